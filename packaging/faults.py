@@ -127,7 +127,7 @@ ROWS = (
             ("self.tokens.extend(tokens[: self.model.n_past - len(self.tokens)])", "pass"),
             (
                 "if not self.model.can_rollback or self.model.n_past != len(self.tokens):\n"
-                "                self.clear()",
+                "            self.clear()",
                 "pass",
             ),
         ),

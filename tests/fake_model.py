@@ -25,6 +25,7 @@ from paceline.engine.model.backend import (
     Vocabulary,
     VocabularyFile,
 )
+from paceline.engine.model.tokens import Gap, TokenSequence
 from paceline.errors import CancelledError, ContextFullError, ModelError, ValueOutOfRangeError
 from paceline.messages import (
     DeviceInfo,
@@ -131,7 +132,7 @@ class FakeModel:
         self.max_rollback = n_ctx if can_rollback else 0
         self._n_states, self._n_new = n_states, 0
         self.needs_copies, self._has_copies = False, has_copies
-        self.saved: dict[Place, list[int]] = {}
+        self.saved: dict[Place, TokenSequence] = {}
         self.facts_key = "fake"
         self.info = ModelInfo(
             path="fake", name="Scripted model", architecture="fake", description="fake",
@@ -139,7 +140,7 @@ class FakeModel:
             n_threads=1, n_threads_batch=1, n_gpu_layers=0, can_rollback=can_rollback,
             has_template=True,
         )  # fmt: skip
-        self.tokens: list[int] = []
+        self.tokens = TokenSequence()
         self.widths: list[int] = []
         self.closed = False
         self._logits = logits
@@ -147,7 +148,7 @@ class FakeModel:
 
     @property
     def n_past(self) -> int:
-        """Tokens in the context."""
+        """Cells in the context."""
         return len(self.tokens)
 
     def decode(self, tokens: Sequence[int], n_rows: int) -> Rows:
@@ -169,6 +170,15 @@ class FakeModel:
         self.decoding = None
         return np.array(rows, np.float32).reshape(n_rows, -1 if rows else self.vocab.n_tokens)
 
+    def decode_gap(self, gap: Gap) -> None:
+        """Append a gap."""
+        if self._cancel.is_set():
+            raise CancelledError
+        if len(self.tokens) + gap.n_cells > self.n_ctx:
+            raise ContextFullError("context-full", "The context is full.")
+        self._n_new = gap.n_cells
+        self.tokens.add(gap)
+
     @property
     def forgets(self) -> bool:
         """It has no windows."""
@@ -181,7 +191,8 @@ class FakeModel:
             if self.needs_copies or n > self.max_rollback or n >= self._n_new:
                 return False
             self._n_new = 0
-        del self.tokens[n_past:]
+        assert self.tokens.gaps.whole(n_past) == n_past, "no gap is cut in two"
+        self.tokens.cut(n_past)
         return True
 
     def clear(self, *, wipe: bool = False) -> None:
@@ -212,12 +223,12 @@ class FakeModel:
     def save(self, place: Place) -> None:
         """Note what it holds."""
         if self._has_copies:
-            self.saved[place] = list(self.tokens)
+            self.saved[place] = TokenSequence(self.tokens)
 
     def restore(self, n_past: int) -> int:
         """Hold what it held at the last place that is not behind `n_past` tokens."""
         texts = [text for text in self.saved.values() if len(text) <= n_past]
-        self.tokens = list(max(texts, key=len, default=[]))
+        self.tokens = TokenSequence(max(texts, key=len, default=()))
         return len(self.tokens) if texts else -1
 
     def set_threads(self, n_threads: int, n_threads_batch: int) -> None:

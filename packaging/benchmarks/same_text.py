@@ -39,7 +39,8 @@ from paceline.bench.workload import read_workloads, shipped_workloads
 from paceline.cli.output import in_columns
 from paceline.engine.api import Pair, generate, load_pair
 from paceline.engine.model.backend import Rows
-from paceline.engine.model.context import CachedContext, common_prefix
+from paceline.engine.model.context import CachedContext
+from paceline.engine.model.tokens import common_prefix
 from paceline.engine.sameness.look import sample_tokens
 from paceline.messages import (
     Chat,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from engine.gaps import seen
 from fake_model import EOG, N_VOCAB, FakeModel, Logits
 from paceline.engine.auto.knowledge import Knowledge
 from paceline.engine.decode import decoder as decoder_module
@@ -64,6 +65,8 @@ def random_language(seed: int, spread: float = 3.0) -> Logits:
 
     def logits(tokens: Sequence[int]) -> np.ndarray:
         key = tuple(tokens[-2:])
+        if min(key, default=0) < 0:
+            key = seen(tokens, 2)
         if key not in tables:
             rng = np.random.default_rng([seed, *key])
             tables[key] = (rng.normal(size=N_VOCAB) * spread).astype(np.float32)
@@ -131,7 +134,7 @@ def decoder_for(
     seed: int = 1,
     max_tokens: int = 60,
     stop: Sequence[str] = (),
-    draft: FakeModel | None = None,
+    draft: FakeModel | CachedContext | None = None,
     context: CachedContext | None = None,
     warm: bool = True,
 ) -> Decoder:
@@ -139,7 +142,7 @@ def decoder_for(
     bench = Workbench(
         vocab=model.vocab,
         sampler=sampler,
-        draft=CachedContext(draft) if draft else None,
+        draft=CachedContext(draft) if isinstance(draft, FakeModel) else draft,
         eog=frozenset({EOG}),
         chunk=16,
     )
@@ -177,7 +180,7 @@ def check_books(decoder: Decoder) -> None:
             assert isinstance(context.model, FakeModel)
             assert context.model.tokens == context.tokens
     held = decoder._target.tokens
-    assert held == decoder.history[: len(held)]
+    assert held == decoder.history.first(len(held))
 
 
 def is_stretch(held: Sequence[int], history: Sequence[int]) -> bool:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from engine.harness import random_language
 from fake_model import N_VOCAB, FakeModel
 from paceline.engine.model.backend import Rows
-from paceline.engine.model.context import BatchWidths, CachedContext, common_prefix
+from paceline.engine.model.context import BatchWidths, CachedContext
+from paceline.engine.model.tokens import common_prefix
 from paceline.errors import CancelledError, ContextFullError, EngineError
 
 

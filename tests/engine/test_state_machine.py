@@ -25,6 +25,7 @@ from hypothesis.stateful import (
     rule,
 )
 
+from engine.gaps import gap
 from engine.harness import (
     TIMED,
     Clock,
@@ -46,6 +47,7 @@ from paceline.engine.draft.auto_chain import AutoChain
 from paceline.engine.draft.base import Draft, DrafterInfo, Settings, Workbench
 from paceline.engine.draft.strategy import CompleteStrategy, parse_strategy
 from paceline.engine.model.context import CachedContext
+from paceline.engine.model.tokens import Gap, TokenSequence
 from paceline.engine.sample.sampling import Sampler
 from paceline.errors import CancelledError
 from paceline.messages import SOURCE_TARGET, SamplingParams, StepCommitted
@@ -55,6 +57,7 @@ MAX_TOKENS = 90
 LETTERS = b"abcde"
 
 
+PICTURES = st.none() | st.builds(gap, st.sampled_from("xy"), st.integers(1, 20), st.integers(1, 30))
 SELDOM = st.sampled_from([False, False, False, True])
 
 
@@ -170,8 +173,8 @@ def plain_reply(
     language: Logits, prompt: Sequence[int], sampler: Sampler, max_tokens: int, stop: str
 ) -> tuple[list[int], str]:
     """The slow, obvious decoder: the reply's tokens and why it ends."""
-    text = list(prompt)
-    sampler.start(text)
+    text = TokenSequence(prompt)
+    sampler.start(prompt)
     for position in range(max_tokens):
         token = sampler.sample(language(text), position)
         text.append(token)
@@ -203,7 +206,7 @@ class Life(RuleBasedStateMachine):
         self.draft = CachedContext(self.model(draft, N_CTX_DRAFT, draft_price))
         self.kept: dict[str, object] = {}
         self.knowledge = Knowledge()
-        self.history = list(b"ask")
+        self.history = TokenSequence(b"ask")
         self.decoder: Decoder | None = None
         self.steps: Generator[StepCommitted, None, None] | None = None
 
@@ -217,24 +220,29 @@ class Life(RuleBasedStateMachine):
 
     @precondition(lambda self: self.steps is None)
     @rule(
-        keep=st.floats(0, 1), added=st.text("abcdeé", max_size=30), strategy=strategies(),
+        keep=st.floats(0, 1), picture=PICTURES, added=st.text("abcdeé", max_size=30),
+        strategy=strategies(),
         temperature=st.sampled_from([0.0, 0.8, 1.2]), penalty=st.sampled_from([1.0, 1.3]),
         seed=st.integers(0, 3), max_tokens=st.integers(1, MAX_TOKENS),
         stop=st.sampled_from(["", "", "abc", "ee"]), is_warm=st.sampled_from([True, True, False]),
         control=st.integers(-20, 20), replaces=st.booleans(),
     )  # fmt: skip
     def start_a_turn(
-        self, keep: float, added: str, strategy: CompleteStrategy, temperature: float,
+        self, keep: float, picture: Gap | None, added: str, strategy: CompleteStrategy,
+        temperature: float,
         penalty: float, seed: int, max_tokens: int, stop: str, is_warm: bool, control: int,
         replaces: bool,
     ) -> None:  # fmt: skip
         """Edit the history anywhere and ask again."""
         self.flag.clear()
         self.countdown.clear()
-        prompt = self.history[: round(keep * min(len(self.history), N_CTX // 2))] + list(
-            added.encode()
-        )
-        prompt = (prompt or [65])[: N_CTX - 1]
+        prompt = self.history.first(round(keep * min(len(self.history), N_CTX // 2)))
+        if picture:
+            prompt.add(picture)
+        prompt.extend(added.encode())
+        prompt = prompt.first(N_CTX - 2)
+        if not prompt or prompt[-1] < 0:
+            prompt.append(65)
         params = SamplingParams(temperature=temperature, repeat_penalty=penalty)
         self.expected, self.reason = plain_reply(
             self.language, prompt, Sampler(params, seed), max_tokens, stop
@@ -368,7 +376,7 @@ class Life(RuleBasedStateMachine):
             assert decoder.generated == self.expected
             assert decoder.finish_reason == self.reason
         self.check_statistics(decoder)
-        self.history = list(decoder.history) or self.prompt
+        self.history = TokenSequence(decoder.history or self.prompt)
 
     def check_statistics(self, decoder: Decoder) -> None:
         stats = decoder.meter.freeze()
@@ -411,7 +419,7 @@ class Life(RuleBasedStateMachine):
             assert model.n_past == len(context.tokens)
             assert model.tokens == context.tokens
             if committed is not None and context is self.target:
-                assert context.tokens == committed[: len(context.tokens)]
+                assert context.tokens == committed.first(len(context.tokens))
             elif committed is not None and self.decoder_has_drafted():
                 assert is_stretch(context.tokens, committed)
 

@@ -13,7 +13,8 @@ from typing import Protocol
 from paceline.engine.measure.calibration import IdleCalibration
 from paceline.engine.measure.known import recall_costs
 from paceline.engine.model.backend import DraftHead
-from paceline.engine.model.context import CachedContext, common_prefix
+from paceline.engine.model.context import CachedContext
+from paceline.engine.model.tokens import common_prefix
 from paceline.engine.pair import LoadedPair
 from paceline.errors import CancelledError, ComputeFailedError, DecodeMemoryError, EngineError
 
@@ -140,9 +141,10 @@ class CatchingUp:
         pair, draft = self._pair, self._pair.draft
         if draft is None or not self._is_of_use or not draft.model.max_rollback:
             return False
-        text = pair.target.tokens
+        first = pair.target.tokens.gaps.end  # what has no ids cannot be read
+        text = pair.target.tokens[first:]
         n_shared = common_prefix(draft.tokens, text)
-        if n_shared >= len(text) or len(text) >= draft.n_ctx or not _can_read(draft, n_shared):
+        if not n_shared < len(text) < draft.n_ctx or not _can_read(draft, first, n_shared):
             return False
         if any(token >= draft.n_vocab for token in text[n_shared:]):
             return False  # vocabularies may differ by some tokens at their ends
@@ -160,9 +162,10 @@ class CatchingUp:
         return pair.uses_draft and rates is not None and not rates.is_given_up
 
 
-def _can_read(draft: CachedContext, n_held: int) -> bool:
-    """Whether it can go on after so many tokens: a head needs the states of the target."""
+def _can_read(draft: CachedContext, first: int, n_held: int) -> bool:
+    """Whether it can go on after so many tokens from a place on: a head needs states for them."""
     head = draft.model
     if not isinstance(head, DraftHead):
         return True
-    return not (head.shares_memory or head.origin) and n_held >= head.first_place
+    is_read = head.origin == first and first + n_held >= head.first_place
+    return is_read and not head.shares_memory

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple, TypeVar
@@ -13,6 +13,7 @@ from msgspec import structs
 from paceline.content import ROLES
 from paceline.engine.decode.text import TextAssembler
 from paceline.engine.model.backend import Reasoning, Vocabulary
+from paceline.engine.model.tokens import TokenSequence, last_ids
 from paceline.engine.pair import LoadedPair
 from paceline.engine.prompt.learned_marks import OPENING, LearnedMarks, as_texts
 from paceline.engine.prompt.reasoning_marks import PAIRS, opened_by
@@ -209,7 +210,7 @@ def _cannot_continue(why: str) -> UserError:
 
 
 def encode_prompt(pair: LoadedPair, command: StartTurn) -> FittedPrompt:
-    """Return the prompt's token ids, at least one, notes for the user, and what was left out.
+    """Return the prompt's tokens, at least one, notes for the user, and what was left out.
 
     Raises:
         ValueOutOfRangeError: It is empty, or holds a token or a role that does not exist.
@@ -218,7 +219,7 @@ def encode_prompt(pair: LoadedPair, command: StartTurn) -> FittedPrompt:
     if isinstance(command.prompt, Chat):
         return _encode_chat(pair, command, command.prompt)
     tokens = _tokens_of(pair.target.model.vocab, command.prompt)
-    return FittedPrompt(tokens, (), 0)
+    return FittedPrompt(TokenSequence(tokens), (), 0)
 
 
 def _tokens_of(vocab: Vocabulary, prompt: RawText | Tokens | Infill) -> list[int]:
@@ -268,7 +269,8 @@ def _encode_chat(pair: LoadedPair, command: StartTurn, chat: Chat) -> FittedProm
             fitted = encode_fitting(prompts, chat.messages, n_ctx, command.max_tokens)
         else:
             fitted = FittedPrompt(*template.encode(chat.messages), 0)
-        template.check_question(chat.messages, _text_of(vocab, fitted.tokens))
+        ids = chain.from_iterable(fitted.tokens.texts())
+        template.check_question(chat.messages, _text_of(vocab, ids))
         opening = _opening(template, fitted.tokens, chat.messages)
         return fitted._replace(
             opening=opening,
@@ -294,7 +296,9 @@ def _encode_chat(pair: LoadedPair, command: StartTurn, chat: Chat) -> FittedProm
                 return closed
         closing = template.marks.closing or f"\n{PAIRS[opening.strip()]}\n\n"
         end = tokenize_after(vocab, closing, special=True)
-        return fitted._replace(tokens=[*fitted.tokens, *end], opening="", reasoning=None)
+        tokens = TokenSequence(fitted.tokens)
+        tokens.extend(end)
+        return fitted._replace(tokens=tokens, opening="", reasoning=None)
 
     fitted = _by_template(pair, chat.prompting, encode_all)
     if not fitted.tokens:
@@ -306,7 +310,7 @@ def _encode_chat(pair: LoadedPair, command: StartTurn, chat: Chat) -> FittedProm
 
 def _opening(template: ChatTemplate, tokens: Sequence[int], messages: Sequence[ChatMessage]) -> str:
     """Return the mark by which a prompt opens the reasoning, as the reply's text has it."""
-    end = _text_of(template.vocab, tokens[-_LONGEST_MARK:])
+    end = _text_of(template.vocab, last_ids(tokens, _LONGEST_MARK))
     seen, last = end.rstrip(), messages[-1].text.rstrip()
     is_users = bool(last) and seen.endswith(last[-len(seen) :])  # a mark is the user's own text
     listed = "" if is_users else opened_by(end)
@@ -329,7 +333,7 @@ def _reasoning(template: ChatTemplate, opening: str, think: str) -> Reasoning | 
     return Reasoning(before, closing) if before and closing and think != "off" else None
 
 
-def _text_of(vocab: Vocabulary, tokens: Sequence[int]) -> str:
+def _text_of(vocab: Vocabulary, tokens: Iterable[int]) -> str:
     return b"".join(map(vocab.piece, tokens)).decode("utf-8", "ignore")
 
 

@@ -18,6 +18,7 @@ from paceline.engine.draft.registry import OFF_INFO, find
 from paceline.engine.draft.strategy import CompleteStrategy, complete
 from paceline.engine.measure.known import keep_acceptance, recall_what_was_forgotten
 from paceline.engine.model.states import no_copies
+from paceline.engine.model.tokens import TokenSequence
 from paceline.engine.pair import LoadedPair
 from paceline.engine.refusals import describe_failure
 from paceline.engine.request import (
@@ -203,7 +204,8 @@ class Turn:
                 keep_acceptance(self._pair)
 
     def _tell_start(self) -> None:
-        whole = [*self._prompt, *self._begun]
+        whole = TokenSequence(self._prompt)
+        whole.extend(self._begun)
         n_reused = self._pair.target.reuse(whole)
         try:
             self._emit(

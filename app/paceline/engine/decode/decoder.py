@@ -35,8 +35,9 @@ from paceline.engine.draft.chain import Chain
 from paceline.engine.draft.step_clock import StepClock
 from paceline.engine.draft.strategy import CompleteStrategy
 from paceline.engine.model.backend import Rows
-from paceline.engine.model.context import CachedContext, common_prefix
+from paceline.engine.model.context import CachedContext
 from paceline.engine.model.threads import own_clock
+from paceline.engine.model.tokens import TokenSequence, common_prefix
 from paceline.engine.sample.verify import verify
 from paceline.engine.stats import TurnMeter
 from paceline.errors import (
@@ -77,7 +78,7 @@ class Recovery:
 
     def rows_after(
         self,
-        tokens: Sequence[int],
+        tokens: TokenSequence,
         n_prompt: int,
         failure: EngineError,
         *,
@@ -119,13 +120,13 @@ class Recovery:
                 failure = next_failure
 
     def _fill(
-        self, tokens: Sequence[int], n_prompt: int, on_prefill: Callable[[int], None]
+        self, tokens: TokenSequence, n_prompt: int, on_prefill: Callable[[int], None]
     ) -> Rows:
         """Decode what the context lacks; in exact mode at the widths that agree with each other."""
         target = self._target
         target.rollback(min(common_prefix(target.tokens, tokens), len(tokens) - 1))
         if len(target.tokens) < n_prompt:
-            rows = target.prefill(tokens[:n_prompt], PIECE, on_prefill)
+            rows = target.prefill(tokens.first(n_prompt), PIECE, on_prefill)
             if n_prompt == len(tokens):
                 return rows
         return target.extend(tokens, min(PIECE, target.widths.highest), on_prefill)
@@ -220,7 +221,7 @@ class Decoder:
         self._ends: list[int] = []  # where the reply's text ended after each token of this step
         self._begun: Sequence[int] = ()
         self._may_end = True
-        self.history: list[int] = []
+        self.history = TokenSequence()
         self.finish_reason: FinishReason | None = None
         self.failure: EngineError | None = None
 
@@ -299,14 +300,15 @@ class Decoder:
         """Prefill, then yield steps until the reply ends; see `finish_reason` then.
 
         Args:
-            prompt: Token ids, at least one, fewer than the context holds.
+            prompt: At least one token, fewer than the context holds; it ends with an id.
             on_prefill: Called with the number of prompt tokens done.
 
         Raises:
             CancelledError: The user stopped; what was committed stands.
             EngineError: The target failed; what was committed stands.
         """
-        self.history = [*prompt, *self._begun]
+        self.history = TokenSequence(prompt)
+        self.history.extend(self._begun)
         self._n_prompt, self.meter.n_prompt = len(prompt), len(self.history)
         target, model = self._target, self._target.model
         self._longest = min(self._n_prompt + self._max_tokens, target.n_ctx + 1)
@@ -342,7 +344,7 @@ class Decoder:
         finally:
             self.meter.prefill_s = _clock() - began
         self._clock.start()
-        self._sampler.start(self.history[: self._n_prompt])
+        self._sampler.start(self.history.first(self._n_prompt))
         if self._sampler.has_memory:
             for begun in self._begun:
                 self._sampler.commit(begun)
@@ -364,7 +366,7 @@ class Decoder:
         """Decode and commit; None when nothing could be committed."""
         target, history, meter = self._target, self.history, self.meter
         if len(target.tokens) < len(history) - 1:  # it could not take back what was rejected
-            target.extend(history[:-1], self._bench.chunk)
+            target.extend(history.first(len(history) - 1), self._bench.chunk)
         # A load's first steps are plain, so that there is something to compare with.
         is_first = self._knowledge.recent.n_needed > 0
         n_max = 0 if is_first else min(self._longest - len(history) - 1, self._n_most)
@@ -437,7 +439,7 @@ class Decoder:
 
     def _mended(
         self,
-        tokens: Sequence[int],
+        tokens: TokenSequence,
         failure: EngineError,
         *,
         n_draft: int = 0,

@@ -52,7 +52,9 @@ class Drafter(Protocol):
 
         Args:
             history: Prompt and committed tokens. It is live and read-only: it grows before every
-                `observe`, and its last token is the one that the target has not decoded yet.
+                `observe`, and its last token is the one that the target has not decoded yet. Where
+                a prompt has a stretch without token ids, each of its cells is a negative number
+                that no other place has (`TokenSequence`).
             n_prompt: How many of them are the prompt's; the next token's position within the
                 reply is ``len(history) - n_prompt``.
         """

@@ -7,7 +7,8 @@ committed without it is caught up in one batch before the next draft. llama.cpp'
 the whole verify batch once more on the draft instead.
 
 After a long prompt the caller may let it read the text's end alone: the context then holds the
-history from some token on, at positions that begin with 0.
+history from some token on, at positions that begin with 0. So it does after a gap, which only the
+target can read.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ from paceline.engine.draft.base import (
     Settings,
     Workbench,
 )
-from paceline.engine.model.context import CachedContext, common_prefix
+from paceline.engine.model.context import CachedContext
 from paceline.engine.model.states import no_copies
+from paceline.engine.model.tokens import common_prefix, gaps_of
 from paceline.errors import EngineError, NothingAllowedError, SamplingError, UserError
 from paceline.sentence import sentence
 
@@ -46,6 +48,7 @@ class DraftModel:
         self._history: Sequence[int] = ()
         self._n_prompt = 0
         self._n_agreed = 0  # tokens of the context that are the history's
+        self._first = 0  # the first place in the history that it can read
         self._origin = 0  # the place in the history of the context's first token
         self.n_decoded = 0
 
@@ -74,9 +77,9 @@ class DraftModel:
         """Keep what the context shares with the history; the rest is decoded when needed."""
         self._history = history
         self._n_prompt = n_prompt
-        self._origin = 0
+        self._origin = self._first = gaps_of(history).end
         context = self._context
-        context.rollback(common_prefix(context.tokens, list(history)))
+        context.rollback(common_prefix(context.tokens, history[self._first :]))
         self._n_agreed = len(context.tokens)
 
     @property
@@ -89,8 +92,9 @@ class DraftModel:
     @property
     def n_unread(self) -> int:
         """Tokens before the backlog that are read as well, where it is to know all of them."""
-        has_room = len(self._history) <= self._context.model.n_ctx // 2
-        return self._origin + len(self._context.tokens) if self._origin and has_room else 0
+        n_passed = self._origin - self._first
+        has_room = len(self._history) - self._first <= self._context.model.n_ctx // 2
+        return n_passed + len(self._context.tokens) if n_passed and has_room else 0
 
     @property
     def _n_anew(self) -> int:
@@ -106,13 +110,18 @@ class DraftModel:
         """Draft as `propose` does, as long as `goes_on` says so; see `Paced`."""
         try:
             if n_read != self.n_backlog or self._n_anew:
-                self._begin_at(max(len(self._history) - n_read, 0))
+                self._begin_at(max(len(self._history) - n_read, self._first))
             return self._propose(n_max, goes_on)
         except SamplingError:
             raise
         except EngineError:  # no number of a failed decode may live on into the next reply
             self._context.clear(wipe=True)
             raise
+
+    @property
+    def _text(self) -> Sequence[int]:
+        """The history from the context's first token on."""
+        return self._history[self._origin :] if self._origin else self._history
 
     def _begin_at(self, place: int) -> None:
         """Read the history from this place on in an empty context."""
@@ -184,7 +193,7 @@ class DraftModel:
         some tokens at their ends.
         """
         context, chunk = self._context, self._bench.chunk
-        text = self._history[self._origin :] if self._origin else self._history
+        text = self._text
         if len(context.tokens) >= len(text):  # its last row is needed again
             context.rollback(len(text) - 1)
         self._n_agreed = len(context.tokens)

@@ -16,6 +16,7 @@ from paceline.engine.draft.draft_model import INFO as DRAFT_MODEL
 from paceline.engine.draft.draft_model import DraftModel
 from paceline.engine.model.backend import DraftHead
 from paceline.engine.model.context import CachedContext
+from paceline.engine.model.tokens import gaps_of
 from paceline.errors import UserError
 
 
@@ -34,9 +35,10 @@ class Mtp(DraftModel):
         return bench.draft
 
     def begin(self, history: Sequence[int], n_prompt: int) -> None:
-        """Keep what it has read of this text from its first token on."""
-        if self._head.origin:
-            self._context.clear()
+        """Keep what it has read of this text from the first place on that it can read."""
+        first = gaps_of(history).end
+        if self._head.origin != first:
+            self._begin_at(first)
         super().begin(history, n_prompt)
 
     @property
@@ -75,9 +77,10 @@ class Mtp(DraftModel):
     def _catch_up(self) -> Sequence[int] | None:
         if not self._head.shares_memory:
             return super()._catch_up()
-        self._context.reuse(self._history)
-        self._context.feed(self._history[len(self._context.tokens) : -1], 0)  # takes no time
-        return self._history[-1:]
+        text = self._text
+        self._context.reuse(text)
+        self._context.feed(text[len(self._context.tokens) : -1], 0)  # takes no time
+        return text[-1:]
 
 
 INFO = DrafterInfo(

@@ -38,6 +38,7 @@ from paceline.engine.model.model_params import (
 )
 from paceline.engine.model.states import has_copies, states_in
 from paceline.engine.model.threads import default_threads
+from paceline.engine.model.tokens import Gap, Gaps
 from paceline.errors import (
     BatchRefusedError,
     CancelledError,
@@ -80,6 +81,7 @@ class LlamaModel:
         self._context: Any = None
         self._batch: Any = None
         self._n_states = self._n_past = 0
+        self._gaps = Gaps()
         self._saved = SavedStates()
         self._hidden: HiddenRows | None = None
         self._assistant: LlamaModel | None = None
@@ -195,7 +197,7 @@ class LlamaModel:
         as_array(batch.n_seq_id, (N_BATCH,))[:] = 1
         for i in range(N_BATCH):
             batch.seq_id[i][0] = 0
-        self._count = np.arange(self.n_ctx + 1, dtype=np.int32)
+        self._count = np.arange(N_BATCH, dtype=np.int32)
         self._n_past = 0
         self._n_new = 0  # of these, tokens of the last decode
         # An own prototype with a plain address as its result: llama-cpp-python's would build a
@@ -215,19 +217,58 @@ class LlamaModel:
 
     @property
     def n_past(self) -> int:
-        """Tokens in the context."""
+        """Cells in the context."""
         return self._n_past
 
     def decode(self, tokens: Sequence[int], n_rows: int) -> Rows:
         """Append tokens, return the logits of the last `n_rows`; see `backend.LanguageModel`."""
-        n, past = len(tokens), self._n_past
-        if past + n > self.n_ctx:
+        n = len(tokens)
+        self._check(n, n_rows)
+        position = self._n_past + self._gaps.shift
+        if n == 1:
+            self._tokens[0], self._positions[0], self._wanted[0] = tokens[0], position, n_rows
+        else:
+            self._tokens[:n] = tokens
+            np.add(self._count[:n], position, out=self._positions[:n])
+            self._wanted[: n - n_rows] = 0
+            self._wanted[n - n_rows : n] = 1
+        self._batch.n_tokens = n
+        return self._compute(self._batch, n, n_rows)
+
+    def decode_gap(self, gap: Gap) -> None:
+        """Append a gap; see `backend.LanguageModel`."""
+        past, n = self._n_past, gap.n_cells
+        self._check(n, 0)
+        places = Gaps(self._gaps)
+        places.add(past, gap)
+        rows = np.zeros((n, llama_cpp.llama_model_n_embd(self._model)), np.float32)
+        rows[:] = gap.rows
+        positions = np.zeros((4, n), np.int32)  # M-RoPE has four of each cell, the last for nothing
+        positions[:3] = [places.position(past + i) for i in range(n)]
+        is_wanted = np.zeros(n, np.int8)
+        batch = llama_cpp.llama_batch(
+            n_tokens=n,
+            embd=np.ctypeslib.as_ctypes(rows.ravel()),
+            pos=np.ctypeslib.as_ctypes(positions.ravel()),
+            logits=np.ctypeslib.as_ctypes(is_wanted),
+        )
+        try:
+            self._compute(batch, n, 0)
+        except BaseException:
+            llama_cpp.llama_memory_seq_rm(self._memory, 0, past + self._gaps.shift, -1)
+            self._n_past = past
+            raise
+        self._gaps.add(past, gap)
+
+    def _check(self, n: int, n_rows: int) -> None:
+        """Refuse what finds no room, and what llama.cpp would abort at; see `decode`."""
+        if self._n_past + n > self.n_ctx:
             raise ContextFullError(
                 "context-full", "The context of {n_ctx:,} tokens is full.",
                 "Start a new chat, or load the model with a longer context.",
                 n_ctx=self.n_ctx,
             )  # fmt: skip
-        if not (0 < n <= self.n_batch and n_rows <= self.max_rows):  # llama.cpp would abort
+        if not (0 < n <= self.n_batch and n_rows <= self.max_rows):
             raise EngineError(
                 "batch-too-large",
                 "{n:,} tokens with {n_rows:,} rows are too many.",
@@ -236,15 +277,10 @@ class LlamaModel:
             )
         if self._cancel.is_set():
             raise CancelledError
-        batch = self._batch
-        batch.n_tokens = n
-        if n == 1:
-            self._tokens[0], self._positions[0], self._wanted[0] = tokens[0], past, n_rows
-        else:
-            self._tokens[:n] = tokens
-            self._positions[:n] = self._count[past : past + n]
-            self._wanted[: n - n_rows] = 0
-            self._wanted[n - n_rows : n] = 1
+
+    def _compute(self, batch: Any, n: int, n_rows: int) -> Rows:
+        """Decode a batch of `n` cells; see `decode`."""
+        past = self._n_past
         since = _monotonic()
         self.decoding = n, since
         began = self.clock()
@@ -285,7 +321,8 @@ class LlamaModel:
 
     def _fail(self, code: int, n: int, past: int, n_rows: int) -> NoReturn:
         """Turn a return code of `llama_decode` (include/llama.h) into an error."""
-        self._n_past = llama_cpp.llama_memory_seq_pos_max(self._memory, 0) + 1
+        last = llama_cpp.llama_memory_seq_pos_max(self._memory, 0)
+        self._n_past = self._gaps.index(last + 1)
         self._n_new = 0
         self._n_rows_seen = 0  # the buffer may have been enlarged, and so moved, before it failed
         if code == 2 and self._cancel.is_set():
@@ -331,7 +368,8 @@ class LlamaModel:
         Of a recurrent memory, a decode leaves the states before its own tokens but the first.
         llama.cpp would go back further, to a state of an earlier time, without a word.
         """
-        if n_past and self.can_rollback and not self._has_window_of(n_past):
+        position = self._gaps.position(n_past)
+        if n_past and self.can_rollback and not self._has_window_of(position):
             return False
         n_removed = self._n_past - n_past
         if n_removed > 0 and not self.can_rollback:
@@ -339,15 +377,16 @@ class LlamaModel:
                 return False
             self._n_new = 0
         began = self.clock()
-        done: bool = llama_cpp.llama_memory_seq_rm(self._memory, 0, n_past, -1)
+        done: bool = llama_cpp.llama_memory_seq_rm(self._memory, 0, position, -1)
         self.native_s += self.clock() - began
         if done:
             self._n_past = min(self._n_past, n_past)
+            self._gaps.cut(self._n_past)
             self._saved.forget(n_past)
         return done
 
-    def _has_window_of(self, n_past: int) -> bool:
-        """Whether sliding windows still hold all that the token at `n_past` sees.
+    def _has_window_of(self, position: int) -> bool:
+        """Whether sliding windows still hold all that the token at this position sees.
 
         llama.cpp overwrites cells that are out of a later token's window, and removes those of
         earlier positions (`apply_ubatch` of src/llama-kv-cache.cpp), but never those that the first
@@ -356,7 +395,7 @@ class LlamaModel:
         if not self._window:
             return True
         first = llama_cpp.llama_memory_seq_pos_min(self._memory, 0)
-        return bool(first <= max(n_past - self._window + 1, 0))
+        return bool(first <= max(position - self._window + 1, 0))
 
     @property
     def forgets(self) -> bool:
@@ -377,7 +416,7 @@ class LlamaModel:
         if not is_wanted:
             return
         began = self.clock()
-        self._saved.save(place, self._context, self._n_past)
+        self._saved.save(place, self._context, self._n_past, self._n_past + self._gaps.shift)
         self.native_s += self.clock() - began
 
     def restore(self, n_past: int) -> int:
@@ -386,12 +425,14 @@ class LlamaModel:
         held = self._saved.restore(self._context, n_past)
         self.native_s += self.clock() - began
         self._n_past, self._n_new = max(held, 0), 0
+        self._gaps.cut(self._n_past)
         return held
 
     def clear(self, *, wipe: bool = False) -> None:
         """Forget everything; `wipe` also zeroes the cells, which takes 60 ms for 600 MB."""
         llama_cpp.llama_memory_clear(self._memory, wipe)
         self._saved.forget()
+        self._gaps.cut(0)
         self._n_past = self._n_new = 0
 
     def remake(self, n_ctx: int, n_batch: int) -> None:
@@ -488,6 +529,7 @@ class LlamaModel:
         # llama.cpp takes a null memory for an empty one.
         self._context = self._memory = None
         self._saved.forget()
+        self._gaps.cut(0)
         self._n_past = self._n_new = self._n_rows_seen = self._output = 0
         self._views = {}
 

@@ -93,6 +93,7 @@ class MtpHead(LlamaModel):
         self.shares_memory = hidden_rows.shares_memory(self._context, target._context)
         if self.shares_memory:
             target._assistant = self
+            self._gaps = target._gaps  # its tokens stand at the target's positions
         else:
             self._n_heads = max(llama_cpp.llama_model_n_layer_nextn(model), 1)
         self.n_most = self._n_heads if self._n_heads > 1 else N_BATCH

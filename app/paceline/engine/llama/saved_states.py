@@ -22,14 +22,14 @@ def state_bytes(context: Any) -> int:
 
 
 class _Copy:
-    """The memory as it was after `n_past` tokens; -1: there is none."""
+    """The memory as it was after `n_past` cells, before a position; -1: there is none."""
 
     def __init__(self) -> None:
-        self.n_past = -1
+        self.n_past = self._position = -1
         self._buffer = (ctypes.c_uint8 * 0)()  # used again: new pages cost more than the copy
 
-    def save(self, context: Any, n_past: int) -> None:
-        self.n_past = -1
+    def save(self, context: Any, n_past: int, position: int) -> None:
+        self.n_past, self._position = -1, position
         if n_past:
             size = state_bytes(context)
             if size > len(self._buffer):
@@ -47,7 +47,7 @@ class _Copy:
         put, buffer = llama_cpp.llama_state_seq_set_data_ext, self._buffer
         if not put(context, buffer, len(buffer), 0, _PARTIAL):
             return False
-        return bool(llama_cpp.llama_memory_seq_rm(memory, 0, self.n_past, -1))
+        return bool(llama_cpp.llama_memory_seq_rm(memory, 0, self._position, -1))
 
 
 class SavedStates:
@@ -56,9 +56,16 @@ class SavedStates:
     def __init__(self) -> None:
         self._copies: dict[Place, _Copy] = {}
 
-    def save(self, place: Place, context: Any, n_past: int) -> None:
-        """Copy the memory after `n_past` tokens, in place of the last copy of this kind."""
-        self._copies.setdefault(place, _Copy()).save(context, n_past)
+    def save(self, place: Place, context: Any, n_past: int, position: int) -> None:
+        """Copy the memory after `n_past` cells, in place of the last copy of this kind.
+
+        Args:
+            place: The kind.
+            context: Holds these cells.
+            n_past: Their number.
+            position: The one after them.
+        """
+        self._copies.setdefault(place, _Copy()).save(context, n_past, position)
 
     def restore(self, context: Any, n_past: int) -> int:
         """Go back to the last place that is not after `n_past` tokens.

@@ -33,6 +33,7 @@ from paceline.engine.measure.known import BACKLOG, add_draft_costs, keep_costs
 from paceline.engine.model.context import CachedContext
 from paceline.engine.model.states import no_copies
 from paceline.engine.model.threads import Clock, own_clock
+from paceline.engine.model.tokens import last_ids
 from paceline.engine.pair import LoadedPair
 from paceline.engine.refusals import not_calibrated
 from paceline.engine.sample.sampling import Sampler
@@ -259,9 +260,8 @@ def items_of(pair: LoadedPair) -> list[Item]:
 
 def _tokens(context: CachedContext, n: int) -> Sequence[int]:
     """Return tokens to decode: the context's last ones, or any where it holds too few."""
-    if len(context.tokens) >= n:
-        return context.tokens[-n:]
-    return context.any_tokens(n)
+    tokens = last_ids(context.tokens, n)
+    return tokens if len(tokens) == n else context.any_tokens(n)
 
 
 IDLE_S = 1.0

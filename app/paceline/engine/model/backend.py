@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.facts import Facts
+from paceline.engine.model.tokens import Gap
 from paceline.messages import EngineDescribed, KernelUse, KernelWish, ModelInfo, ModelParams
 
 Row = NDArray[np.float32]
@@ -194,7 +195,7 @@ class LanguageModel(Protocol):
 
     @property
     def n_past(self) -> int:
-        """Tokens in the context."""
+        """Cells in the context: its tokens, and those of gaps."""
 
     @property
     def forgets(self) -> bool:
@@ -219,8 +220,19 @@ class LanguageModel(Protocol):
             ComputeFailedError: Anything else; neither context nor device can be trusted.
         """
 
+    def decode_gap(self, gap: Gap) -> None:
+        """Append a gap of at most `n_batch` cells, in one decode.
+
+        Only for a model that was made for pictures: llama.cpp ends the process with some others.
+
+        Raises what `decode` does; where the model can roll back, nothing was appended then.
+        """
+
     def rollback(self, n_past: int) -> bool:
-        """Shorten the context to `n_past` tokens; False when the model cannot, unchanged then."""
+        """Shorten the context to `n_past` cells; False when the model cannot, unchanged then.
+
+        No gap is cut in two.
+        """
 
     def save(self, place: Place) -> None:
         """Copy what is overwritten, so that `restore` can go back here; one for each `place`.

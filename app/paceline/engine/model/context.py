@@ -12,6 +12,7 @@ import numpy as np
 
 from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.engine.model.backend import LanguageModel, Rows
+from paceline.engine.model.tokens import Gap, TokenSequence, common_prefix, gaps_of
 from paceline.errors import CancelledError, ContextFullError, EngineError
 
 _MOST_OWED = 16
@@ -54,20 +55,12 @@ class BatchWidths(NamedTuple):
         return max(self.lowest, self.multiple) - 1
 
 
-def common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
-    """Return how many leading tokens are equal."""
-    n = min(len(a), len(b))
-    if a[:n] == b[:n]:  # the usual case, at the speed of C
-        return n
-    return next((i for i in range(n) if a[i] != b[i]), n)
-
-
 def _untold(_n_done: int) -> None:
     """Leave it untold how far a text was read."""
 
 
 class CachedContext:
-    """Keeps track of what a model's context holds.
+    """Keeps track of what a model's context holds; numbers of tokens count the cells of gaps, too.
 
     Invariant after every method, also after an exception: the model holds `tokens` but the last
     `n_owed`.
@@ -87,7 +80,7 @@ class CachedContext:
 
     def __init__(self, model: LanguageModel) -> None:
         self.model = model
-        self.tokens: list[int] = []
+        self.tokens = TokenSequence()
         self.n_owed = 0
         self.widths = BatchWidths()
         self.prefill_piece = 0
@@ -129,24 +122,39 @@ class CachedContext:
                 rows = self.model.decode(tokens, n_rows)
             else:
                 rows = self._after_owed(tokens, n_rows)
-        except ContextFullError:  # nothing was appended
-            if self.model.n_past != len(self.tokens) - self.n_owed:
-                self.clear()
-            raise
         except BaseException as failure:
-            if isinstance(failure, CancelledError) and not self.model.can_rollback:
-                self._restore(len(self.tokens))  # a recurrent state is half updated by now
-                raise
-            self.tokens.extend(tokens[: self.model.n_past - len(self.tokens)])
-            if not self.model.can_rollback or self.model.n_past != len(self.tokens):
-                self.clear()
+            self._hold_after(failure, tokens)
             raise
         self.tokens.extend(tokens)
         return rows
 
+    def feed_gap(self, gap: Gap) -> None:
+        """Read a gap after what the context holds; raises what `LanguageModel.decode_gap` does."""
+        try:
+            self._repay()
+            self.model.decode_gap(gap)
+        except BaseException as failure:
+            self._hold_after(failure, ())
+            raise
+        self.tokens.add(gap)
+
+    def _hold_after(self, failure: BaseException, tokens: Sequence[int]) -> None:
+        """Hold what a failed decode of these tokens has left, or nothing."""
+        if isinstance(failure, ContextFullError):  # nothing was appended
+            if self.model.n_past != len(self.tokens) - self.n_owed:
+                self.clear()
+            return
+        if isinstance(failure, CancelledError) and not self.model.can_rollback:
+            self._restore(len(self.tokens))  # a recurrent state is half updated by now
+            return
+        self.tokens.extend(tokens[: self.model.n_past - len(self.tokens)])
+        if not self.model.can_rollback or self.model.n_past != len(self.tokens):
+            self.clear()
+
     def _after_owed(self, tokens: Sequence[int], n_rows: int) -> Rows:
         """Decode with what is owed in front, in the same batch where that has room."""
-        if self.n_owed > (_MOST_OWED if n_rows > 1 else self.model.n_batch - len(tokens)):
+        n_most = _MOST_OWED if n_rows > 1 else self.model.n_batch - len(tokens)
+        if self.n_owed > min(n_most, len(self.tokens) - self.tokens.gaps.end):
             self._repay()
         if n_rows > 1:
             self.save_for_draft()
@@ -157,10 +165,15 @@ class CachedContext:
     def _repay(self, n_wanted: int | None = None) -> None:
         """Decode what is owed, as far as the model is to hold so many tokens; None: all."""
         n_wanted = len(self.tokens) if n_wanted is None else n_wanted
+        gaps = self.tokens.gaps
         while (n_held := len(self.tokens) - self.n_owed) < n_wanted:
-            piece = self.tokens[n_held : min(n_held + self.model.n_batch, n_wanted)]
-            self.model.decode(piece, 0)
-            self.n_owed -= len(piece)
+            if gap := gaps.at(n_held):
+                self.model.decode_gap(gap)
+                self.n_owed -= gap.n_cells
+                continue
+            end = gaps.text_end(n_held, min(n_held + self.model.n_batch, n_wanted))
+            self.model.decode(self.tokens[n_held:end], 0)
+            self.n_owed -= end - n_held
 
     def _repay_safely(self, n_wanted: int) -> None:
         try:
@@ -199,7 +212,7 @@ class CachedContext:
         """Bring the context to exactly `prompt` and return the last token's row, [1, n_vocab].
 
         Args:
-            prompt: Token ids, at least one.
+            prompt: At least one token; it ends with an id.
             chunk: Tokens per decode at most; fewer where so many find no room at once.
             on_progress: Called with the number of tokens that the context holds by then.
 
@@ -209,11 +222,11 @@ class CachedContext:
         n_held = self.reuse(prompt)
         is_long = len(prompt) - n_held > 2 * PROMPT_END
         if self.model.forgets and is_long and not self.prefill_piece:
-            n_first = len(prompt) - PROMPT_END
-            if len(self.tokens) < n_first:
-                self.extend(prompt[:n_first], chunk, on_progress)
+            first = TokenSequence(prompt).first(len(prompt) - PROMPT_END)
+            if len(self.tokens) < len(first):
+                self.extend(first, chunk, on_progress)
             else:  # it went back further than the text that stays
-                self._repay_safely(n_first)
+                self._repay_safely(len(first))
             self.model.save("prompt")
         return self.extend(prompt, self.prefill_piece or chunk, on_progress)
 
@@ -225,10 +238,16 @@ class CachedContext:
         Arguments, result and errors are those of `prefill`.
         """
         chunk = min(chunk, self.model.n_batch)
+        gaps = gaps_of(tokens)
         rows: Rows | None = None
         while len(self.tokens) < len(tokens):
             done = len(self.tokens)
-            piece = tokens[done : done + chunk]
+            if gap := gaps.at(done):
+                self.feed_gap(gap)
+                self._n_whole = len(self.tokens) if self.prefill_piece else 0
+                on_progress(len(self.tokens))
+                continue
+            piece = tokens[done : gaps.text_end(done, done + chunk)]
             is_last = done + len(piece) == len(tokens)
             try:
                 rows = self._end_prompt(piece) if is_last else self.feed(piece, 0)
@@ -259,14 +278,18 @@ class CachedContext:
         keep = min(common_prefix(self.tokens, prompt), len(prompt) - 1)
         if self.prefill_piece:
             keep = min(keep, self._n_whole)
-            keep -= keep % self.prefill_piece
+            keep -= self.tokens.gaps.n_since(keep) % self.prefill_piece
         self.rollback(keep)
         return len(self.tokens) - self.n_owed
 
     def rollback(self, n_tokens: int) -> None:
-        """Shorten the context to `n_tokens`; a model that cannot forgets everything."""
+        """Shorten the context to `n_tokens`; a model that cannot forgets everything.
+
+        A gap goes as a whole.
+        """
         if n_tokens >= len(self.tokens):
             return
+        n_tokens = self.tokens.gaps.whole(n_tokens)
         n_held = len(self.tokens) - self.n_owed
         if n_tokens <= 0:
             self.clear()
@@ -285,7 +308,7 @@ class CachedContext:
 
     def _shorten(self, n_tokens: int, n_held: int) -> None:
         self.n_owed = n_tokens - n_held
-        del self.tokens[n_tokens:]
+        self.tokens.cut(n_tokens)
         self._n_whole = min(self._n_whole, n_tokens)
 
     def clear(self, *, wipe: bool = False) -> None:

@@ -21,7 +21,8 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from paceline.engine.model.backend import LanguageModel, Row, Rows, Vocabulary
-from paceline.engine.model.context import CachedContext, common_prefix
+from paceline.engine.model.context import CachedContext
+from paceline.engine.model.tokens import common_prefix
 from paceline.engine.model.vocabularies import BYTE_PAIR_ENCODING, Mismatch, TokenTable
 from paceline.errors import NothingAllowedError, refuse
 from paceline.params import Translating
@@ -291,14 +292,14 @@ class TranslatedContext(CachedContext):
                 raise NothingAllowedError("no-text", "No token of the draft model can follow here.")
             rows = self._read() if self._wanted else np.empty((0, 0), np.float32)
         except BaseException:
-            del self.tokens[n_held:]
+            self.tokens.cut(n_held)
             raise
         self._settle()
         return self.translation.row(rows[0])[None] if n_rows else rows[:0]
 
     def rollback(self, n_tokens: int) -> None:
         """Shorten the text; the model follows when it reads the next one."""
-        del self.tokens[max(n_tokens, 0) :]
+        self.tokens.cut(max(n_tokens, 0))
         self._settled = [place for place in self._settled if place[0] <= n_tokens] or [(0, 0)]
 
     def save_for_draft(self) -> None:

@@ -27,6 +27,7 @@ from typing import NamedTuple
 
 from paceline.content import beyond_text
 from paceline.engine.model.backend import Reasoning
+from paceline.engine.model.tokens import TokenSequence
 from paceline.engine.prompt.learned_marks import MarkTexts
 from paceline.engine.prompt.template import ChatTemplate
 from paceline.errors import EngineError
@@ -273,7 +274,7 @@ class FittedPrompt(NamedTuple):
     """A prompt as tokens.
 
     Attributes:
-        tokens: At least one.
+        tokens: At least one; it ends with an id.
         notes: Remarks for the user.
         n_cut: How many messages were left out of it.
         opening: What it ends with where it opens the model's reasoning; else empty.
@@ -283,7 +284,7 @@ class FittedPrompt(NamedTuple):
         reasoning: The marks of a reasoning that the reply may begin with; None: it has none.
     """
 
-    tokens: list[int]
+    tokens: TokenSequence
     notes: tuple[str, ...]
     n_cut: int
     opening: str = ""
@@ -309,7 +310,7 @@ def encode_fitting(
         tokens, notes = template.encode(messages)
         if len(tokens) <= limit:
             return FittedPrompt(tokens, notes, 0)
-    tried: dict[int, tuple[list[int], tuple[str, ...]]] = {}
+    tried: dict[int, tuple[TokenSequence, tuple[str, ...]]] = {}
 
     def measure(kept: Sequence[ChatMessage]) -> int:
         tried[len(kept)] = encoded = template.encode(kept)

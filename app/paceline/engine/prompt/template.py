@@ -25,6 +25,7 @@ from typing import Any
 
 from paceline.content import joined, of_text, with_texts
 from paceline.engine.model.backend import Vocabulary
+from paceline.engine.model.tokens import TokenSequence
 from paceline.engine.prompt.learned_marks import LearnedMarks, learn
 from paceline.engine.prompt.reasoning_marks import PAIRS
 from paceline.engine.prompt.renderer import Job, Outcome, renderer
@@ -195,8 +196,8 @@ class ChatTemplate:
         outcomes = set(self._probe(jobs))
         return len(outcomes) == 1 and outcomes.pop().kind == "text"
 
-    def encode(self, messages: Sequence[ChatMessage]) -> tuple[list[int], tuple[str, ...]]:
-        """Return the prompt's token ids, ready for the assistant's reply, and notes for the user.
+    def encode(self, messages: Sequence[ChatMessage]) -> tuple[TokenSequence, tuple[str, ...]]:
+        """Return the prompt's tokens, ready for the assistant's reply, and notes for the user.
 
         Raises:
             EngineError: The template fails, runs too long, or refuses the conversation.
@@ -206,7 +207,7 @@ class ChatTemplate:
         v = self.vocab
         if v.add_bos and v.bos >= 0 and tokens[:1] != [v.bos]:
             tokens.insert(0, v.bos)
-        return tokens, tuple(notes)
+        return TokenSequence(tokens), tuple(notes)
 
     def render(self, messages: Sequence[ChatMessage]) -> str:
         """Return the prompt's text; errors as for `encode`."""

@@ -16,6 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from paceline.engine.model.backend import Grammar, Row
+from paceline.engine.model.tokens import last_ids
 from paceline.engine.sample.gumbel_argmax import Race, argmax_of
 from paceline.engine.sample.noise import gumbel_of, position_key
 from paceline.engine.sample.truncation import Nucleus, largest, min_p_floor, survivors, weights_of
@@ -73,10 +74,10 @@ class Penalties:
     """Penalises the tokens of a window that moves with the reply.
 
     They are llama.cpp's (`src/llama-sampler.cpp`, "penalties"): of the last 64 tokens of prompt and
-    reply, each one's logit is divided by the repeat penalty when it is positive and multiplied by
-    it otherwise; then the frequency penalty is taken off once per occurrence, and the presence
-    penalty once. They follow every committed token, so each row of a verify batch sees the drafted
-    tokens before it that were accepted, as it would without a draft.
+    reply, gaps passed over, each one's logit is divided by the repeat penalty when it is positive
+    and multiplied by it otherwise; then the frequency penalty is taken off once per occurrence, and
+    the presence penalty once. They follow every committed token, so each row of a verify batch sees
+    the drafted tokens before it that were accepted, as it would without a draft.
     """
 
     def __init__(self, params: SamplingParams) -> None:
@@ -91,7 +92,7 @@ class Penalties:
         """Begin after a prompt."""
         self._window.clear()
         self._counts.clear()
-        for token in prompt[-PENALTY_WINDOW:]:
+        for token in last_ids(prompt, PENALTY_WINDOW):
             self.add(token)
 
     def add(self, token: int) -> None:

@@ -16,6 +16,7 @@ from collections.abc import Hashable, Sequence
 from typing import ClassVar, Generic, Protocol, TypeVar, cast
 
 from paceline.engine.draft.base import NO_DRAFT, Draft, Settings, Workbench
+from paceline.engine.model.tokens import gaps_of
 
 STEP_S = 0.001
 """Seconds of indexing per step."""
@@ -27,7 +28,11 @@ class Index(Protocol):
     """Knows a text from its beginning up to what was fed last."""
 
     def feed(self, history: Sequence[int], start: int, end: int) -> None:
-        """Take in ``history[start:end]``. Calls come in order and without gaps."""
+        """Take in ``history[start:end]``. Calls come in order and leave nothing out.
+
+        The cells of a gap are negative numbers that come only once: what holds one is found nowhere
+        else, if it is not hidden by a hash of few bits.
+        """
 
 
 I = TypeVar("I", bound=Index)  # noqa: E741
@@ -38,6 +43,7 @@ class Lookup(ABC, Generic[I]):
 
     Attributes:
         name: The drafter's id; also where its index lies on the shelf between two turns.
+        text_start: The first place of the history after its last gap.
         chunk: Tokens fed between two looks at the clock.
     """
 
@@ -51,6 +57,7 @@ class Lookup(ABC, Generic[I]):
         self._index = self.new_index()
         self._n_fed = 0
         self._made_s = time.perf_counter()
+        self.text_start = 0
 
     # ---------------------------------------------------------------------- for subclasses
 
@@ -79,6 +86,7 @@ class Lookup(ABC, Generic[I]):
     def begin(self, history: Sequence[int], n_prompt: int) -> None:
         """Take the index of the turn before if it fits, and catch up with the history."""
         self._history = history
+        self.text_start = gaps_of(history).end
         self._take_kept()
         least_s = STEP_S if len(history) - n_prompt > 1 else PREFILL_S
         # What has passed since the turn began is nearly all prefill.
@@ -92,7 +100,8 @@ class Lookup(ABC, Generic[I]):
         """Look up what followed the text's end and `ahead`."""
         if self._n_fed < len(self._history):
             return NO_DRAFT
-        return self.look_up(self._index, self._history, ahead, n_max)
+        draft = self.look_up(self._index, self._history, ahead, n_max)
+        return _before_gap(draft) if self.text_start else draft
 
     def observe(self, n_accepted: int | None) -> None:
         """Index what was committed."""
@@ -145,3 +154,9 @@ class Lookup(ABC, Generic[I]):
         start, self._n_fed = self._n_fed, 0  # an index that was fed in part is of no use
         self._index.feed(self._history, start, end)
         self._n_fed = end
+
+
+def _before_gap(draft: Draft) -> Draft:
+    """Return the draft up to where it would copy a gap."""
+    n = next((i for i, token in enumerate(draft.tokens) if token < 0), len(draft.tokens))
+    return draft.first(n) if n else NO_DRAFT

@@ -145,7 +145,7 @@ class Counts:
 
     def __init__(self, bits: int) -> None:
         self.bits = bits
-        self._tail = 0
+        self._tail = self._n_known = 0  # the last tokens, and how many there are since a gap
         masks = [(1 << bits * n) - 1 for n in range(1, LONGEST + 1)]
         self._pairs: list[tuple[Level, int]] = [({}, mask) for mask in masks]
         rows = zip(self._pairs, THRESHOLDS, strict=True)
@@ -157,11 +157,14 @@ class Counts:
     def feed(self, history: Sequence[int], start: int, end: int) -> None:
         """Count every token as a follower of the n-grams that end before it."""
         if start == 0:
-            self._tail = 0
-        tail, bits, widest = self._tail, self.bits, self._pairs[-1][1]
+            self._tail = self._n_known = 0
+        tail, n_known, bits, widest = self._tail, self._n_known, self.bits, self._pairs[-1][1]
         for place in range(start, end):
             token = history[place]
-            for level, mask in self._pairs if place >= LONGEST else self._pairs[:place]:
+            if token < 0:  # what stands before a gap is not followed by what stands after it
+                tail = n_known = 0
+                continue
+            for level, mask in self._pairs if n_known >= LONGEST else self._pairs[:n_known]:
                 key = tail & mask
                 seen = level.get(key)
                 if seen is None:
@@ -173,7 +176,8 @@ class Counts:
                 else:
                     level[key] = Followers({seen & _TOKEN: (seen >> 32) + 1, token: 1})
             tail = ((tail << bits) | token) & widest
-        self._tail = tail
+            n_known += 1
+        self._tail, self._n_known = tail, n_known
 
     def next_token(self, tail: int, n_known: int, static: StaticBigrams | None, place: int) -> int:
         """Return the token to draft, -1 when none is likely enough; long n-grams come first.
@@ -293,7 +297,7 @@ class NgramCache(Lookup[Counts]):
         self, index: Counts, history: Sequence[int], ahead: Sequence[int], n_max: int
     ) -> Draft:
         """Ask the two sources for one token after the other."""
-        text = [*history[-LONGEST:], *ahead]
+        text = [*history[max(len(history) - LONGEST, self.text_start) :], *ahead]
         n = min(n_max, int(self.settings["n_max"]))
         drafted = draft(index, self._static, text, n)
         return Draft(drafted) if drafted else NO_DRAFT

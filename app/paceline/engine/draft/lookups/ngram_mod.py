@@ -45,6 +45,8 @@ _FULLEST = 0.25
 class Pool:
     """``2 ** bits`` slots; a slot holds a token id + 1, or 0 when nothing was written to it.
 
+    Where a gap followed, it holds 0 or less.
+
     Attributes:
         slots: The slots for single reads and writes, several times as fast as numpy's.
         table: The same memory, int32 [2 ** bits].
@@ -157,7 +159,7 @@ class NextTokens:
         """Do the same with numpy."""
         n = self._n
         first = max(start - n, 0)
-        tokens = np.array(history[first:end], np.uint64)
+        tokens = np.array(history[first:end], np.int64).view(np.uint64)  # cells of gaps are below 0
         if len(tokens) < n:
             self._feed_few(history, start, end)
             return
