@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import itertools
 import os
 import shutil
 import signal
@@ -14,10 +15,11 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import pytest
 
+from paceline.content import Part
 from paceline.storage import database, salvage, writer
 from paceline.storage.archive import Archive
 from paceline.storage.database import MIGRATIONS, copies, has_layout, migrate, user_version
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 APP = HERE.parents[1] / "app"
+KINDS = {4: ("Text",)}
+"""The kinds of content that a database of each layout may hold."""
 ADD_COLOUR = "ALTER TABLE conversations ADD COLUMN colour TEXT"
 BREAK_OFF = "DROP TABLE messages;\nSELECT * FROM no_such_table"
 
@@ -59,6 +63,22 @@ def test_a_published_step_stays_as_it_is() -> None:
         "c61875997d9eaa42",
         "fee46fe09546c15f",
     ]
+
+
+def test_every_step_changes_what_a_database_looks_like() -> None:
+    """Otherwise the version before takes the database for its own with a broken number."""
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        looks = []
+        for step in MIGRATIONS:
+            connection.executescript(step)
+            looks.append(connection.execute("SELECT sql FROM sqlite_master").fetchall())
+    assert all(one != next_one for one, next_one in itertools.pairwise(looks))
+
+
+def test_another_kind_of_content_has_another_layout() -> None:
+    """So that the version before does not open what it would only keep as text."""
+    kinds = tuple(kind.__name__ for kind in get_args(Part) or (Part,))
+    assert KINDS[len(MIGRATIONS)] == kinds
 
 
 def test_the_newest_layout_is_left_alone(connection: sqlite3.Connection, db: Path) -> None:

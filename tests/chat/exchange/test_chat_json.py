@@ -91,7 +91,12 @@ FILE = {"name": "a.py", "text": "x"}
         ("messages.1.role", "system", "[1].role cannot be 'system'"),
         ("messages.1.content", None, "messages[1].content must be a text, not None"),
         ("messages.1.parts", "Hi", "messages[1].parts must be a list, not 'Hi'"),
-        ("messages.1.parts", [{"type": "Smell"}], "messages[1].parts[0]"),
+        ("messages.1.parts", [{"type": "Smell"}], "newer Paceline (messages[1].parts[0].type is"),
+        (
+            "messages.1.parts",
+            [{"type": "Text", "text": "", "to": 1}],
+            "newer Paceline (messages[1].parts[0].to is",
+        ),
         ("messages.1.parts", [{"type": "Text", "text": 5}], "messages[1].parts[0].text must be"),
         ("messages.1.created_s", -1, "messages[1].created_s is no time"),
         ("messages.1.created_s", math.nan, "messages[1].created_s is no time"),

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sized
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
@@ -78,6 +79,7 @@ VERSION = 2
 MAX_MESSAGES = 200_000
 MAX_TAGS = 100
 MAX_FILES = MAX_PARTS = 1_000
+_PART = re.compile(r"\.parts\[\d+\]\.\w+$")
 _MAX_BYTES = 1e15
 _MAX_FIGURE = 1e15
 _MAX_COUNT = 1_000_000
@@ -219,7 +221,10 @@ def _decoded(kind: type[_T], data: object, place: str) -> _T:
     try:
         return decode_known(kind, data)
     except CodecError as error:
-        raise broken(place + error.place, error.reason) from None
+        at = place + error.place
+        if _PART.search(at) and (at.endswith(".type") or isinstance(error, UnknownFieldError)):
+            raise _newer(sentence("{place} is not known", place=at)) from None
+        raise broken(at, error.reason) from None
 
 
 def _check_size(place: str, value: Sized, most: int) -> None:
