@@ -398,7 +398,7 @@ class PanelController(QObject):
     def _check_models(self) -> None:
         """Show what is wrong with the chosen strategy, without waiting for a reply."""
         if not self._show_obstacle():
-            self._speculation.check()
+            self._panel.draft_settings.show_problem(self._speculation.problem)
 
     def _show_obstacle(self) -> bool:
         """Show that the chosen strategy lacks its draft model; return whether it does."""

@@ -115,6 +115,7 @@ class SpeculationModel(QObject):
 
     Attributes:
         strategy: The last valid strategy.
+        problem: Why the settings do not fit together, in words; empty: they do.
         unusable: The saved strategy that was to be chosen and cannot be; None: there is none.
     """
 
@@ -148,6 +149,7 @@ class SpeculationModel(QObject):
         self._loaded: Needs | None = None
         self._current = DEFAULT if DEFAULT in self._infos else next(iter(self._infos))
         self.unusable: Strategy | None = None
+        self.problem = ""
         self._load(saved)
         self._last[self.group] = self._current
         self.strategy = self.value_of(self._current)
@@ -268,7 +270,7 @@ class SpeculationModel(QObject):
         self._learn_chain(name)
         self._last[self.group] = name
         self.drafter_changed.emit()
-        self.check()
+        self._check()
 
     def set_value(self, drafter_id: str, name: str, value: float) -> None:
         """Change a setting of a drafter."""
@@ -281,7 +283,7 @@ class SpeculationModel(QObject):
         for other in after:  # what still has its default follows the length
             if other != name and values[other] == before[other]:
                 values[other] = after[other]
-        self.check()
+        self._check()
 
     def is_idle(self, drafter_id: str, name: str) -> bool:
         """Whether a setting is out of force, because the length of drafts is automatic."""
@@ -294,7 +296,7 @@ class SpeculationModel(QObject):
             for parameter in info.parameters:
                 self._values[info.id][parameter.name] = parameter.default
         self.drafter_changed.emit()
-        self.check()
+        self._check()
 
     def use(self, strategy: Strategy) -> None:
         """Choose a strategy with its settings.
@@ -314,20 +316,24 @@ class SpeculationModel(QObject):
         self._take(whole)
         self._last[self.group] = self._current
         self.drafter_changed.emit()
-        self.check()
+        self._check()
 
-    def check(self) -> None:
+    def _check(self) -> None:
         """Emit whether the settings fit together, and the strategy if it is another one."""
         strategy = self.value_of(self._current)
         try:
             complete(strategy, self._infos.__getitem__)
         except UserError as error:
-            self.refused.emit(said(str(error)))
+            self._refuse(said(str(error)))
             return
-        self.refused.emit("")
+        self._refuse("")
         if strategy != self.strategy:
             self.strategy = strategy
             self.strategy_changed.emit()
+
+    def _refuse(self, problem: str) -> None:
+        self.problem = problem
+        self.refused.emit(problem)
 
     def saved(self) -> tuple[Strategy, ...]:
         """What `__init__` takes as `saved`."""
