@@ -298,7 +298,10 @@ ROWS = (
         194,
         (HOSTING + "test_template_attacks.py", ENGINE + "test_template.py"),
         (
-            ("                if time.monotonic() > end:", "                if False:"),
+            (
+                "if time.monotonic() > deadline:\n                raise NoAnswerError(\n",
+                "if False:\n                raise NoAnswerError(\n",
+            ),
             ("dump_traceback_later(_ALONE_S,", "dump_traceback_later(_ALONE_S + 12,"),
         ),
     ),

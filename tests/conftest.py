@@ -37,6 +37,7 @@ import pytest
 from hypothesis import settings
 
 from paceline import paths
+from paceline.engine.prompt.renderer import RENDER
 from paceline.workers.start import CHILD
 from shared_reader import lent, one_reader
 
@@ -240,7 +241,10 @@ _guard_network()
 
 
 _started: list[int] = []
-"""Ids of all children of the program's that were started from this one, except on Windows."""
+"""Ids of all children of the program's that were started from this one, except on Windows.
+
+The one that renders templates, which all tests share, is not among them.
+"""
 
 
 def _note_starts() -> None:
@@ -252,7 +256,7 @@ def _note_starts() -> None:
     def noted(self: subprocess.Popen[bytes], words: object, *rest: Any) -> None:
         begin(self, words, *rest)
         # The process itself does not tell before it has got as far as running its own program.
-        if isinstance(words, list) and CHILD in words:
+        if isinstance(words, list) and CHILD in words and RENDER not in words:
             _started.append(self.pid)
 
     subprocess.Popen._execute_child = noted  # type: ignore[attr-defined]

@@ -44,14 +44,6 @@ def _main(given: list[str]) -> int:
     for name in ("stdout", "stderr"):  # None in a program without a console
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
-    if given[:1] == ["--prove-kernels"]:  # a child of the engine: see `engine/llama/kernel_library`
-        from paceline.engine.native import prove_kernels
-
-        return prove_kernels(given[1:])
-    if given == ["--render-templates"]:  # another one: see `engine/prompt/renderer`
-        from paceline.engine.prompt.sandbox import serve
-
-        return serve()
     from paceline.cli.main import run
 
     return run(given, _open_window, _smoke_test, _draw_chart)

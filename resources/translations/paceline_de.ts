@@ -8534,7 +8534,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Setzen Sie PACELINE_HOME auf einen Ordner, in den Sie schreiben können.</translation>
     </message>
     <message>
-        <location filename="../../app/hosting/process.py"/>
+        <location filename="../../app/engine/refusals.py"/>
         <source>Shorten it or start a new chat.</source>
         <translation>Kürzen Sie sie, oder beginnen Sie einen neuen Chat.</translation>
     </message>
@@ -8835,7 +8835,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Der Kontext von {n_ctx:,} Token ist voll.</translation>
     </message>
     <message>
-        <location filename="../../app/hosting/process.py"/>
+        <location filename="../../app/engine/refusals.py"/>
         <source>The conversation is larger than any context.</source>
         <translation>Der Chat ist größer als jeder Kontext.</translation>
     </message>
@@ -10149,7 +10149,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>zählt, was nicht zu zählen ist</translation>
     </message>
     <message>
-        <location filename="../../app/engine/children.py"/>
         <location filename="../../app/workers/ends.py"/>
         <source>crashed, {signal}</source>
         <translation>abgestürzt, {signal}</translation>
@@ -10217,7 +10216,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Entwürfe gehen länger weiter</translation>
     </message>
     <message>
-        <location filename="../../app/engine/children.py"/>
         <location filename="../../app/workers/ends.py"/>
         <source>ended with exit code {code}</source>
         <translation>mit dem Code {code} geendet</translation>
@@ -10369,6 +10367,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>haben mehr als {n:,} Dateien</translation>
     </message>
     <message>
+        <location filename="../../app/engine/llama/kernel_library.py"/>
         <location filename="../../app/workers/ends.py"/>
         <source>hung</source>
         <translation>hing</translation>
@@ -10935,7 +10934,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>kürzere Treffer finden sich öfter</translation>
     </message>
     <message>
-        <location filename="../../app/engine/children.py"/>
         <location filename="../../app/workers/ends.py"/>
         <source>signal {number}</source>
         <translation>Signal {number}</translation>
@@ -10960,6 +10958,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/hub/errors.py"/>
         <source>status {status}</source>
         <translation>Status {status}</translation>
+    </message>
+    <message>
+        <location filename="../../app/workers/worker.py"/>
+        <source>takes no question of this size</source>
+        <translation>nimmt keine so große Frage an</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>

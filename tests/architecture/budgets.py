@@ -59,7 +59,8 @@ BUDGETS = {
     # Which chat is shown and what the next reply is generated with are state, each in a file.
     "gui/state": Size(15, 1_700),
     "gui/welcome": Size(5, 780),
-    "hosting": Size(10, 1_450),
+    # The doctor asks a process of its own, in a file beside the engine's.
+    "hosting": Size(12, 1_600),
     "storage": Size(14, 2_270),
     "workers": Size(9, 800),
 }

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import signal
 import socket
 import sys
 import time
@@ -16,7 +15,6 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-import msgspec
 from msgspec import structs
 
 from paceline.catalog.inspect.child import Reader, run_inspector
@@ -30,8 +28,7 @@ from paceline.catalog.inspect.wire import (
     TextsOf,
 )
 from paceline.hosting.wire import encode_message
-from paceline.messages import EngineDied
-from paceline.workers.frames import MAX_FRAME, READY, frame
+from paceline.workers.frames import READY, frame
 
 Fault = Callable[[socket.socket, Callable[[], Answer]], Answer]
 
@@ -73,23 +70,6 @@ def _segfault(_pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
     return answer()
 
 
-def _abort(_pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
-    os.abort()
-
-
-def _exit(_pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
-    os._exit(0)
-
-
-def _kill(_pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
-    os.kill(os.getpid(), signal.SIGKILL)
-    return answer()
-
-
-def _raise(_pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
-    raise RuntimeError("a bug")
-
-
 def _hang(_pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
     time.sleep(60)
     return answer()
@@ -110,27 +90,10 @@ def _eat(_pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
     return answer()
 
 
-def _send(data: bytes, pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
-    pipe.sendall(data)
-    time.sleep(60)
-    return answer()
-
-
-def _half(pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
-    pipe.sendall(frame(encode_message(answer()))[:-1])
-    os._exit(0)
-
-
 def _twice(pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
     pipe.sendall(2 * frame(encode_message(answer())))
     time.sleep(60)
     return answer()
-
-
-def _late(pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
-    """Answer, and then die when nobody asks."""
-    pipe.sendall(frame(encode_message(answer())))
-    os._exit(0)
 
 
 def _poison(_pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
@@ -167,30 +130,13 @@ def _wrong_kind(pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
 
 FAULTS: dict[str, Fault] = {
     "segfault": _segfault,
-    "abort": _abort,
-    "exit": _exit,
-    "kill": _kill,
-    "raise": _raise,
     "hang": _hang,
     "spin": _spin,
     "eat": _eat,
-    "zeros": partial(_send, bytes(1000)),
-    "huge": partial(_send, (MAX_FRAME + 1).to_bytes(4, "big")),
-    "json": partial(_send, frame(b'{"type":"Seen"}')),
-    "list": partial(_send, frame(msgspec.msgpack.encode([]))),
-    "latin": partial(_send, frame(b"\xff\xfe")),
-    "deep": partial(_send, frame(b"\x91" * 100_000)),
-    "event": partial(_send, frame(encode_message(EngineDied("")))),
-    "half": _half,
     "twice": _twice,
-    "late": _late,
     "poison": _poison,
     "changed": _changed,
     "path": _path,
     "texts": _texts,
     "wrong-kind": _wrong_kind,
 }
-CRASHES = ("segfault", "abort", "exit", "kill", "raise", "eat", "half")
-NONSENSE = (
-    "zeros", "huge", "json", "list", "latin", "deep", "event", "twice", "changed", "path",
-)  # fmt: skip

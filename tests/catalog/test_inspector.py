@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -76,19 +75,6 @@ def test_one_that_was_never_asked_can_be_closed() -> None:
     Inspector().close()
 
 
-def test_a_process_without_work_is_ended_and_comes_back(target_path: Path) -> None:
-    inspector = Inspector(idle_s=0.05)
-    try:
-        first = inspector.card(target_path)
-        deadline = time.monotonic() + 10
-        while inspector.pid and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert inspector.pid == 0
-        assert inspector.card(target_path) == first
-    finally:
-        inspector.close()
-
-
 def test_resting_ends_the_process_until_the_next_question(
     own_inspector: Inspector, target_path: Path
 ) -> None:
@@ -101,70 +87,6 @@ def test_resting_ends_the_process_until_the_next_question(
     assert is_gone(pid, 10)
     assert inspector.card(target_path) == card
     assert inspector.pid not in (0, pid)
-
-
-def test_many_may_ask_at_once(inspector: Inspector, demo_pair: tuple[Path, Path]) -> None:
-    found: list[int] = []
-
-    def ask(path: Path) -> None:
-        found.extend(inspector.card(path).n_layers for _ in range(5))
-
-    threads = [threading.Thread(target=ask, args=(path,)) for path in demo_pair * 3]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(found) == [2] * 15 + [8] * 15
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere another mechanism ends it")
-@pytest.mark.parametrize("fault", ["", "hang"])
-def test_the_process_dies_with_this_one(tmp_path: Path, target_path: Path, fault: str) -> None:
-    file = tmp_path / f"{fault}.gguf"
-    file.symlink_to(target_path)
-    code = (
-        "import sys, pathlib, threading, time\n"
-        "from catalog.bad_readers import main\n"
-        "from paceline.catalog.inspect.inspector import Inspector\n"
-        "if __name__ == '__main__':\n"
-        "    inspector = Inspector(main=main)\n"
-        "    path = pathlib.Path(sys.argv[1])\n"
-        "    if not path.name.startswith('hang'):\n"
-        "        inspector.card(path)\n"
-        "    else:\n"
-        "        threading.Thread(target=inspector.card, args=(path,), daemon=True).start()\n"
-        "    while not inspector.pid:\n"
-        "        time.sleep(0.01)\n"
-        "    print(inspector.pid, flush=True)\n"
-        "    time.sleep(60)\n"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", code, str(file)],
-        stdout=subprocess.PIPE, text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    ) as parent:  # fmt: skip
-        assert parent.stdout
-        pid = int(parent.stdout.readline())
-        parent.kill()
-    assert is_gone(pid, 10)
-
-
-def test_a_program_that_forgets_to_close_ends_all_the_same(target_path: Path) -> None:
-    code = (
-        "import sys, pathlib\n"
-        "from paceline.catalog.inspect.inspector import Inspector\n"
-        "if __name__ == '__main__':\n"
-        "    inspector = Inspector()\n"
-        "    inspector.card(pathlib.Path(sys.argv[1]))\n"
-        "    print(inspector.pid)\n"
-    )
-    result = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code, str(target_path)],
-        capture_output=True, text=True, timeout=60, check=False,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )  # fmt: skip
-    assert (result.returncode, result.stderr) == (0, "")
-    assert is_gone(int(result.stdout), 10)
 
 
 # -------------------------------------------------------------------------------- odd files

@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 from argparse import Namespace
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -119,7 +120,7 @@ def test_a_library_that_does_not_load_is_told(
         broken()
 
     monkeypatch.setattr("paceline.hosting.inline.InlineClient", broken)
-    monkeypatch.setattr("paceline.workers.process.ChildProcess", broken_too)
+    monkeypatch.setattr("paceline.workers.worker.ChildProcess", broken_too)
     assert doctor.run(options(json=True)) == 0
     report = json.loads(capsys.readouterr().out)
     assert "libgomp" in report["library"]["error"]
@@ -131,12 +132,16 @@ def test_a_library_that_does_not_load_is_told(
 
 
 def test_a_process_that_does_not_start_is_told(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    allow_warnings: Callable[[str], None],
 ) -> None:
+    allow_warnings("reader of model files")
+
     def no_more(*_: object) -> None:
         raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
 
-    monkeypatch.setattr("paceline.workers.process.ChildProcess", no_more)
+    monkeypatch.setattr("paceline.workers.worker.ChildProcess", no_more)
     report = doctor.collect()
     assert report["engine_process"]["starts"] is False
     assert "temporarily unavailable" in report["engine_process"]["error"]
@@ -154,7 +159,7 @@ def test_a_library_that_crashes_does_not_take_the_doctor_along(
     monkeypatch: pytest.MonkeyPatch, name: str, is_native: bool
 ) -> None:
     main = {"SIGKILL": be_killed, "SIGILL": crash}[name]
-    monkeypatch.setattr("paceline.hosting.child.run_child", main)
+    monkeypatch.setattr("paceline.hosting.description.run_description", main)
     asked = loading.ask_engine()
     assert name in asked.process_error
     assert (asked.answer is None) == is_native
@@ -163,7 +168,7 @@ def test_a_library_that_crashes_does_not_take_the_doctor_along(
 
 @posix
 def test_a_process_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("paceline.hosting.child.run_child", hang)
+    monkeypatch.setattr("paceline.hosting.description.run_description", hang)
     monkeypatch.setattr(loading, "ANSWER_S", 1.0)
     began = time.monotonic()
     asked = loading.ask_engine()

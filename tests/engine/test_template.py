@@ -7,13 +7,8 @@ import os
 import re
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import NoReturn
 
-import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,13 +16,13 @@ from hypothesis import strategies as st
 from engine.template_attacks import ATTACKS, LOOPS, WAYS_OUT
 from fake_model import EOG, ByteVocabulary, FakeModel
 from paceline.content import Text
-from paceline.engine import children
 from paceline.engine.prompt import renderer as renderer_module
 from paceline.engine.prompt.formats import CONTINUE, FORMATS, Format, guess, words_on
-from paceline.engine.prompt.renderer import renderer
+from paceline.engine.prompt.renderer import Job, Outcome, Renderer, renderer
 from paceline.engine.prompt.template import ChatTemplate, fold_system, in_turns
 from paceline.errors import EngineError
 from paceline.messages import ChatMessage
+from paceline.workers import start
 
 PLAIN_TEXT = next(each.source for each in FORMATS if each.name == "plain")
 PLAIN = FakeModel(lambda _tokens: None).template  # type: ignore[arg-type,return-value]
@@ -519,7 +514,9 @@ def test_a_template_that_takes_too_much_memory() -> None:
 def test_memory_is_watched_where_the_system_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(renderer_module, "MEMORY", 60 << 20)
     lists = "{% set n = namespace(l=[]) %}" + LOOPS + "{% set n.l = [n.l, 'x' * 9999 ~ c] %}"
-    assert "too much memory" in failure(lists + "{% endfor %}" * 3).message
+    with contextlib.closing(Renderer()) as own:
+        (outcome,) = own.render((lists + "{% endfor %}" * 3, "", ""), [Job(chat("hi"), {})])
+    assert outcome == Outcome("failed", "it took too much memory")
 
 
 def test_a_template_that_writes_too_much() -> None:
@@ -543,47 +540,14 @@ def test_the_process_is_kept_by_templates_that_merely_fail() -> None:
     assert renderer().pid == pid != 0
 
 
-def test_a_process_that_was_ended_is_started_again() -> None:
-    encode("fine")
-    process = psutil.Process(renderer().pid)
-    process.kill()
-    process.wait(5)
-    assert text_of(encode("fine")[0]) == "fine"
-    renderer().close()
-    assert renderer().pid == 0
-    assert text_of(encode("fine")[0]) == "fine"
-
-
-def test_threads_take_turns() -> None:
-    def ask(n: int) -> set[str]:
-        return {text_of(encode(f"{{{{ {n} }}}}-{i}")[0]) for i in range(20)}
-
-    with ThreadPoolExecutor(8) as pool:
-        for n, texts in enumerate(pool.map(ask, range(8))):
-            assert texts == {f"{n}-{i}" for i in range(20)}
-
-
-def test_an_interrupted_question_leaves_no_answer_to_the_next(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def interrupted(self: threading.Event, timeout: float | None = None) -> NoReturn:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(renderer_module.threading.Thread, "join", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        encode("one")
-    monkeypatch.undo()
-    assert text_of(encode("two")[0]) == "two"
-
-
 def test_without_a_process_the_error_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    renderer().close()
-    monkeypatch.setattr(children.sys, "executable", "/nowhere/python")
+    renderer().rest()
+    monkeypatch.setattr(start.sys, "executable", "/nowhere/python")
     error = failure("fine")
     assert error.code == "no-renderer"
     assert "No such file" in error.message
     monkeypatch.undo()
-    monkeypatch.setattr(renderer_module, "RENDER", "--no-such-argument")
+    monkeypatch.setattr(start, "CHILD", "--no-such-argument")
     assert "exit code 2" in failure("fine").message
     monkeypatch.undo()
     assert text_of(encode("fine")[0]) == "fine"
@@ -593,25 +557,10 @@ def same_path() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
 
-@pytest.mark.parametrize("source", ["fine", ATTACKS["nested lists: c1 == c2"]])
-def test_nothing_is_left_of_a_program_that_is_killed_in_the_middle(source: str) -> None:
-    program = (
-        "from engine.test_template import *\n"
-        "renderer().start(); print(renderer().pid, flush=True)\n"
-        f"encode({source!r}); import time; time.sleep(60)"
-    )
-    words = [sys.executable, "-c", program]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, env=same_path()) as killed:
-        assert killed.stdout is not None
-        process = psutil.Process(int(killed.stdout.readline()))
-        time.sleep(0.5)  # it reads the template
-        killed.kill()
-    process.wait(30)
-
-
 def test_the_process_loads_little() -> None:
     program = (
-        "import sys; import paceline.__main__, paceline.engine.prompt.sandbox; "
+        "import sys; import paceline.__main__, paceline.workers.child, "
+        "paceline.engine.prompt.sandbox; "
         "print(*{name.partition('.')[0] for name in sys.modules})"
     )
     words = [sys.executable, "-c", program]

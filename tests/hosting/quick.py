@@ -6,16 +6,15 @@ That takes a tenth of the time. It is for tests whose figures do not matter.
 from __future__ import annotations
 
 import importlib
-import json
 import socket
-import subprocess
 from collections.abc import Callable
+from typing import Any
 
 from engine.template_attacks import ATTACKS
-from paceline.engine.prompt.renderer import Renderer
 from paceline.hosting.child import run_child
 from paceline.hosting.process import ProcessService
 from paceline.workers.process import ChildMain
+from paceline.workers.worker import Worker
 
 FEWER = (
     ("paceline.engine.measure.calibration", "ROUNDS", 2),
@@ -51,15 +50,13 @@ def measure_little(set_in: Callable[[object, str, object], None] = setattr) -> N
 
 def be_impatient(set_in: Callable[[object, str, object], None] = setattr) -> None:
     """Give attacking templates a quarter of the time in this process; others keep all of it."""
-    exchange, attacks = Renderer._exchange, frozenset(ATTACKS.values())
+    ask, attacks = Worker.ask, frozenset(ATTACKS.values())
 
-    def hurried(
-        self: Renderer, child: subprocess.Popen[bytes], data: bytes, seconds: float
-    ) -> bytes:
-        is_attack = bool(data) and json.loads(data)["template"][0] in attacks
-        return exchange(self, child, data, seconds / 4 if is_attack else seconds)
+    def hurried(self: Worker[Any, Any], question: Any, seconds: float, *more: Any) -> Any:
+        is_attack = isinstance(question, tuple) and question[0][0] in attacks
+        return ask(self, question, seconds / 4 if is_attack else seconds, *more)
 
-    set_in(Renderer, "_exchange", hurried)
+    set_in(Worker, "ask", hurried)
 
 
 def run_quick_child(pipe: socket.socket) -> None:

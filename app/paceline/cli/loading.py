@@ -41,7 +41,6 @@ from paceline.messages import (
     LoadPair,
     LoadProgressed,
     PairLoaded,
-    Shutdown,
 )
 from paceline.params import ModelParams
 from paceline.paths import Paths
@@ -400,32 +399,23 @@ def ask_engine() -> Asked:
 
 def _ask_process() -> tuple[EngineDescribed | None, str, bool]:
     """Return the answer, or why there is none and whether native code crashed."""
-    from paceline.hosting.child import run_child
+    from paceline.hosting.description import describe_engine
     from paceline.hosting.exit_reasons import describe_death
-    from paceline.hosting.wire import engine_language
-    from paceline.workers.frames import WireError
-    from paceline.workers.process import ChildProcess
+    from paceline.workers.worker import NoAnswerError
 
     try:
-        child = ChildProcess(run_child, engine_language())
-    except OSError as error:
-        return None, f"it cannot be started ({error.strerror or error})", False
-    deadline = time.monotonic() + ANSWER_S
-    try:
-        child.send(DescribeEngine())
-        while time.monotonic() < deadline:
-            for message in child.receive(0.1):
-                if isinstance(message, EngineDescribed):
-                    child.end(Shutdown())
-                    return message, "", False
-            if child.has_ended:
-                death = describe_death(child.find_end())
-                return None, death.reason, death.is_native
-    except WireError as error:
-        child.kill()
-        return None, f"it sent something that is no message ({error})", False
-    child.kill()
-    return None, f"it has not answered for {ANSWER_S:.0f} seconds", False
+        return describe_engine(ANSWER_S), "", False
+    except NoAnswerError as error:
+        if error.end is not None:
+            death = describe_death(error.end)
+            return None, death.reason, death.is_native
+        match error.trouble:
+            case "not-started":
+                return None, f"it cannot be started ({error.words})", False
+            case "nonsense":
+                return None, f"it {error.words}", False
+            case _:
+                return None, f"it has not answered for {ANSWER_S:.0f} seconds", False
 
 
 def _ask_here() -> tuple[EngineDescribed | None, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from paceline.engine.model.backend import Backend
 from paceline.engine.model.threads import calm_waiting_threads
@@ -26,11 +26,3 @@ def report_aborts(tell: Callable[[str], None]) -> None:
     from paceline.engine.llama import on_abort  # noqa: PLC0415
 
     on_abort(tell)
-
-
-def prove_kernels(arguments: Sequence[str]) -> int:
-    """Be the process that tests own kernels; returns its exit code. See `kernel_library`."""
-    calm_waiting_threads()
-    from paceline.engine.llama.kernel_library import run  # noqa: PLC0415
-
-    return run(arguments)

@@ -26,6 +26,13 @@ from paceline.sentence import sentence
 
 _log = logging.getLogger(__name__)
 
+TOO_LARGE = (
+    "prompt-too-long",
+    sentence("The conversation is larger than any context."),
+    sentence("Shorten it or start a new chat."),
+)
+"""Code, message and hint where a conversation does not even fit into a message to a process."""
+
 
 def describe_failure(error: Exception) -> tuple[str, str, str]:
     """Return code, message and hint for any exception; bugs are logged with their traceback."""

@@ -29,7 +29,14 @@ from typing import assert_never
 from msgspec import structs
 
 from paceline.engine.model.own_kernels import marks, write_mark
-from paceline.engine.refusals import no_model, no_prompt, not_calibrated, not_counted, not_running
+from paceline.engine.refusals import (
+    TOO_LARGE,
+    no_model,
+    no_prompt,
+    not_calibrated,
+    not_counted,
+    not_running,
+)
 from paceline.hosting.broker import Broker
 from paceline.hosting.child import run_child
 from paceline.hosting.client import request_id_of
@@ -272,13 +279,7 @@ class ProcessService:
         try:
             death = self._carry_out(command, partial(self._hear_turn, command.turn_id))
         except FrameError:
-            self._emit(
-                TurnFailed(
-                    command.turn_id, "prompt-too-long",
-                    "The conversation is larger than any context.",
-                    "Shorten it or start a new chat.",
-                )
-            )  # fmt: skip
+            self._emit(TurnFailed(command.turn_id, *TOO_LARGE))
             return
         if death is None and not self._is_over:
             death = self._keeper.give_up(sentence("The engine left a reply without an end"))

@@ -89,8 +89,8 @@ def _signal_name(number: int) -> str:
 
 
 def _last_line(text: str) -> str:
-    """Return the last line that begins at the margin: of a traceback, the one with the error."""
-    lines = (line for line in reversed(text.splitlines()) if line.strip() and not line[0].isspace())
+    """Return the last line that names an error, which in a traceback begins at the margin."""
+    lines = (line for line in reversed(text.splitlines()) if ": " in line and not line[0].isspace())
     return next(lines, "")
 
 

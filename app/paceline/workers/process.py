@@ -36,10 +36,11 @@ from paceline.workers.start import fill_standard_streams, start
 
 Down = TypeVar("Down")
 Up = TypeVar("Up")
-ChildMain = Callable[[socket.socket], None]
+ChildMain = Callable[[socket.socket], None] | str
 """Runs in the child with its end of the pipe, a blocking socket; see `child.ChildPipe`.
 
-A function at the top level of a module that can be imported, or a `partial` of one.
+A function at the top level of a module that can be imported, or a `partial` of one; or its name as
+"module:function", where this process is not to load the module.
 """
 
 WRITE_S = 5.0
@@ -86,7 +87,7 @@ class ChildProcess(Generic[Down, Up]):
         self.is_ready = False
         self._last_words = ""
         self._has_ended = False
-        first = frame(pickle.dumps(main))
+        first = frame(main.encode() if isinstance(main, str) else pickle.dumps(main))
         with contextlib.ExitStack() as undo:
             self._output = _Output()
             undo.callback(self._output.close)

@@ -9,13 +9,10 @@ comes through names what is to run (`child.run`).
 
 from __future__ import annotations
 
-import contextlib
 import os
-import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 
 CHILD = "--child"
 """The argument by which `__main__` knows that it is one; the child's name and its parent's process
@@ -36,19 +33,19 @@ def start(name: str, pipe: socket.socket, output: int) -> subprocess.Popen[bytes
     """
     on_windows = sys.platform == "win32"
     words, variables = _program()
-    with _no_interrupts():
-        process = subprocess.Popen(
-            [*words, CHILD, name, str(os.getpid())],
-            stdin=subprocess.PIPE if on_windows else pipe.fileno(),
-            stdout=output,
-            stderr=output,
-            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),  # so Ctrl+C is not for it
-            env={
-                **{key: text for key, text in os.environ.items() if key not in _SECRETS},
-                **variables,
-                "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-            },
-        )
+    process = subprocess.Popen(
+        [*words, CHILD, name, str(os.getpid())],
+        stdin=subprocess.PIPE if on_windows else pipe.fileno(),
+        stdout=output,
+        stderr=output,
+        start_new_session=True,  # Ctrl+C is for this process to act on
+        creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),  # Windows' way for the same
+        env={
+            **{key: text for key, text in os.environ.items() if key not in _SECRETS},
+            **variables,
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        },
+    )
     if sys.platform == "win32":
         assert process.stdin is not None
         try:
@@ -82,16 +79,3 @@ def fill_standard_streams() -> None:
     while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass  # it stays open
     os.close(number)
-
-
-@contextlib.contextmanager
-def _no_interrupts() -> Iterator[None]:
-    """Block Ctrl+C, so that it cannot end a child that does not ignore it yet."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

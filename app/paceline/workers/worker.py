@@ -27,7 +27,19 @@ Up = TypeVar("Up")
 START_S = 60.0
 _POLL_S = 0.01
 
-Trouble = Literal["stopped", "crashed", "out-of-memory", "slow", "nonsense", "not-started"]
+Trouble = Literal[
+    "stopped",
+    "not-started",
+    "not-ready",
+    "too-large",
+    "crashed",
+    "out-of-memory",
+    "slow",
+    "nonsense",
+]
+"""Of these, "stopped" means that the worker was closed, or that the one who asked gave up;
+"not-started", that the system starts no process; "too-large", that the question is, which costs no
+process."""
 _MAYBE_ANOTHERS: tuple[Trouble, ...] = ("crashed", "out-of-memory", "nonsense")
 """Troubles that an earlier question may have caused; in a new process it is the question's own."""
 _logger = logging.getLogger(__name__)
@@ -37,7 +49,7 @@ class NoAnswerError(Exception):
     """A question was not answered; its text is `words`.
 
     Attributes:
-        trouble: The kind; "stopped": the worker was closed, or the one who asked gave up.
+        trouble: The kind.
         words: The predicate of a sentence about the process, such as "crashed, SIGSEGV"; where the
             system starts none, the system's reason.
         end: How it ended; None where it did not start, was ended by the worker, or sent nonsense.
@@ -177,7 +189,8 @@ class Worker(Generic[Down, Up]):
         try:
             answer.set_result(self._answer(question, seconds, stops))
         except BaseException as error:  # noqa: BLE001  it is raised where the answer is waited for
-            self._kill()
+            if not (isinstance(error, NoAnswerError) and error.trouble == "too-large"):
+                self._kill()
             answer.set_exception(error)
 
     def _answer(self, question: Down, seconds: float, stops: Callable[[], bool]) -> Up:
@@ -197,7 +210,10 @@ class Worker(Generic[Down, Up]):
             if not child.send(question):
                 raise _lost(child)
             answer = self._heard(child, seconds, stops)
-        except (WireError, FrameError) as error:
+        except FrameError:
+            words = sentence("takes no question of this size")
+            raise NoAnswerError("too-large", words) from None
+        except WireError as error:
             words = sentence("said nonsense: {error}", error=error)
             raise NoAnswerError("nonsense", words) from None
         self._has_answered = True
@@ -224,11 +240,11 @@ class Worker(Generic[Down, Up]):
                 raise WireError("an answer before any question")
             if child.has_ended:
                 end = child.find_end()
-                raise NoAnswerError("not-started", end.words, end)
+                raise NoAnswerError("not-ready", end.words, end)
             if stops():
                 raise _stopped()
             if time.monotonic() > deadline:
-                raise NoAnswerError("not-started", sentence("was not ready in time"))
+                raise NoAnswerError("not-ready", sentence("was not ready in time"))
         return child
 
     def _heard(

@@ -82,14 +82,16 @@ _WHY: dict[Trouble, tuple[str, str, str]] = {
 """Code, message and hint."""
 
 
+def inspector_language() -> Language[Question, Answer]:
+    """Return the messages that are exchanged with an inspector's process."""
+    return Language("paceline-inspector", encode_message, decode_answer)
+
+
 def inspecting_worker(
     main: ChildMain = run_inspector, *, idle_s: float = IDLE_S
 ) -> Worker[Question, Answer]:
-    """Return what asks an inspector's process; nothing starts before the first question."""
-    language: Language[Question, Answer] = Language(
-        "paceline-inspector", encode_message, decode_answer
-    )
-    return Worker(main, language, idle_s=idle_s)
+    """Return what asks an inspector's process."""
+    return Worker(main, inspector_language(), idle_s=idle_s)
 
 
 class Inspector:
@@ -275,7 +277,7 @@ def _check_name(path: Path) -> None:
 
 
 def _error(trouble: Trouble, path: Path, text: str = "") -> ModelError:
-    code, message, hint = _WHY[trouble]
+    code, message, hint = _WHY.get(trouble, _WHY["not-started"])
     return ModelError(code, str(message), hint, name=path.name, text=text)
 
 

@@ -2,10 +2,7 @@
 
 `app/kernels/paceline_kernels.h` describes the library. A kernel that is wrong for a processor may
 crash or never come back. So each is run where that costs nothing: a child process compares it with
-ggml's own, bit by bit, and says one line per kernel; the one that it died of, or hangs in, is the
-first without a line. Then another child goes on after it.
-
-The child is this program with `PROVE` as its first argument, which `__main__` passes to `run`.
+ggml's own, bit by bit, and another child goes on after one that it died of or hangs in.
 """
 
 from __future__ import annotations
@@ -13,21 +10,22 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
-import selectors
-import signal
-import subprocess
-import sys
+import socket
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from paceline.engine.cancel import CancelFlag
-from paceline.engine.children import end_of, end_quietly_with_parent, start_own
 from paceline.engine.llama.library import declared, libggml, start
 from paceline.engine.model.own_kernels import BUILD, NoKernelsError
 from paceline.errors import CancelledError, ReasonError
 from paceline.sentence import sentence
+from paceline.workers.child import ChildPipe, serve
+from paceline.workers.frames import WireError
+from paceline.workers.process import Language
+from paceline.workers.worker import NoAnswerError, Worker
 
 INTERFACE = 1
 """What `paceline_kernels_interface` must answer."""
@@ -133,15 +131,14 @@ def _declared(lib: Any) -> Any:
     return declared(lib, "paceline_kernels_", functions)
 
 
-PROVE = "--prove-kernels"
 LIMIT_S = 20.0
 """For all kernels; those that are not reached wait for the next load."""
 KERNEL_S = 8.0
 """A kernel that takes longer hangs: usually one takes a fifth of a second."""
 
-_READY, _REFUSED = "ready", "refused"
-_OUTCOMES = {"1": "equal", "0": "different", "-1": sentence("not run")}
-_POLL_S = 0.05
+_REFUSED = "refused"
+_OUTCOMES = {"1": "equal", "0": "different", "-1": sentence("not run"), _REFUSED: _REFUSED}
+"""What a child answers, and what that means."""
 
 
 class CannotProveError(ReasonError):
@@ -170,98 +167,69 @@ def prove(
         CancelledError: The flag was set.
     """
     deadline = time.monotonic() + limit_s
-    waiting = list(names)
-    while waiting and time.monotonic() < deadline:
-        for name, outcome in _one_child(library, tuple(waiting), cancel, deadline, kernel_s):
-            waiting.remove(name)
+    main = partial(run_prover, str(library))
+    # A kernel that has ended a process once is not tried again.
+    worker = Worker(main, prover_language(), start_s=limit_s, asks_again=False)
+    with contextlib.closing(worker):
+        for name in names:
+            seconds = min(kernel_s, deadline - time.monotonic())
+            if seconds <= 0:
+                return
+            try:
+                outcome = worker.ask(name, seconds, cancel.is_set)
+            except NoAnswerError as error:
+                if error.trouble == "slow" and seconds < kernel_s:
+                    return  # time is up for all, which is not this kernel's fault
+                outcome = _death(error)
+            if outcome == _REFUSED:
+                raise CannotProveError("this build of llama.cpp does not take them")
             yield name, outcome
 
 
-def _one_child(
-    library: Path, names: Sequence[str], cancel: CancelFlag, deadline: float, kernel_s: float
-) -> Iterator[tuple[str, str]]:
-    """Yield outcomes until the child is through, dead or hanging; its death is the last one's."""
-    with _child(library, names) as child:
-        lines = _lines(child, cancel, deadline, kernel_s)
-        first = next(lines)
-        if first == _REFUSED:
-            raise CannotProveError("this build of llama.cpp does not take them")
-        if first != _READY:
-            raise CannotProveError("its process {end}", end=end_of(child))
-        for name in names:
-            line = next(lines)
-            if line is None:  # time is up for all, which is not this kernel's fault
-                return
-            if not line:
-                yield name, end_of(child)
-                return
-            yield name, _OUTCOMES.get(line.removeprefix(f"{name} "), _OUTCOMES["-1"])
+def prover_language() -> Language[str, str]:
+    """Return the messages that are exchanged with the process: a kernel's name, and its outcome."""
+    return Language("paceline-prover", str.encode, _outcome)
 
 
-def _lines(
-    child: subprocess.Popen[bytes], cancel: CancelFlag, deadline: float, kernel_s: float
-) -> Iterator[str | None]:
-    """Yield lines as they come; an empty one: the child has ended or hangs; None: time is up."""
-    assert child.stdout is not None
-    number = child.stdout.fileno()
-    rest, limit = b"", deadline  # loading the library may take its time
-    with selectors.DefaultSelector() as selector:
-        selector.register(number, selectors.EVENT_READ)
-        while True:
-            *whole, rest = rest.split(b"\n")
-            for line in whole:
-                yield line.decode("utf-8", "replace")
-                limit = min(time.monotonic() + kernel_s, deadline)
-            if cancel.is_set():
-                raise CancelledError
-            if time.monotonic() > limit:
-                yield None if limit == deadline else ""
-            if selector.select(_POLL_S):
-                data = os.read(number, 4096)
-                if not data:
-                    yield ""
-                rest += data
-
-
-@contextlib.contextmanager
-def _child(library: Path, names: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
+def _outcome(answer: bytes) -> str:
     try:
-        child = start_own(PROVE, str(library), *names)
-    except OSError as error:
-        raise CannotProveError(
-            "no process can be started for it: {error}", error=error.strerror or error
-        ) from None
-    with child:
-        try:
-            yield child
-        finally:
-            child.kill()
+        return _OUTCOMES[answer.decode()]
+    except (KeyError, UnicodeDecodeError):
+        raise WireError(repr(answer[:40])) from None
+
+
+def _death(error: NoAnswerError) -> str:
+    """Return the outcome of a kernel that ended its process; raise where it did not come to it."""
+    match error.trouble:
+        case "stopped":
+            raise CancelledError from None
+        case "not-started":
+            raise CannotProveError(
+                "no process can be started for it: {error}", error=error.words
+            ) from None
+        case "not-ready":
+            raise CannotProveError("its process {end}", end=error.words) from None
+        case "slow":
+            return sentence("hung")
+        case _:
+            return error.words
 
 
 # --------------------------------------------------------------------------------- in the child
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Be the child: test the kernels that are named; returns its exit code.
+def run_prover(path: str, pipe: socket.socket) -> None:
+    """Be the child: test the kernels that are named; never returns.
 
     Args:
-        arguments: The library's path, and names.
+        path: The library.
+        pipe: Names come from it, and outcomes go there.
     """
-    end_quietly_with_parent()
-    if sys.platform != "win32":
-        signal.alarm(int(2 * LIMIT_S))  # its default ends the process, in native code as well
-    path, *names = arguments
     library = KernelLibrary(Path(path))
-    if not library.install():
-        _say(_REFUSED)
-        return 1
+    is_taken = library.install()
     numbers = {kernel.name: i for i, kernel in enumerate(library.kernels)}
-    _say(_READY)
-    for name in names:
-        _say(f"{name} {library.self_test(numbers[name])}")
-    return 0
 
+    def test(name: str) -> str:
+        return str(library.self_test(numbers[name])) if is_taken else _REFUSED
 
-def _say(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
+    serve(ChildPipe(pipe), test, bytes.decode, str.encode)

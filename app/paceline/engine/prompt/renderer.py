@@ -8,30 +8,26 @@ next question starts another one.
 from __future__ import annotations
 
 import atexit
-import contextlib
 import functools
 import json
-import subprocess
-import threading
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
-
-import psutil
 
 from paceline.codec import decode
 from paceline.content import Part, Text
-from paceline.engine.children import end_of, start_own
-from paceline.errors import EngineError, ReasonError
+from paceline.engine.refusals import TOO_LARGE
+from paceline.errors import EngineError
 from paceline.messages import ChatMessage
 from paceline.sentence import UserText, sentence
+from paceline.workers.frames import WireError
+from paceline.workers.process import Language
+from paceline.workers.worker import NoAnswerError, Worker
 
-RENDER = "--render-templates"
-"""The program's argument that makes it this process."""
+RENDER = "paceline-templates"
+"""The process's name."""
+SANDBOX = "paceline.engine.prompt.sandbox:run_sandbox"  # not imported here: it loads Jinja
 DEADLINE_S = 2.5
 MEMORY = 300 << 20
-_START_S = 60.0
-_LOOK_S = 0.01
 _HINT = sentence("Close other programs and try again.")
 
 _REASONING_NAMES = ("reasoning_content", "reasoning", "thinking")
@@ -82,28 +78,25 @@ class Outcome(NamedTuple):
     text: str
 
 
-class _EndedError(ReasonError):
-    """The process ended over a question; the text says why, as a part of a sentence."""
+TemplateJobs = tuple[tuple[str, str, str], Sequence[Job]]
+"""A template, as `Renderer.render` takes it, and what is put through it."""
 
 
 class Renderer:
     """Asks one process, one question at a time. Any thread."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._child: subprocess.Popen[bytes] | None = None
-        self._is_ready = False
+        # No template can spoil the process for the next one, so none is tried twice.
+        self._worker = Worker(SANDBOX, templates_language(), memory=MEMORY, asks_again=False)
 
     @property
     def pid(self) -> int:
         """The process's id; 0 when there is none."""
-        child = self._child
-        return child.pid if child is not None and child.poll() is None else 0
+        return self._worker.pid
 
     def start(self) -> None:
         """Start the process, if it does not run, and do not wait for it."""
-        with self._lock, contextlib.suppress(EngineError):  # told when it is needed
-            self._running()
+        self._worker.start()
 
     def render(self, template: tuple[str, str, str], jobs: Sequence[Job]) -> list[Outcome]:
         """Return what comes of each job; all of them have `DEADLINE_S` seconds and `MEMORY` bytes.
@@ -113,103 +106,56 @@ class Renderer:
             jobs: At least one.
 
         Raises:
-            EngineError: There is no process.
+            EngineError: There is no process, or the conversations are too large for it.
         """
-        question = {
-            "template": template,
-            "jobs": [job.as_json() for job in jobs],
-        }
-        with self._lock:
-            child = self._running()
-            try:
-                if not self._is_ready:
-                    self._exchange(child, b"", _START_S)
-                    self._is_ready = True
-            except _EndedError as error:
-                raise _not_started(str(error)) from None
-            try:
-                line = self._exchange(child, json.dumps(question).encode() + b"\n", DEADLINE_S)
-            except _EndedError as error:
-                return [Outcome("failed", str(error))] * len(jobs)
-        return [Outcome(kind, decode(UserText, text)) for kind, text in json.loads(line)]
+        try:
+            return self._worker.ask((template, jobs), DEADLINE_S)
+        except NoAnswerError as error:
+            if error.trouble in ("not-started", "not-ready", "stopped"):
+                raise EngineError(
+                    "no-renderer",
+                    "Chat templates cannot be read: their process does not start ({reason}).",
+                    _HINT,
+                    reason=error.words,
+                ) from None
+            if error.trouble == "too-large":
+                raise EngineError(*TOO_LARGE) from None
+            return [Outcome("failed", _why(error))] * len(jobs)
+
+    def rest(self) -> None:
+        """End the process; the next question starts another one. Does not wait."""
+        self._worker.rest()
 
     def close(self) -> None:
-        """End the process; the next question starts another one."""
-        with self._lock:
-            self._end()
-
-    def _running(self) -> subprocess.Popen[bytes]:
-        child = self._child
-        if child is None or child.poll() is not None:
-            self._end()
-            try:
-                child = self._child = start_own(RENDER, stdin=subprocess.PIPE)
-            except OSError as error:
-                raise _not_started(error.strerror or str(error)) from None
-        return child
-
-    def _exchange(self, child: subprocess.Popen[bytes], data: bytes, seconds: float) -> bytes:
-        """Send a line and return the one that comes back."""
-        assert child.stdin is not None
-        assert child.stdout is not None
-        try:
-            with _watched(child, seconds) as reasons, contextlib.suppress(OSError):
-                child.stdin.write(data)
-                child.stdin.flush()
-                if (line := child.stdout.readline()).endswith(b"\n"):
-                    return line
-            raise _EndedError(
-                reasons[0] if reasons else sentence("its process {end}", end=end_of(child))
-            )
-        except BaseException:  # also Ctrl+C: the answer would be taken for the next one's
-            self._end()
-            raise
-
-    def _end(self) -> None:
-        child, self._child, self._is_ready = self._child, None, False
-        if child is not None:
-            child.kill()
-            with contextlib.suppress(OSError):  # what was not written yet
-                child.communicate()
+        """End the process for good."""
+        self._worker.close()
 
 
-@contextlib.contextmanager
-def _watched(child: subprocess.Popen[bytes], seconds: float) -> Iterator[list[str]]:
-    """Kill a child that takes too long or too much memory, and say so in the list."""
-    reasons: list[str] = []
-    is_over = threading.Event()
-    end = time.monotonic() + seconds
+def _why(error: NoAnswerError) -> str:
+    """Return why a template failed, as a part of a sentence about it."""
+    if error.trouble == "slow":
+        return sentence("it ran longer than {seconds} seconds", seconds=DEADLINE_S)
+    if error.trouble == "out-of-memory":
+        return sentence("it took too much memory")
+    return sentence("its process {end}", end=error.words)
 
-    def watch() -> None:
-        with contextlib.suppress(psutil.Error):  # it has ended
-            process = psutil.Process(child.pid)
-            while not is_over.wait(_LOOK_S):
-                if time.monotonic() > end:
-                    reasons.append(
-                        sentence("it ran longer than {seconds} seconds", seconds=seconds)
-                    )
-                elif process.memory_info().rss > MEMORY:
-                    reasons.append(sentence("it took too much memory"))
-                if reasons:
-                    process.kill()
-                    return
 
-    watcher = threading.Thread(target=watch, name="templates", daemon=True)
-    watcher.start()
+def templates_language() -> Language[TemplateJobs, list[Outcome]]:
+    """Return the messages that are exchanged with the process."""
+    return Language(RENDER, _encode, _decode)
+
+
+def _encode(question: TemplateJobs) -> bytes:
+    template, jobs = question
+    data = {"template": template, "jobs": [job.as_json() for job in jobs]}
+    return json.dumps(data, ensure_ascii=False).encode(errors="surrogatepass")
+
+
+def _decode(payload: bytes) -> list[Outcome]:
     try:
-        yield reasons
-    finally:
-        is_over.set()
-        watcher.join()
-
-
-def _not_started(reason: str) -> EngineError:
-    return EngineError(
-        "no-renderer",
-        "Chat templates cannot be read: their process does not start ({reason}).",
-        _HINT,
-        reason=reason,
-    )
+        return [Outcome(str(kind), decode(UserText, text)) for kind, text in json.loads(payload)]
+    except (TypeError, ValueError, RecursionError) as error:
+        raise WireError(str(error)[:200]) from None
 
 
 @functools.cache

@@ -9,13 +9,11 @@ Imports Jinja and nothing else of size, to be there in a tenth of a second.
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import faulthandler
 import functools
 import json
-import signal
-import sys
+import socket
 from collections.abc import Callable, Sequence
 from traceback import walk_tb
 from typing import Any, NoReturn
@@ -28,9 +26,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from paceline.codec import encode
 from paceline.sentence import sentence
-
-if sys.platform != "win32":
-    import resource
+from paceline.workers.child import ChildPipe, limit_memory, serve
 
 _MEMORY = 256 << 20  # with the files that are mapped besides, it stays below `renderer.MEMORY`
 _ALONE_S = 3  # longer than `renderer` waits: for when that is gone
@@ -188,21 +184,23 @@ def _answer(request: dict[str, Any]) -> Any:
     return encode(outcomes)
 
 
-def serve() -> int:
-    """Be the process: answer each line of stdin by one on stdout until it ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if sys.platform != "win32":
-        for kind, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_DATA, _MEMORY)):
-            with contextlib.suppress(OSError, ValueError):
-                resource.setrlimit(kind, (most, most))
-    _say("ready")
-    for line in sys.stdin.buffer:
-        faulthandler.dump_traceback_later(_ALONE_S, exit=True)  # also in native code
-        _say(_answer(json.loads(line)))
+def run_sandbox(pipe: socket.socket) -> None:
+    """Run the process; never returns."""
+    limit_memory(_MEMORY)
+    serve(ChildPipe(pipe), _bounded, _read, _written)
+
+
+def _bounded(request: dict[str, Any]) -> Any:
+    faulthandler.dump_traceback_later(_ALONE_S, exit=True)  # also in native code
+    try:
+        return _answer(request)
+    finally:
         faulthandler.cancel_dump_traceback_later()
-    return 0
 
 
-def _say(answer: object) -> None:
-    sys.stdout.write(f"{json.dumps(answer)}\n")
-    sys.stdout.flush()
+def _read(payload: bytes) -> Any:
+    return json.loads(payload.decode(errors="surrogatepass"))
+
+
+def _written(answer: Any) -> bytes:
+    return json.dumps(answer).encode()

@@ -1,0 +1,52 @@
+"""Asks a process of its own what the native library is, which loads no model for that."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import closing
+
+from paceline.hosting.wire import decode_command, decode_upward, encode_message
+from paceline.messages import Command, DescribeEngine, EngineDescribed
+from paceline.workers.child import ChildPipe, serve
+from paceline.workers.frames import WireError
+from paceline.workers.process import Language
+from paceline.workers.worker import Worker
+
+
+def describe_engine(seconds: float) -> EngineDescribed:
+    """Return what the native library says of itself; it is not loaded here.
+
+    Args:
+        seconds: That the process may take to start, and then to answer.
+
+    Raises:
+        NoAnswerError: It says nothing.
+    """
+    worker = Worker(run_description, description_language(), start_s=seconds)
+    with closing(worker):
+        return worker.ask(DescribeEngine(), seconds)
+
+
+def description_language() -> Language[Command, EngineDescribed]:
+    """Return the messages that are exchanged with the process."""
+    return Language("paceline-description", encode_message, _described)
+
+
+def _described(payload: bytes) -> EngineDescribed:
+    answer = decode_upward(payload)
+    if not isinstance(answer, EngineDescribed):
+        raise WireError("no description")
+    return answer
+
+
+def run_description(pipe: socket.socket) -> None:
+    """Be the process; never returns."""
+    from paceline.engine.native import llama_backend, report_aborts
+
+    line = ChildPipe(pipe)
+    report_aborts(line.send_last)
+
+    def describe(_question: Command) -> EngineDescribed:
+        return llama_backend().describe()
+
+    serve(line, describe, decode_command, encode_message)

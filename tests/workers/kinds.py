@@ -1,0 +1,93 @@
+"""The kinds of workers that the program has, each with a question and its answer.
+
+Children import this module: neither pytest nor Hypothesis is in it.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from paceline import paths
+from paceline.catalog.inspect.child import run_inspector
+from paceline.catalog.inspect.inspector import inspector_language
+from paceline.catalog.inspect.wire import LookAt, Seen
+from paceline.engine.llama.kernel_library import prover_language, run_prover
+from paceline.engine.prompt.renderer import SANDBOX, Job, Outcome, templates_language
+from paceline.hosting.description import description_language, run_description
+from paceline.messages import ChatMessage, DescribeEngine, EngineDescribed
+from paceline.workers.child import ChildPipe, serve
+from paceline.workers.frames import WireError
+from paceline.workers.process import ChildMain, Language
+
+
+class Kind(NamedTuple):
+    """One kind of worker.
+
+    Attributes:
+        main: What runs in its process.
+        language: Its questions and answers.
+        question: One that it can answer.
+        is_answered: Whether an answer is one to that question.
+    """
+
+    main: ChildMain
+    language: Language[Any, Any]
+    question: Any
+    is_answered: Callable[[Any], bool]
+
+
+def run_echo(pipe: socket.socket) -> None:
+    """Answer every text by itself."""
+    serve(ChildPipe(pipe), str, bytes.decode, str.encode)
+
+
+def _text(payload: bytes) -> str:
+    try:
+        return payload.decode()
+    except UnicodeDecodeError as error:
+        raise WireError(str(error)) from None
+
+
+ECHO = Kind(run_echo, Language("paceline-echo", str.encode, _text), "hi", "hi".__eq__)
+
+
+def _inspector() -> Kind:
+    model = str(paths.demo_pair()[1])
+    question = LookAt((model,), card_only=True)
+    return Kind(run_inspector, inspector_language(), question, lambda a: isinstance(a, Seen))
+
+
+def _templates() -> Kind:
+    question = (
+        ("{{ messages[0].content }}", "", ""),
+        [Job((ChatMessage.of_text("user", "hi"),), {})],
+    )
+    return Kind(SANDBOX, templates_language(), question, [Outcome("text", "hi")].__eq__)
+
+
+def _description() -> Kind:
+    return Kind(
+        run_description,
+        description_language(),
+        DescribeEngine(),
+        lambda answer: isinstance(answer, EngineDescribed),
+    )
+
+
+def prover(library: Path) -> Kind:
+    """Return the kind that tests kernels, of a library that stands in for them."""
+    main = partial(run_prover, str(library))
+    return Kind(main, prover_language(), "q8_0", "equal".__eq__)
+
+
+KINDS: dict[str, Callable[[], Kind]] = {
+    "echo": lambda: ECHO,
+    "inspector": _inspector,
+    "templates": _templates,
+    "description": _description,
+}
+"""All but the prover, which needs a library that is compiled for it."""
