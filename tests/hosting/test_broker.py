@@ -16,6 +16,7 @@ from hypothesis.stateful import (
     rule,
 )
 
+from message_samples import sample
 from paceline.hosting.broker import CLOSED, Broker, Priority, Ticket
 from paceline.messages import (
     Calibrate,
@@ -284,7 +285,7 @@ def test_what_concerns_all_comes_to_those_who_watch_before_the_asker(broker: Bro
     broker.emit(failed)
     broker.done()
     assert order == [("all", failed), ("one", failed)]
-    changed = SamenessChanged.__new__(SamenessChanged)
+    changed = sample(SamenessChanged)
     broker.emit(changed)
     assert order[2:] == [("all", changed)], "in idle time there is no asker"
 
