@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import ceil
 from time import perf_counter
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
-from paceline.hosting.broker import Broker, Listener, Priority, Ticket
+from paceline.hosting.broker import Broker, EngineEvent, Listener, Priority, Ticket
 from paceline.messages import (
     Command,
     Event,
@@ -95,7 +95,7 @@ class ReplayClient(QObject):
             self._start_s = 0.0
             self._timer.start(0)
 
-    def watch(self, listener: Listener) -> None:
+    def watch(self, listener: Callable[[EngineEvent], None]) -> None:
         """Tell what concerns all askers to this."""
         self._broker.watch(listener)
 

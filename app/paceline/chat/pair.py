@@ -1,18 +1,19 @@
 """The pair of models: load it, say in which state it is, and go back to the last good one.
 
 Loading frees what was loaded before. So when a load fails or is stopped, the pair that worked
-last is loaded again, and the session stays usable. `ChatSession` hands it the engine's events; no
-Qt.
+last is loaded again, and the session stays usable. On the thread of the engine's client; no Qt.
 """
 
 from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from paceline.messages import (
     EngineDied,
+    Event,
     KernelWish,
     LoadFailed,
     LoadPair,
@@ -29,10 +30,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from paceline.engine.draft.strategy import Needs
+    from paceline.hosting.broker import EngineEvent, Ticket
     from paceline.hosting.client import EngineClient
 
 PairStatus = Literal["empty", "loading", "ready", "failed", "dead"]
-PairEvent = LoadProgressed | PairLoaded | SamenessChanged | LoadFailed | Unloaded | EngineDied
+PairEvent = LoadProgressed | PairLoaded | LoadFailed | Unloaded | EngineDied
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,18 +133,20 @@ class PairLoader:
         client: EngineClient,
         *,
         cache_dir: str = "",
-        new_id: Callable[[], str] = new_id,
     ) -> None:
         self.kernels: KernelWish = "stock"
         self._client = client
         self._cache_dir = cache_dir
-        self._new_id = new_id
         self._listener = PairListener()
-        self._request_id: str | None = None
+        self._follower: Callable[[PairEvent], None] = lambda _: None
+        self._ticket: Ticket | None = None
+        self._n_loads = 0
+        self._is_loading = False
         self._good: Pair | None = None
         self._decided: dict[Pair, Pair] = {}
         self._held: Pair | None = None
         self._state = self._before_expected = PairState()
+        client.watch(self._on_engine_event)
 
     @property
     def state(self) -> PairState:
@@ -158,6 +162,10 @@ class PairLoader:
         """Tell `listener` from now on what changes."""
         self._listener = listener or PairListener()
 
+    def follow(self, follower: Callable[[PairEvent], None]) -> None:
+        """Call `follower` with every event about the models, after the state is up to date."""
+        self._follower = follower
+
     def load(self, pair: Pair, decided: Pair | None = None) -> None:
         """Load this pair in place of what is loaded or being loaded.
 
@@ -170,27 +178,30 @@ class PairLoader:
         self._decided = dict(kept)
         if decided is not None:
             self._decided[pair] = decided
-        if self._request_id is not None:
-            self._client.cancel(self._request_id)
-        self._request_id = self._new_id()
+        if self._ticket is not None:
+            self._ticket.cancel()
+        self._n_loads += 1
+        number = self._n_loads
+        self._is_loading = True
         self._set(PairState("loading", pair))
         models = self._decided.get(pair, pair)
-        self._client.submit(
-            LoadPair(
-                self._request_id,
-                models.target,
-                models.draft,
-                cache_dir=self._cache_dir,
-                lookup_cache=pair.lookup_cache,
-                exact=pair.exact,
-                kernels=self.kernels,
-                mtp=pair.mtp,
-            )
+        command = LoadPair(
+            "",
+            models.target,
+            models.draft,
+            cache_dir=self._cache_dir,
+            lookup_cache=pair.lookup_cache,
+            exact=pair.exact,
+            kernels=self.kernels,
+            mtp=pair.mtp,
         )
+        ticket = self._client.request(command, on_event=partial(self._on_load_event, number))
+        if number == self._n_loads:  # otherwise it has failed already, and another one is loaded
+            self._ticket = ticket
 
     def expect(self, pair: Pair) -> None:
         """Announce that this pair is about to be loaded, so that a message waits for it."""
-        if self._request_id is None and self._state.status != "dead":
+        if not self._is_loading and self._state.status != "dead":
             self._before_expected = self._state
             self._set(PairState("loading", pair))
 
@@ -209,28 +220,38 @@ class PairLoader:
 
     def cancel(self) -> None:
         """Stop the load that is under way; the pair that worked last comes back."""
-        if self._request_id is not None:
-            self._client.cancel(self._request_id)
+        if self._is_loading and self._ticket is not None:
+            self._ticket.cancel()
         elif self._state.status == "loading":  # it was only expected
             self._set(self._before_expected)
 
-    def on_event(self, event: PairEvent) -> None:
-        """Take an event about the models; those of an older request are dropped."""
+    def _on_engine_event(self, event: EngineEvent) -> None:
+        """Take what happens to the engine besides loads."""
         if isinstance(event, SamenessChanged):
             if self._state.status == "ready":
                 self._state = replace(self._state, sameness=event.sameness)
                 self._listener.sameness_changed(self._state)
-            return
+        elif isinstance(event, EngineDied):
+            self._held = None
+            # A load that waits may still be answered by the next engine.
+            pair = self._state.pair if self._is_loading else self._good or self._state.pair
+            self._set(PairState("dead", pair, problem=event.reason))
+            self._follower(event)
+        elif isinstance(event, Unloaded):
+            self._held = None
+            if not self._is_loading:
+                self._set(PairState("empty", self._state.pair))
+            self._follower(event)
+
+    def _on_load_event(self, number: int, event: Event) -> None:
+        """Take an event of a load; those of an older one change nothing but what is in memory."""
         self._held = None  # the first thing that a load does is to free what was there
         if isinstance(event, EngineDied):
-            # A load that was queued may still be answered by the next engine.
-            pair = self._state.pair if self._request_id else self._good or self._state.pair
-            self._set(PairState("dead", pair, problem=event.reason))
-        elif isinstance(event, Unloaded):
-            if self._request_id is None:
-                self._set(PairState("empty", self._state.pair))
-        elif event.request_id == self._request_id:
-            self._on_own_event(event)
+            self._is_loading = self._is_loading and number != self._n_loads
+        elif isinstance(event, LoadProgressed | PairLoaded | LoadFailed):
+            if number == self._n_loads:
+                self._on_own_event(event)
+            self._follower(event)
 
     def _on_own_event(self, event: LoadProgressed | PairLoaded | LoadFailed) -> None:
         if isinstance(event, LoadProgressed):
@@ -244,7 +265,7 @@ class PairLoader:
                 )
             )
             return
-        self._request_id = None
+        self._is_loading = False
         wanted = self._state.pair
         if isinstance(event, PairLoaded):
             self._good = wanted

@@ -1,8 +1,8 @@
 """The reply that is under way: hands it to the engine, and takes the engine's events for it.
 
-Events of any other turn are dropped, so a late event can never write into another reply. A reply
-that is asked for before the models are ready waits for them here, because a turn that was queued
-after a failing load could only fail.
+Events come by the ticket of the reply's turn, so a late one can never write into another reply. A
+reply that is asked for before the models are ready waits for them here, because a turn that was
+queued after a failing load could only fail.
 
 The question and the place of its answer are handed to the store together, before the engine hears
 of them, and the reply step by step; so however the program ends, the question and the reply as far
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -27,6 +28,7 @@ from paceline.content import of_text
 from paceline.conversation import Conversation, Message
 from paceline.engine.model.model_file import OVERWRITTEN
 from paceline.errors import UserError
+from paceline.hosting.broker import Ticket
 from paceline.hosting.client import EngineClient
 from paceline.hosting.exit_reasons import NOT_STARTED
 from paceline.messages import (
@@ -34,6 +36,7 @@ from paceline.messages import (
     EarlierReply,
     EngineDescribed,
     EngineDied,
+    Event,
     LoadFailed,
     LoadProgressed,
     ModelInfo,
@@ -42,7 +45,6 @@ from paceline.messages import (
     StartTurn,
     StepCommitted,
     Strategy,
-    Tune,
     TuneApplied,
     TuneRejected,
     TurnEvent,
@@ -106,6 +108,9 @@ class SessionListener:
     def tune_answered(self, reply: Reply, answer: TuneApplied | TuneRejected) -> None:
         """The engine took or refused a change of the running turn."""
 
+    def auto_reported(self, reply: Reply, report: ControlReported) -> None:
+        """Auto says what it knows by now, in the turn of this reply."""
+
     def engine_described(self, description: EngineDescribed) -> None:
         """Versions and devices are known."""
 
@@ -130,6 +135,8 @@ class ReplyRunner:
         fingerprint_of: The fingerprint of a model's file by its path, at once; empty: not known,
             or not yet.
         clock: Monotonic seconds.
+        on_begin: Called when the engine begins with a reply, before it drafts.
+        on_end: Called when a reply has ended, after the listener.
     """
 
     def __init__(
@@ -141,6 +148,8 @@ class ReplyRunner:
         *,
         fingerprint_of: Callable[[str], str],
         clock: Callable[[], float],
+        on_begin: Callable[[], None],
+        on_end: Callable[[], None],
     ) -> None:
         self.listener = SessionListener()
         self.engine_version = ""
@@ -150,6 +159,9 @@ class ReplyRunner:
         self._options = options
         self._fingerprint_of = fingerprint_of
         self._clock = clock
+        self._on_begin = on_begin
+        self._on_end = on_end
+        self._ticket: Ticket | None = None
         self.active: Reply | None = None
         self._is_submitted = self._is_recorded = False
         self._like: TurnOptions | None = None
@@ -278,7 +290,8 @@ class ReplyRunner:
         self._note_models(reply)
         self._conversations.begin_run(reply)
         known = self._conversations.known_in(reply.conversation_id)
-        self._client.submit(start_turn(reply, conversation, known))
+        command = start_turn(reply, conversation, known)
+        self._ticket = self._client.request(command, on_event=partial(self._on_event, reply))
 
     def _note_submission(
         self, reply: Reply, target: ModelInfo | None, draft: ModelInfo | None
@@ -305,7 +318,8 @@ class ReplyRunner:
         if not self._is_submitted:
             self.end()
             return
-        self._client.cancel(reply.turn_id)
+        if self._ticket is not None:
+            self._ticket.cancel()
         self.listener.reply_progressed(reply)
 
     def tune(self, strategy: Strategy) -> bool:
@@ -315,9 +329,9 @@ class ReplyRunner:
         """
         if self.active is None:
             return False
-        if self._is_submitted and strategy != self._told:
+        if self._is_submitted and self._ticket is not None and strategy != self._told:
             self._told = strategy
-            self._client.submit(Tune(self.active.turn_id, strategy))
+            self._ticket.tune(strategy)
         elif not self._is_submitted:
             self.active.strategy = strategy  # until the options are asked for again
         return True
@@ -372,14 +386,19 @@ class ReplyRunner:
         reply.submitted_s = None
         return self._pair.reload()
 
-    def on_turn_event(self, event: TurnEvent) -> None:
-        """Take an event of a turn; those of other turns are dropped.
+    def on_recorded(self, event: TurnEvent) -> None:
+        """Take an event of the recording whose reply is under way."""
+        if self.active is not None and self._is_recorded:
+            self._on_turn_event(self.active, event)
 
-        What says nothing of a reply's course is for those who watch the engine.
-        """
-        reply = self.active
-        if reply is None or not self._is_submitted or event.turn_id != reply.turn_id:
-            return
+    def _on_event(self, reply: Reply, event: Event) -> None:
+        """Take an event of a reply's turn; those of one that is over are dropped."""
+        if reply is self.active and self._is_submitted and isinstance(event, TurnEvent):
+            self._on_turn_event(reply, event)
+
+    def _on_turn_event(self, reply: Reply, event: TurnEvent) -> None:
+        if isinstance(event, TurnStarted):
+            self._on_begin()
         reply.grow(event, self._clock())
         match event:
             case TurnStarted():
@@ -398,6 +417,8 @@ class ReplyRunner:
                 if event.code == OVERWRITTEN and self._waits_again(reply):
                     return  # usually it was only touched, or copied onto itself
                 self._fail(reply, RunError(event.code, event.message, event.hint))
+            case ControlReported():
+                self.listener.auto_reported(reply, event)
 
     def _fail(self, reply: Reply, error: RunError) -> None:
         reply.error = error
@@ -412,6 +433,7 @@ class ReplyRunner:
         self._conversations.end_run(reply)
         self.listener.conversations_changed()
         self.listener.reply_ended(reply)
+        self._on_end()
 
 
 def start_turn(

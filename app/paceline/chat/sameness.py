@@ -17,9 +17,9 @@ Long, because the question, the answer and its meaning belong together.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -28,6 +28,7 @@ from paceline.chat.prompt import KnownOf, build_messages, nothing_known
 from paceline.chat.session import ChatSession
 from paceline.codec import made_of
 from paceline.conversation import Message
+from paceline.hosting.broker import Priority, Ticket
 from paceline.hosting.client import EngineClient
 from paceline.messages import (
     Chat,
@@ -117,7 +118,6 @@ class SamenessListener(Protocol):
 class _Run:
     """The check that is under way."""
 
-    turn_id: str
     message_id: str
     expected: tuple[int, ...]
     text: str
@@ -127,10 +127,7 @@ class _Run:
     made_with: TurnStats | None
     diverged: TextDiverged | None = None
     cancelled: str = ""
-
-
-def _new_id() -> str:
-    return f"sameness-{uuid.uuid4().hex}"
+    ticket: Ticket | None = None
 
 
 class SamenessCheck:
@@ -144,16 +141,13 @@ class SamenessCheck:
         listener: SamenessListener,
         *,
         fingerprint_of: Callable[[str], str] = lambda _: "",
-        new_id: Callable[[], str] = _new_id,
     ) -> None:
         self._client = client
         self._session = session
         self._pair = pair
         self._listener = listener
         self._fingerprint_of = fingerprint_of
-        self._new_id = new_id
         self._run: _Run | None = None
-        session.add_observer(self._on_event)
 
     @property
     def is_running(self) -> bool:
@@ -231,14 +225,14 @@ class SamenessCheck:
         tokens = tuple(trace.token for trace in traces)
         stats = record.stats
         self._run = _Run(
-            self._new_id(), record.message_id, tokens, text,
+            record.message_id, tokens, text,
             tuple(trace.text_end for trace in traces), [], [], stats,
         )  # fmt: skip
         was_cut_off = record.reason in (None, "cancelled", "context")
         command = made_of(
             StartTurn,
             record,
-            turn_id=self._run.turn_id,
+            turn_id="",
             prompt=Chat(
                 _without(build_messages(path, record.system_prompt, known), record.n_cut),
                 record.prompting,
@@ -250,8 +244,10 @@ class SamenessCheck:
         )
         self._listener.sameness_progressed(record.message_id, 0, len(tokens))
         if stats is not None and stats.n_reused == 0:
-            self._client.submit(_emptying(command, tokens[0]))
-        self._client.submit(command)
+            emptying = _emptying(command, tokens[0])
+            self._client.request(emptying, Priority.IDLE, lambda _: self._give_way())
+        run = self._run
+        run.ticket = self._client.request(command, Priority.IDLE, partial(self._on_event, run))
         return True
 
     def cancel(self, message: str = sentence("The check was stopped.")) -> None:
@@ -259,23 +255,22 @@ class SamenessCheck:
         run = self._run
         if run is not None and not run.cancelled:
             run.cancelled = message
-            self._client.cancel(run.turn_id)
+            self._stop(run)
+
+    @staticmethod
+    def _stop(run: _Run) -> None:
+        if run.ticket is not None:
+            run.ticket.cancel()
 
     # -------------------------------------------------------------------------------- events
 
-    def _on_event(self, event: Event) -> None:
-        run = self._run
-        if run is None:
+    def _on_event(self, run: _Run, event: Event) -> None:
+        if run is not self._run:
             return
         if isinstance(event, EngineDied):
             self._end(CannotCompare("engine-died", event.reason, event.hint))
             return
-        if getattr(event, "turn_id", None) != run.turn_id:
-            return
-        if self._session.active is not None:
-            self.cancel(sentence("A message was sent meanwhile, so the check gave way."))
-        elif self._pair.state.status != "ready":
-            self.cancel(sentence("Other models are being loaded, so the check gave way."))
+        self._give_way()
         match event:
             case StepCommitted():
                 self._grow(run, event)
@@ -283,12 +278,21 @@ class SamenessCheck:
                 run.diverged = event
             case TurnFinished():
                 self._end(self._result(run, event))
+            case TurnFailed() if run.cancelled:
+                self._end(CannotCompare("stopped", run.cancelled))
             case TurnFailed():
                 self._end(CannotCompare(event.code, event.message, event.hint))
             case TurnStarted() | PrefillProgressed():
                 self._listener.sameness_progressed(run.message_id, 0, len(run.expected))
             case _:
                 pass
+
+    def _give_way(self) -> None:
+        """Stop the check where a reply or other models need the engine."""
+        if self._session.active is not None:
+            self.cancel(sentence("A message was sent meanwhile, so the check gave way."))
+        elif self._pair.state.status != "ready":
+            self.cancel(sentence("Other models are being loaded, so the check gave way."))
 
     def _grow(self, run: _Run, step: StepCommitted) -> None:
         for trace in step.tokens:
@@ -297,7 +301,7 @@ class SamenessCheck:
         n_same = _common(run.expected, run.found)
         self._listener.sameness_progressed(run.message_id, n_same, len(run.expected))
         if n_same < min(len(run.found), len(run.expected)):
-            self._client.cancel(run.turn_id)
+            self._stop(run)
 
     def _result(self, run: _Run, end: TurnFinished) -> Result:
         n_same = _common(run.expected, end.tokens)
@@ -364,7 +368,7 @@ def _emptying(command: StartTurn, token: int) -> StartTurn:
     No prompt begins with the first token of a reply to it.
     """
     return StartTurn(
-        f"{command.turn_id}-before",
+        "",
         Tokens((token,)),
         sampling=command.sampling,
         strategy=PLAIN,

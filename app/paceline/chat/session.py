@@ -20,7 +20,7 @@ from paceline.chat.conversations import (
     without,
     without_reply,
 )
-from paceline.chat.pair import PairLoader, new_id
+from paceline.chat.pair import PairEvent, PairLoader, new_id
 from paceline.chat.recording import Recording
 from paceline.chat.reply import Reply, TurnOptions, can_be_repeated, edited_record, to_record
 from paceline.chat.reply_runner import Drawing, ReplyRunner, SessionListener
@@ -42,15 +42,10 @@ from paceline.messages import (
     EngineDescribed,
     EngineDied,
     Event,
-    LoadFailed,
     LoadProgressed,
     PairLoaded,
-    Remembered,
-    SamenessChanged,
     Strategy,
     TurnEvent,
-    TurnStarted,
-    Unloaded,
 )
 from paceline.params import ReplySettings
 from paceline.storage.archive import ConversationStore
@@ -98,11 +93,12 @@ class ChatSession:
         self._client = client
         self._pair = pair
         self._runner = ReplyRunner(
-            client, pair, self.conversations, options, fingerprint_of=fingerprint_of, clock=clock
-        )
+            client, pair, self.conversations, options, fingerprint_of=fingerprint_of, clock=clock,
+            on_begin=self.stored_texts.on_turn, on_end=self._go_on_later,
+        )  # fmt: skip
+        pair.follow(self._on_pair_event)
         self._listener = SessionListener()
         self.later: LaterTurns | None = None
-        self._observers: list[Callable[[Event], None]] = []
 
     @property
     def current(self) -> Conversation:
@@ -136,39 +132,23 @@ class ChatSession:
 
     def describe_engine(self) -> None:
         """Ask for versions and devices."""
-        self._client.submit(DescribeEngine())
+        self._client.request(DescribeEngine(), on_event=self._on_described)
 
-    def add_observer(self, observer: Callable[[Event], None]) -> None:
-        """Pass every event to `observer` before it is carried out here; those of any turn."""
-        self._observers.append(observer)
+    def _on_described(self, event: Event) -> None:
+        if isinstance(event, EngineDescribed):
+            self._runner.engine_version = event.library_version
+            self._listener.engine_described(event)
 
-    def on_event(self, event: Event) -> None:
-        """Take one event of the engine."""
-        for observer in tuple(self._observers):
-            observer(event)
-        match event:
-            case LoadProgressed() | PairLoaded() | LoadFailed() | Unloaded():
-                self._pair.on_event(event)
-                self._runner.on_pair_event(event)
-                if not isinstance(event, LoadProgressed):
-                    self.stored_texts.on_load(is_loaded=isinstance(event, PairLoaded))
-            case EngineDied():
-                self._pair.on_event(event)
-                self.stored_texts.on_load(is_loaded=False)
-                self._runner.on_death(event)
-                self._listener.engine_died(event)
-            case EngineDescribed():
-                self._runner.engine_version = event.library_version
-                self._listener.engine_described(event)
-            case SamenessChanged():
-                self._pair.on_event(event)
-            case Remembered():
-                self.stored_texts.on_remembered(event.chat)
-            case _ if isinstance(event, TurnEvent):
-                if isinstance(event, TurnStarted):
-                    self.stored_texts.on_turn()
-                self._runner.on_turn_event(event)
-        self._go_on_later()
+    def _on_pair_event(self, event: PairEvent) -> None:
+        """Take an event about the models; the pair's state is that of after it."""
+        if isinstance(event, EngineDied):
+            self.stored_texts.on_load(is_loaded=False)
+            self._runner.on_death(event)
+            self._listener.engine_died(event)
+            return
+        self._runner.on_pair_event(event)
+        if not isinstance(event, LoadProgressed):
+            self.stored_texts.on_load(is_loaded=isinstance(event, PairLoaded))
 
     # ------------------------------------------------------------------------------- replies
 
@@ -189,7 +169,7 @@ class ChatSession:
         return True
 
     def begin_recorded(self, recording: Recording) -> Reply | None:
-        """Ask a recording's question in the shown chat; its events are then told to `on_event`.
+        """Ask a recording's question in the shown chat; its events go to `on_recorded`.
 
         Returns:
             The reply, which ends with the recording or by `end_reply`; None: another one is under
@@ -200,6 +180,10 @@ class ChatSession:
         return self._runner.start(
             *self._with_question(of_text(recording.question)), recording=recording
         )
+
+    def on_recorded(self, event: TurnEvent) -> None:
+        """Take an event of the recording whose reply is under way."""
+        self._runner.on_recorded(event)
 
     def _with_question(
         self, content: Content, attachments: tuple[Attachment, ...] = ()

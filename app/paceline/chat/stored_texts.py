@@ -14,8 +14,9 @@ from paceline.chat.conversations import Conversations
 from paceline.chat.prompt import with_attachments
 from paceline.content import text_of
 from paceline.errors import UserError
+from paceline.hosting.broker import Priority
 from paceline.hosting.client import EngineClient
-from paceline.messages import Remember
+from paceline.messages import Event, Remember, Remembered
 
 
 class StoredTexts:
@@ -53,9 +54,9 @@ class StoredTexts:
         self._sizes = {chat: n for chat, n in self._sizes.items() if chat == self._awaited}
         self._hand_in_all()
 
-    def on_remembered(self, chat: str) -> None:
-        """Go on with the next chat, since the engine has taken this one."""
-        if chat == self._awaited:
+    def _on_answer(self, event: Event) -> None:
+        """Go on with the next chat, where the engine has taken this one."""
+        if isinstance(event, Remembered) and event.chat == self._awaited:
             self._awaited = ""
             self._go_on()
 
@@ -96,7 +97,7 @@ class StoredTexts:
             if texts and self._make_room(chat, size):
                 self._sizes[chat] = size
                 self._awaited = chat
-                self._client.submit(Remember(chat, texts))
+                self._client.request(Remember(chat, texts), Priority.IDLE, self._on_answer)
                 continue
             if chat in self._sizes:
                 self._take_out(chat, makes_room=bool(texts))
@@ -137,4 +138,4 @@ class StoredTexts:
 
     def _take_out(self, chat: str, *, makes_room: bool = False) -> None:
         del self._sizes[chat]
-        self._client.submit(Remember(chat, makes_room=makes_room))
+        self._client.request(Remember(chat, makes_room=makes_room), Priority.IDLE)

@@ -6,11 +6,12 @@ through a signal to a slot of this object, and is called there.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
-from paceline.hosting.broker import Listener, Priority, Ticket
+from paceline.hosting.broker import EngineEvent, Listener, Priority, Ticket
 from paceline.hosting.client import EngineClient
 from paceline.messages import Command, Event
 
@@ -43,7 +44,7 @@ class EngineBridge(QObject):
         queued = None if on_event is None else partial(self._told.emit, on_event)
         return self._client.request(command, priority, queued, asker)
 
-    def watch(self, listener: Listener) -> None:
+    def watch(self, listener: Callable[[EngineEvent], None]) -> None:
         """Call `listener` with what concerns all askers."""
         self._client.watch(partial(self._told.emit, listener))
 

@@ -231,8 +231,8 @@ class Program(QObject):
         self.next_reply = NextReply(self.shown, self.speculation, self.settings, self.pair)
         self.loader.set_listener(self.pair)
         self.session.set_listener(self.signals)
-        self._client.set_listener(self.session.on_event)
-        self.session.add_observer(self.live.on_event)
+        self._client.watch(self.live.on_engine_event)
+        self.signals.reported.connect(self.live.show_report)
 
     def _make_context(self) -> AppContext:
         return AppContext(

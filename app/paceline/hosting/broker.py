@@ -205,7 +205,7 @@ class Broker:
         self._numbers = itertools.count()
         self._waiting: list[tuple[Priority, int, Ticket]] = []
         self._between: deque[Ticket] = deque()  # carried out beside the running one
-        self._watchers: list[Listener] = []
+        self._watchers: list[Callable[[EngineEvent], None]] = []
         self._death: EngineDied | None = None
         self.on_refusal: Listener = lambda _: None
         self._is_idle = self._is_closed = False
@@ -261,7 +261,7 @@ class Broker:
             running.gave_way = True
             self.flag.set()
 
-    def watch(self, listener: Listener) -> None:
+    def watch(self, listener: Callable[[EngineEvent], None]) -> None:
         """Call `listener` with every `EngineEvent` on the engine's thread, before the asker."""
         self._watchers.append(listener)
 

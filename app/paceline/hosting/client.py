@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
-from paceline.hosting.broker import Broker, Listener, Priority, Ticket
+from paceline.hosting.broker import Broker, EngineEvent, Listener, Priority, Ticket
 from paceline.messages import Calibrate, Command, Event, LoadPair, StartTurn
 
 
@@ -37,7 +37,7 @@ class EngineClient(Protocol):
     ) -> Ticket:
         """Queue a command; see `Broker.request`."""
 
-    def watch(self, listener: Listener) -> None:
+    def watch(self, listener: Callable[[EngineEvent], None]) -> None:
         """Call `listener` with what concerns all askers; see `Broker.watch`."""
 
     @property

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paceline.hosting.broker import Broker, Listener, Priority, Ticket
+from paceline.hosting.broker import Broker, EngineEvent, Listener, Priority, Ticket
 from paceline.hosting.client import Service, ServiceFactory
 from paceline.messages import Command, Event
 
@@ -65,7 +65,7 @@ class InlineClient:
             finally:
                 self._broker.done()
 
-    def watch(self, listener: Listener) -> None:
+    def watch(self, listener: Callable[[EngineEvent], None]) -> None:
         """Call `listener` with what concerns all askers, on the thread that asks."""
         self._broker.watch(listener)
 

@@ -23,7 +23,7 @@ from typing import Protocol, runtime_checkable
 
 import psutil
 
-from paceline.hosting.broker import Broker, Listener, Priority, Ticket
+from paceline.hosting.broker import Broker, EngineEvent, Listener, Priority, Ticket
 from paceline.hosting.client import Idler, Service, ServiceFactory, Watcher, next_ticket
 from paceline.hosting.inline import make_engine_service
 from paceline.messages import Command, EngineDied, Event, Shutdown
@@ -93,7 +93,7 @@ class ThreadedClient:
             if not (self._is_closed or self._thread.ident):
                 self._thread.start()
 
-    def watch(self, listener: Listener) -> None:
+    def watch(self, listener: Callable[[EngineEvent], None]) -> None:
         """Call `listener` on the engine's thread with what concerns all askers."""
         self._broker.watch(listener)
 

@@ -13,6 +13,8 @@ from paceline.bench.plan import make_plan
 from paceline.bench.report import to_json
 from paceline.bench.runs import Report
 from paceline.bench.workload import Workload, read_workloads, shipped_workloads
+from paceline.chat.pair import PairState
+from paceline.chat.reply import Reply
 from paceline.engine.draft.strategy import strategy_named
 from paceline.errors import UserError
 from paceline.gui.bench import words
@@ -33,7 +35,6 @@ from paceline.gui.context import AppContext
 from paceline.gui.kit.dialogs import DialogOwner
 from paceline.gui.kit.file_dialogs import png_of
 from paceline.gui.kit.sentences import said
-from paceline.messages import Event, PairLoaded, TurnFinished
 
 
 def report_text(report: Report) -> str:
@@ -64,7 +65,6 @@ class BenchController(DialogOwner[BenchDialog]):
         self.report: Report | None = None
         """What was measured last; None: nothing yet"""
         self.driver = BenchDriver(context.client, context.session, context.loader, self)
-        context.session.add_observer(self._on_event)
         self._tell = QTimer(self, interval=_TELL_MS)
         self._tell.timeout.connect(self._show_progress)
         self._reveal = QTimer(self, singleShot=True, interval=0)
@@ -303,25 +303,22 @@ class BenchController(DialogOwner[BenchDialog]):
 
     # --------------------------------------------------------------------- what else happens
 
-    def _on_event(self, event: Event) -> None:
-        """Remember the speed of plain decoding, for the estimate."""
-        if isinstance(event, PairLoaded):
-            self._plain_tokens_per_s = None
-        elif isinstance(event, TurnFinished) and event.stats.plain_tokens_per_s:
-            self._plain_tokens_per_s = event.stats.plain_tokens_per_s
-
     @Slot(object)
     def _on_started(self, _reply: object) -> None:
         self.driver.reply_began()
         self._show_progress()  # a reply may be over before the next turn of the timer
 
     @Slot(object)
-    def _on_ended(self, _reply: object) -> None:
+    def _on_ended(self, reply: Reply) -> None:
+        if reply.stats is not None and reply.stats.plain_tokens_per_s:
+            self._plain_tokens_per_s = reply.stats.plain_tokens_per_s
         self.driver.reply_ended()
         self._refresh()
 
     @Slot(object)
-    def _on_pair(self, _state: object) -> None:
+    def _on_pair(self, state: PairState) -> None:
+        if state.status == "loading":
+            self._plain_tokens_per_s = None
         self.driver.models_changed()
         self._refresh()
 

@@ -65,7 +65,7 @@ class BenchDriver:
         self._n_tries = 0
         self._gives_way = False
         self._stops = False
-        session.add_observer(self._on_event)
+        client.set_listener(self._on_event)
 
     @property
     def is_running(self) -> bool:

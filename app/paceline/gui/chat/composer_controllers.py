@@ -30,7 +30,8 @@ from paceline.gui.context import AppContext
 from paceline.gui.kit.file_dialogs import FileChooser
 from paceline.gui.kit.translation import local
 from paceline.gui.state.current_devices import CurrentDevices, Room, RoomPlanner
-from paceline.messages import Chat, ChatMessage, CountTokens, Event, TokensCounted, TurnStarted
+from paceline.hosting.newest import NewestQuestion
+from paceline.messages import Chat, ChatMessage, CountTokens, Event, TokensCounted
 
 KEEP_AFTER_MS = 400
 """After the last key press; a switch and the end of the program keep it at once."""
@@ -174,20 +175,17 @@ class ContextMeterController(QObject):
         super().__init__(parent)
         self._session, self._shown = context.session, context.shown
         self._next_reply = context.next_reply
-        self._client = context.client
         self._pair = context.pair
         self._composer = composer
         self._meter = composer.meter
-        self._n_asked = 0
+        self._count = NewestQuestion(context.client, self._on_counted)
         self._asked: tuple[tuple[ChatMessage, ...], bool, int] = (), False, 0
-        self._n_cut = 0  # of the running reply
         self._prompt = GradualPrompt()
         self._ask = QTimer(self, singleShot=True)
         self._ask.timeout.connect(self.ask_now)
         self._follow = QTimer(self, singleShot=True, interval=FOLLOW_EVERY_MS)
         self._follow.timeout.connect(self._show_reply)
         self.counted.connect(self._meter.show_use)
-        context.session.add_observer(self._on_event)
         composer.edit.textChanged.connect(self.ask_soon)
         composer.files.changed.connect(self.ask_soon)
         context.next_reply.changed.connect(self.ask_soon)
@@ -232,30 +230,19 @@ class ContextMeterController(QObject):
         if not messages:
             self.counted.emit(ContextUse(0, target.n_ctx, room=settings.max_tokens))
             return
-        self._n_asked += 1
         self._asked = messages, bool(unsent), settings.max_tokens
-        self._client.submit(
-            CountTokens(
-                self._request_id,
-                Chat(messages, options.prompting, options.cuts),
-                settings.max_tokens,
-            )
+        chat = Chat(messages, options.prompting, options.cuts)
+        self._count.ask(
+            CountTokens("", chat, settings.max_tokens)
         )
 
     # ------------------------------------------------------------------------------- within
 
-    @property
-    def _request_id(self) -> str:
-        return f"meter-{self._n_asked}"
-
-    def _on_event(self, event: Event) -> None:
-        if isinstance(event, TokensCounted):
-            if event.request_id == self._request_id and self._session.active is None:
-                messages, has_unsent, room = self._asked
-                if event.n_ctx:  # otherwise the models have just gone
-                    self.counted.emit(use_of(event, messages, has_unsent=has_unsent, room=room))
-        elif isinstance(event, TurnStarted):
-            self._n_cut = event.n_cut
+    def _on_counted(self, event: Event) -> None:
+        if isinstance(event, TokensCounted) and self._session.active is None:
+            messages, has_unsent, room = self._asked
+            if event.n_ctx:  # otherwise the models have just gone
+                self.counted.emit(use_of(event, messages, has_unsent=has_unsent, room=room))
 
     @Slot()
     def _on_shown(self) -> None:
@@ -271,8 +258,7 @@ class ContextMeterController(QObject):
 
     @Slot(object)
     def _on_started(self, _reply: Reply) -> None:
-        self._n_asked += 1  # an answer that is still under way is out of date
-        self._n_cut = 0
+        self._count.drop()  # an answer that is still under way is out of date
         self._ask.stop()
 
     @Slot()
@@ -290,24 +276,22 @@ class ContextMeterController(QObject):
         """Show what the running reply has filled, if it is the shown chat's."""
         reply = self._session.active
         if reply is not None and self._shown.has(reply):
-            self._show_figures(reply.n_prompt, len(reply.traces))
+            self._show_figures(reply.n_prompt, len(reply.traces), reply.n_cut)
 
     def _show_last_reply(self) -> None:
         """Show what the last reply of the shown chat has left, while another chat has one."""
         for message in reversed(self._shown.conversation.path()):
             reply = self._shown.reply(message.message_id)
             if reply is not None and reply.stats is not None:
-                self._show_figures(reply.stats.n_prompt, reply.stats.n_generated)
+                self._show_figures(reply.stats.n_prompt, reply.stats.n_generated, reply.n_cut)
                 return
         self._show_figures(0, 0)
 
-    def _show_figures(self, n_prompt: int, n_reply: int) -> None:
+    def _show_figures(self, n_prompt: int, n_reply: int, n_cut: int = 0) -> None:
         target = self._pair.state.target
         if target is not None:
             n_used = min(n_prompt + n_reply, target.n_ctx)
-            use = ContextUse(
-                n_used, target.n_ctx, n_chat=n_prompt, n_reply=n_reply, n_cut=self._n_cut
-            )
+            use = ContextUse(n_used, target.n_ctx, n_chat=n_prompt, n_reply=n_reply, n_cut=n_cut)
             self._meter.show_use(use)
 
 

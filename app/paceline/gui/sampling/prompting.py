@@ -25,6 +25,7 @@ from paceline.gui.look.scale import SMALL, STEP, px
 from paceline.gui.look.theme import mono_font
 from paceline.gui.sampling.sampling_settings import SamplingSettings
 from paceline.gui.state.next_reply import kept_for, names_of
+from paceline.hosting.newest import NewestQuestion
 from paceline.messages import Chat, ChatMessage, Event, PromptRendered, RenderPrompt
 from paceline.params import Prompting
 from paceline.settings import MAX_PROMPTINGS, ModelPrompting
@@ -190,8 +191,8 @@ class PromptingController(DialogOwner[TemplateEditor]):
         self._card = card
         self._names: tuple[str, ...] = ()
         self._own, self._is_guessed = "", False
-        self._n_asked = 0
-        self._about_model = self._about_chat = ""  # the newest questions of both kinds
+        self._about_model = NewestQuestion(context.client, self._on_about_model)
+        self._about_chat = NewestQuestion(context.client, self._on_about_chat)
         # By target: what was written when an editor was left.
         self._unsaved: dict[tuple[str, ...], str] = {}
         self._render = QTimer(self, singleShot=True, interval=RENDER_AFTER_MS)
@@ -199,7 +200,6 @@ class PromptingController(DialogOwner[TemplateEditor]):
         card.thinking.activated.connect(self._on_think)
         card.template_button.clicked.connect(context.actions.chat_template.trigger)
         context.actions.chat_template.triggered.connect(self.open)
-        context.session.add_observer(self._on_event)
         context.pair.changed.connect(self._on_pair)
         self._kept.changed.connect(self._on_kept)
         self._on_pair(context.pair.state)
@@ -230,13 +230,8 @@ class PromptingController(DialogOwner[TemplateEditor]):
 
     def _ask_about_model(self) -> None:
         probe = (ChatMessage.of_text("user", "?"),)
-        self._about_model = self._ask(probe, Prompting(self.prompting.template))
-
-    def _ask(self, messages: tuple[ChatMessage, ...], prompting: Prompting) -> str:
-        self._n_asked += 1
-        request_id = f"prompt-{self._n_asked}"
-        self._context.client.submit(RenderPrompt(request_id, Chat(messages, prompting)))
-        return request_id
+        prompting = Prompting(self.prompting.template)
+        self._about_model.ask(RenderPrompt("", Chat(probe, prompting)))
 
     @Slot()
     def _on_render(self) -> None:
@@ -250,14 +245,14 @@ class PromptingController(DialogOwner[TemplateEditor]):
         if not any(message.role == "user" for message in messages):
             messages = (*messages, ChatMessage.of_text("user", self.tr("What is a list?")))
         prompting = replace(self.prompting, template=self.dialog.source)
-        self._about_chat = self._ask(_end_of(messages), prompting)
+        self._about_chat.ask(RenderPrompt("", Chat(_end_of(messages), prompting)))
 
-    def _on_event(self, event: Event) -> None:
-        if not isinstance(event, PromptRendered):
-            return
-        if event.request_id == self._about_chat and self.dialog is not None:
+    def _on_about_chat(self, event: Event) -> None:
+        if isinstance(event, PromptRendered) and self.dialog is not None:
             self.dialog.show_prompt(event)
-        elif event.request_id == self._about_model:
+
+    def _on_about_model(self, event: Event) -> None:
+        if isinstance(event, PromptRendered):
             self._own, self._is_guessed = event.own, event.is_guessed
             prompting = self.prompting
             if not event.problem and prompting.think not in ("", *event.thinking):

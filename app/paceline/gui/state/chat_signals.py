@@ -11,6 +11,7 @@ from paceline.chat.reply import Reply
 from paceline.chat.reply_runner import SessionListener
 from paceline.conversation import Conversation
 from paceline.messages import (
+    ControlReported,
     EngineDescribed,
     EngineDied,
     StepCommitted,
@@ -38,6 +39,8 @@ class ChatSignals(QObject, SessionListener):
     """A `Reply` is complete, was stopped, or failed."""
     tuned = Signal(object, object)
     """A change of strategy during a `Reply`: the engine's `TuneApplied` or `TuneRejected`."""
+    reported = Signal(object, object)
+    """What Auto knows by now in the turn of a `Reply`: a `ControlReported`."""
     described = Signal(object)
     """The engine's versions and devices: `EngineDescribed`."""
     died = Signal(object)
@@ -74,6 +77,10 @@ class ChatSignals(QObject, SessionListener):
     def tune_answered(self, reply: Reply, answer: TuneApplied | TuneRejected) -> None:
         """Emit `tuned`."""
         self.tuned.emit(reply, answer)
+
+    def auto_reported(self, reply: Reply, report: ControlReported) -> None:
+        """Emit `reported`."""
+        self.reported.emit(reply, report)
 
     def engine_described(self, description: EngineDescribed) -> None:
         """Emit `described`."""

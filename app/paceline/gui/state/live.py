@@ -18,7 +18,8 @@ from paceline.gui.kit.sentences import said
 from paceline.gui.state.figures import Headline, asks_drafter, headline
 from paceline.gui.state.metrics import StepMetrics
 from paceline.gui.state.sources import Sources
-from paceline.messages import ControlReported, Event, PairLoaded, StepCommitted
+from paceline.hosting.broker import EngineEvent
+from paceline.messages import ControlReported, PairLoaded, StepCommitted
 
 REFRESH_MS = 150
 TICKS_PER_REFRESH = 3
@@ -42,6 +43,7 @@ class LiveFigures(QObject):
         self.sources = sources
         self.metrics = StepMetrics(sources)
         self.decisions = DecisionLog()
+        self._reported = ""
         self.report: ControlReported | None = None
         """What Auto knew last of the loaded pair; None: there was no report."""
         self.pair: PairLoaded | None = None
@@ -94,13 +96,17 @@ class LiveFigures(QObject):
         self.metrics.push(step)
         self.decisions.push(step)
 
-    def on_event(self, event: Event) -> None:
-        """Learn what Auto knows of the loaded pair; called for every event of the engine."""
+    def on_engine_event(self, event: EngineEvent) -> None:
+        """Learn which models are loaded."""
         if isinstance(event, PairLoaded):
             self.pair, self.report = event, None
             self.refreshed.emit()  # costs of the pair before would be wrong now
-        elif isinstance(event, ControlReported) and self._is_about(event):
-            self.report = event
+
+    @Slot(object, object)
+    def show_report(self, reply: Reply, report: ControlReported) -> None:
+        """Learn what Auto knows of the loaded pair."""
+        if self.reply is not None and reply.message_id == self.reply.message_id:
+            self.report, self._reported = report, reply.message_id
 
     def finish(self) -> None:
         """The reply has ended: draw once more, then rest."""
@@ -110,12 +116,8 @@ class LiveFigures(QObject):
     @property
     def own_report(self) -> ControlReported | None:
         """The last report of the reply that is shown."""
-        report = self.report
-        return report if report is not None and self._is_about(report) else None
-
-    def _is_about(self, report: ControlReported) -> bool:
-        """Whether it is about the shown reply; benchmarks have turns of their own."""
-        return self.reply is not None and report.turn_id == self.reply.turn_id
+        is_own = self.reply is not None and self.reply.message_id == self._reported
+        return self.report if is_own else None
 
     def _refresh(self) -> None:
         reply = self.reply

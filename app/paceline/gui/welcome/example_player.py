@@ -77,7 +77,7 @@ class ExamplePlayer(QObject):
             self._end()
             return
         while self._events and self._events[0][0] <= elapsed:
-            self._session.on_event(self._events.pop(0)[1])
+            self._session.on_recorded(self._events.pop(0)[1])
 
     @Slot(object)
     def _on_shown(self, conversation: Conversation) -> None:

@@ -1,0 +1,42 @@
+"""Questions to the engine of which only the newest counts, such as those about a changing text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from paceline.hosting.broker import Priority, Ticket
+from paceline.hosting.client import EngineClient
+from paceline.messages import Command, Event
+
+
+class NewestQuestion:
+    """Asks one kind of question; a new one takes the place of the one before. Client's thread.
+
+    Args:
+        client: The engine.
+        on_answer: Called with the answer to the newest question.
+    """
+
+    def __init__(self, client: EngineClient, on_answer: Callable[[Event], None]) -> None:
+        self._client = client
+        self._on_answer = on_answer
+        self._ticket: Ticket | None = None
+        self._n_asked = 0
+
+    def ask(self, command: Command) -> None:
+        """Ask; the answer to what was asked before does not count any more."""
+        self.drop()
+        on_event = partial(self._on_event, self._n_asked)
+        self._ticket = self._client.request(command, Priority.COUNTING, on_event)
+
+    def drop(self) -> None:
+        """Let no answer count any more."""
+        self._n_asked += 1
+        if self._ticket is not None:
+            self._ticket.cancel()
+            self._ticket = None
+
+    def _on_event(self, number: int, event: Event) -> None:
+        if number == self._n_asked:
+            self._on_answer(event)
