@@ -18,7 +18,6 @@ from paceline.gui.engine_bridge import EngineBridge
 from paceline.gui.kit.background import Slices
 from paceline.gui.program import Program
 from paceline.hosting.threaded import ThreadedClient, service_factory
-from paceline.messages import TokensCounted
 from paceline.paths import Paths, resources
 from paceline.settings import LoadedSettings, Settings
 
@@ -71,10 +70,10 @@ class Studio:
         )
         self.window = self.program.window
         self._n_counted = 0
-        self.program.session.add_observer(self._on_event)
+        self.program.context_meter.counted.connect(self._on_counted)
 
-    def _on_event(self, event: object) -> None:
-        self._n_counted += isinstance(event, TokensCounted)
+    def _on_counted(self) -> None:
+        self._n_counted += 1
 
     def start(self) -> None:
         """Show the window and wait for the models."""

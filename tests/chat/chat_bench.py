@@ -55,7 +55,6 @@ class ChatBench:
         )
         self.told = Recorder()
         self.session.set_listener(self.told)
-        self.client.set_listener(self.session.on_event)
         self.loader.load(PAIR)
         self.client.finish_load()
 

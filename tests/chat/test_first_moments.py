@@ -82,8 +82,8 @@ def test_an_engine_that_dies_does_not_end_a_recording(bench: Bench, recording: R
     n_loads = commands(bench, LoadPair)
     for at, (_, event) in enumerate(events):
         if at in (0, 40):
-            bench.session.on_event(EngineDied("gone"))
-        bench.session.on_event(event)
+            bench.client.emit(EngineDied("gone"))
+        bench.session.on_recorded(event)
     assert (reply.status, reply.error) == ("finished", None)
     assert commands(bench, StartTurn) == 0
     assert commands(bench, LoadPair) == n_loads
@@ -113,7 +113,7 @@ def test_a_recording_is_told_as_a_reply_is_and_asks_the_engine_nothing(
     reply = bench.session.begin_recorded(recording)
     assert reply is not None
     for _, event in recording.of_turn(reply.turn_id):
-        bench.session.on_event(event)
+        bench.session.on_recorded(event)
     last = recording.events[-1][1]
     assert isinstance(last, TurnFinished)
     assert bench.path == [("user", recording.question), ("assistant", last.text)]
@@ -130,7 +130,7 @@ def test_a_recording_is_ended_where_it_is(bench: Bench, recording: Recording) ->
     reply = bench.session.begin_recorded(recording)
     assert reply is not None
     for _, event in recording.of_turn(reply.turn_id)[:40]:
-        bench.session.on_event(event)
+        bench.session.on_recorded(event)
     assert bench.session.begin_recorded(recording) is None, "one at a time"
     bench.session.stop()
     assert reply.stopping

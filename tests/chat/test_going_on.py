@@ -69,7 +69,6 @@ class Life:
             clock=lambda: 0.0, now=lambda: 0.0,
         )  # fmt: skip
         self.session.set_listener(self.live)
-        client.set_listener(self.session.on_event)
         loader.load(Pair(ModelParams("target")))
 
     @property

@@ -1,6 +1,4 @@
-from collections.abc import Iterator
 from dataclasses import replace
-from itertools import count
 
 import pytest
 
@@ -24,14 +22,8 @@ class Bench:
     def __init__(self) -> None:
         self.client = FakeClient()
         self.told = Recorder()
-        numbers: Iterator[int] = count()
-        self.loader = PairLoader(
-            self.client,
-            cache_dir="/cache",
-            new_id=lambda: f"load-{next(numbers)}",
-        )
+        self.loader = PairLoader(self.client, cache_dir="/cache")
         self.loader.set_listener(self.told)
-        self.client.set_listener(self.loader.on_event)  # type: ignore[arg-type]
 
     def fail(self, code: str = "broken") -> None:
         request_id = self.client.last(LoadPair).request_id
@@ -78,11 +70,11 @@ def test_the_memory_the_lookup_cache_and_exact_go_with_every_load(bench: Bench) 
 
 def test_events_of_an_older_load_are_dropped(bench: Bench) -> None:
     bench.loader.load(A)
-    old = bench.client.last(LoadPair).request_id
+    old = bench.client.tickets[-1]
     bench.loader.load(B)
-    assert bench.client.cancelled == [old]
-    bench.client.emit(LoadFailed(old, "cancelled", "Stopped.", ""))
-    bench.client.emit(LoadProgressed(old, "target", 0.9))
+    assert bench.client.cancelled == [old.command]
+    bench.client.emit(LoadProgressed("", "target", 0.9), old)
+    bench.client.emit(LoadFailed("", "cancelled", "Stopped.", ""), old)
     assert bench.loader.state.fraction == 0
     bench.client.finish_load()
     assert bench.loader.state.pair == B

@@ -61,14 +61,12 @@ class Bench:
             ),
             new_id=lambda: f"id-{next(numbers)}",
         )
-        self.client.set_listener(self.session.on_event)
         self.check = SamenessCheck(
             self.client,
             self.session,
             self.loader,
             self,
             fingerprint_of=lambda path: self.prints.get(path, ""),
-            new_id=lambda: "check",
         )
         self.loader.load(PAIR)
         self.client.finish_load()
@@ -179,7 +177,7 @@ def test_the_first_difference_is_told_with_its_margin_and_texts(bench: Bench) ->
         is_promised=False, logit_difference=0.3, reused=(0, 0),
     )  # fmt: skip
     assert bench.results == [found]
-    assert bench.client.cancelled == ["check"]
+    assert bench.client.cancelled == [bench.client.last(StartTurn)]
 
 
 SURE: dict[str, object] = {"batch_invariant": True, "basis": "a"}
@@ -279,18 +277,18 @@ def test_cancelling_is_no_difference(bench: Bench) -> None:
     bench.emit_steps("check", IDS[:2])
     bench.check.cancel("Stopped.")
     bench.check.cancel("Again.")
-    assert bench.client.cancelled == ["check"]
+    assert bench.client.cancelled == [bench.client.last(StartTurn)]
     bench.finish("check", "cancelled", IDS[:2], "The sky")
     assert bench.results == [CannotCompare("stopped", "Stopped.")]
     bench.check.cancel("Later.")
-    assert bench.client.cancelled == ["check"]
+    assert bench.client.cancelled == [bench.client.last(StartTurn)]
 
 
 def test_it_gives_way_to_a_reply(bench: Bench) -> None:
     bench.start()
     assert bench.session.send("Another question")
     bench.emit_steps("check", IDS[:1])
-    assert bench.client.cancelled == ["check"]
+    assert bench.client.cancelled == [bench.client.last(StartTurn)]
     bench.finish("check", "cancelled", IDS[:1], "The")
     (result,) = bench.results
     assert isinstance(result, CannotCompare)
@@ -303,7 +301,7 @@ def test_it_gives_way_to_other_models(bench: Bench) -> None:
     bench.start()
     bench.loader.load(PAIR)
     bench.emit_steps("check", IDS[:1])
-    assert bench.client.cancelled == ["check"]
+    assert bench.client.cancelled == [bench.client.last(StartTurn)]
 
 
 def test_only_one_at_a_time_and_not_beside_a_reply(bench: Bench) -> None:

@@ -54,7 +54,6 @@ class Bench:
         )
         self.told = Recorder()
         self.session.set_listener(self.told)
-        self.client.set_listener(self.session.on_event)
 
     def load(self) -> None:
         self.loader.load(PAIR)
@@ -163,11 +162,11 @@ def test_events_after_the_end_change_nothing(bench: Bench) -> None:
 
 def test_stopping_cancels_the_turn_and_keeps_the_text(bench: Bench) -> None:
     bench.session.send("Hello?")
-    turn_id = bench.client.start_turn()
+    bench.client.start_turn()
     bench.client.step("Half", 0)
     bench.session.stop()
     bench.session.stop()
-    assert bench.client.cancelled == [turn_id]
+    assert bench.client.cancelled == [bench.client.last(StartTurn)]
     bench.client.finish_turn("Half")
     assert bench.path[-1] == ("assistant", "Half")
 
@@ -548,11 +547,11 @@ def test_a_removed_conversation_comes_back_with_everything(bench: Bench) -> None
 
 def test_removing_a_conversation_stops_its_reply_and_undo_has_what_came(bench: Bench) -> None:
     bench.session.send("One")
-    turn_id = bench.client.start_turn()
+    bench.client.start_turn()
     bench.client.step("Half", 0)
     removed = bench.session.current.conversation_id
     bench.session.remove(removed)
-    assert bench.client.cancelled == [turn_id]
+    assert bench.client.cancelled == [bench.client.last(StartTurn)]
     bench.client.finish_turn("Half")
     assert bench.session.active is None
     bench.session.restore(removed)

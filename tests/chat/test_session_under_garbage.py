@@ -44,7 +44,6 @@ class Chat:
             self.client, self.loader, TurnOptions, new_id=lambda: f"id-{next(numbers)}"
         )
         self.session.set_listener(Recorder())
-        self.client.set_listener(self.session.on_event)
         self.load()
         self.ask("first")
         self.client.reply("The first answer.")

@@ -148,6 +148,9 @@ class FakeClient:
             asked = [each for each in open_ones if not isinstance(each.command, LoadPair)]
         else:
             fitting = [each for each in open_ones if isinstance(each.command, _asked_by(event))]
+            turn_id = getattr(event, "turn_id", "")
+            if turn_id:
+                fitting = [each for each in fitting if each.command.turn_id == turn_id]  # type: ignore[union-attr]
             asked = [ticket] if ticket is not None else fitting[-1:]
         for each in asked:
             each.tell(event)

@@ -151,6 +151,7 @@ def test_the_editor_shows_the_chat_through_what_is_written(
     assert editor.source == OWN
     assert not editor.reset_button.isEnabled()
     asked = client.last(RenderPrompt)
+    first = client.tickets[-1]
     assert [m.text for m in asked.chat.messages] == ["Hello?", "Hi."]
     client.emit(PromptRendered(asked.request_id, "A prompt.", 9, stops=("\nUser:",), own=OWN))
     assert editor.preview.toPlainText() == "A prompt."
@@ -160,7 +161,7 @@ def test_the_editor_shows_the_chat_through_what_is_written(
     client.emit(PromptRendered(asked.request_id, problem="Wrong in line 1.", own=OWN))
     assert editor.verdict.text() == "Wrong in line 1."
     assert editor.preview.toPlainText() == "A prompt."  # what was last right
-    client.emit(PromptRendered("prompt-0", "an old answer", 3, own=OWN))
+    client.emit(PromptRendered("", "an old answer", 3, own=OWN), first)
     assert editor.verdict.text() == "Wrong in line 1."
 
 

@@ -23,7 +23,7 @@ from paceline.chat.sameness import CannotCompare, Differs, Same
 from paceline.gui.kit.background import Slices
 from paceline.gui.look.colours import DARK, LIGHT
 from paceline.gui.look.current import look
-from paceline.messages import TurnStarted
+from paceline.messages import StartTurn, TurnStarted
 from paceline.run_record import RunRecord, record_from_json
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
     from paceline.gui.program import Program
     from paceline.gui.run.dialog import RunDialog
+    from paceline.hosting.broker import Priority, Ticket
+    from paceline.messages import Command, Event
 
 pytestmark = [
     pytest.mark.qt_log_ignore("This plugin does not support"),
@@ -166,13 +168,23 @@ def test_the_exported_steps_sum_up_to_the_figures_and_the_plot_is_a_picture(
 
 
 def test_plain_decoding_gives_the_same_text(
-    opened: tuple[Program, RunDialog], qtbot: QtBot
+    opened: tuple[Program, RunDialog], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program, dialog = opened
     before = program.shown.conversation
     n_tokens = record_of(program).stats.n_generated  # type: ignore[union-attr]
     begun: list[TurnStarted] = []
-    program.session.add_observer(lambda e: begun.append(e) if isinstance(e, TurnStarted) else None)
+    request = program.context.client.request
+
+    def heard(command: Command, priority: Priority, on_event: Callable[[Event], None]) -> Ticket:
+        def hear(event: Event) -> None:
+            if isinstance(event, TurnStarted):
+                begun.append(event)
+            on_event(event)
+
+        return request(command, priority, hear)
+
+    monkeypatch.setattr(program.context.client, "request", heard)
     result = press_verify(program, qtbot, dialog)
     assert result == Same(n_tokens)
     assert begun[-1].n_reused == 0, "as for the reply, whose prompt is in the context by now"
@@ -292,9 +304,9 @@ def test_a_reply_that_is_sent_meanwhile_ends_the_check(
     dialog = program.runs.dialog
     assert dialog is not None
     dialog.verify.click()
-    turn_id = client.commands[-1].turn_id  # type: ignore[union-attr]
+    check = client.last(StartTurn)
     program.chat.send("And now?")
-    assert client.cancelled == [turn_id]
+    assert client.cancelled == [check]
     assert not dialog.verify.isEnabled()
     dialog.close()
 

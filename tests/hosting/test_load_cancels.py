@@ -10,7 +10,7 @@ import pytest
 from msgspec import structs
 
 from hosting.engines import HOSTS, Canceller, Host
-from paceline.chat.pair import Pair, PairEvent, PairLoader
+from paceline.chat.pair import Pair, PairLoader
 from paceline.messages import (
     Event,
     LoadFailed,
@@ -105,22 +105,17 @@ def test_the_pair_that_worked_last_comes_back(host: Host) -> None:
     good = Pair(host.pair.target, host.pair.draft)
     other = Pair(ModelParams(host.pair.target.path, n_threads=1, n_ctx=256))
 
-    def pass_on(event: Event) -> None:
-        if isinstance(event, PairEvent):
-            loader.on_event(event)
-
     stopped = 0
     for number in range(5):
-        host.on_event = pass_on
         loader.load(good)
         assert loader.state.status == "ready"
         cancel_at = number / 5
 
         def stop(event: Event, cancel_at: float = cancel_at) -> None:
-            pass_on(event)
             state = loader.state
             if state.pair == other and state.has_begun and state.fraction >= cancel_at:
-                loader.cancel()
+                assert host.client.running is not None
+                host.client.running.cancel()
 
         host.on_event = stop
         loader.load(other)

@@ -337,7 +337,6 @@ def test_in_a_chat_the_next_message_loads_again_by_itself(
     greedy = SamplingParams(temperature=0)
     options, settings = TurnOptions(Strategy.of("off")), ReplySettings(greedy, max_tokens=20)
     session = ChatSession(client, loader, lambda: options, defaults=lambda: settings)
-    client.set_listener(session.on_event)
     target, draft = (ModelParams(str(path), n_threads=1) for path in demo_pair)
     loader.load(Pair(target, draft))
     assert loader.state.status == "ready"
