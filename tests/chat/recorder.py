@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from paceline.chat.reply import Reply
     from paceline.conversation import Conversation
     from paceline.messages import (
+        ControlReported,
         EngineDescribed,
         EngineDied,
         LoadFailed,
@@ -60,6 +61,9 @@ class Recorder:
     def reply_grew(self, reply: Reply, step: StepCommitted) -> None:
         self.calls.append(("grew", reply))
         self.steps.append(step)
+
+    def auto_reported(self, reply: Reply, report: ControlReported) -> None:
+        """What Auto knows is no part of a reply."""
 
     def reply_ended(self, reply: Reply) -> None:
         self.calls.append(("ended", reply))

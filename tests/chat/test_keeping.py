@@ -9,6 +9,7 @@ from gui.fake_client import STATS, described
 from paceline import __version__
 from paceline.chat.reply import TurnOptions, to_record, to_reply
 from paceline.content import Content
+from paceline.hosting.broker import Ticket
 from paceline.messages import EngineDied, SamplingParams, StartTurn, TurnFailed, TurnStarted
 from paceline.params import ReplySettings
 from paceline.run_record import INTERRUPTED, RunRecord
@@ -45,13 +46,13 @@ class Diary(ConversationStore):
 def test_question_and_answer_are_saved_together_before_the_engine_hears_of_them() -> None:
     diary = Diary()
     bench = ChatBench(diary)
-    submit = bench.client.submit
+    request = bench.client.request
 
-    def noted(command: Any) -> None:
+    def noted(command: Any, *rest: Any, **named: Any) -> Ticket:
         diary.lines.append(type(command).__name__)
-        submit(command)
+        return request(command, *rest, **named)
 
-    bench.client.submit = noted  # type: ignore[method-assign]
+    bench.client.request = noted  # type: ignore[method-assign]
     bench.session.send("One")
     before = diary.lines[: diary.lines.index("StartTurn")]
     assert before == ["save user assistant", "begin"]
@@ -73,6 +74,7 @@ def test_what_was_asked_and_answered_is_there_after_a_restart(store: Conversatio
     settings = ReplySettings(SamplingParams(0.0), 99, 7, "Be kind.")
     first.session.conversations.set_settings(settings)
     first.fingerprints["/models/target.gguf"] = "abc"
+    first.session.describe_engine()
     first.client.emit(described())
     first.ask("One", "1 and more")
     second = ChatBench(first.store, prefix="second")

@@ -231,10 +231,8 @@ class ContextMeterController(QObject):
             self.counted.emit(ContextUse(0, target.n_ctx, room=settings.max_tokens))
             return
         self._asked = messages, bool(unsent), settings.max_tokens
-        chat = Chat(messages, options.prompting, options.cuts)
-        self._count.ask(
-            CountTokens("", chat, settings.max_tokens)
-        )
+        prompt = Chat(messages, options.prompting, options.cuts)
+        self._count.ask(CountTokens("", prompt, settings.max_tokens))
 
     # ------------------------------------------------------------------------------- within
 
