@@ -33,6 +33,7 @@ from paceline.hosting.client import EngineClient
 from paceline.hosting.exit_reasons import NOT_STARTED
 from paceline.messages import (
     Chat,
+    ControlReported,
     EarlierReply,
     EngineDescribed,
     EngineDied,
