@@ -59,8 +59,9 @@ BUDGETS = {
     # Which chat is shown and what the next reply is generated with are state, each in a file.
     "gui/state": Size(15, 1_700),
     "gui/welcome": Size(5, 780),
-    # The doctor asks a process of its own, in a file beside the engine's.
-    "hosting": Size(12, 1_600),
+    # The queue in front of the engine, with its tickets. The doctor asks a process of its own, in a
+    # file beside the engine's.
+    "hosting": Size(13, 1_600),
     "storage": Size(14, 2_270),
     "workers": Size(9, 800),
 }
