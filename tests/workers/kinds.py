@@ -32,12 +32,14 @@ class Kind(NamedTuple):
         language: Its questions and answers.
         question: One that it can answer.
         is_answered: Whether an answer is one to that question.
+        takes_any_text: Whether every text is an answer in its language.
     """
 
     main: ChildMain
     language: Language[Any, Any]
     question: Any
     is_answered: Callable[[Any], bool]
+    takes_any_text: bool = False
 
 
 def run_echo(pipe: socket.socket) -> None:
@@ -52,7 +54,7 @@ def _text(payload: bytes) -> str:
         raise WireError(str(error)) from None
 
 
-ECHO = Kind(run_echo, Language("paceline-echo", str.encode, _text), "hi", "hi".__eq__)
+ECHO = Kind(run_echo, Language("paceline-echo", str.encode, _text), "hi", "hi".__eq__, True)
 
 
 def _inspector() -> Kind:
