@@ -67,7 +67,7 @@ def _faults_of_models(pair: CuratedPair) -> Iterator[str]:
         ("target", pair.target_repo, pair.target_file),
         ("draft", pair.draft_repo, pair.draft_file),
     ):
-        is_inside = name == "draft" and pair.kind == "mtp" and not (repo or file)
+        is_inside = name == "draft" and pair.is_headed and not (repo or file)
         if not (is_inside or _REPO.fullmatch(repo)):
             yield f"{name}_repo {repo!r:.60} is no OWNER/NAME"
         if file is not None and not _FILE.fullmatch(file):

@@ -32,6 +32,7 @@ from msgspec import structs
 
 from paceline.errors import UserError
 from paceline.messages import LoadPair, ModelParams
+from paceline.params import DraftModel
 from paceline.paths import demo_pair, resources
 from versus.build import build_server
 from versus.figures import Pair, summarise, table
@@ -84,7 +85,7 @@ def compare_all(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
             )
             for path in (target, options.draft)
         ]
-        load = LoadPair("load", models[0], models[1], kernels=options.kernels)
+        load = LoadPair("load", models[0], DraftModel(models[1]), kernels=options.kernels)
         for wanted in options.strategies:
             pairs = compare(wanted, load, options)
             yield {
@@ -99,7 +100,7 @@ def compare_all(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
 def compare(wanted: Match, load: LoadPair, options: argparse.Namespace) -> list[Pair]:
     """Run all pairs of one strategy on one target."""
     if not wanted.needs_draft:
-        load = structs.replace(load, draft=None)
+        load = structs.replace(load, drafting=None)
     pairs = []
     with (
         Server(options.server, load, wanted.server_flags, options.server_extra) as server,

@@ -80,9 +80,9 @@ _GIVEN_SETTINGS = {
         SavedPair(
             ModelParams("/m/große.gguf", **OTHER[ModelParams]),
             ModelParams("/b.gguf"),
-            "Mine",
             "/m/texts.bin",
             exact=True,
+            name="Mine",
         ),
         SavedPair(ModelParams("")),
     ),

@@ -288,10 +288,16 @@ class FakeBackend:
         return self._models[params.path]
 
     def load_head(
-        self, target: LanguageModel, params: ModelParams, *, cancel: CancelFlag, progress: Progress
+        self,
+        target: LanguageModel,
+        kind: str,
+        params: ModelParams,
+        *,
+        cancel: CancelFlag,
+        progress: Progress,
     ) -> None:
         """Find no head."""
-        del target, params, cancel, progress
+        del target, kind, params, cancel, progress
 
     def load_vocabulary(self, path: str) -> VocabularyFile:
         """Return the byte vocabulary for a path that has a model.

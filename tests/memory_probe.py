@@ -19,6 +19,7 @@ from paceline.engine.model.backend import LanguageModel
 from paceline.engine.model.states import MOST_STATES
 from paceline.engine.sameness.look import self_test
 from paceline.messages import ModelParams
+from paceline.params import MTP
 
 
 def main(n_ctx: str, kind: str, *paths: str) -> None:
@@ -34,12 +35,12 @@ def main(n_ctx: str, kind: str, *paths: str) -> None:
         model.can_rollback = self_test(model).can_rollback
         if len(paths) == 1:
             give = partial(backend.load_head, cancel=CancelFlag(), progress=lambda _: None)
-            head = give(model, params)
+            head = give(model, MTP, params)
             models += [head] if head is not None else []
         if not model.can_rollback:
             model.keep_states(n_states)
         models.append(model)
-    models.sort(key=lambda model: model.drafter == "mtp")  # which reads what the target decodes
+    models.sort(key=lambda model: model.drafter == MTP)  # which reads what the target decodes
     for model in models:
         fill(model)
         if model.needs_copies:

@@ -26,6 +26,7 @@ from paceline.params import (
     ModelParams,
     ReplySettings,
     SamplingParams,
+    params_of,
     read_bias,
     read_shares,
     shown_stop,
@@ -194,11 +195,12 @@ def test_every_option_arrives_and_nothing_else(cls: type, name: str, suffix: str
     arguments = as_given(parameter(cls, name), value, suffix)
     request = read_request(parse(["chat", "--prompt", "Hi", *arguments]), Paths.from_environment())
     turn, load = request.turn, request.load
-    assert load.draft is not None
+    draft = params_of(load.drafting)
+    assert draft is not None
     if cls is ModelParams:
         is_shared = name in ("flash_attn", "split_mode", "tensor_split", "main_gpu")
         for model, is_meant in ((load.target, is_shared or not suffix),
-                                (load.draft, is_shared or suffix)):  # fmt: skip
+                                (draft, is_shared or suffix)):  # fmt: skip
             assert model == ModelParams(model.path, **({name: value} if is_meant else {}))
         assert turn.sampling == SamplingParams()
     else:

@@ -22,13 +22,13 @@ from typing import Literal
 from msgspec import field
 
 from paceline.codec import Checked, Tagged
-from paceline.content import Chat as Chat  # noqa: PLC0414
+from paceline.content import Chat as Chat  # noqa: PLC0414  they are found here, too
 from paceline.content import ChatMessage as ChatMessage  # noqa: PLC0414
 from paceline.content import Infill as Infill  # noqa: PLC0414
 from paceline.content import Prompt as Prompt  # noqa: PLC0414
 from paceline.content import RawText as RawText  # noqa: PLC0414
 from paceline.content import Tokens as Tokens  # noqa: PLC0414
-from paceline.figures import ClassRate as ClassRate  # noqa: PLC0414  they are found here, too
+from paceline.figures import ClassRate as ClassRate  # noqa: PLC0414
 from paceline.figures import Decision as Decision  # noqa: PLC0414
 from paceline.figures import DeviceInfo as DeviceInfo  # noqa: PLC0414
 from paceline.figures import DraftCount as DraftCount  # noqa: PLC0414
@@ -41,13 +41,16 @@ from paceline.figures import Sameness as Sameness  # noqa: PLC0414
 from paceline.figures import TokenTrace as TokenTrace  # noqa: PLC0414
 from paceline.figures import TurnStats as TurnStats  # noqa: PLC0414
 from paceline.figures import WidthCost as WidthCost  # noqa: PLC0414
-from paceline.params import DEFAULT_STRATEGY
+from paceline.params import DEFAULT_STRATEGY, OWN_HEAD
+from paceline.params import Drafting as Drafting  # noqa: PLC0414
+from paceline.params import DraftModel as DraftModel  # noqa: PLC0414
 from paceline.params import KernelWish as KernelWish  # noqa: PLC0414
 from paceline.params import LogitBias as LogitBias  # noqa: PLC0414
 from paceline.params import ModelParams as ModelParams  # noqa: PLC0414
 from paceline.params import Prompting as Prompting  # noqa: PLC0414
 from paceline.params import SamplingParams as SamplingParams  # noqa: PLC0414
 from paceline.params import Strategy as Strategy  # noqa: PLC0414
+from paceline.params import TargetHead as TargetHead  # noqa: PLC0414
 from paceline.params import Translating as Translating  # noqa: PLC0414
 from paceline.sentence import UserText
 
@@ -82,30 +85,25 @@ class EarlierReply(Checked, frozen=True):
 
 
 class LoadPair(Tagged, frozen=True):
-    """Load a target and, optionally, a draft model; what was loaded before is freed first.
+    """Load a target and what drafts for it; what was loaded before is freed first.
 
     Attributes:
         request_id: Answered in every event about this load; also what `cancel` takes.
         target: The target model.
-        draft: The draft model; None for strategies that need none.
+        drafting: What drafts besides lookups; the head in the target's file may be absent.
         cache_dir: Folder for measured facts about machine and models; empty: keep none.
         lookup_cache: A static lookup-cache file for the drafter ``ngram-cache``; empty: none.
         exact: Choose batch widths that make a reply the same with any strategy on this machine.
         kernels: Whose kernels compute on the CPU; holds for the whole process from now on.
-        translating: For a draft model of another vocabulary.
-        mtp: The MTP head: "auto" loads the one in the target's file, if it has one and no draft
-            model is given; "off" none; anything else is the path of a file with a head.
     """
 
     request_id: str
     target: ModelParams
-    draft: ModelParams | None = None
+    drafting: Drafting = OWN_HEAD
     cache_dir: str = ""
     lookup_cache: str = ""
     exact: bool = False
     kernels: KernelWish = "stock"
-    translating: Translating = field(default_factory=Translating)
-    mtp: str = "auto"
 
 
 class StartTurn(Tagged, frozen=True):

@@ -1,4 +1,4 @@
-"""What a user can set about models and sampling, as frozen values of builtins.
+"""What a user can set about models, what drafts for them, and sampling, as frozen values.
 
 `messages` carries these; nothing else belongs here, so that a setting has one place: its field,
 `declared` with all that window, command line, presets and engine say of it and accept.
@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from paceline.codec import Checked
+import msgspec
+
+from paceline.codec import Checked, Tagged
 from paceline.errors import refuse
 from paceline.parameters import LARGEST_INT, Option, declared
 
@@ -400,3 +403,116 @@ class ModelParams:
         0, "Main GPU", "Number of the GPU that holds everything when one GPU does", 0, 63,
         option=Option(help="GPU that holds everything with --split-mode none (default: 0)"),
     )  # fmt: skip
+
+
+MTP = "mtp"
+"""The kind of head that a target's own file may hold: layers for multi-token prediction."""
+DRAFT = "draft"
+"""The id of the drafter with a draft model; of one with a head it is the head's kind."""
+AUTO, OFF = "auto", "off"
+"""Texts that name no file: the head in the target's file, if it has one; and none."""
+_OTHER_KIND = re.compile(r"([a-z][a-z0-9-]+)=(.*)", re.DOTALL)
+
+
+class DraftModel(Tagged, frozen=True):
+    """A smaller model that proposes tokens.
+
+    Attributes:
+        params: How it is loaded.
+        translating: How it drafts where its vocabulary is another one.
+    """
+
+    params: ModelParams
+    translating: Translating = msgspec.field(default_factory=Translating)
+
+    @property
+    def file(self) -> str:
+        """Its file."""
+        return self.params.path
+
+    def at(self, file: str) -> DraftModel:
+        """Return the same in another file."""
+        return msgspec.structs.replace(self, params=replace(self.params, path=file))
+
+
+class TargetHead(Tagged, frozen=True):
+    """Layers that draft from what their target has computed; loaded as the target is.
+
+    Attributes:
+        kind: Id of its kind, which is that of its drafter; see `engine.draft.heads`.
+        file: A file of its own; empty: the target's file, if that has one.
+    """
+
+    kind: str = MTP
+    file: str = ""
+
+    def at(self, file: str) -> TargetHead:
+        """Return the same kind in another file."""
+        return msgspec.structs.replace(self, file=file)
+
+
+Drafting = DraftModel | TargetHead | None
+OWN_HEAD = TargetHead()
+"""The head in the target's file, if it has one: what drafts where nothing is said."""
+
+
+def params_of(drafting: Drafting) -> ModelParams | None:
+    """Return how a draft model is loaded; None: none is."""
+    return drafting.params if isinstance(drafting, DraftModel) else None
+
+
+def drafter_of(drafting: Drafting) -> str:
+    """Return the id of the drafter that drafts with what is loaded so; empty: none does."""
+    match drafting:
+        case DraftModel():
+            return DRAFT
+        case TargetHead(kind=kind):
+            return kind
+        case None:
+            return ""
+
+
+def file_of(drafting: Drafting) -> str:
+    """Return the file that is loaded besides the target's; empty: there is none."""
+    return drafting.file if drafting is not None else ""
+
+
+def with_params(drafting: Drafting, params: ModelParams | None) -> Drafting:
+    """Return the same with a draft model loaded in another way; one without is not changed."""
+    if params is None or not isinstance(drafting, DraftModel):
+        return drafting
+    return msgspec.structs.replace(drafting, params=params)
+
+
+def moved(drafting: Drafting, place: Callable[[str], str]) -> Drafting:
+    """Return the same with the file elsewhere, if it has one.
+
+    Args:
+        drafting: What drafts.
+        place: Gives the new path for the old one.
+    """
+    return drafting.at(place(drafting.file)) if drafting is not None and drafting.file else drafting
+
+
+def read_head(text: str) -> TargetHead | None:
+    """Return the head that a text names; as `settings.KeptPair.mtp`."""
+    if text == OFF:
+        return None
+    if text == AUTO:
+        return OWN_HEAD
+    found = _OTHER_KIND.fullmatch(text)
+    return TargetHead(*found.groups()) if found else TargetHead(MTP, text)
+
+
+def written_head(drafting: Drafting) -> str:
+    """Return the text for which `read_head` gives this head; beside a draft model it says nothing.
+
+    Args:
+        drafting: What drafts.
+    """
+    match drafting:
+        case TargetHead(kind=kind, file=file) if file:
+            return file if kind == MTP else f"{kind}={file}"
+        case None:
+            return OFF
+    return AUTO

@@ -18,7 +18,16 @@ from paceline.codec import CodecError, decode, encode, misfit
 from paceline.errors import ValueOutOfRangeError
 from paceline.files import first_free, write_whole
 from paceline.parameters import check_fields
-from paceline.params import KernelWish, ModelParams, Prompting, ReplySettings
+from paceline.params import (
+    AUTO,
+    Drafting,
+    DraftModel,
+    KernelWish,
+    ModelParams,
+    Prompting,
+    ReplySettings,
+    read_head,
+)
 
 if typing.TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,24 +76,39 @@ class WindowSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class SavedPair:
-    """A pair that was used, to be loaded again with one click.
+class KeptPair:
+    """A pair of models as settings and reports have it.
 
     Attributes:
-        target: The target and how it is loaded; an empty path is the built-in target.
-        draft: The draft model; an empty path is the built-in one; None: there is none.
-        name: What the menu shows; empty: the names of the files.
+        target: The target and how it is loaded.
+        draft: The draft model; None: there is none.
         lookup_cache: A static lookup-cache file; empty: none.
         exact: Whether batch widths are chosen that make a reply the same with any strategy.
-        mtp: Which MTP head drafts in place of a draft model: "auto", "off" or a file.
+        mtp: Which head drafts where there is no draft model: "auto", "off", or its file; before a
+            file of another kind than `MTP` stands ``KIND=``.
     """
 
     target: ModelParams
     draft: ModelParams | None = None
-    name: str = ""
     lookup_cache: str = ""
     exact: bool = False
-    mtp: str = "auto"
+    mtp: str = AUTO
+
+    @property
+    def drafting(self) -> Drafting:
+        """What drafts."""
+        return DraftModel(self.draft) if self.draft is not None else read_head(self.mtp)
+
+
+@dataclass(frozen=True, slots=True)
+class SavedPair(KeptPair):
+    """A pair that was used, to be loaded again with one click; empty paths are built-in models.
+
+    Attributes:
+        name: What the menu shows; empty: the names of the files.
+    """
+
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)

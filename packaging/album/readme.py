@@ -18,7 +18,7 @@ from paceline.chat.pair import Pair
 from paceline.engine.draft.strategy import read_strategy
 from paceline.gui.look.current import look
 from paceline.messages import ModelParams
-from paceline.params import ReplySettings
+from paceline.params import DraftModel, ReplySettings
 from paceline.paths import resources
 from paceline.settings import ReplyPreset, Settings
 
@@ -69,7 +69,9 @@ def take(folder: Path) -> None:
             name = program.session.conversations.add_copy(conversation, records)
             program.shown.show_copy(name)
         draft = resources() / "models" / "paceline-demo-draft-q8_0.gguf"
-        program.models.load_models(Pair(ModelParams(str(target)), ModelParams(str(draft))))
+        program.models.load_models(
+            Pair(ModelParams(str(target)), DraftModel(ModelParams(str(draft))))
+        )
         studio.until(lambda: program.pair.state.status != "ready")
         studio.until_ready()
         program.speculation.use(read_strategy(STRATEGY))

@@ -22,6 +22,7 @@ from paceline.messages import (
     TurnStarted,
     TurnStats,
 )
+from paceline.params import file_of
 from scripted import stats_of, steps_of
 
 FIGURES_EVERY_S = 0.5
@@ -77,12 +78,12 @@ class ReplayClient(QObject):
 
     def _begin(self, command: Command) -> None:
         if isinstance(command, LoadPair):
-            draft = command.draft
+            drafter = file_of(command.drafting)
             self._tell(
                 PairLoaded(
                     command.request_id,
                     _info(command.target.path),
-                    _info(draft.path) if draft else None,
+                    _info(drafter) if drafter else None,
                     0.0,
                 )
             )

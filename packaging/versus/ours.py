@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from paceline.engine.api import generate, load_pair
 from paceline.messages import LoadPair, SamplingParams
+from paceline.params import params_of
 
 from .figures import Measurement
 
@@ -28,7 +29,7 @@ class Ours(ExitStack):
     def __init__(self, load: LoadPair, strategy: str) -> None:
         super().__init__()
         self._strategy = strategy
-        pair = load_pair(load.target, load.draft, kernels=load.kernels)
+        pair = load_pair(load.target, params_of(load.drafting), kernels=load.kernels)
         self._pair = self.enter_context(pair)
 
     def run(self, prompt: Sequence[int], n_tokens: int) -> Measurement:

@@ -12,6 +12,8 @@ import tempfile
 import time
 from typing import TYPE_CHECKING, Any, Self
 
+from paceline.params import file_of
+
 from .figures import Measurement
 
 if TYPE_CHECKING:
@@ -51,7 +53,7 @@ def arguments(load: LoadPair, flags: Sequence[str], port: int) -> list[str]:
         "--host": HOST,
         "--port": port,
     }
-    if load.draft:
+    if file_of(load.drafting):
         of_draft = {
             "--spec-draft-threads": "--threads",
             "--spec-draft-threads-batch": "--threads-batch",
@@ -60,7 +62,7 @@ def arguments(load: LoadPair, flags: Sequence[str], port: int) -> list[str]:
             "--spec-draft-type-v": "--cache-type-v",
         }
         shared |= {flag: shared[of_target] for flag, of_target in of_draft.items()}
-        shared["--spec-draft-model"] = load.draft.path
+        shared["--spec-draft-model"] = file_of(load.drafting)
     pairs = [str(part) for pair in shared.items() for part in pair]
     return [*pairs, "--no-ui", "--no-slots", "--offline", *flags]
 

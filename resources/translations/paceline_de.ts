@@ -1123,11 +1123,6 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/candidates.py"/>
-        <source>MTP head</source>
-        <translation>MTP-Kopf</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/candidates.py"/>
         <source>MTP head inside</source>
         <translation>mit MTP-Kopf</translation>
     </message>
@@ -4175,13 +4170,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/load_checks.py"/>
-        <source>Use lookups, no MTP head</source>
-        <translation>Lookups verwenden, kein MTP-Kopf</translation>
+        <source>Use lookups, no draft model</source>
+        <translation>Lookups verwenden, kein Entwurfsmodell</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/load_checks.py"/>
-        <source>Use lookups, no draft model</source>
-        <translation>Lookups verwenden, kein Entwurfsmodell</translation>
+        <source>Use lookups, no {}</source>
+        <translation>Lookups verwenden, kein {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/load_checks.py"/>
@@ -7032,11 +7027,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Ein Dekodieren ist fehlgeschlagen, und diese Modelle können nicht weiterarbeiten.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/service.py"/>
-        <source>A draft model and an MTP head are given, and one of them can draft.</source>
-        <translation>Ein Entwurfsmodell und ein MTP-Kopf sind angegeben, aber nur eines von beiden kann entwerfen.</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/draft/registry.py"/>
         <source>A drafter from a plug-in.</source>
         <translation>Ein Entwerfer aus einem Plug-in.</translation>
@@ -7570,8 +7560,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/memory/plan.py"/>
-        <source>Draft by lookups alone, without the MTP head.</source>
-        <translation>Nur mit Lookups entwerfen, ohne den MTP-Kopf.</translation>
+        <source>Draft by lookups alone, without the {head}.</source>
+        <translation>Nur mit Lookups entwerfen, ohne den {head}.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/sidecar.py"/>
@@ -8031,11 +8021,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Lassen Sie es weg.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/service.py"/>
-        <source>Leave one of them out.</source>
-        <translation>Lassen Sie eines davon weg.</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/model/model_params.py"/>
         <source>Leave split mode, tensor split and main GPU alone, or install a build of llama-cpp-python for your GPU.</source>
         <translation>Lassen Sie Aufteilung, Anteile und Haupt-GPU, wie sie sind, oder installieren Sie einen Bau von llama-cpp-python für Ihre GPU.</translation>
@@ -8082,8 +8067,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/sidecar.py"/>
-        <source>Load it together with its target: in the list of draft models, or by --mtp FILE.</source>
-        <translation>Laden Sie ihn zusammen mit seinem Zielmodell: in der Liste der Entwurfsmodelle oder mit --mtp DATEI.</translation>
+        <source>Load it together with its target: in the list of draft models, or by --{option} FILE.</source>
+        <translation>Laden Sie ihn zusammen mit seinem Zielmodell: in der Liste der Entwurfsmodelle oder mit --{option} DATEI.</translation>
     </message>
     <message>
         <location filename="../../app/engine/refusals.py"/>
@@ -8146,12 +8131,12 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Prüfen Sie, wem die Datei gehört, oder löschen Sie sie.</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/sidecar.py"/>
+        <location filename="../../app/engine/draft/heads.py"/>
         <source>MTP assistant</source>
         <translation>MTP-Assistent</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/sidecar.py"/>
+        <location filename="../../app/engine/draft/heads.py"/>
         <source>MTP head</source>
         <translation>MTP-Kopf</translation>
     </message>
@@ -8685,26 +8670,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Das JSON-Schema kann nicht benutzt werden: {error}.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/service.py"/>
-        <source>The MTP head is for other tokens than the target's: {text}.</source>
-        <translation>Der MTP-Kopf ist für andere Token als die des Zielmodells: {text}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>The MTP head is not the target's: it reads {read} columns, and the target's states have {width}.</source>
-        <translation>Der MTP-Kopf ist nicht der des Zielmodells: Er liest {read} Spalten, und die Zustände des Zielmodells haben {width}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>The MTP head is not the target's: it was made for “{name}”.</source>
-        <translation>Der MTP-Kopf ist nicht der des Zielmodells: Er wurde für „{name}“ gemacht.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>The MTP head is the target's, so no second model is needed.</source>
-        <translation>Der MTP-Kopf ist der des Zielmodells, darum braucht es kein zweites Modell.</translation>
-    </message>
-    <message>
         <location filename="../../app/catalog/hub/client.py"/>
         <source>The access token cannot be deleted ({why}).</source>
         <translation>Das Zugriffstoken kann nicht gelöscht werden ({why}).</translation>
@@ -9196,8 +9161,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/service.py"/>
-        <source>The model's MTP head is not used. {message}</source>
-        <translation>Der MTP-Kopf des Modells wird nicht benutzt. {message}</translation>
+        <source>The model's {head} is not used. {message}</source>
+        <translation>Der {head} des Modells wird nicht benutzt. {message}</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/model.py"/>
@@ -9333,6 +9298,26 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/llama/vocabulary.py"/>
         <source>The text cannot be tokenized.</source>
         <translation>Der Text kann nicht in Token zerlegt werden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/service.py"/>
+        <source>The {head} is for other tokens than the target's: {text}.</source>
+        <translation>Der {head} ist für andere Token als die des Zielmodells: {text}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>The {head} is not the target's: it reads {read} columns, and the target's states have {width}.</source>
+        <translation>Der {head} ist nicht der des Zielmodells: Er liest {read} Spalten, und die Zustände des Zielmodells haben {width}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>The {head} is not the target's: it was made for “{name}”.</source>
+        <translation>Der {head} ist nicht der des Zielmodells: Er wurde für „{name}“ gemacht.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>The {head} is the target's, so no second model is needed.</source>
+        <translation>Der {head} ist der des Zielmodells, darum braucht es kein zweites Modell.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
@@ -9808,6 +9793,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/judge/draft_search.py"/>
         <source>a file</source>
         <translation>eine Datei</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/curated.py"/>
+        <source>a kind of drafter</source>
+        <translation>eine Art von Entwerfer</translation>
     </message>
     <message>
         <location filename="../../app/codec.py"/>
@@ -10984,11 +10974,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Texte vieler Arten</translation>
     </message>
     <message>
-        <location filename="../../app/chat/advice.py"/>
-        <source>the MTP head took {share:percent} of the time</source>
-        <translation>der MTP-Kopf brauchte {share:percent} der Zeit</translation>
-    </message>
-    <message>
         <location filename="../../app/catalog/hub/values.py"/>
         <source>the address is not one of the Hub</source>
         <translation>die Adresse gehört nicht zum Hub</translation>
@@ -11068,6 +11053,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/model/vocabularies.py"/>
         <source>the {adding} {where} a text with the {name} token, and the {other} does not</source>
         <translation>beim {adding} {where} ein Text mit dem Token {name}, beim {other} nicht</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>the {head} took {share:percent} of the time</source>
+        <translation>der {head} brauchte {share:percent} der Zeit</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/kernel_library.py"/>
@@ -11718,13 +11708,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/sidecar.py"/>
-        <source>“{file_name}” is no MTP head in a file of its own.</source>
-        <translation>„{file_name}“ ist kein MTP-Kopf in einer eigenen Datei.</translation>
+        <source>“{file_name}” is no model of its own. {words}</source>
+        <translation>„{file_name}“ ist kein eigenes Modell. {words}</translation>
     </message>
     <message>
         <location filename="../../app/catalog/sidecar.py"/>
-        <source>“{file_name}” is no model of its own. {words}</source>
-        <translation>„{file_name}“ ist kein eigenes Modell. {words}</translation>
+        <source>“{file_name}” is no {head} in a file of its own.</source>
+        <translation>„{file_name}“ ist kein {head} in einer eigenen Datei.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/strategy.py"/>
@@ -12360,13 +12350,13 @@ Vorgabe: {}</translation>
     <name>SpeculationModel</name>
     <message>
         <location filename="../../app/paceline/gui/state/speculation.py"/>
-        <source>No MTP head is loaded. Choose a model that has one.</source>
-        <translation>Kein MTP-Kopf ist geladen. Wählen Sie ein Modell, das einen hat.</translation>
+        <source>No draft model is loaded. Open one in the Models menu.</source>
+        <translation>Kein Entwurfsmodell ist geladen. Öffnen Sie eines im Menü Modelle.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/speculation.py"/>
-        <source>No draft model is loaded. Open one in the Models menu.</source>
-        <translation>Kein Entwurfsmodell ist geladen. Öffnen Sie eines im Menü Modelle.</translation>
+        <source>No {} is loaded. Choose a model that has one.</source>
+        <translation>Kein {} ist geladen. Wählen Sie ein Modell, das einen hat.</translation>
     </message>
 </context>
 <context>
@@ -12523,13 +12513,13 @@ Vorgabe: {}</translation>
     <name>StrategyAdvisor</name>
     <message>
         <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
-        <source>The MTP head is not needed then; without it {} more are free.</source>
-        <translation>Der MTP-Kopf wird dann nicht gebraucht; ohne ihn sind {} mehr frei.</translation>
+        <source>The draft model is not needed then; without it {} more are free.</source>
+        <translation>Das Entwurfsmodell wird dann nicht gebraucht; ohne es sind {} mehr frei.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
-        <source>The draft model is not needed then; without it {} more are free.</source>
-        <translation>Das Entwurfsmodell wird dann nicht gebraucht; ohne es sind {} mehr frei.</translation>
+        <source>The {} is not needed then; without it {} more are free.</source>
+        <translation>Der {} wird dann nicht gebraucht; ohne ihn sind {} mehr frei.</translation>
     </message>
 </context>
 <context>

@@ -35,7 +35,7 @@ from paceline.messages import (
     TurnFinished,
     Unloaded,
 )
-from paceline.params import Strategy
+from paceline.params import DraftModel, Strategy
 
 
 def workload(name: str, text: str = "Hi", **more: object) -> Workload:
@@ -315,7 +315,7 @@ class Loaded:
         self.client = InlineClient()
         self.client.set_listener(self.events.append)
         target, draft = (ModelParams(str(path), n_threads=1) for path in demo_pair)
-        self.client.submit(LoadPair("load", target, draft))
+        self.client.submit(LoadPair("load", target, DraftModel(draft)))
         pair = self.events[-1]
         assert isinstance(pair, PairLoaded)
         self.pair = pair

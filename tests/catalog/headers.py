@@ -12,7 +12,6 @@ import numpy as np
 
 import make_pairs
 from gguf_file import I32, Gguf, Tensor, padded, read, strings
-from paceline.catalog.card import SidecarKind
 from paceline.engine.llama import read_header
 from paceline.engine.model.model_file import GgufHeader
 
@@ -59,7 +58,7 @@ def small_vocabulary(n_tokens: int = 300) -> Gguf:
     return model
 
 
-def sidecar_model(kind: SidecarKind) -> Gguf:
+def sidecar_model(kind: str) -> Gguf:
     """A drafter that is no model of its own, with tensors that mean nothing."""
     architecture = {
         "mtp": "qwen35", "assistant": "gemma4-assistant", "eagle": "eagle3", "dflash": "dflash",

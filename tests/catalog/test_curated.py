@@ -112,7 +112,7 @@ def test_what_is_not_known_is_null(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("place", "value", "words"),
     [
-        ("kind", "eagle", "pairs[0].kind"),
+        ("kind", "wolf", "pairs[0].kind"),
         ("machine", "laptop", "pairs[0].machine"),
         ("gain", "Twice as fast", "gain"),
         ("gain.temperature", "warm", "gain.temperature"),

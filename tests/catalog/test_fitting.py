@@ -16,6 +16,7 @@ from paceline.catalog.card import ModelCard
 from paceline.catalog.memory.plan import plan
 from paceline.catalog.memory.values import MemoryPlan
 from paceline.messages import DeviceInfo, ModelParams
+from paceline.params import DraftModel, params_of
 
 TARGET = ModelParams("target.gguf")
 DRAFT = ModelParams("draft.gguf")
@@ -30,12 +31,13 @@ def planned(
     draft: ModelParams | None = DRAFT,
     card: ModelCard = CARD,
 ) -> MemoryPlan:
-    return plan(card, target, SMALL if draft else None, draft, devices)
+    drafting = DraftModel(draft) if draft else None
+    return plan(card, target, SMALL if draft else None, drafting, devices)
 
 
 def layers(found: MemoryPlan) -> tuple[int, int]:
-    assert found.draft is not None
-    return found.target.n_gpu_layers, found.draft.n_gpu_layers
+    assert params_of(found.drafting) is not None
+    return found.target.n_gpu_layers, params_of(found.drafting).n_gpu_layers
 
 
 def test_all_goes_to_a_gpu_that_has_room_for_all() -> None:
@@ -63,9 +65,9 @@ def test_the_draft_model_comes_before_any_layer_of_the_target() -> None:
 def test_a_gpu_without_any_room_is_not_used_at_all() -> None:
     found = planned([gpu(0.25), CPU])
     assert layers(found) == (0, 0)
-    assert found.draft is not None
+    assert params_of(found.drafting) is not None
     # Named, since llama.cpp would compute large batches on the GPU even for no layer.
-    assert (found.target.device, found.draft.device) == ("CPU", "CPU")
+    assert (found.target.device, params_of(found.drafting).device) == ("CPU", "CPU")
     assert found.fits
 
 

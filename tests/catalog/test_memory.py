@@ -14,16 +14,18 @@ from catalog.made_models import CARD, SMALL
 from paceline.catalog.memory.plan import plan
 from paceline.catalog.memory.values import Measurement, MemoryPlan
 from paceline.messages import DeviceInfo, ModelParams
+from paceline.params import Drafting, DraftModel, params_of
 
 TARGET = ModelParams("target.gguf", n_ctx=4096)
 DRAFT = ModelParams("draft.gguf", n_ctx=4096)
+DRAFTING = DraftModel(DRAFT)
 MEASURED = Measurement(
     kv=(("CPU", 320 * MIB),), compute=(("CPU", 77 * MIB),), kv_layers=(10 * MIB,) * 32, repacked=0
 )
 
 
 def planned(*devices: DeviceInfo, **how: Any) -> MemoryPlan:
-    return plan(CARD, TARGET, SMALL, DRAFT, devices, **how)
+    return plan(CARD, TARGET, SMALL, DRAFTING, devices, **how)
 
 
 def savings(found: MemoryPlan) -> list[str]:
@@ -90,7 +92,7 @@ def test_what_the_loaded_pair_gives_back_can_be_taken() -> None:
     assert not planned(full).fits
     assert planned(full, reclaimable={"CPU": 30 * GIB}).fits
     ours = planned(full, reclaimable={"CPU": 30 * GIB})
-    assert (ours.target, ours.draft) == (TARGET, DRAFT)
+    assert (ours.target, ours.drafting) == (TARGET, DRAFTING)
 
 
 def test_a_plan_says_what_a_loaded_pair_would_give_back() -> None:
@@ -207,9 +209,9 @@ def test_layers_with_a_sliding_window_show_what_they_keep_beyond_it() -> None:
 # ------------------------------------------------------------------------------------- remedies
 
 
-def needed(draft: ModelParams | None = DRAFT) -> int:
+def needed(drafting: Drafting = DRAFTING) -> int:
     """What the CPU's memory must have free for the pair."""
-    (main,) = plan(CARD, TARGET, SMALL if draft else None, draft, [CPU]).devices
+    (main,) = plan(CARD, TARGET, SMALL if drafting else None, drafting, [CPU]).devices
     return main.target.total + main.draft.total
 
 
@@ -221,11 +223,11 @@ def test_the_remedies_come_in_their_order_each_only_if_it_helps() -> None:
     found = planned(main_memory(needed() - MIB))
     assert savings(found) == ["draft-cache", "draft-context", "smaller-draft", "lookups"]
     cache, context, smaller, lookups = found.remedies
-    assert cache.draft == replace(DRAFT, kv_type_k="q8_0", kv_type_v="q8_0")
-    assert context.draft == replace(DRAFT, n_ctx=3840)
+    assert params_of(cache.drafting) == replace(DRAFT, kv_type_k="q8_0", kv_type_v="q8_0")
+    assert params_of(context.drafting) == replace(DRAFT, n_ctx=3840)
     assert "3,840 tokens" in context.text
-    assert smaller.draft == DRAFT
-    assert lookups.draft is None
+    assert smaller.drafting == DRAFTING
+    assert lookups.drafting is None
     assert found.target == TARGET
 
 
@@ -236,7 +238,7 @@ def test_windows_alone_are_the_mildest_remedy() -> None:
     found = planned(main_memory(total - 100 * MIB), measured_target=windowed)
     assert savings(found)[0] == "windows"
     assert found.remedies[0].target == replace(TARGET, swa_full=False)
-    assert found.remedies[0].draft == DRAFT
+    assert found.remedies[0].drafting == DRAFTING
     assert "134 MB less" in found.remedies[0].text
     found = planned(main_memory(total - 200 * MIB), measured_target=windowed)
     assert "windows" not in savings(found)
@@ -246,8 +248,7 @@ def test_a_remedy_that_does_not_help_is_not_offered() -> None:
     (main,) = planned(CPU).devices
     found = planned(main_memory(needed() - main.draft.kv * 3 // 4))
     assert savings(found) == ["draft-context", "smaller-draft", "lookups"]
-    assert found.remedies[0].draft is not None
-    assert found.remedies[0].draft.n_ctx == 1024
+    assert params_of(found.remedies[0].drafting) == replace(DRAFT, n_ctx=1024)
     assert savings(planned(main_memory(needed(None)))) == ["lookups"]
 
 
@@ -257,19 +258,19 @@ def test_every_remedy_that_can_be_taken_makes_the_pair_fit(free: float) -> None:
     for remedy in found.remedies:
         if remedy.saving in {"smaller-draft", "none"}:
             continue
-        card = SMALL if remedy.draft else None
-        again = plan(CARD, remedy.target, card, remedy.draft, [gpu(0.9), cpu(free - 1.5)])
+        card = SMALL if remedy.drafting else None
+        again = plan(CARD, remedy.target, card, remedy.drafting, [gpu(0.9), cpu(free - 1.5)])
         assert again.fits
 
 
 def test_a_draft_model_that_was_put_on_a_gpu_may_leave_it() -> None:
-    wanted = replace(TARGET, n_gpu_layers=33), replace(DRAFT, n_gpu_layers=21)
+    wanted = replace(TARGET, n_gpu_layers=33), DraftModel(replace(DRAFT, n_gpu_layers=21))
     (card, _) = plan(CARD, wanted[0], SMALL, wanted[1], [gpu(64), CPU]).devices
     tight = gpu((card.target.total + 100 * MIB) / GIB + 0.5)
     found = plan(CARD, wanted[0], SMALL, wanted[1], [tight, CPU])
     assert "draft-on-cpu" in savings(found)
     remedy = next(r for r in found.remedies if r.saving == "draft-on-cpu")
-    assert remedy.draft == replace(wanted[1], device="CPU", n_gpu_layers=0)
+    assert params_of(remedy.drafting) == replace(wanted[1].params, device="CPU", n_gpu_layers=0)
 
 
 def test_a_target_that_finds_no_room_says_what_would() -> None:
@@ -296,7 +297,7 @@ def test_what_is_missing_is_told_of_each_device() -> None:
 
 def test_layers_that_do_not_fit_may_be_left_to_the_program() -> None:
     wanted = replace(TARGET, n_gpu_layers=33)
-    found = plan(CARD, wanted, SMALL, replace(DRAFT, device="CPU"), [gpu(2), CPU])
+    found = plan(CARD, wanted, SMALL, DraftModel(replace(DRAFT, device="CPU")), [gpu(2), CPU])
     (remedy,) = found.remedies
     assert "What can help: automatic GPU layers, " in remedy.text
-    assert plan(CARD, remedy.target, SMALL, remedy.draft, [gpu(2), CPU]).fits
+    assert plan(CARD, remedy.target, SMALL, remedy.drafting, [gpu(2), CPU]).fits

@@ -23,7 +23,7 @@ from paceline.catalog.models import Models
 from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.errors import CancelledError, ModelError, UserError
 from paceline.messages import DeviceInfo
-from paceline.params import ModelParams
+from paceline.params import DraftModel, ModelParams
 from paceline.paths import Paths
 
 pytestmark = pytest.mark.usefixtures("one_reader_for_all")
@@ -231,7 +231,7 @@ def test_a_model_with_a_missing_part_is_none(make: Make, tmp_path: Path) -> None
         with pytest.raises(ModelError, match="only 2 of its 3 parts are here"):
             ask(str(first))
     with pytest.raises(ModelError, match="only 2 of its 3 parts are here"):
-        models.plan(ModelParams(str(TARGET)), ModelParams(str(first)), [CPU])
+        models.plan(ModelParams(str(TARGET)), DraftModel(ModelParams(str(first))), [CPU])
 
 
 @pytest.mark.parametrize(
@@ -326,19 +326,21 @@ def test_where_nothing_is_found_lookups_are_left(lonely: Make) -> None:
 
 def test_a_plan_is_the_same_for_a_file_here_and_on_the_hub(make: Make) -> None:
     models = make()
-    params = ModelParams(str(TARGET), n_ctx=1024), ModelParams(str(DRAFT), n_ctx=512)
+    params = (
+        ModelParams(str(TARGET), n_ctx=1024), DraftModel(ModelParams(str(DRAFT), n_ctx=512)),
+    )  # fmt: skip
     here = models.plan(*params, [CPU])
     assert here.is_measured
     assert here.fits
     (device,) = here.devices
     assert device.target.kv > 4 * device.draft.kv > 0
-    named = ModelParams(HF_TARGET, n_ctx=1024), ModelParams(HF_DRAFT, n_ctx=512)
+    named = ModelParams(HF_TARGET, n_ctx=1024), DraftModel(ModelParams(HF_DRAFT, n_ctx=512))
     there = models.plan(*named, [CPU])
     assert there.devices == here.devices
     assert there.is_measured
     assert there.target.path == HF_TARGET
     alone = models.plan(params[0], None, [CPU])
-    assert alone.draft is None
+    assert alone.drafting is None
     assert alone.devices[0].draft.total == 0
 
 
@@ -351,7 +353,7 @@ def test_what_cannot_be_measured_is_estimated(make: Make, monkeypatch: pytest.Mo
         raise ModelError("takes-too-long", "No.")
 
     monkeypatch.setattr(models.inspector, "measure", refuse)
-    plan = models.plan(ModelParams(str(TARGET)), ModelParams(str(DRAFT)), [CPU])
+    plan = models.plan(ModelParams(str(TARGET)), DraftModel(ModelParams(str(DRAFT))), [CPU])
     assert not plan.is_measured
     assert plan.devices[0].target.kv > 0
     assert asked == [MAX_WIDTH, 1]
@@ -363,7 +365,7 @@ def test_what_llama_cpp_refuses_to_load_has_no_plan(make: Make, tmp_path: Path) 
     file = tmp_path / "odd.gguf"
     file.write_bytes(gguf_bytes(model))
     with pytest.raises(ModelError, match="odd") as error:
-        make().plan(ModelParams(str(TARGET)), ModelParams(str(file)), [CPU])
+        make().plan(ModelParams(str(TARGET)), DraftModel(ModelParams(str(file))), [CPU])
     assert error.value.code == "cannot-load"
 
 

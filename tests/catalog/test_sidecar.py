@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import get_args
 
 import pytest
 from msgspec import structs
@@ -16,7 +15,6 @@ from catalog.made_models import CARD
 from cli.program import paceline
 from gguf_file import Tensor
 from hub_server import HubServer, Repository
-from paceline.catalog.card import SidecarKind
 from paceline.catalog.models import Models
 from paceline.catalog.sidecar import (
     SIDECAR,
@@ -25,10 +23,11 @@ from paceline.catalog.sidecar import (
     sidecar_in_path,
     sidecar_of,
 )
+from paceline.engine.draft.heads import HEAD_KINDS
 from paceline.errors import ModelError
 from paceline.paths import Paths
 
-KINDS: tuple[SidecarKind, ...] = get_args(SidecarKind)[1:]
+KINDS = [kind.id for kind in HEAD_KINDS]
 TARGET, DRAFT = make_pairs.DEMO_TARGET, make_pairs.DEMO_DRAFT
 REPO = "maker/gemma-4-12B-it-qat-GGUF"
 
@@ -51,7 +50,7 @@ REPO = "maker/gemma-4-12B-it-qat-GGUF"
         ("eagle-3-gpt-oss-20b-BF16.gguf", "eagle", "gpt-oss-20b"),
     ],
 )
-def test_names_of_sidecars(path: str, kind: SidecarKind, model: str) -> None:
+def test_names_of_sidecars(path: str, kind: str, model: str) -> None:
     found = sidecar_in_path(path)
     assert found is not None
     assert (found.kind, found.model) == (kind, model)
@@ -96,7 +95,7 @@ HEAD = ("token_embd", "blk.3.attn_norm", "blk.3.nextn.eh_proj", "output")
     ],
 )
 def test_a_file_of_heads_has_no_other_blocks(
-    tensors: tuple[str, ...], n_blocks: int, n_heads: int, found: tuple[SidecarKind, int]
+    tensors: tuple[str, ...], n_blocks: int, n_heads: int, found: tuple[str, int]
 ) -> None:
     made = header("qwen35", blocks(*tensors), _block_count=n_blocks, _nextn_predict_layers=n_heads)
     assert heads_in_header(made, (tensor.name for tensor in made.tensors)) == found
@@ -128,7 +127,7 @@ def test_the_header_decides_over_the_name() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_says_what_it_is(kind: SidecarKind) -> None:
+def test_every_kind_says_what_it_is(kind: str) -> None:
     found = sidecar_of(structs.replace(CARD, sidecar=kind, name="Wolf"), "x.gguf")
     assert found is not None
     assert found.is_usable is (kind in ("mtp", "assistant"))
@@ -164,7 +163,7 @@ def models(hub: HubServer, tmp_path: Path, one_reader_for_all: None) -> Iterator
     found.close()
 
 
-def put(folder: Path, name: str, kind: SidecarKind, n_bytes: int | None = None) -> Path:
+def put(folder: Path, name: str, kind: str, n_bytes: int | None = None) -> Path:
     path = folder / "own" / name
     path.parent.mkdir(exist_ok=True)
     model = sidecar_model(kind)
@@ -184,7 +183,7 @@ def test_a_repository_offers_models_and_names_its_sidecars(models: Models) -> No
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_library_shows_what_it_is(models: Models, tmp_path: Path, kind: SidecarKind) -> None:
+def test_the_library_shows_what_it_is(models: Models, tmp_path: Path, kind: str) -> None:
     put(tmp_path, "renamed.gguf", kind)
     for _ in range(2):  # the second time from what is remembered
         (entry,) = [e for e in models.library.refresh() if e.file.name == "renamed"]
@@ -208,7 +207,7 @@ def test_a_damaged_sidecar_is_still_known_by_its_name(models: Models, tmp_path: 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_verdict_says_what_the_file_is(models: Models, tmp_path: Path, kind: SidecarKind) -> None:
+def test_a_verdict_says_what_the_file_is(models: Models, tmp_path: Path, kind: str) -> None:
     file = str(put(tmp_path, "x.gguf", kind))
     is_head = kind in ("mtp", "assistant")
     for target, draft, code, words in (
@@ -287,7 +286,7 @@ def test_a_head_inside_is_told_wherever_models_are_listed(models: Models, tmp_pa
 )
 @pytest.mark.parametrize("part", ["--target", "--draft"])
 def test_a_sidecar_in_place_of_a_model_is_named(
-    tmp_path: Path, kind: SidecarKind, arguments: tuple[str, ...], part: str
+    tmp_path: Path, kind: str, arguments: tuple[str, ...], part: str
 ) -> None:
     result = paceline(*arguments, part, put(tmp_path, "mtp-Wolf-7B.gguf", kind))
     assert result.code == 1

@@ -11,7 +11,7 @@ from paceline.chat.pair import Pair, PairLoader
 from paceline.chat.reply import TurnOptions
 from paceline.chat.session import ChatSession
 from paceline.messages import ModelParams
-from paceline.params import ReplySettings
+from paceline.params import DraftModel, ReplySettings
 from paceline.storage.archive import ConversationStore
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from paceline.conversation import Conversation, Message
     from paceline.run_record import RunRecord
 
-PAIR = Pair(ModelParams("/models/target.gguf"), ModelParams("/models/draft.gguf"))
+PAIR = Pair(ModelParams("/models/target.gguf"), DraftModel(ModelParams("/models/draft.gguf")))
 
 
 class ChatBench:

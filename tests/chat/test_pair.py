@@ -13,8 +13,9 @@ from paceline.messages import (
     ModelParams,
     Unloaded,
 )
+from paceline.params import DraftModel
 
-A = Pair(ModelParams("a.gguf"), ModelParams("small.gguf"))
+A = Pair(ModelParams("a.gguf"), DraftModel(ModelParams("small.gguf")))
 B = Pair(ModelParams("b.gguf"))
 
 
@@ -42,7 +43,9 @@ def bench() -> Bench:
 def test_a_load_asks_the_engine_and_ends_ready(bench: Bench) -> None:
     bench.loader.load(A)
     command = bench.client.last(LoadPair)
-    assert (command.target, command.draft, command.cache_dir) == (A.target, A.draft, "/cache")
+    assert (command.target, command.drafting, command.cache_dir) == (
+        A.target, A.drafting, "/cache",
+    )  # fmt: skip
     assert bench.loader.state.status == "loading"
     bench.client.emit(LoadProgressed(command.request_id, "draft", 0.5))
     assert (bench.loader.state.stage, bench.loader.state.fraction) == ("draft", 0.5)
@@ -57,7 +60,7 @@ def test_the_memory_the_lookup_cache_and_exact_go_with_every_load(bench: Bench) 
     command = bench.client.last(LoadPair)
     assert (command.lookup_cache, command.exact) == ("", False)
     bench.client.finish_load()
-    bench.loader.load(Pair(A.target, A.draft, lookup_cache="mine.bin", exact=True))
+    bench.loader.load(Pair(A.target, A.drafting, lookup_cache="mine.bin", exact=True))
     bench.fail()  # the one from before comes back as it was
     assert not bench.client.last(LoadPair).exact
     bench.client.finish_load()

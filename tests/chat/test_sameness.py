@@ -30,11 +30,11 @@ from paceline.messages import (
     TurnFinished,
     TurnStarted,
 )
-from paceline.params import Prompting, ReplySettings, Strategy
+from paceline.params import DraftModel, Prompting, ReplySettings, Strategy
 from paceline.run_record import ModelRecord, RunRecord
 from strategies import strategy
 
-PAIR = Pair(ModelParams("models/target.gguf"), ModelParams("models/draft.gguf"))
+PAIR = Pair(ModelParams("models/target.gguf"), DraftModel(ModelParams("models/draft.gguf")))
 TEXT = ["The", " sky", " is", " blue", "."]
 IDS = (11, 12, 13, 14, 15)
 

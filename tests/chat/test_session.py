@@ -28,11 +28,11 @@ from paceline.messages import (
     TurnStarted,
     Unloaded,
 )
-from paceline.params import ReplySettings, Strategy
+from paceline.params import DraftModel, ReplySettings, Strategy
 from paceline.run_record import INTERRUPTED
 from strategies import strategy
 
-PAIR = Pair(ModelParams("target.gguf"), ModelParams("draft.gguf"))
+PAIR = Pair(ModelParams("target.gguf"), DraftModel(ModelParams("draft.gguf")))
 
 
 class Bench:

@@ -26,7 +26,7 @@ from paceline.messages import (
     TurnFinished,
     TurnStarted,
 )
-from paceline.params import Strategy
+from paceline.params import DraftModel, Strategy
 
 NUMBERS = (-(2**63), -1, 0, 1, 10**30)
 FLOATS = (-1.0, 0.0, 1e308, float("inf"), float("nan"))
@@ -50,7 +50,7 @@ class Chat:
         self.first = self.texts()
 
     def load(self) -> None:
-        self.loader.load(Pair(ModelParams("target.gguf"), ModelParams("draft.gguf")))
+        self.loader.load(Pair(ModelParams("target.gguf"), DraftModel(ModelParams("draft.gguf"))))
         self.client.finish_load()
 
     def ask(self, text: str) -> str:

@@ -25,6 +25,7 @@ from paceline.messages import (
     RawText,
     StartTurn,
 )
+from paceline.params import DraftModel, params_of
 from paceline.paths import Paths
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def plan() -> Planner:
 @pytest.fixture
 def load(demo_pair: tuple[Path, Path]) -> LoadPair:
     target, draft = demo_pair
-    return LoadPair("load", ModelParams(str(target)), ModelParams(str(draft)))
+    return LoadPair("load", ModelParams(str(target)), DraftModel(ModelParams(str(draft))))
 
 
 def not_asked(*_: object) -> MemoryPlan:
@@ -106,11 +107,12 @@ def test_the_real_engine_of_this_build_can_be_asked(load: LoadPair) -> None:
 
 
 def test_layers_that_were_given_stay(load: LoadPair) -> None:
-    assert load.draft is not None
+    draft = params_of(load.drafting)
+    assert draft is not None
     given = structs.replace(
         load,
         target=replace(load.target, n_gpu_layers=3),
-        draft=replace(load.draft, n_gpu_layers=0),
+        drafting=DraftModel(replace(draft, n_gpu_layers=0)),
     )
     assert decide_layers(given, Engine(gpu(8 * GIB), CPU), not_asked) == (given, ())
 
@@ -120,12 +122,14 @@ def test_a_large_gpu_takes_both_models_and_a_small_one_the_draft_first(
 ) -> None:
     decided, notes = decide_layers(load, Engine(gpu(8 * GIB), CPU), plan)
     assert notes == ()
-    assert decided.draft is not None
-    assert (decided.target.n_gpu_layers, decided.draft.n_gpu_layers) == (9, 3)
+    draft = params_of(decided.drafting)
+    assert draft is not None
+    assert (decided.target.n_gpu_layers, draft.n_gpu_layers) == (9, 3)
     small, notes = decide_layers(load, Engine(gpu(560 * MIB), CPU), plan)
     assert notes == ()
-    assert small.draft is not None
-    assert small.draft.n_gpu_layers == 3
+    draft = params_of(small.drafting)
+    assert draft is not None
+    assert draft.n_gpu_layers == 3
     assert 0 <= small.target.n_gpu_layers < 9
 
 

@@ -12,6 +12,7 @@ from catalog.headers import gguf_bytes
 from cli.program import assert_one_clear_line, paceline
 from gguf_file import read
 from paceline.codec import decode
+from paceline.params import OWN_HEAD
 from paceline.settings import SavedPair
 
 pytestmark = pytest.mark.usefixtures("one_reader_for_all")
@@ -79,7 +80,7 @@ def test_a_benchmark_compares_the_head(tmp_path: Path) -> None:
 
 def test_pairs_that_were_kept_before_there_were_heads_are_read() -> None:
     old = {"target": {"path": "a.gguf"}, "draft": None, "name": "A"}
-    assert decode(SavedPair, old).mtp == "auto"
+    assert decode(SavedPair, old).drafting == OWN_HEAD
 
 
 @pytest.mark.parametrize(("width", "ok"), [(64, True), (96, False)])

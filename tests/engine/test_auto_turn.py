@@ -44,6 +44,7 @@ from paceline.messages import (
     TurnFinished,
     TurnStarted,
 )
+from paceline.params import DraftModel
 from strategies import strategy as strategy_of
 from strategies import whole
 
@@ -201,9 +202,9 @@ class OnDisk:
         if draft:
             models["draft"] = self._model(draft_price)
         bench = Bench(**models)
-        params = ModelParams("draft") if draft else None
+        drafting = DraftModel(ModelParams("draft")) if draft else None
         bench.client.submit(
-            LoadPair("load", ModelParams("target"), params, cache_dir=str(self.folder))
+            LoadPair("load", ModelParams("target"), drafting, cache_dir=str(self.folder))
         )
         return bench
 

@@ -39,6 +39,7 @@ from paceline.messages import (
     TurnStarted,
     Unloaded,
 )
+from paceline.params import DraftModel
 from strategies import strategy
 
 ASK = (ChatMessage.of_text("user", "hello there, how are you"),)
@@ -168,7 +169,7 @@ class Bench:
         return self.client._service
 
     def load(self, cache_dir: str = "") -> None:
-        draft = ModelParams("draft") if "draft" in self.models else None
+        draft = DraftModel(ModelParams("draft")) if "draft" in self.models else None
         self.client.submit(LoadPair("load", ModelParams("target"), draft, cache_dir=cache_dir))
         assert isinstance(self.events[-1], PairLoaded)
         self.events.clear()

@@ -48,6 +48,7 @@ from paceline.messages import (
     TurnFinished,
     Unloaded,
 )
+from paceline.params import DraftModel
 from strategies import strategy as strategy_of
 from strategies import whole
 from turns import turn_of
@@ -500,7 +501,9 @@ class Bench:
         self.on_event(event)
 
     def load(self) -> None:
-        self.client.submit(LoadPair("load", ModelParams("target"), ModelParams("draft")))
+        self.client.submit(
+            LoadPair("load", ModelParams("target"), DraftModel(ModelParams("draft")))
+        )
         assert isinstance(self.events[-1], PairLoaded)
 
     def ask(

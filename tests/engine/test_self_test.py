@@ -17,6 +17,7 @@ from paceline.engine.sameness.look import check_going_back, self_test
 from paceline.errors import ModelError
 from paceline.hosting.inline import InlineClient, make_engine_service
 from paceline.messages import Event, LoadFailed, LoadPair, LoadProgressed, ModelParams, PairLoaded
+from paceline.params import DraftModel
 
 
 class Odd(FakeModel):
@@ -160,7 +161,7 @@ class Quiet(FakeBackend):
 def load(backend: FakeBackend, hear: Callable[[Event], None]) -> None:
     client = InlineClient(partial(make_engine_service, backend=lambda: backend))
     client.set_listener(hear)
-    client.submit(LoadPair("load", ModelParams("target"), ModelParams("draft")))
+    client.submit(LoadPair("load", ModelParams("target"), DraftModel(ModelParams("draft"))))
 
 
 @pytest.mark.parametrize("kind", [FakeBackend, Quiet])

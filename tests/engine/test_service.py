@@ -40,6 +40,7 @@ from paceline.messages import (
     Unload,
     Unloaded,
 )
+from paceline.params import DraftModel
 from strategies import strategy
 from turns import turn_of
 
@@ -64,8 +65,8 @@ class Bench:
         self.on_event(event)
 
     def load(self, target: str = "target", draft: str | None = None) -> Event:
-        params = ModelParams(draft) if draft else None
-        self.client.submit(LoadPair("load", ModelParams(target), params))
+        drafting = DraftModel(ModelParams(draft)) if draft else None
+        self.client.submit(LoadPair("load", ModelParams(target), drafting))
         return self.events[-1]
 
     def ask(self, **options: object) -> Event:

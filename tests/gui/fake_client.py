@@ -41,6 +41,7 @@ from paceline.messages import (
     Unload,
     Unloaded,
 )
+from paceline.params import file_of
 
 C = TypeVar("C")
 
@@ -169,8 +170,7 @@ class FakeClient:
     def finish_load(self, *notes: str, file_id: str = "") -> None:
         """Load what was asked for last; `file_id` is the target's."""
         command = self.last(LoadPair)
-        has_file = command.mtp not in ("auto", "off")
-        drafter = command.draft.path if command.draft else command.mtp if has_file else ""
+        drafter = file_of(command.drafting)
         self.emit(
             PairLoaded(
                 command.request_id,

@@ -11,6 +11,7 @@ from msgspec import structs
 from paceline.catalog.card import Examined, ModelCard, Nature
 from paceline.catalog.judge.pairing import Reason, Verdict
 from paceline.catalog.memory.values import DevicePlan, MemoryPlan, Share
+from paceline.params import Drafting, params_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -57,9 +58,10 @@ GOOD = Verdict(
 
 
 def plan_of(
-    target: ModelParams, draft: ModelParams | None, *, free: int = 24 * GIB, title: str = "Memory"
+    target: ModelParams, drafting: Drafting, *, free: int = 24 * GIB, title: str = "Memory"
 ) -> MemoryPlan:
     """A plan whose caches grow with the context: 64 KiB per token, and 12 KiB for the draft."""
+    draft = params_of(drafting)
     device = DevicePlan(
         "CPU",
         title,
@@ -70,7 +72,7 @@ def plan_of(
         GIB // 2,
     )
     decided = replace(target, n_ctx=target.n_ctx or 4096)
-    return MemoryPlan((device,), decided, draft, is_measured=True)
+    return MemoryPlan((device,), decided, drafting, is_measured=True)
 
 
 @dataclass
@@ -96,7 +98,7 @@ class FakeJudge:
     free: int = 24 * GIB
     may_answer: threading.Event = field(default_factory=threading.Event)
     judged: list[tuple[str, str]] = field(default_factory=list)
-    planned: list[tuple[ModelParams, ModelParams | None]] = field(default_factory=list)
+    planned: list[tuple[ModelParams, Drafting]] = field(default_factory=list)
     n_looks: int = 0
     has_head: bool = False
     make_plan: Callable[..., MemoryPlan] = plan_of
@@ -126,15 +128,13 @@ class FakeJudge:
     def plan(
         self,
         target: ModelParams,
-        draft: ModelParams | None,
+        drafting: Drafting,
         devices: Sequence[DeviceInfo],
         reclaimable: Mapping[str, int] | None = None,
         is_stopped: Callable[[], bool] = lambda: False,
-        *,
-        mtp: str = "off",
     ) -> MemoryPlan:
-        del devices, reclaimable, is_stopped, mtp
+        del devices, reclaimable, is_stopped
         if self.plan_error is not None:
             raise self.plan_error
-        self.planned.append((target, draft))
-        return self.make_plan(target, draft, free=self.free)
+        self.planned.append((target, drafting))
+        return self.make_plan(target, drafting, free=self.free)

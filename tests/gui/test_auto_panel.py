@@ -20,7 +20,7 @@ from paceline.gui.look.current import look
 from paceline.gui.speculation.reply_cards import AdviceLine
 from paceline.gui.speculation.why_card import CostBars
 from paceline.messages import ControlReported, LoadPair, PairLoaded, StartTurn
-from paceline.params import Strategy
+from paceline.params import Strategy, params_of
 from paceline.settings import Settings
 
 if TYPE_CHECKING:
@@ -285,7 +285,7 @@ def test_a_useless_draft_model_can_be_freed(
     assert "315 MB more would be free" in line.reason.text()
     assert line.apply.text() == "Free its memory"
     line.apply.click()
-    assert client.last(LoadPair).draft is None
+    assert params_of(client.last(LoadPair).drafting) is None
     assert line.isHidden()
     client.finish_load()
     assert program.speculation.text == "auto"

@@ -564,7 +564,7 @@ def test_without_a_draft_model_its_strategies_are_off_with_the_reason(
     dialog = opened(program)
     pair = program.loader.state.pair
     assert pair is not None
-    program.loader.load(replace(pair, draft=None))
+    program.loader.load(replace(pair, drafting=None))
     client.finish_load()
     box = dialog.setup.boxes["draft:n_max=3"]
     assert not box.isEnabled()

@@ -13,6 +13,7 @@ from gui.library_help import entry
 from paceline.catalog.download.record import Download, DownloadedFile, DownloadRequest, Status
 from paceline.catalog.models import Models
 from paceline.messages import DeviceInfo, EngineDescribed, LoadPair
+from paceline.params import params_of
 from paceline.paths import Paths
 from paceline.settings import Settings, load_settings
 
@@ -84,8 +85,9 @@ def test_the_picker_begins_with_what_is_loaded_and_loads_what_is_picked(
     assert picker.dialog is None
     command = client.last(LoadPair)
     assert len(client.all(LoadPair)) == 2
-    assert command.draft is not None
-    assert (command.target.path, command.draft.path) == (
+    draft = params_of(command.drafting)
+    assert draft is not None
+    assert (command.target.path, draft.path) == (
         str(make_pairs.DEMO_TARGET), str(make_pairs.DEMO_DRAFT),
     )  # fmt: skip
 

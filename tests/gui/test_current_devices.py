@@ -14,7 +14,7 @@ from paceline.chat.pair import Pair, PairState
 from paceline.errors import UserError
 from paceline.gui.state.current_devices import STEP_BYTES, CurrentDevices, Room, RoomPlanner
 from paceline.messages import DeviceInfo, EngineDescribed
-from paceline.params import ModelParams
+from paceline.params import Drafting, ModelParams
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -123,24 +123,22 @@ class _Planner(FakeJudge):
     def plan(
         self,
         target: ModelParams,
-        draft: ModelParams | None,
+        drafting: Drafting,
         devices: Sequence[DeviceInfo],
         reclaimable: Mapping[str, int] | None = None,
         is_stopped: object = None,
-        *,
-        mtp: str = "off",
     ) -> MemoryPlan:
-        del is_stopped, mtp
+        del is_stopped
         if self.plan_error is not None and target == LOADED.target:
             raise self.plan_error
-        self.planned.append((target, draft))
+        self.planned.append((target, drafting))
         self.promised.append(reclaimable)
         shares = {"CUDA0": Share(GIB, GIB), "CPU": Share(5 * GIB, GIB)}
         plans = [
             DevicePlan(each.name, "", shares[each.name], Share(), each.free_bytes, 0, 0)
             for each in devices
         ]
-        return MemoryPlan(tuple(plans), target, draft)
+        return MemoryPlan(tuple(plans), target, drafting)
 
 
 def test_what_the_loaded_pair_gives_back_is_planned_once() -> None:

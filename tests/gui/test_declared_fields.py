@@ -17,7 +17,7 @@ from paceline.gui.run.run_words import sampling_words
 from paceline.gui.sampling.controller import differences
 from paceline.gui.sampling.sampling_settings import SamplingSettings, read_biases, write_bias
 from paceline.messages import DeviceInfo, EngineDescribed
-from paceline.params import LogitBias, ModelParams, ReplySettings, SamplingParams
+from paceline.params import DraftModel, LogitBias, ModelParams, ReplySettings, SamplingParams
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -208,7 +208,7 @@ def test_wanted_settings_are_those_of_both_columns(qtbot: QtBot) -> None:
     card = LoadSettings()
     qtbot.addWidget(card)
     card.show_engine(EngineDescribed("", "", True, DEVICES))
-    pair = Pair(ModelParams("a"), ModelParams("b"))
+    pair = Pair(ModelParams("a"), DraftModel(ModelParams("b")))
     card.show_pair(pair)
     assert card.wanted() == pair
     assert card.reload_button.text() == "Reload models"
@@ -216,7 +216,7 @@ def test_wanted_settings_are_those_of_both_columns(qtbot: QtBot) -> None:
         for name, field in column.fields.items():
             show_and_tell(field, OTHER[ModelParams][name])
     wanted = {name: OTHER[ModelParams][name] for name in card.target.fields}
-    assert card.wanted() == Pair(ModelParams("a", **wanted), ModelParams("b", **wanted))
+    assert card.wanted() == Pair(ModelParams("a", **wanted), DraftModel(ModelParams("b", **wanted)))
     assert card.reload_button.text() == "Reload to apply"
     with qtbot.waitSignal(card.reload_requested) as asked:
         card.reload_button.click()

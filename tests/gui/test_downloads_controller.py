@@ -18,7 +18,7 @@ from paceline.gui.kit.background import Background
 from paceline.gui.kit.notices import Notice, Notifications
 from paceline.gui.models.downloads.controller import DownloadsController, PairFetcher
 from paceline.gui.models.downloads.panel import DownloadsDialog
-from paceline.params import ModelParams
+from paceline.params import DraftModel, ModelParams
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -247,7 +247,7 @@ class Waiting:
         )
         self.ready: list[Pair] = []
         self.fetcher.ready.connect(self.ready.append)
-        self.pair = Pair(ModelParams("hf:o/r:a.gguf"), ModelParams("/m/here.gguf"))
+        self.pair = Pair(ModelParams("hf:o/r:a.gguf"), DraftModel(ModelParams("/m/here.gguf")))
 
 
 @pytest.fixture

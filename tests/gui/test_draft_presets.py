@@ -12,6 +12,7 @@ from paceline.engine.draft.strategy import strategy_named
 from paceline.gui.speculation.draft_settings import MAX_LAST, DraftPresets, key_of
 from paceline.gui.state.presets import PresetMenu
 from paceline.messages import LoadPair, ModelParams
+from paceline.params import DraftModel
 from paceline.settings import DraftPreset, Settings, load_settings
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ pytestmark = [
 ]
 
 A, B = ("a.gguf", "d.gguf"), ("b.gguf", "")
-PAIR_A = Pair(ModelParams("/models/a.gguf"), ModelParams("/models/d.gguf"))
+PAIR_A = Pair(ModelParams("/models/a.gguf"), DraftModel(ModelParams("/models/d.gguf")))
 PAIR_B = Pair(ModelParams("/models/b.gguf"))
 
 

@@ -18,6 +18,7 @@ from paceline.gui.models.picker.dialog import PickerDialog
 from paceline.gui.welcome import example_player
 from paceline.gui.welcome.pages import starters
 from paceline.messages import LoadPair, StartTurn
+from paceline.params import OWN_HEAD, params_of
 from paceline.paths import Paths, demo_pair, resources
 from paceline.settings import Settings
 
@@ -57,7 +58,7 @@ def test_the_starter_is_the_first_model_and_auto_drafts_for_it(
     qtbot.waitUntil(lambda: bool(client.all(LoadPair)))
     loaded = client.last(LoadPair)
     assert Path(loaded.target.path).name == "SmolLM2-135M-Instruct-Q4_1.gguf"
-    assert loaded.draft is None
+    assert loaded.drafting == OWN_HEAD
     assert started.speculation.text == "auto"
 
 
@@ -84,7 +85,7 @@ def test_the_built_in_pair_is_one_click_away(
     page.demo.click()
     path = started.models.demo.target.path
     qtbot.waitUntil(lambda: client.last(LoadPair).target.path == path)
-    assert client.last(LoadPair).draft is not None
+    assert params_of(client.last(LoadPair).drafting) is not None
     assert not page.isVisible()
 
 

@@ -18,6 +18,7 @@ from paceline.messages import (
     Sameness,
     SamenessChanged,
 )
+from paceline.params import params_of
 from paceline.settings import load_settings
 
 if TYPE_CHECKING:
@@ -146,8 +147,9 @@ def load_with(program: Program, client: FakeClient, n_target: int, n_draft: int)
 
 def contexts(client: FakeClient) -> tuple[int, int]:
     command = client.last(LoadPair)
-    assert command.draft is not None
-    return command.target.n_ctx, command.draft.n_ctx
+    draft = params_of(command.drafting)
+    assert draft is not None
+    return command.target.n_ctx, draft.n_ctx
 
 
 @pytest.mark.grid(short=3)

@@ -22,6 +22,7 @@ from paceline.messages import (
     TokensCounted,
     TurnFailed,
 )
+from paceline.params import params_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -111,8 +112,9 @@ def test_it_is_held_back_and_sent_once_a_longer_context_is_loaded(
     held.button.click()
     asked = client.last(LoadPair)
     assert asked.target.n_ctx == 8192
-    assert asked.draft is not None
-    assert asked.draft.n_ctx == 8192
+    draft = params_of(asked.drafting)
+    assert draft is not None
+    assert draft.n_ctx == 8192
     assert held.isHidden(), "while models are loaded a message waits for them"
     load(client)
     count(program, client, qtbot, 6_700)

@@ -31,6 +31,7 @@ from paceline.messages import (
     TurnFailed,
     TurnStarted,
 )
+from paceline.params import file_of, params_of
 from paceline.settings import Settings, WindowSettings, load_settings
 
 if TYPE_CHECKING:
@@ -360,8 +361,9 @@ def test_the_demo_pair_is_loaded_at_the_start(
     program = make_program()
     command = client.last(LoadPair)
     assert Path(command.target.path).name == "paceline-demo-target-q8_0.gguf"
-    assert command.draft is not None
-    assert Path(command.draft.path).name == "paceline-demo-draft-q8_0.gguf"
+    draft = params_of(command.drafting)
+    assert draft is not None
+    assert Path(draft.path).name == "paceline-demo-draft-q8_0.gguf"
     assert "loading" in bar(program)
     client.finish_load("A note.")
     assert bar(program) == (
@@ -385,7 +387,7 @@ def ggufs(tmp_path: Path) -> dict[str, str]:
 
 def loads(client: FakeClient) -> list[tuple[str, str | None]]:
     return [
-        (Path(c.target.path).stem, Path(c.draft.path).stem if c.draft else None)
+        (Path(c.target.path).stem, Path(file_of(c.drafting)).stem or None)
         for c in client.all(LoadPair)
     ]
 

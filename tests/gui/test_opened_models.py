@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import pytest
 from msgspec import structs
@@ -13,12 +13,12 @@ import make_pairs
 from catalog.headers import gguf_bytes, sidecar_model
 from gui.fake_client import model_info
 from gui.fake_judge import GIB, plan_of
-from paceline.catalog.card import SidecarKind
 from paceline.catalog.memory.values import MemoryPlan, MemoryRemedy
 from paceline.catalog.models import Models
+from paceline.engine.draft.heads import HEAD_KINDS
 from paceline.errors import UserError
 from paceline.messages import DeviceInfo, EngineDescribed, LoadFailed, LoadPair, PairLoaded
-from paceline.params import ModelParams
+from paceline.params import Drafting, DraftModel, ModelParams, TargetHead, file_of, params_of
 from paceline.paths import Paths
 from paceline.settings import SavedPair, Settings
 
@@ -75,7 +75,7 @@ def test_a_draft_of_another_vocabulary_is_refused_before_anything_is_lost(
     errors.action.click()
     command = client.last(LoadPair)
     assert len(client.all(LoadPair)) == 2
-    assert command.draft == ModelParams(str(make_pairs.DEMO_DRAFT))
+    assert params_of(command.drafting) == ModelParams(str(make_pairs.DEMO_DRAFT))
 
 
 def test_the_target_can_be_loaded_alone(
@@ -96,7 +96,7 @@ def test_the_target_can_be_loaded_alone(
     assert errors.action.text() == "Load the target alone"
     errors.action.click()
     command = client.last(LoadPair)
-    assert (command.target.path, command.draft) == (str(make_pairs.DEMO_TARGET), None)
+    assert (command.target.path, params_of(command.drafting)) == (str(make_pairs.DEMO_TARGET), None)
 
 
 def test_a_file_that_only_begins_like_a_model_is_refused(
@@ -110,9 +110,9 @@ def test_a_file_that_only_begins_like_a_model_is_refused(
 
 
 @pytest.mark.grid(short=2)
-@pytest.mark.parametrize("kind", get_args(SidecarKind)[1:])
+@pytest.mark.parametrize("kind", [kind.id for kind in HEAD_KINDS])
 def test_a_sidecar_that_is_dropped_is_named(
-    program: Program, client: FakeClient, tmp_path: Path, qtbot: QtBot, kind: SidecarKind
+    program: Program, client: FakeClient, tmp_path: Path, qtbot: QtBot, kind: str
 ) -> None:
     file = tmp_path / "mtp-Wolf-7B.gguf"
     file.write_bytes(gguf_bytes(sidecar_model(kind)))
@@ -133,8 +133,9 @@ def test_a_head_is_loaded_as_the_targets_drafter(
 ) -> None:
     target, head = (str(make_pairs.path(name)) for name in ("tiny-gemma4", "tiny-gemma4-assistant"))
     program.models.open_both([head, target])
-    qtbot.waitUntil(lambda: client.last(LoadPair).mtp == head, timeout=20_000)
-    assert (client.last(LoadPair).target.path, client.last(LoadPair).draft) == (target, None)
+    qtbot.waitUntil(lambda: file_of(client.last(LoadPair).drafting) == head, timeout=20_000)
+    command = client.last(LoadPair)
+    assert (command.target.path, command.drafting) == (target, TargetHead("mtp", head))
 
 
 def test_a_good_file_is_loaded(
@@ -157,19 +158,19 @@ def test_automatic_layers_are_decided_before_the_load(
     qtbot: QtBot,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def plan(
-        target: ModelParams, draft: ModelParams | None, *_: object, **__: object
-    ) -> MemoryPlan:
-        assert draft is not None
-        return plan_of(replace(target, n_gpu_layers=17), replace(draft, n_gpu_layers=3))
+    def plan(target: ModelParams, drafting: Drafting, *_: object, **__: object) -> MemoryPlan:
+        assert isinstance(drafting, DraftModel)
+        draft = DraftModel(replace(drafting.params, n_gpu_layers=3))
+        return plan_of(replace(target, n_gpu_layers=17), draft)
 
     monkeypatch.setattr(models, "plan", plan)
     client.emit(GPU)
     program.window.actions_.demo_pair.trigger()
     qtbot.waitUntil(lambda: len(client.all(LoadPair)) == 2)
     command = client.last(LoadPair)
-    assert command.draft is not None
-    assert (command.target.n_gpu_layers, command.draft.n_gpu_layers) == (17, 3)
+    draft = params_of(command.drafting)
+    assert draft is not None
+    assert (command.target.n_gpu_layers, draft.n_gpu_layers) == (17, 3)
     client.finish_load()
     assert program.pair.state.pair is not None
     assert program.pair.state.pair.target.n_gpu_layers == -1  # still automatic the next time
@@ -189,10 +190,8 @@ def test_an_automatic_context_is_decided_where_memory_is_short(
     free: int,
     n_ctx: int,
 ) -> None:
-    def plan(
-        target: ModelParams, draft: ModelParams | None, *_: object, **__: object
-    ) -> MemoryPlan:
-        return plan_of(replace(target, n_ctx=768), draft)
+    def plan(target: ModelParams, drafting: Drafting, *_: object, **__: object) -> MemoryPlan:
+        return plan_of(replace(target, n_ctx=768), drafting)
 
     monkeypatch.setattr(models, "plan", plan)
     monkeypatch.setattr(program.devices, "_main_memory", lambda: free)
@@ -264,13 +263,11 @@ def test_a_pair_that_finds_no_room_is_helped_by_its_plan(
     qtbot: QtBot,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def plan(
-        target: ModelParams, draft: ModelParams | None, *_: object, **__: object
-    ) -> MemoryPlan:
-        assert draft is not None
-        way = replace(draft, kv_type_k="q8_0")
+    def plan(target: ModelParams, drafting: Drafting, *_: object, **__: object) -> MemoryPlan:
+        assert isinstance(drafting, DraftModel)
+        way = DraftModel(replace(drafting.params, kv_type_k="q8_0"))
         remedy = MemoryRemedy("draft-cache", "Keep the draft's cache in q8_0.", target, way)
-        return replace(plan_of(target, draft, free=GIB), remedies=(remedy,))
+        return replace(plan_of(target, drafting, free=GIB), remedies=(remedy,))
 
     monkeypatch.setattr(models, "plan", plan)
     client.emit(CPU)
@@ -282,7 +279,7 @@ def test_a_pair_that_finds_no_room_is_helped_by_its_plan(
     errors = program.window.chat_pane.errors
     assert errors.action.text() == "Quantise the draft's cache"
     errors.action.click()
-    draft = client.last(LoadPair).draft
+    draft = params_of(client.last(LoadPair).drafting)
     assert draft is not None
     assert draft.kv_type_k == "q8_0"
 

@@ -21,7 +21,7 @@ from paceline.gui.models.picker import pair_judgement
 from paceline.gui.models.picker.pair_judgement import Judgement, PairJudgement
 from paceline.gui.state.current_devices import Room, RoomPlanner
 from paceline.messages import DeviceInfo
-from paceline.params import ModelParams
+from paceline.params import OWN_HEAD, DraftModel, ModelParams, TargetHead, file_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,7 +46,8 @@ class NamingJudge(FakeJudge):
 PAIRS = st.builds(
     Pair,
     st.builds(ModelParams, st.sampled_from(["/m/a.gguf", "/m/b.gguf"]), st.sampled_from([0, 512])),
-    st.none() | st.builds(ModelParams, st.sampled_from(["/m/c.gguf", "/m/d.gguf"])),
+    st.sampled_from([None, OWN_HEAD, TargetHead(file="/m/c.gguf")])
+    | st.sampled_from(["/m/c.gguf", "/m/d.gguf"]).map(lambda file: DraftModel(ModelParams(file))),
 )
 
 
@@ -125,7 +126,7 @@ class Questions(RuleBasedStateMachine):
             assert known.obstacle == known.problem
         else:
             assert known.status == "known"
-            assert known.plan == plan_of(pair.target, pair.draft) or known.plan_problem
+            assert known.plan == plan_of(pair.target, pair.drafting) or known.plan_problem
 
     @invariant()
     def only_answers_about_this_pair_count(self) -> None:
@@ -136,8 +137,9 @@ class Questions(RuleBasedStateMachine):
             return
         assert known.target is not None
         assert known.target.name == pair.target.path
-        assert (known.draft and known.draft.name) == (pair.draft and pair.draft.path)
-        assert known.verdict == (GOOD if pair.draft else None)
+        file = file_of(pair.drafting)
+        assert (known.draft.name if known.draft else "") == file
+        assert known.verdict == (GOOD if file else None)
         assert not known.obstacle
         if known.plan is not None:
             assert known.plan.target.path == pair.target.path
@@ -163,15 +165,15 @@ def test_nothing_is_asked_while_the_choice_moves_and_a_setting_is_only_planned(
     judgement: PairJudgement, judge: FakeJudge, qtbot: QtBot
 ) -> None:
     for number in range(20):
-        judgement.ask(Pair(TARGET, replace(DRAFT, path=f"/m/{number}.gguf")))
+        judgement.ask(Pair(TARGET, DraftModel(replace(DRAFT, path=f"/m/{number}.gguf"))))
     last = replace(DRAFT, path="/m/19.gguf")
     qtbot.waitUntil(lambda: judgement.judgement.plan is not None)
     assert judge.judged == [(TARGET.path, last.path)]
     assert judgement.judgement.target == CARD
     for n_ctx in (1024, 2048, 8192):
-        judgement.ask(Pair(replace(TARGET, n_ctx=n_ctx), last))
+        judgement.ask(Pair(replace(TARGET, n_ctx=n_ctx), DraftModel(last)))
         assert judgement.judgement.plan is not None, "the older one stays until then"
-    wanted = plan_of(replace(TARGET, n_ctx=8192), last)
+    wanted = plan_of(replace(TARGET, n_ctx=8192), DraftModel(last))
     qtbot.waitUntil(lambda: judgement.judgement.plan == wanted)
     assert (len(judge.judged), len(judge.planned)) == (1, 2)
 

@@ -25,7 +25,7 @@ from paceline.gui.models.picker.pair_judgement import Judgement, PairJudgement
 from paceline.gui.models.picker.pair_pane import PairPane, VerdictCard
 from paceline.gui.state.current_devices import RoomPlanner
 from paceline.messages import DeviceInfo, EngineDescribed
-from paceline.params import ModelParams
+from paceline.params import OWN_HEAD, Drafting, DraftModel, ModelParams, TargetHead
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,15 +137,15 @@ def test_a_head_drafts_in_place_of_a_draft_model(
     pick(pane, qtbot, None)
     assert pane.verdict.pill.text() == pane.names.names[1].text() == "MTP head inside"
     assert judge.judged == [(TARGET.reference, "")]
-    assert wanted(pane).mtp == "auto"
+    assert wanted(pane).drafting == OWN_HEAD
     pane.show_picks(pane.picks.with_draft(None))
     qtbot.waitUntil(lambda: pane.judgement.judgement.status == "known")
     assert pane.names.names[1].text() == "none"
-    assert wanted(pane).mtp == "off"
-    head = replace(DRAFT, reference="/m/mtp-target.gguf", is_head=True)
+    assert wanted(pane).drafting is None
+    head = replace(DRAFT, reference="/m/mtp-target.gguf", head="mtp")
     pane.show_picks(pane.picks.with_draft(head, uses_head=True))
     qtbot.waitUntil(lambda: pane.judgement.judgement.status == "known")
-    assert (wanted(pane).draft, wanted(pane).mtp) == (None, head.reference)
+    assert wanted(pane).drafting == TargetHead("mtp", head.reference)
     assert not pane.form.draft.fields["n_ctx"].isEnabled()
 
 
@@ -220,14 +220,14 @@ def test_the_bar_follows_the_context(pane: PairPane, qtbot: QtBot) -> None:
 
 
 def test_what_does_not_fit_offers_ways_out(pane: PairPane, judge: FakeJudge, qtbot: QtBot) -> None:
-    def too_much(target: ModelParams, draft: ModelParams | None, *, free: int) -> MemoryPlan:
+    def too_much(target: ModelParams, drafting: Drafting, *, free: int) -> MemoryPlan:
         del free
-        plan = plan_of(target, draft, free=5 * GIB)
-        assert draft is not None
-        quantised = replace(draft, kv_type_k="q8_0", kv_type_v="q8_0")
+        plan = plan_of(target, drafting, free=5 * GIB)
+        assert isinstance(drafting, DraftModel)
+        quantised = DraftModel(replace(drafting.params, kv_type_k="q8_0", kv_type_v="q8_0"))
         ways = (
             MemoryRemedy("draft-cache", "Keep the draft's cache in q8_0.", target, quantised),
-            MemoryRemedy("smaller-draft", "One of 210 MB would fit.", target, draft),
+            MemoryRemedy("smaller-draft", "One of 210 MB would fit.", target, drafting),
             MemoryRemedy("lookups", "Draft by lookups alone.", target, None),
         )
         return replace(plan, remedies=ways)
@@ -253,8 +253,8 @@ def test_what_does_not_fit_offers_ways_out(pane: PairPane, judge: FakeJudge, qtb
 
 
 def test_every_device_has_a_bar_of_its_own(pane: PairPane, judge: FakeJudge, qtbot: QtBot) -> None:
-    def two(target: ModelParams, draft: ModelParams | None, *, free: int) -> MemoryPlan:
-        plan = plan_of(target, draft, free=free, title="A card")
+    def two(target: ModelParams, drafting: Drafting, *, free: int) -> MemoryPlan:
+        plan = plan_of(target, drafting, free=free, title="A card")
         rest = DevicePlan("CPU", "Memory", Share(GIB), Share(), free, free, 0)
         return replace(plan, devices=(*plan.devices, rest), is_measured=False)
 
@@ -372,7 +372,7 @@ def test_a_loaded_pairs_settings_come_back(pane: PairPane, qtbot: QtBot) -> None
     target = ModelParams(TARGET.reference, 8192, 3, kv_type_k="q8_0", flash_attn="on", n_cpu_moe=2)
     draft = ModelParams(DRAFT.reference, 8192, kv_type_v="q4_0", n_gpu_layers=7)
     pane.show_params(target, draft)
-    assert wanted(pane) == Pair(target, draft)
+    assert wanted(pane) == Pair(target, DraftModel(draft))
     assert pane.form.draft.fields["n_ctx"].text() == "same"
 
 
@@ -449,8 +449,8 @@ def test_a_context_that_is_cut_is_told_and_comes_back(pane: PairPane, qtbot: QtB
 def test_an_automatic_context_that_is_made_shorter_is_told(
     pane: PairPane, judge: FakeJudge, qtbot: QtBot
 ) -> None:
-    def shortened(target: ModelParams, draft: ModelParams | None, *, free: int) -> MemoryPlan:
-        return plan_of(replace(target, n_ctx=target.n_ctx or 1280), draft, free=free)
+    def shortened(target: ModelParams, drafting: Drafting, *, free: int) -> MemoryPlan:
+        return plan_of(replace(target, n_ctx=target.n_ctx or 1280), drafting, free=free)
 
     judge.make_plan = shortened
     pick(pane, qtbot)
@@ -476,7 +476,7 @@ def test_what_only_the_panel_shows_stays(pane: PairPane, qtbot: QtBot) -> None:
     )
     draft = ModelParams(DRAFT.reference, n_threads_batch=2, main_gpu=1)
     pane.show_params(target, draft)
-    assert wanted(pane) == Pair(target, draft)
+    assert wanted(pane) == Pair(target, DraftModel(draft))
 
 
 def test_a_draft_model_on_the_processor_stays_there(pane: PairPane, qtbot: QtBot) -> None:

@@ -34,7 +34,7 @@ from paceline.gui.look.theme import apply_theme
 from paceline.gui.models.candidates import Candidate
 from paceline.gui.models.lists.offers import Offer
 from paceline.gui.models.picker.dialog import PickerDialog
-from paceline.params import ModelParams
+from paceline.params import DraftModel, ModelParams
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -188,7 +188,7 @@ def test_a_plan_follows_the_free_memory_and_what_does_not_fit_can_be_tried(
 def test_the_dialog_begins_with_what_is_loaded(qtbot: QtBot, world: World) -> None:
     target, draft = map(str, paths.demo_pair())
     world.pair.pair_changed(
-        PairState(pair=Pair(ModelParams(target, n_ctx=1024), ModelParams(draft)))
+        PairState(pair=Pair(ModelParams(target, n_ctx=1024), DraftModel(ModelParams(draft))))
     )
     dialog = opened(qtbot, world, step=2)
     assert world.picker.picks.is_decided
@@ -450,7 +450,7 @@ def test_a_row_that_leads_to_a_repository_opens_it(
 
 def test_a_head_is_no_target_and_says_so(qtbot: QtBot, world: World) -> None:
     dialog = opened(qtbot, world)
-    head = Candidate("/m/mtp.gguf", "mtp", problem="It is an MTP head.", is_head=True)
+    head = Candidate("/m/mtp.gguf", "mtp", problem="It is an MTP head.", head="mtp")
     row = Offer("x", "x", model=head)
     dialog.hub.confirmed.emit(row)
     assert dialog.problem.accessibleName().startswith("It is an MTP head.")

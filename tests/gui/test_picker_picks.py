@@ -31,7 +31,7 @@ def test_a_target_with_a_head_needs_no_second_step() -> None:
     assert not picks.with_draft(None).drafts_itself
     assert picks.with_draft(None, uses_head=True).drafts_itself
     assert picks.with_draft(DRAFT).draft is DRAFT
-    head = replace(DRAFT, is_head=True, architecture="wolf")
+    head = replace(DRAFT, head="mtp", architecture="wolf")
     assert why_hardly(replace(TARGET, architecture="wolf"), head) == ""
     assert why_hardly(replace(TARGET, architecture="fox"), head) == "other model"
 

@@ -17,7 +17,7 @@ from paceline.gui.models import saved_pairs
 from paceline.gui.models.model_bar import PairsMenu
 from paceline.gui.models.saved_pairs import SavedPairs
 from paceline.messages import LoadPair
-from paceline.params import ModelParams
+from paceline.params import OWN_HEAD, DraftModel, ModelParams, TargetHead, params_of
 from paceline.settings import MAX_PAIRS, SavedPair, Settings, load_settings
 
 if TYPE_CHECKING:
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.usefixtures("plain_windows")
 
 DEMO_TARGET, DEMO_DRAFT = map(str, paths.demo_pair())
-DEMO = Pair(ModelParams(DEMO_TARGET), ModelParams(DEMO_DRAFT))
+DEMO = Pair(ModelParams(DEMO_TARGET), DraftModel(ModelParams(DEMO_DRAFT)))
 
 
 def pair_of(name: str, n_ctx: int = 0) -> Pair:
-    return Pair(ModelParams(f"/m/{name}.gguf", n_ctx), ModelParams("/m/draft.gguf"))
+    return Pair(ModelParams(f"/m/{name}.gguf", n_ctx), DraftModel(ModelParams("/m/draft.gguf")))
 
 
 # ------------------------------------------------------------------------------------ the list
@@ -44,7 +44,8 @@ def pair_of(name: str, n_ctx: int = 0) -> Pair:
 PAIRS = st.builds(
     Pair,
     st.builds(ModelParams, st.sampled_from(["/m/a.gguf", "/m/b.gguf", DEMO_TARGET]), st.just(512)),
-    st.none() | st.builds(ModelParams, st.sampled_from(["/m/c.gguf", DEMO_DRAFT])),
+    st.sampled_from([None, OWN_HEAD, TargetHead(file="/m/head.gguf")])
+    | st.sampled_from(["/m/c.gguf", DEMO_DRAFT]).map(lambda file: DraftModel(ModelParams(file))),
     exact=st.booleans(),
 )
 
@@ -73,9 +74,11 @@ def test_the_built_in_models_are_found_wherever_the_program_is() -> None:
     pairs = SavedPairs((), DEMO)
     pairs.remember(replace(DEMO, target=replace(DEMO.target, n_ctx=1024)))
     assert pairs.pairs == (SavedPair(ModelParams("", 1024), ModelParams("")),)
-    elsewhere = Pair(ModelParams("/new/target"), ModelParams("/new/draft"))
+    elsewhere = Pair(ModelParams("/new/target"), DraftModel(ModelParams("/new/draft")))
     moved = SavedPairs(pairs.pairs, elsewhere)
-    assert moved.pair(0) == Pair(ModelParams("/new/target", 1024), ModelParams("/new/draft"))
+    assert moved.pair(0) == Pair(
+        ModelParams("/new/target", 1024), DraftModel(ModelParams("/new/draft"))
+    )
     assert moved.row_of(elsewhere) == 0
 
 
@@ -104,7 +107,7 @@ def saved(tmp_path: Path, name: str = "large") -> SavedPair:
     return SavedPair(
         ModelParams(str(tmp_path / f"{name}.gguf"), 2048),
         ModelParams(str(tmp_path / "small.gguf")),
-        f"{name} + small",
+        name=f"{name} + small",
     )
 
 
@@ -130,7 +133,7 @@ def test_pairs_that_work_are_switched_and_forgotten_by_a_menu(
     n_loads = len(client.all(LoadPair))
     menu.actions_[1].trigger()
     qtbot.waitUntil(lambda: len(client.all(LoadPair)) > n_loads)
-    assert client.last(LoadPair).draft == ModelParams(DEMO_DRAFT)
+    assert params_of(client.last(LoadPair).drafting) == ModelParams(DEMO_DRAFT)
     assert ticked() == [False, True]
     client.finish_load()
     assert ticked() == [True, False]
@@ -148,7 +151,7 @@ def test_the_next_start_loads_the_pair_that_was_used_last(
     program = make_program(Settings(pairs=(pair, SavedPair(ModelParams("")))))
     qtbot.waitUntil(lambda: bool(client.all(LoadPair)))
     command = client.last(LoadPair)
-    assert (command.target, command.draft) == (pair.target, pair.draft)
+    assert (command.target, params_of(command.drafting)) == (pair.target, pair.draft)
     client.finish_load()
     assert len(client.all(LoadPair)) == 1
     assert [saved.target for saved in program.saved_pairs.pairs] == [
@@ -177,13 +180,13 @@ def test_the_demo_pair_comes_back_as_it_was_loaded(
     make_program(Settings(pairs=(SavedPair(ModelParams("", 1024), ModelParams("")),)))
     command = client.last(LoadPair)
     assert command.target == ModelParams(DEMO_TARGET, 1024)
-    assert command.draft == ModelParams(DEMO_DRAFT)
+    assert params_of(command.drafting) == ModelParams(DEMO_DRAFT)
 
 
 def test_a_saved_pair_that_is_gone_costs_nothing(
     make_program: Callable[..., Program], client: FakeClient, tmp_path: Path, qtbot: QtBot
 ) -> None:
-    gone = SavedPair(ModelParams(str(tmp_path / "gone.gguf")), None, "Gone")
+    gone = SavedPair(ModelParams(str(tmp_path / "gone.gguf")), name="Gone")
     program = make_program(Settings(pairs=(SavedPair(ModelParams("")), gone)))
     client.finish_load()
     program.models.load_saved(1)

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 
 from paceline.chat.advice import UseCase
 from paceline.messages import LoadPair, Tune
+from paceline.params import params_of
 from strategies import strategy
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def test_a_spare_draft_model_can_be_unloaded(program: Program, client: FakeClien
     assert "Draft model" in dialog.cards["editing"].strategy.text()
     assert "Auto" in dialog.cards["general"].strategy.text()
     card.offer.click()
-    assert client.last(LoadPair).draft is None
+    assert params_of(client.last(LoadPair).drafting) is None
     client.finish_load()
     assert not card.offer.isVisibleTo(card)
     # Without a draft model the rest is recommended by lookups alone.

@@ -17,6 +17,7 @@ from paceline.engine.draft.strategy import strategy_named, strategy_text
 from paceline.gui.speculation.strategy_picker import StrategyPicker
 from paceline.gui.state.speculation import USUAL_CHAINS, SpeculationModel, choice_of
 from paceline.messages import LoadPair, ModelParams, StartTurn, Tune
+from paceline.params import TargetHead
 from strategies import strategy
 
 if TYPE_CHECKING:
@@ -203,17 +204,15 @@ def test_a_head_takes_the_draft_models_part_and_gives_it_back(
     program: Program, client: FakeClient
 ) -> None:
     program.speculation.choose(CHAIN)
-    target = ModelParams("/models/target.gguf")
-    program.models.load_models(Pair(target, mtp="/models/mtp-target.gguf"))
+    target, head = ModelParams("/models/target.gguf"), TargetHead(file="/models/mtp-target.gguf")
+    program.models.load_models(Pair(target, head))
     client.finish_load()
-    assert (client.last(LoadPair).draft, client.last(LoadPair).mtp) == (
-        None, "/models/mtp-target.gguf",
-    )  # fmt: skip
+    assert client.last(LoadPair).drafting == head
     assert program.speculation.current.name == "ngram-simple+prompt-lookup+mtp"
-    assert program.saved_pairs.pair(0).mtp == "/models/mtp-target.gguf"
+    assert program.saved_pairs.pair(0).drafting == head
     program.window.actions_.no_draft.trigger()
     client.finish_load()
-    assert client.last(LoadPair).mtp == "off"
+    assert client.last(LoadPair).drafting is None
     assert program.speculation.current.name == "ngram-simple+prompt-lookup"
     assert not program.window.panel.picker.segments["draft"].isEnabled()
     program.window.actions_.demo_pair.trigger()

@@ -15,6 +15,7 @@ from gui.picker_world import BIG, HUGE, Q8_0, SMALL, write_model
 from paceline.catalog.models import Models
 from paceline.gui.welcome.pages import machine_facts, models_fact, starters
 from paceline.messages import DeviceInfo, EngineDescribed, LoadPair, PairLoaded, StartTurn
+from paceline.params import params_of
 from paceline.paths import Paths
 from paceline.settings import Settings, load_settings
 
@@ -206,14 +207,15 @@ def test_models_are_looked_for_behind_the_first_load(
     option.click()
     asked = client.last(LoadPair)
     assert Path(asked.target.path).name == "Qwen2.5-7B.gguf"
-    assert asked.draft is not None
-    assert Path(asked.draft.path).name == "Qwen2.5-0.5B.gguf"
+    draft = params_of(asked.drafting)
+    assert draft is not None
+    assert Path(draft.path).name == "Qwen2.5-0.5B.gguf"
     assert not welcome.page.isVisible()
     client.emit(
         PairLoaded(
             asked.request_id,
             model_info(asked.target.path),
-            model_info(asked.draft.path),
+            model_info(draft.path),
             0.1,
             (),
         )

@@ -24,6 +24,7 @@ from paceline.messages import (
     PairLoaded,
     TurnFinished,
 )
+from paceline.params import DraftModel
 from turns import turn_of
 
 HOSTS = ("process", "thread")
@@ -48,7 +49,7 @@ class Host:
         self.times: list[float] = []
         self._n = 0
         target, draft = (ModelParams(str(path), n_threads=1) for path in pair)
-        self.pair = LoadPair("", target, draft, exact=exact, cache_dir=cache_dir)
+        self.pair = LoadPair("", target, DraftModel(draft), exact=exact, cache_dir=cache_dir)
 
     def __enter__(self) -> Host:
         return self

@@ -28,6 +28,7 @@ from paceline.messages import (
     StepCommitted,
     TurnFinished,
 )
+from paceline.params import DraftModel
 from paceline.workers.process import ChildMain
 
 QUESTION = "What does os.path.join do?"
@@ -74,7 +75,7 @@ class Host:
     def load(self) -> list[Event]:
         """Load the pair."""
         target, draft = (ModelParams(str(path), n_threads=1) for path in self.pair)
-        return self.submit(LoadPair("load", target, draft))
+        return self.submit(LoadPair("load", target, DraftModel(draft)))
 
     def ready(self) -> None:
         """Load the pair and see that it is there."""

@@ -109,7 +109,8 @@ def test_the_windows_process_never_loads_the_native_library() -> None:
             client = InlineClient(ProcessService)
             client.set_listener(events.append)
             client.submit(DescribeEngine())
-            client.submit(LoadPair("l", *(ModelParams(str(p), n_threads=1) for p in demo_pair())))
+            target, draft = (ModelParams(str(p), n_threads=1) for p in demo_pair())
+            client.submit(LoadPair("l", target, DraftModel(draft)))
             client.submit(StartTurn("t", RawText("hello"), max_tokens=8))
             assert isinstance(events[-1], TurnFinished), events[-1]
             maps = Path("/proc/self/maps").read_text()

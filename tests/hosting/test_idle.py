@@ -36,6 +36,7 @@ from paceline.messages import (
     StartTurn,
     TurnFinished,
 )
+from paceline.params import DraftModel
 
 AllowWarnings = Callable[[str], None]
 
@@ -155,7 +156,9 @@ def host_with(demo_pair: tuple[Path, Path], tmp_path: Path) -> Iterator[Callable
     def make(*main: object) -> Host:
         host = Host(demo_pair, *main)  # type: ignore[arg-type]
         target, draft = (ModelParams(str(path), n_threads=1) for path in demo_pair)
-        loaded = host.submit(LoadPair("load", target, draft, cache_dir=str(tmp_path)))[-1]
+        loaded = host.submit(LoadPair("load", target, DraftModel(draft), cache_dir=str(tmp_path)))[
+            -1
+        ]
         assert isinstance(loaded, PairLoaded), loaded
         hosts.append(host)
         return host

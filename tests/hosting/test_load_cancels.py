@@ -102,7 +102,7 @@ def test_the_pair_that_worked_last_comes_back(host: Host) -> None:
             failures.append(falls_back)
 
     loader.set_listener(Listener())
-    good = Pair(host.pair.target, host.pair.draft)
+    good = Pair(host.pair.target, host.pair.drafting)
     other = Pair(ModelParams(host.pair.target.path, n_threads=1, n_ctx=256))
 
     stopped = 0

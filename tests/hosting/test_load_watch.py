@@ -22,9 +22,10 @@ from paceline.messages import (
     PairLoaded,
     TurnStarted,
 )
+from paceline.params import DraftModel, params_of
 from paceline.workers.ends import End
 
-PAIR = LoadPair("l", ModelParams("/m/target.gguf"), ModelParams("/m/draft.gguf"))
+PAIR = LoadPair("l", ModelParams("/m/target.gguf"), DraftModel(ModelParams("/m/draft.gguf")))
 CRASH = describe_death(End(-4))
 KILLED = describe_death(End(-9))
 MEMORY = describe_death(End(-6, "std::bad_alloc"))
@@ -41,13 +42,14 @@ def answer(cls: type[LoadFailed] | type[PairLoaded]) -> LoadFailed | PairLoaded:
 def test_the_second_try_is_the_same_load_without_extra_buffers() -> None:
     again = without_extra_bufts(PAIR)
     assert again is not None
-    assert again.draft is not None
+    draft = params_of(again.drafting)
+    assert draft is not None
     assert not again.target.extra_bufts
-    assert not again.draft.extra_bufts
+    assert not draft.extra_bufts
     assert structs.replace(
         again,
         target=replace(again.target, extra_bufts=True),
-        draft=replace(again.draft, extra_bufts=True),
+        drafting=DraftModel(replace(draft, extra_bufts=True)),
     ) == PAIR  # fmt: skip
 
 

@@ -37,7 +37,7 @@ from paceline.messages import (
     Unload,
     Unloaded,
 )
-from paceline.params import Strategy
+from paceline.params import DraftModel, Strategy
 from strategies import strategy
 
 AllowWarnings = Callable[[str], None]
@@ -432,7 +432,7 @@ def test_the_real_engine_measures_in_idle_time_and_replies_in_the_middle_of_it(
 ) -> None:
     client = ThreadedClient(make_engine_service)
     target, draft = (ModelParams(str(path), n_threads=1) for path in demo_pair)
-    load = LoadPair("l", target, draft, cache_dir=str(tmp_path))
+    load = LoadPair("l", target, DraftModel(draft), cache_dir=str(tmp_path))
     assert isinstance(client.request(load).wait(30), PairLoaded)
     texts = set()
     for _ in range(3):
@@ -454,7 +454,7 @@ def engine(
     request: pytest.FixtureRequest, target_path: Path, draft_path: Path
 ) -> Iterator[ThreadedClient]:
     client = ThreadedClient(service_factory(request.param))
-    load = LoadPair("load", ModelParams(str(target_path)), ModelParams(str(draft_path)))
+    load = LoadPair("load", ModelParams(str(target_path)), DraftModel(ModelParams(str(draft_path))))
     assert isinstance(client.request(load).wait(30), PairLoaded)
     yield client
     assert client.close()

@@ -26,6 +26,7 @@ from paceline.messages import (
     TurnFailed,
     TurnFinished,
 )
+from paceline.params import DraftModel, read_head
 from turns import turn_of
 
 FEW = range(100, 106)
@@ -84,11 +85,10 @@ class Engine:
             LoadPair(
                 "load",
                 replace(model, path=str(target)),
-                replace(model, path=str(draft)) if draft else None,
+                DraftModel(replace(model, path=str(draft))) if draft else read_head(str(mtp)),
                 exact=exact,
                 lookup_cache=lookup_cache,
                 kernels=kernels,
-                mtp=str(mtp),
             )
         )
         self.loaded = self.events[-1]

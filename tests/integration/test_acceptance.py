@@ -17,7 +17,7 @@ import pytest
 from paceline.engine.api import Pair, generate, load_pair
 from paceline.engine.draft import draft_model
 from paceline.engine.draft.base import NO_DRAFT, Draft, Settings, Workbench
-from paceline.engine.draft.draft_model import DraftModel
+from paceline.engine.draft.draft_model import ModelDrafter
 from paceline.engine.sample.sampling import Sampler
 from paceline.messages import ChatMessage
 from paceline.params import ModelParams, SamplingParams
@@ -33,7 +33,7 @@ QUESTIONS = (
 N_TOKENS = 150  # longer replies of small models begin to repeat themselves
 
 
-class ArgmaxDraft(DraftModel):
+class ArgmaxDraft(ModelDrafter):
     """The draft model at temperature 0, at any temperature of the target."""
 
     def __init__(self, bench: Workbench, settings: Settings) -> None:
@@ -48,7 +48,7 @@ class Duel:
 
     def __init__(self, bench: Workbench, settings: Settings) -> None:
         self.wins: list[int] = []
-        self._rivals = DraftModel(bench, settings), ArgmaxDraft(bench, settings)
+        self._rivals = ModelDrafter(bench, settings), ArgmaxDraft(bench, settings)
         self._drafts: list[Draft] = []
         self._history: Sequence[int] = ()
 

@@ -36,7 +36,7 @@ from paceline.messages import (
     TurnFinished,
     Unloaded,
 )
-from paceline.params import ReplySettings, Strategy
+from paceline.params import DraftModel, ReplySettings, Strategy
 from strategies import whole
 
 QUESTION = "What does os.path.join do?"
@@ -338,7 +338,7 @@ def test_in_a_chat_the_next_message_loads_again_by_itself(
     options, settings = TurnOptions(Strategy.of("off")), ReplySettings(greedy, max_tokens=20)
     session = ChatSession(client, loader, lambda: options, defaults=lambda: settings)
     target, draft = (ModelParams(str(path), n_threads=1) for path in demo_pair)
-    loader.load(Pair(target, draft))
+    loader.load(Pair(target, DraftModel(draft)))
     assert loader.state.status == "ready"
     try:
         binding.plan, binding.calls = {8: -3}, []

@@ -43,6 +43,7 @@ from paceline.messages import (
     Tokens,
     TurnFinished,
 )
+from paceline.params import DraftModel
 from paceline.workers.process import ChildMain
 from strategies import strategy
 
@@ -358,7 +359,7 @@ class Loaded:
         self.events: list[Event] = []
         self.client.set_listener(self.events.append)
         target, draft = (ModelParams(str(path), n_threads=1) for path in pair)
-        self.load = LoadPair("load", target, draft, **options)  # type: ignore[arg-type]
+        self.load = LoadPair("load", target, DraftModel(draft), **options)  # type: ignore[arg-type]
         self.client.submit(self.load)
         self.answer = self.events[-1]
 

@@ -19,6 +19,7 @@ from gguf_file import read
 from hosting.engines import Host
 from paceline.catalog.models import Models
 from paceline.messages import DescribeEngine, EngineDescribed
+from paceline.params import DraftModel
 from paceline.paths import Paths
 from quantised_model import quantised
 
@@ -69,9 +70,9 @@ def test_a_loaded_pair_gives_back_what_its_plan_says(
         wanted = structs.replace(
             host.pair,
             target=replace(host.pair.target, n_ctx=N_CTX),
-            draft=replace(host.pair.target, path=str(draft), n_ctx=N_CTX),
+            drafting=DraftModel(replace(host.pair.target, path=str(draft), n_ctx=N_CTX)),
         )
-        plan = models.plan(wanted.target, wanted.draft, described.devices)
+        plan = models.plan(wanted.target, wanted.drafting, described.devices)
         before = anonymous(host.service.pid)
         host.pair = wanted
         host.must_load()

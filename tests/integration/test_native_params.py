@@ -36,6 +36,7 @@ from paceline.messages import (
     PairLoaded,
     StartTurn,
 )
+from paceline.params import DraftModel
 from strategies import strategy
 
 DEVICES = [
@@ -249,10 +250,10 @@ def pair(demo_pair: tuple[Path, Path]) -> Iterator[InlineClient]:
         LoadPair(
             "load",
             ModelParams(target, n_ctx=768, n_threads=1, n_threads_batch=2),
-            ModelParams(
+            DraftModel(ModelParams(
                 draft, n_ctx=512, n_threads=2, n_threads_batch=1, device="CPU", flash_attn="on",
                 kv_type_k="q8_0", kv_type_v="q4_0",
-            ),
+            )),
         )
     )  # fmt: skip
     assert isinstance(events[-1], PairLoaded), events[-1]

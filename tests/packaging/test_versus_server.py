@@ -14,6 +14,7 @@ import pytest
 import versus_server
 from paceline.errors import UserError
 from paceline.messages import LoadPair, ModelParams
+from paceline.params import DraftModel
 from versus import build, figures, server
 from versus.figures import Measurement, Pair
 from versus.server import Server
@@ -117,7 +118,9 @@ def test_the_server_is_told_what_ours_is_told() -> None:
     target = replace(
         TARGET, n_ctx=512, n_threads=3, n_threads_batch=3, n_gpu_layers=0, flash_attn="off"
     )
-    command = server.arguments(LoadPair("load", target, DRAFT), ("--spec-type", "none"), 4711)
+    command = server.arguments(
+        LoadPair("load", target, DraftModel(DRAFT)), ("--spec-type", "none"), 4711
+    )
 
     def value(flag: str) -> str:
         return command[command.index(flag) + 1]
@@ -262,7 +265,9 @@ def test_sides_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(versus_server, "Server", lambda *_: Side("server"))
     monkeypatch.setattr(versus_server, "read_prompts", lambda *_: [("p", [1] * 20)])
     options = versus_server.parse_arguments(["--server", __file__, "--tokens", "50"])
-    pairs = versus_server.compare(match("off"), LoadPair("load", TARGET, DRAFT), options)
+    pairs = versus_server.compare(
+        match("off"), LoadPair("load", TARGET, DraftModel(DRAFT)), options
+    )
     assert len(pairs) == 9
     assert Side.calls[:2] == [("ours", 50), ("server", 50)]
     turns = Side.calls[2:]

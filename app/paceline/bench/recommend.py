@@ -103,7 +103,7 @@ def sweep(model: str) -> tuple[str, ...]:
     is, is tried beside them.
 
     Args:
-        model: Id of its drafter, "draft" or "mtp"; empty: there is none.
+        model: Id of its drafter, as `PairState.drafter`; empty: there is none.
     """
     if not model:
         return (PLAIN, AUTO, *_LOOKUPS)

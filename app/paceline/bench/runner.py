@@ -55,13 +55,13 @@ from paceline.messages import (
     EngineDied,
     Event,
     ModelInfo,
-    ModelParams,
     Reset,
     StartTurn,
     TurnFailed,
     TurnFinished,
     Unloaded,
 )
+from paceline.params import moved
 from paceline.sentence import sentence
 
 BETWEEN_S = 0.02
@@ -261,7 +261,7 @@ class BenchRun:
             model_record(target),
             model_record(draft) if draft else None,
             datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-            _without_folders(self._settings) if self._settings else None,
+            _without_folders(self._settings).kept if self._settings else None,
             target.kernels,
             self._calibrated.costs if self._calibrated else (),
             self._calibrated.draft_costs if self._calibrated else (),
@@ -365,15 +365,13 @@ def _micros(seconds: float) -> float:
 
 
 def _without_folders(settings: Pair) -> Pair:
-    target, draft = settings.target, settings.draft
     return replace(
         settings,
-        target=_without_folder(target),
-        draft=_without_folder(draft) if draft else None,
-        lookup_cache=PurePath(settings.lookup_cache).name,
-        mtp=PurePath(settings.mtp).name,
+        target=replace(settings.target, path=_name(settings.target.path)),
+        drafting=moved(settings.drafting, _name),
+        lookup_cache=_name(settings.lookup_cache),
     )
 
 
-def _without_folder(params: ModelParams) -> ModelParams:
-    return replace(params, path=PurePath(params.path).name)
+def _name(path: str) -> str:
+    return PurePath(path).name

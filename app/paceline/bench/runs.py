@@ -18,10 +18,10 @@ import psutil
 from paceline import __version__
 from paceline.bench.plan import PLAIN, Plan, is_controlled
 from paceline.bench.workload import Workload
-from paceline.chat.pair import Pair
 from paceline.engine.auto.tuning import TUNING
 from paceline.messages import EngineDescribed, KernelUse, ModelInfo, WidthCost
 from paceline.run_record import ModelRecord
+from paceline.settings import KeptPair
 
 Loads = tuple[float, float, float]
 """The load of the last 1, 5 and 15 minutes."""
@@ -280,7 +280,7 @@ class Conditions:
     target: ModelRecord
     draft: ModelRecord | None = None
     date: str = ""
-    settings: Pair | None = None
+    settings: KeptPair | None = None
     kernels: tuple[KernelUse, ...] = ()
     costs: tuple[WidthCost, ...] = ()
     draft_costs: tuple[WidthCost, ...] = ()

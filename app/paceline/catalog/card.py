@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from paceline.codec import Checked
+from paceline.engine.draft.heads import HEAD_KINDS
 from paceline.engine.model.model_file import GgufHeader, GgufTensor
 
 Memory = Literal["attention", "recurrent", "hybrid"]
-SidecarKind = Literal["", "mtp", "assistant", "eagle", "dflash"]
 
 
 class ModelCard(Checked, frozen=True):
@@ -53,7 +53,8 @@ class ModelCard(Checked, frozen=True):
         n_experts_used: Of the experts, how many work on one token; 0: not said.
         tied_bytes: Of `input_bytes`, what serves as the output, too, and is read in full then; 0
             where the output has weights of its own.
-        sidecar: Which drafter without a model of its own it is; empty: it is a model.
+        sidecar: Which drafter without a model of its own it is, an id of `engine.draft.heads`;
+            empty: it is a model.
         n_heads: Of its last blocks, how many are MTP heads inside a model; 0: it has none.
         n_embd_out: Width of the states that it gives, and of those that a head reads, where the
             header names it; 0: `n_embd`, and of an assistant not known.
@@ -81,7 +82,7 @@ class ModelCard(Checked, frozen=True):
     kv_elements: tuple[tuple[int, int], ...]
     n_experts_used: int = 0
     tied_bytes: int = 0
-    sidecar: SidecarKind = ""
+    sidecar: str = ""
     n_heads: int = 0
     n_embd_out: int = 0
 
@@ -90,8 +91,8 @@ _MADE = 2  # changes when cards are made differently of the same header
 
 
 def card_version() -> list[int | str]:
-    """Return what must match for a kept card to be used: how it was made, and all its fields."""
-    return [_MADE, *ModelCard.__struct_fields__]
+    """Return what must match for a kept card to be used: how it was made, fields, and kinds."""
+    return [_MADE, *ModelCard.__struct_fields__, *(kind.id for kind in HEAD_KINDS)]
 
 
 class Nature(Checked, frozen=True):

@@ -41,11 +41,12 @@ from paceline.catalog.local.library import Library, why_no_model
 from paceline.catalog.local.model_files import ModelFile, Place, find_models, model_at, places
 from paceline.catalog.memory.plan import plan
 from paceline.catalog.memory.values import Measurement, MemoryPlan
-from paceline.catalog.sidecar import HEADS, SIDECAR, sidecar_in_path
+from paceline.catalog.sidecar import SIDECAR, sidecar_in_path
 from paceline.engine.auto.costs import MAX_WIDTH
+from paceline.engine.draft.heads import drafts_with
 from paceline.errors import ModelError
 from paceline.messages import DeviceInfo
-from paceline.params import ModelParams
+from paceline.params import Drafting, ModelParams, TargetHead, params_of
 from paceline.paths import Paths
 from paceline.sentence import sentence
 
@@ -150,8 +151,8 @@ class Models:
 
         Args:
             target: Path or reference of the target.
-            draft: The same of a draft model, or of a file with an MTP head; empty: the target's
-                own head.
+            draft: The same of a draft model, or of a file with a head; empty: the target's own
+                head.
             is_stopped: Polled while the network is waited for.
 
         Raises:
@@ -163,7 +164,7 @@ class Models:
         except ModelError as error:
             return _is_sidecar(error, "target-is-sidecar")
         head = self.card(draft, is_stopped) if draft else None
-        if head is None or head.sidecar in HEADS:
+        if head is None or drafts_with(head.sidecar):
             verdict = judge_head(of_target, head)
             if verdict.ok:
                 return verdict
@@ -205,44 +206,37 @@ class Models:
     def plan(
         self,
         target: ModelParams,
-        draft: ModelParams | None,
+        drafting: Drafting,
         devices: Sequence[DeviceInfo],
         reclaimable: Mapping[str, int] | None = None,
         is_stopped: Callable[[], bool] = never,
-        *,
-        mtp: str = "off",
     ) -> MemoryPlan:
         """Return what a pair would take per device, and how to make it fit.
 
         Args:
             target: How to load the target; its path may be an ``hf:`` reference.
-            draft: How to load the draft model; None: there is none.
+            drafting: What drafts for it; the head in its file may be absent.
             devices: As `EngineDescribed.devices`.
             reclaimable: Bytes per device that the loaded pair would give back.
             is_stopped: Polled while the network is waited for.
-            mtp: Which MTP head drafts where there is no draft model; see `LoadPair`.
 
         Raises:
             ModelError: A file cannot be used.
             HubError: The Hub cannot be reached, or has no such file.
         """
         our_card = self.card(target.path, is_stopped)
-        their_card = self.card(draft.path, is_stopped) if draft else None
-        head: tuple[ModelCard, Measurement | None] | None = None
-        file = target.path if mtp == "auto" else mtp
-        if draft is None and mtp != "off" and (our_card.n_heads or mtp != "auto"):
-            card = self.card(file, is_stopped)
-            head = card, self._measured(replace(target, path=file), 1, is_stopped, target.path)
+        drafter, reads = params_of(drafting), ""
+        if isinstance(drafting, TargetHead) and (drafting.file or our_card.n_heads):
+            drafter, reads = replace(target, path=drafting.file or target.path), target.path
         return plan(
             our_card,
             target,
-            their_card,
-            draft,
+            self.card(drafter.path, is_stopped) if drafter else None,
+            drafting,
             devices,
             measured_target=self._measured(target, MAX_WIDTH, is_stopped),
-            measured_draft=self._measured(draft, 1, is_stopped) if draft else None,
+            measured_draft=self._measured(drafter, 1, is_stopped, reads) if drafter else None,
             reclaimable=reclaimable,
-            head=head,
         )
 
     def local_path(

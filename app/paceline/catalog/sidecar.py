@@ -3,8 +3,7 @@
 An MTP head, an assistant of Gemma 4, an EAGLE or a DFlash network drafts from what its target has
 computed, and is nothing without it. It lies beside the quantisations of its target, often the
 smallest file there, so a list of models must know it. The header decides where it was read, the
-name where it was not. The kinds, and which of them can be used, are known here alone. Pure
-functions.
+name where it was not. The kinds are those of `engine.draft.heads`. Pure functions.
 """
 
 from __future__ import annotations
@@ -14,46 +13,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from paceline.catalog.card import ModelCard, SidecarKind, without_quantisation
+from paceline.catalog.card import ModelCard, without_quantisation
+from paceline.engine.draft.heads import GEMMA_4, HEAD_KINDS, drafts_with, head_title, part_named
 from paceline.engine.model.model_file import GgufHeader, model_name
 from paceline.errors import ModelError
+from paceline.params import MTP
 from paceline.sentence import Sentence, sentence
 
-_TITLES: dict[SidecarKind, str] = {
-    "mtp": sentence("MTP head"),
-    "assistant": sentence("MTP assistant"),
-    "eagle": "EAGLE",
-    "dflash": "DFlash",
-}
-_ARCHITECTURES: dict[str, SidecarKind] = {
-    "gemma4-assistant": "assistant",
-    "gemma4_assistant": "assistant",
-    "gemma4_mtp": "assistant",
-    "eagle3": "eagle",
-    "dflash": "dflash",
-}
-"""Names in src/llama-arch.cpp, and of Gemma's assistants those of earlier files and of a fork.
-DSpark's files are of DFlash's architecture, too."""
 NOT_YET = sentence("this version cannot use it yet")
-HEADS: tuple[SidecarKind, ...] = ("mtp", "assistant")
-"""Kinds that can draft."""
 HEAD_INSIDE = sentence("MTP head inside")
 """How a model is called that brings its own."""
 SIDECAR = "sidecar"
 """The code of the error that a file is one."""
 _BLOCK = re.compile(r"blk\.(\d+)\.")
-_PART = r"(?:^|[-_. /]){}(?=$|[-_. ])"
-_EAGLE = re.compile(_PART.format(r"eagle-?3"), re.IGNORECASE)  # Eagle alone is a family of models
-_DFLASH = re.compile(_PART.format(r"(?:dflash|dspark)"), re.IGNORECASE)
-_GEMMA_4 = re.compile(r"gemma[-_]?4(?![b0-9])", re.IGNORECASE)
-_OF_GEMMA_4 = re.compile(_PART.format(r"(?:mtp|(?:it|qat)-assistant)"), re.IGNORECASE)
-"""The word alone may be what a model was trained to be: a home assistant."""
-_MTP = re.compile(r"(?:^|/)mtp(?:-|/)", re.IGNORECASE)
-"""How llama.cpp names a head alone, and unsloth the folder of heads. The word elsewhere in a name
-says as a rule that a whole model has its head inside."""
-_HEAD = re.compile(_PART.format("mtp"), re.IGNORECASE)
+_GEMMA_4 = re.compile(GEMMA_4, re.IGNORECASE)
+_INSIDE = re.compile(part_named(MTP), re.IGNORECASE)
 _WORDS = re.compile(
-    _PART.format(r"(?:mtp|assistant|eagle-?3|dflash|dspark|draft(?:er)?|speculator|heads?)"),
+    part_named(f"(?:{'|'.join(kind.word for kind in HEAD_KINDS)}|draft(?:er)?|speculator|heads?)"),
     re.IGNORECASE,
 )
 
@@ -63,22 +39,22 @@ class Sidecar:
     """A drafter that is no model of its own.
 
     Attributes:
-        kind: How it drafts.
+        kind: How it drafts, an id of `engine.draft.heads`.
         model: What it drafts for, as far as names tell; empty: they do not.
     """
 
-    kind: SidecarKind
+    kind: str
     model: str
 
     @property
     def title(self) -> str:
         """Its kind in words, e.g. ``MTP head``."""
-        return _TITLES[self.kind]
+        return head_title(self.kind)
 
     @property
     def is_usable(self) -> bool:
         """Whether it can draft for its target."""
-        return self.kind in HEADS
+        return bool(drafts_with(self.kind))
 
     @property
     def sentence(self) -> Sentence:
@@ -91,7 +67,7 @@ class Sidecar:
         )
 
 
-def heads_in_header(header: GgufHeader, tensors: Iterable[str]) -> tuple[SidecarKind, int]:
+def heads_in_header(header: GgufHeader, tensors: Iterable[str]) -> tuple[str, int]:
     """Return which sidecar a file is, empty: none; and how many MTP heads a model has inside.
 
     A model's heads are its last blocks; quantisers may leave them out. A file of heads has no other
@@ -101,13 +77,14 @@ def heads_in_header(header: GgufHeader, tensors: Iterable[str]) -> tuple[Sidecar
         header: Of the file, or of a split model's first part.
         tensors: Names of all tensors.
     """
-    kind = _ARCHITECTURES.get(header.text("general.architecture"), "")
+    architecture = header.text("general.architecture")
+    kind = next((kind.id for kind in HEAD_KINDS if architecture in kind.architectures), "")
     n_heads = header.n_heads
     first = header.of_architecture("block_count") - n_heads
     blocks = {int(found[1]) for name in tensors if (found := _BLOCK.match(name))}
     if kind or n_heads <= 0 or first < 0 or not blocks or max(blocks) < first:
         return kind, 0
-    return ("mtp", 0) if min(blocks) >= first else ("", n_heads)
+    return (MTP, 0) if min(blocks) >= first else ("", n_heads)
 
 
 def sidecar_in_path(path: str) -> Sidecar | None:
@@ -116,15 +93,7 @@ def sidecar_in_path(path: str) -> Sidecar | None:
     Args:
         path: Within its repository, with ``/``; or the name alone.
     """
-    kind: SidecarKind = ""
-    if _GEMMA_4.search(path) and _OF_GEMMA_4.search(path):  # which has no heads inside
-        kind = "assistant"
-    elif _MTP.search(path):
-        kind = "mtp"
-    elif _EAGLE.search(path):
-        kind = "eagle"
-    elif _DFLASH.search(path):
-        kind = "dflash"
+    kind = next((kind.id for kind in HEAD_KINDS if kind.is_named(path)), "")
     return Sidecar(kind, _model(PurePosixPath(path).name)) if kind else None
 
 
@@ -135,7 +104,7 @@ def has_head_by_path(path: str) -> bool:
         path: With its repository's name in front, which may say it for all files.
     """
     is_gemma = _GEMMA_4.search(path)  # which has none inside
-    return not is_gemma and not sidecar_in_path(path) and _HEAD.search(path) is not None
+    return not is_gemma and not sidecar_in_path(path) and _INSIDE.search(path) is not None
 
 
 def sidecar_of(card: ModelCard, file_name: str) -> Sidecar | None:
@@ -156,29 +125,31 @@ def refusal(sidecar: Sidecar, file_name: str) -> ModelError:
     return ModelError(
         SIDECAR,
         "“{file_name}” is no model of its own. {words}",
-        "Load it together with its target: in the list of draft models, or by --mtp FILE."
+        "Load it together with its target: in the list of draft models, or by --{option} FILE."
         if sidecar.is_usable
         else "Choose a model, or lookups, which need none.",
         file_name=file_name,
         words=sidecar.sentence,
+        option=drafts_with(sidecar.kind),
     )
 
 
-def check_head(card: ModelCard, file_name: str) -> None:
-    """Refuse a file that is no MTP head.
+def check_head(card: ModelCard, file_name: str, kind: str) -> None:
+    """Refuse a file that is no head of this kind.
 
     Raises:
-        ModelError: It is a model, or another drafter, which cannot be used.
+        ModelError: It is a model, or another drafter.
     """
     sidecar = sidecar_of(card, file_name)
     if sidecar and not sidecar.is_usable:
         raise refusal(sidecar, file_name)
-    if not sidecar:
+    if not sidecar or drafts_with(sidecar.kind) != kind:
         raise ModelError(
             "wrong-head",
-            "“{file_name}” is no MTP head in a file of its own.",
+            "“{file_name}” is no {head} in a file of its own.",
             "Choose the file with the head that was made for this target, or none.",
             file_name=file_name,
+            head=head_title(kind),
         )
 
 

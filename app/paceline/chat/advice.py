@@ -24,8 +24,9 @@ from typing import Literal, NamedTuple
 from paceline.chat.auto_words import Titles
 from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.engine.draft.base import DrafterInfo, Settings
+from paceline.engine.draft.heads import head_kind
 from paceline.engine.draft.registry import find
-from paceline.engine.draft.strategy import CompleteStrategy, Needs, brief, needs_of, strategy_text
+from paceline.engine.draft.strategy import CompleteStrategy, brief, needs_of, strategy_text
 from paceline.errors import UserError
 from paceline.messages import ControlReported, DrafterStats, ModelInfo, Outlook, TurnStats
 from paceline.params import Strategy
@@ -233,12 +234,12 @@ def _no_speed_up(stats: TurnStats, cases: list[_Case]) -> Iterator[_Try]:
         n=stats.n_drafted,
     )
     if model and share >= _EXPENSIVE:
-        took = sentence(
-            "the MTP head took {share:percent} of the time"
-            if needs_of([model.info]) == "mtp"
-            else "the draft model took {share:percent} of the time",
-            share=share,
-        )
+        kind = head_kind(needs_of([model.info]))
+        took = sentence("the draft model took {share:percent} of the time", share=share)
+        if kind is not None:
+            took = sentence(
+                "the {head} took {share:percent} of the time", head=kind.title, share=share
+            )
         yield model.without("expensive-draft", joined([reason, took], "; "))
     else:
         yield _Try("expensive-verify", Strategy.of("off"), reason)
@@ -420,11 +421,11 @@ class UseCaseStrategy:
     strategy: Strategy
 
 
-def recommendations(model: Needs) -> tuple[UseCaseStrategy, ...]:
+def recommendations(model: str) -> tuple[UseCaseStrategy, ...]:
     """Return the strategies to start with.
 
     Args:
-        model: What is loaded to draft: a draft model, an MTP head, or nothing.
+        model: What is loaded to draft, as `needs_of` says it; empty: nothing.
     """
 
     def by(lookup: str, **settings: float) -> Strategy:

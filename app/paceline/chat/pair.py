@@ -25,11 +25,19 @@ from paceline.messages import (
     SamenessChanged,
     Unloaded,
 )
+from paceline.params import (
+    OWN_HEAD,
+    Drafting,
+    drafter_of,
+    file_of,
+    params_of,
+    written_head,
+)
+from paceline.settings import KeptPair
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from paceline.engine.draft.strategy import Needs
     from paceline.hosting.broker import EngineEvent, Ticket
     from paceline.hosting.client import EngineClient
 
@@ -39,31 +47,40 @@ PairEvent = LoadProgressed | PairLoaded | LoadFailed | Unloaded | EngineDied
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A target and, for strategies that need one, a draft model.
+    """A target and what drafts for it.
 
     Attributes:
         target: The target and how it is loaded.
-        draft: The draft model and how it is loaded.
+        drafting: What drafts besides lookups; the head in the target's file may be absent.
         lookup_cache: A static lookup-cache file; empty: none.
         exact: Choose batch widths that make a reply the same with any strategy.
-        mtp: Which MTP head drafts in place of a draft model; see `LoadPair`.
     """
 
     target: ModelParams
-    draft: ModelParams | None = None
+    drafting: Drafting = OWN_HEAD
     lookup_cache: str = ""
     exact: bool = False
-    mtp: str = "auto"
+
+    @classmethod
+    def of(cls, kept: KeptPair) -> Pair:
+        """Return the pair that settings keep."""
+        return cls(kept.target, kept.drafting, kept.lookup_cache, kept.exact)
 
     @property
-    def head_file(self) -> str:
-        """The MTP head's file of its own; empty: there is none."""
-        return "" if self.mtp in ("auto", "off") else self.mtp
+    def kept(self) -> KeptPair:
+        """It as settings and reports have it."""
+        draft, head = self.draft, written_head(self.drafting)
+        return KeptPair(self.target, draft, self.lookup_cache, self.exact, head)
+
+    @property
+    def draft(self) -> ModelParams | None:
+        """How the draft model is loaded; None: there is none."""
+        return params_of(self.drafting)
 
     @property
     def files(self) -> tuple[str, ...]:
         """Target, then the draft model or the head's own file where there is one."""
-        drafter = self.draft.path if self.draft else self.head_file
+        drafter = file_of(self.drafting)
         return (self.target.path, drafter) if drafter else (self.target.path,)
 
 
@@ -75,7 +92,7 @@ class PairState:
         status: "failed": nothing is loaded; "dead": the engine is gone and a load revives it.
         pair: What is loaded, being loaded, or was to be loaded when it failed.
         target: The loaded target.
-        draft: The loaded draft model, or MTP head.
+        draft: The loaded draft model, or head.
         stage: Which model is being loaded.
         fraction: How much of it, 0..1.
         has_begun: Whether the engine has begun to load; before that, a reply may still be running.
@@ -96,11 +113,11 @@ class PairState:
     sameness: Sameness | None = None
 
     @property
-    def drafter(self) -> Needs:
+    def drafter(self) -> str:
         """Which kind of drafter is loaded beside the target; empty: none."""
         if self.draft is None or self.pair is None:
             return ""
-        return "draft" if self.pair.draft is not None else "mtp"
+        return drafter_of(self.pair.drafting)
 
 
 class PairListener:
@@ -188,12 +205,11 @@ class PairLoader:
         command = LoadPair(
             "",
             models.target,
-            models.draft,
+            models.drafting,
             cache_dir=self._cache_dir,
             lookup_cache=pair.lookup_cache,
             exact=pair.exact,
             kernels=self.kernels,
-            mtp=pair.mtp,
         )
         ticket = self._client.request(command, on_event=partial(self._on_load_event, number))
         if number == self._n_loads:  # otherwise it has failed already, and another one is loaded

@@ -15,6 +15,7 @@ from paceline.cli.usage import Parser, UsageError, plain_text, whole_number
 from paceline.errors import UserError
 from paceline.files import write_whole
 from paceline.messages import LoadPair, TuneRejected
+from paceline.params import DraftModel, drafter_of
 from paceline.paths import Paths
 from paceline.sizes import duration
 
@@ -55,7 +56,7 @@ def run(args: argparse.Namespace, draw_chart: DrawChart) -> int:
             remark(note)
         in_process = args.host == "process"
         with loaded_pair(load, paths, interrupts, in_process=in_process) as (client, pair):
-            settings = Pair(load.target, load.draft, mtp=load.mtp)
+            settings = Pair(load.target, load.drafting)
             measuring = BenchRun(plan, pair.target, pair.draft, settings=settings)
             Driver(client, measuring, interrupts).run()
             report = measuring.result()
@@ -163,7 +164,8 @@ def _strategies(
                 "usage", "A strategy in --strategies is empty.", "Write off,draft, for example."
             )
         return tuple(names)
-    model = "draft" if load.draft is not None else "mtp" if has_head() else ""
+    is_there = isinstance(load.drafting, DraftModel) or has_head()
+    model = drafter_of(load.drafting) if is_there else ""
     if args.recommend:
         from paceline.bench.recommend import sweep
 

@@ -32,6 +32,8 @@ from paceline.files import open_ordinary
 from paceline.messages import (
     Chat,
     ChatMessage,
+    Drafting,
+    DraftModel,
     LoadPair,
     Prompt,
     Prompting,
@@ -50,24 +52,9 @@ LOOKUP_CACHE_USER = "ngram-cache"
 """The drafter that reads the file of --lookup-cache."""
 EARLIER_USER = "earlier"
 """The drafter that copies the reply of --earlier."""
-STRATEGY_IDS = (
-    "off",
-    "auto",
-    "draft",
-    "mtp",
-    "prompt-lookup",
-    "ngram-simple",
-    "ngram-map-k",
-    "ngram-map-k4v",
-    "ngram-mod",
-    "ngram-cache",
-    "suffix",
-    "earlier",
-)
-"""Used in the help only, which loads no drafter; a test compares them with the registry."""
 TEMPLATES = ("chatml", "gemma", "llama3", "phi", "mistral", "plain", "continue")
 THINKING = ("off", "on", "low", "medium", "high", "max")
-"""These two as well."""
+"""Used in the help only, which loads no template; a test compares both with what there is."""
 MAX_GRAMMAR_BYTES = 256_000
 """Grammars that people write are smaller."""
 MAX_PROMPT_BYTES = 64_000_000
@@ -174,17 +161,26 @@ def _add_prompt(parser: Parser) -> None:
     )
 
 
+class _KnownStrategies:
+    """The ids of the drafters, asked for when the help is shown: to know them loads all of them."""
+
+    def __str__(self) -> str:
+        from paceline.engine.draft.registry import built_in
+
+        return ", ".join(info.id for info in built_in())
+
+
 def _add_reply(parser: Parser) -> None:
     group = parser.add_argument_group("reply")
-    group.add_argument(
+    strategy = group.add_argument(
         "--strategy",
         metavar="ID[+ID…][:KEY=VALUE]…",
         default="auto",
-        help=f"how to speculate: {', '.join(STRATEGY_IDS)}, plugin.NAME, or several of them, "
-        "e.g. draft:n_max=4 or suffix+draft:draft.n_max=4; off decodes plainly, auto does in each "
-        "step what pays; a length can be auto as well, e.g. draft:n_max=auto "
-        "(default: %(default)s)",
+        help="how to speculate: %(known)s, plugin.NAME, or several of them, e.g. draft:n_max=4 or "
+        "suffix+draft:draft.n_max=4; off decodes plainly, auto does in each step what pays; a "
+        "length can be auto as well, e.g. draft:n_max=auto (default: %(default)s)",
     )
+    vars(strategy)["known"] = _KnownStrategies()
     group.add_argument(
         "--lookup-cache",
         metavar="FILE",
@@ -251,13 +247,12 @@ def read_request(args: argparse.Namespace, folders: Paths) -> ChatRequest:
     load, more = _settle_strategy(args, load, folders)
     sampling = _read_sampling(args)
     earlier = _read_json(args.earlier, "an earlier reply", read_earlier)
-    replacing = tuple((ours, theirs) for ours, theirs in args.spec_replace)
     return ChatRequest(
         load=structs.replace(
             load,
             lookup_cache=_lookup_cache(args),
             exact=args.exact,
-            translating=Translating(replacing, args.spec_bridge),
+            drafting=_translating(args, load.drafting),
         ),
         turn=StartTurn(
             turn_id=TURN_ID,
@@ -273,6 +268,14 @@ def read_request(args: argparse.Namespace, folders: Paths) -> ChatRequest:
         notes=(*notes, *more),
         kept_dir=folders.data_dir if args.remember else None,
     )
+
+
+def _translating(args: argparse.Namespace, drafting: Drafting) -> Drafting:
+    """Return a draft model with what the options say of another vocabulary."""
+    if not isinstance(drafting, DraftModel):
+        return drafting
+    replacing = tuple((ours, theirs) for ours, theirs in args.spec_replace)
+    return DraftModel(drafting.params, Translating(replacing, args.spec_bridge))
 
 
 def _check_prompt(args: argparse.Namespace) -> None:

@@ -24,7 +24,6 @@ from msgspec import structs
 from paceline.catalog.card import ModelCard
 from paceline.catalog.hub.values import is_reference
 from paceline.catalog.memory.values import MemoryPlan
-from paceline.cli.model_options import NO_FILE
 from paceline.cli.output import EXIT_CODE, Interrupts, Progress, remark
 from paceline.engine.model.model_file import check_model_file, first_part
 from paceline.errors import CancelledError, ModelError, UserError
@@ -42,15 +41,15 @@ from paceline.messages import (
     LoadProgressed,
     PairLoaded,
 )
-from paceline.params import ModelParams
+from paceline.params import Drafting, ModelParams, TargetHead, file_of, moved, params_of
 from paceline.paths import Paths
 from paceline.settings import SETTINGS_FILE, peek_settings
 
 if TYPE_CHECKING:
     from paceline.catalog.models import Models
 
-Planner = Callable[[ModelParams, ModelParams | None, Sequence[DeviceInfo], str], MemoryPlan]
-"""Plans a target, perhaps a draft model, for these devices; and how the target's head is used."""
+Planner = Callable[[ModelParams, Drafting, Sequence[DeviceInfo]], MemoryPlan]
+"""Plans a target and what drafts for it, for these devices."""
 
 
 USAGE_CODES = frozenset(
@@ -220,8 +219,7 @@ def with_local_files(
 
 
 def _fetched(load: LoadPair, paths: Paths, is_stopped: Callable[[], bool]) -> LoadPair:
-    named = (load.target.path, load.draft.path if load.draft else "", load.mtp)
-    if not any(map(is_reference, named)):
+    if not any(map(is_reference, (load.target.path, file_of(load.drafting)))):
         return load
     from paceline.cli.hub import Reporter
 
@@ -234,15 +232,14 @@ def _fetched(load: LoadPair, paths: Paths, is_stopped: Callable[[], bool]) -> Lo
             return structs.replace(
                 load,
                 target=replace(load.target, path=local(load.target.path)),
-                draft=replace(load.draft, path=local(load.draft.path)) if load.draft else None,
-                mtp=local(load.mtp),
+                drafting=moved(load.drafting, local),
             )
         except (CancelledError, UserError) as error:
             raise _stopped(error, is_stopped) from None
 
 
 def head_finder(load: LoadPair, paths: Paths, *, in_process: bool) -> Callable[[], bool]:
-    """Return what says whether a pair has an MTP head to draft with; its header is read once.
+    """Return what says whether a pair has a head to draft with; its header is read once.
 
     Of a file that cannot be read, which the load will say, it says yes. `in_process` as in
     `with_local_files`.
@@ -251,9 +248,9 @@ def head_finder(load: LoadPair, paths: Paths, *, in_process: bool) -> Callable[[
 
 
 def _has_head(load: LoadPair, paths: Paths, *, in_process: bool) -> bool:
-    if load.draft is not None or load.mtp == "off":
+    if not isinstance(load.drafting, TargetHead):
         return False
-    if load.mtp != "auto":
+    if load.drafting.file:
         return True
     try:
         return _card_of(load.target.path, paths, in_process=in_process).n_heads > 0
@@ -269,17 +266,15 @@ def _refuse_sidecars(load: LoadPair, paths: Paths, *, in_process: bool) -> None:
     """
     from paceline.catalog.sidecar import check_head, refusal, sidecar_of
 
-    is_head = load.mtp not in NO_FILE
-    for path in (load.target.path, load.draft and load.draft.path, is_head and load.mtp):
-        if not path:
-            continue
+    head = load.drafting if isinstance(load.drafting, TargetHead) else None
+    for path in filter(None, (load.target.path, file_of(load.drafting))):
         name = Path(path).name
         try:
             card = _card_of(path, paths, in_process=in_process)
         except ModelError:  # the load will say what is wrong with the file
             continue
-        if path == load.mtp:
-            check_head(card, name)
+        if head is not None and path == head.file:
+            check_head(card, name, head.kind)
         elif sidecar := sidecar_of(card, name):
             raise refusal(sidecar, name)
 
@@ -322,13 +317,11 @@ def _stopped(error: CancelledError | UserError, is_stopped: Callable[[], bool]) 
 def planner(paths: Paths) -> Planner:
     """Return a function that plans a pair of local files; it makes what it needs when called."""
 
-    def plan(
-        target: ModelParams, draft: ModelParams | None, devices: Sequence[DeviceInfo], mtp: str
-    ) -> MemoryPlan:
+    def plan(target: ModelParams, drafting: Drafting, devices: Sequence[DeviceInfo]) -> MemoryPlan:
         from paceline.catalog.models import Models
 
         with closing(Models(paths, offline=True)) as models:
-            return models.plan(target, draft, devices, mtp=mtp)
+            return models.plan(target, drafting, devices)
 
     return plan
 
@@ -343,7 +336,7 @@ def decide_layers(
         client: Asked for its devices; it has no listener afterwards.
         plan: From `planner`.
     """
-    models = [load.target, load.draft] if load.draft else [load.target]
+    models = filter(None, (load.target, params_of(load.drafting)))
     if all(params.n_gpu_layers != _AUTO for params in models):
         return load, ()
     answers: list[Event] = []
@@ -354,11 +347,11 @@ def decide_layers(
     if not any(device.kind in {"gpu", "igpu"} for device in devices):
         return load, ()
     try:
-        planned = plan(load.target, load.draft, devices, load.mtp)
+        planned = plan(load.target, load.drafting, devices)
     except UserError:  # the load will say what is wrong with the file
         return load, ()
     notes = () if planned.fits else (f"Memory may not suffice. {planned.remedies[0].text}",)
-    return structs.replace(load, target=planned.target, draft=planned.draft), notes
+    return structs.replace(load, target=planned.target, drafting=planned.drafting), notes
 
 
 # -------------------------------------------------------------------------------- the engine itself

@@ -17,16 +17,27 @@ from msgspec import structs
 from paceline.catalog.hub.values import is_reference, parse_reference
 from paceline.cli.parameter_options import add_parameters, given, written
 from paceline.cli.usage import Parser, UsageError
+from paceline.engine.draft.heads import head_kind, head_title, usable_heads
 from paceline.engine.model.memory_hints import SLOW_CACHE
 from paceline.errors import UserError
 from paceline.messages import KernelWish, LoadPair, ModelParams
 from paceline.parameters import Parameter, parameters_of
+from paceline.params import (
+    AUTO,
+    DRAFT,
+    MTP,
+    OFF,
+    OWN_HEAD,
+    Drafting,
+    DraftModel,
+    TargetHead,
+    drafter_of,
+    file_of,
+)
 from paceline.paths import Paths, demo_pair
 from paceline.settings import KERNELS_VARIABLE, kernels_of_environment
 
 LOAD_ID = "load"
-NO_FILE = ("auto", "off")
-"""Values of --mtp that name no file."""
 _SEE_THERE = "What a quantised one costs, --kv-type-k says."
 _LOADING = tuple(parameters_of(ModelParams).values())
 _DRAFT = "_draft"
@@ -53,22 +64,31 @@ def add_options(parser: Parser) -> None:
         help="GGUF file of the small model that drafts, or hf:OWNER/REPO:FILE; when only --target "
         "is given there is no draft model",
     )
-    add_mtp(models)
+    add_heads(models)
     hardware = parser.add_argument_group("hardware")
     add_hardware(hardware)
     add_kernels(hardware)
 
 
-def add_mtp(group: argparse._ActionsContainer) -> None:
-    """Add the option that says which MTP head drafts."""
-    group.add_argument(
-        "--mtp",
-        metavar="auto|off|FILE",
-        default="auto",
-        help="MTP head that drafts in place of a draft model: auto, the one inside the target's "
-        "file where it has one and no draft model is given; off, none; or the file with the head, "
-        "or hf:OWNER/REPO:FILE (default: %(default)s)",
-    )
+def add_heads(group: argparse._ActionsContainer) -> None:
+    """Add the options that say which head drafts, one for each kind."""
+    for kind in usable_heads():
+        if kind.id == MTP:
+            group.add_argument(
+                f"--{kind.id}",
+                metavar="auto|off|FILE",
+                default=AUTO,
+                help=f"{kind.title} that drafts in place of a draft model: auto, the one inside "
+                "the target's file where it has one and no draft model is given; off, none; or the "
+                "file with the head, or hf:OWNER/REPO:FILE (default: %(default)s)",
+            )
+        else:
+            group.add_argument(
+                f"--{kind.id}",
+                metavar="FILE",
+                help=f"file with the {kind.title} that drafts in place of a draft model, or "
+                "hf:OWNER/REPO:FILE",
+            )
 
 
 def add_hardware(group: argparse._ArgumentGroup) -> None:
@@ -117,41 +137,49 @@ def read_pair(args: argparse.Namespace, folders: Paths) -> tuple[LoadPair, tuple
     kernels = read_kernels(args)
     for option, name in (("--target", args.target), ("--draft", args.draft)):
         check_name(option, name)
-    target, draft, mtp = args.target, args.draft, read_mtp(args)
+    target, draft = args.target, args.draft
+    drafting: Drafting = read_head(args)
     if target is None:
         demo_target, demo_draft = demo_pair()
         target = str(demo_target)
-        draft = str(demo_draft) if draft is None and mtp in NO_FILE else draft
+        draft = str(demo_draft) if draft is None and not file_of(drafting) else draft
+    if draft is not None:
+        drafting = DraftModel(read_params(draft, args, _DRAFT))
     load = LoadPair(
         LOAD_ID,
         read_params(target, args, ""),
-        None if draft is None else read_params(draft, args, _DRAFT),
+        drafting,
         cache_dir=str(folders.cache_dir),
         kernels=kernels,
-        mtp=mtp,
     )
     return load, () if draft is not None else tuple(_notes_without_draft(args))
 
 
-def read_mtp(args: argparse.Namespace) -> str:
-    """Return which MTP head the options ask for, as `LoadPair.mtp`.
+def read_head(args: argparse.Namespace) -> TargetHead | None:
+    """Return the head that the options ask for.
 
     Raises:
-        UsageError: A name that cannot be a file, or a draft model beside a head.
+        UsageError: A name that cannot be a file, or another drafter beside a head's file.
     """
-    mtp: str = args.mtp
-    if mtp in NO_FILE:
-        return mtp
-    check_name("--mtp", mtp)
-    if args.draft is not None:
-        raise UsageError(
-            "usage",
-            "A draft model and the file of an MTP head are given, and one of them can draft.",
-            "Leave one of them out.",
-        )
-    path = _absolute(mtp)
-    is_inside = args.target is not None and path == _absolute(args.target)
-    return "auto" if is_inside else path
+    inside: TargetHead | None = OWN_HEAD
+    found: TargetHead | None = None
+    for kind in usable_heads():
+        text: str | None = getattr(args, kind.id.replace("-", "_"))
+        if text is None or (kind.id == MTP and text in (AUTO, OFF)):
+            inside = None if text == OFF else inside
+            continue
+        check_name(f"--{kind.id}", text)
+        if args.draft is not None or found is not None:
+            first = "A draft model" if found is None else f"The file of an {head_title(found.kind)}"
+            raise UsageError(
+                "usage",
+                f"{first} and the file of an {kind.title} are given, and one of them can draft.",
+                "Leave one of them out.",
+            )
+        path = _absolute(text)
+        is_inside = args.target is not None and path == _absolute(args.target)
+        found = TargetHead(kind.id, "" if is_inside else path)
+    return found or inside
 
 
 def settle(
@@ -177,23 +205,24 @@ def settle(
     for strategy in strategies:
         parsed = parse_strategy(strategy)
         is_used = is_used or parsed.uses_model
-        if parsed.needs == "draft" and load.draft is None:
+        if parsed.needs == DRAFT and not isinstance(load.drafting, DraftModel):
             raise UsageError(
                 "no-draft-model",
                 f"The strategy {strategy} needs a draft model.",
                 "Give one by --draft FILE, or choose another strategy.",
             )
-        if parsed.needs == "mtp" and not has_head():
+        kind = head_kind(parsed.needs)
+        if kind is not None and not (drafter_of(load.drafting) == kind.id and has_head()):
             raise UsageError(
-                "no-mtp-head",
-                f"The strategy {strategy} needs an MTP head.",
-                "Give a target that has one inside, or the file of its head by --mtp FILE, and no "
-                "draft model; or choose another strategy.",
+                f"no-{kind.id}-head",
+                f"The strategy {strategy} needs an {kind.title}.",
+                f"Give a target that has one inside, or the file of its head by --{kind.id} FILE, "
+                "and no draft model; or choose another strategy.",
             )
-    if is_used:
+    is_head_file = isinstance(load.drafting, TargetHead) and bool(load.drafting.file)
+    if is_used or args.draft is not None or is_head_file:
         return load
-    draft = None if args.draft is None else load.draft
-    return structs.replace(load, draft=draft, mtp="off" if load.mtp == "auto" else load.mtp)
+    return structs.replace(load, drafting=None)
 
 
 def check_name(option: str, name: str | None) -> None:

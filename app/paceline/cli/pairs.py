@@ -22,16 +22,17 @@ from paceline.catalog.judge.curated import NOT_CHECKED
 from paceline.catalog.sidecar import check_head
 from paceline.cli.loading import StoppedError, ask_engine, open_models
 from paceline.cli.model_options import (
-    NO_FILE,
     add_hardware,
-    add_mtp,
+    add_heads,
     check_name,
-    read_mtp,
+    read_head,
     read_params,
 )
 from paceline.cli.output import Interrupts, as_json, in_columns, print_result, remark
 from paceline.cli.usage import UsageError
+from paceline.engine.draft.heads import drafts_with, head_title
 from paceline.errors import CancelledError, UserError
+from paceline.params import Drafting, DraftModel, TargetHead
 from paceline.paths import Paths
 from paceline.sizes import readable_size
 
@@ -71,7 +72,7 @@ def add(parser: Parser) -> None:
         help="the same for the draft model, or for a file with an MTP head (default: the head that "
         "--mtp says)",
     )
-    add_mtp(check)
+    add_heads(check)
     check.add_argument("--json", action="store_true", help="one JSON object")
     add_hardware(check.add_argument_group("how they would be loaded"))
 
@@ -114,16 +115,18 @@ def run(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace, models: Models, is_stopped: Callable[[], bool]) -> str:
     for name, reference in (("TARGET", args.target), ("DRAFT", args.draft)):
         check_name(name, reference)
-    mtp, target = read_mtp(args), read_params(args.target, args, "")
-    draft = read_params(args.draft, args, "_draft") if args.draft is not None else None
-    if draft is None and mtp == "off":
+    target = read_params(args.target, args, "")
+    drafting: Drafting = read_head(args)
+    if args.draft is not None:
+        drafting = DraftModel(read_params(args.draft, args, "_draft"))
+    if drafting is None:
         raise UsageError("usage", "There is no drafter to check.", "Give DRAFT, or no --mtp off.")
-    if mtp not in NO_FILE:
-        check_head(models.card(mtp, is_stopped), Path(mtp).name)
-    drafter = draft.path if draft is not None else "" if mtp == "auto" else mtp
-    verdict = models.judge(target.path, drafter, is_stopped)
-    if draft is not None and verdict.is_about_head:
-        draft, mtp = None, drafter
+    if isinstance(drafting, TargetHead) and drafting.file:
+        check_head(models.card(drafting.file, is_stopped), Path(drafting.file).name, drafting.kind)
+    verdict = models.judge(target.path, drafting.file, is_stopped)
+    if isinstance(drafting, DraftModel) and verdict.is_about_head:
+        kind = drafts_with(models.card(drafting.file, is_stopped).sidecar)
+        drafting = TargetHead(kind, drafting.file)
     plan: MemoryPlan | None = None
     are_models = verdict.reasons[0].code not in ("target-is-sidecar", "draft-is-sidecar")
     are_models = are_models and (verdict.ok or not verdict.is_about_head)
@@ -131,7 +134,7 @@ def _check(args: argparse.Namespace, models: Models, is_stopped: Callable[[], bo
     if engine is None and are_models:
         remark("The engine does not start, so memory is not known; `paceline doctor` says why.")
     elif engine is not None:
-        plan = models.plan(target, draft, engine.devices, is_stopped=is_stopped, mtp=mtp)
+        plan = models.plan(target, drafting, engine.devices, is_stopped=is_stopped)
     if args.json:
         return as_json(_as_object(verdict, plan, target.path))
     return _as_text(verdict, plan, args.target)
@@ -177,7 +180,9 @@ def _as_text(verdict: Verdict, plan: MemoryPlan | None, target: str) -> str:
             lines.append(f"  paceline pairs check {names}")
     if plan:
         how = "measured by a load without weights" if plan.is_measured else "estimated"
-        what = "the model and its MTP head" if plan.has_head else "both models"
+        what = "both models"
+        if isinstance(plan.drafting, TargetHead):
+            what = f"the model and its {head_title(plan.drafting.kind)}"
         lines += ["", f"Memory of {what} ({how}):", _table(plan).rstrip()]
         lines += [f"  {remedy.text}" for remedy in plan.remedies[:1]]
         lines += ["", plan.going_back.sentence] if plan.going_back else []

@@ -21,10 +21,12 @@ from paceline.engine.model.backend import Backend, Vocabulary
 from paceline.engine.pair import LoadedPair
 from paceline.engine.service import EngineService
 from paceline.engine.turn import Turn
-from paceline.errors import UserError
+from paceline.errors import ModelError, UserError
 from paceline.messages import (
     Chat,
     ChatMessage,
+    Drafting,
+    DraftModel,
     EarlierReply,
     Event,
     KernelWish,
@@ -43,6 +45,7 @@ from paceline.messages import (
     TurnFinished,
     TurnStats,
 )
+from paceline.params import file_of, read_head
 
 MakeDrafter = Callable[[Workbench, Settings], Drafter]
 """A drafter's class, or any function that makes one."""
@@ -294,7 +297,7 @@ def load_pair(
     mtp: str | Path = "auto",
     backend: Callable[[], Backend] | None = None,
 ) -> Pair:
-    """Load a target and, if one is given, a draft model or an MTP head.
+    """Load a target and, if one is given, a draft model or a head.
 
     Args:
         target: A GGUF file; as `ModelParams` with context, threads, devices and so on.
@@ -307,8 +310,9 @@ def load_pair(
         lookup_cache: A static lookup-cache file for the drafter ``ngram-cache``; empty: none.
         translating: How a draft model of another vocabulary drafts; None: by the tokens that both
             write alike.
-        mtp: The MTP head that drafts by the strategy ``mtp``: "auto" is the one in the target's
-            file, if it has one and there is no draft model; "off" none; else a file with a head.
+        mtp: The head that drafts: "auto" is the one in the target's file, if it has one and there
+            is no draft model; "off" none; else a file with a head, after ``KIND=`` where it is no
+            MTP head.
         backend: Makes the library that runs models; None is llama.cpp.
 
     Returns:
@@ -318,6 +322,15 @@ def load_pair(
         UserError: A file cannot be used, does not fit into memory, or the two do not fit together;
             `message` says what is wrong and `hint` what to do.
     """
+    drafting: Drafting = read_head(str(mtp))
+    if draft is not None:
+        if file_of(drafting):
+            raise ModelError(
+                "two-drafters",
+                "A draft model and an MTP head are given, and one of them can draft.",
+                "Leave one of them out.",
+            )
+        drafting = DraftModel(_params(draft), translating or Translating())
     cancel = CancelFlag()
     service = EngineService(
         lambda _event: None, take_between=lambda: None, cancel=cancel, backend=backend
@@ -325,13 +338,11 @@ def load_pair(
     command = LoadPair(
         "load",
         _params(target),
-        _params(draft) if draft is not None else None,
+        drafting,
         cache_dir=str(cache_dir),
         lookup_cache=str(lookup_cache),
         exact=exact,
         kernels=kernels,
-        translating=translating or Translating(),
-        mtp=str(mtp),
     )
     return Pair(service.open_pair(command), cancel)
 

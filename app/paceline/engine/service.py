@@ -21,6 +21,7 @@ from msgspec import structs
 
 from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.engine.cancel import CancelFlag
+from paceline.engine.draft.heads import head_title
 from paceline.engine.facts import Facts
 from paceline.engine.idle import IdleWork
 from paceline.engine.measure.calibration import calibrated
@@ -50,10 +51,12 @@ from paceline.messages import (
     Command,
     CountTokens,
     DescribeEngine,
+    DraftModel,
     Event,
     LoadFailed,
     LoadPair,
     LoadProgressed,
+    ModelParams,
     PairLoaded,
     Remember,
     Remembered,
@@ -63,12 +66,14 @@ from paceline.messages import (
     SamenessChanged,
     Shutdown,
     StartTurn,
+    TargetHead,
     Translating,
     Tune,
     TurnFailed,
     Unload,
     Unloaded,
 )
+from paceline.params import file_of, params_of
 from paceline.sentence import sentence
 
 
@@ -198,49 +203,26 @@ class EngineService:
             command.kernels, facts, command.cache_dir, self._cancel
         )
         load = partial(self._get_backend().load, cancel=self._cancel)
-        with_head = command.draft is None and _is_inside(command)
+        drafting = command.drafting
+        with_head = isinstance(drafting, TargetHead) and _is_inside(drafting, command.target)
         load_target = partial(load, command.target, n_rows=MAX_WIDTH, with_head=with_head)
-        if command.draft and command.mtp not in ("auto", "off"):
-            raise ModelError(
-                "two-drafters",
-                "A draft model and an MTP head are given, and one of them can draft.",
-                "Leave one of them out.",
-            )
         target = self._load_model(command, "target", load_target, facts)
         draft: LanguageModel | None = None
         translation: Translation | None = None
         try:
-            if command.draft:
-                load_draft = partial(load, command.draft, n_rows=1)
-                draft = self._load_model(command, "draft", load_draft, facts)
-            elif command.mtp != "off":
-                draft, failure = self._load_head(command, target, facts)
-                told = (*told, *failure)
-            if draft is not None:
-                mismatch = vocabulary_mismatch(target.vocab, draft.vocab)
-                if mismatch and not command.draft:
-                    raise ModelError(
-                        "wrong-head",
-                        "The MTP head is for other tokens than the target's: {text}.",
-                        "Choose the head that was made for this target, or none.",
-                        text=mismatch.text,
-                    )
-                if mismatch:
-                    translation = Translation(target.vocab, draft.vocab, command.translating)
-                    words = words_on_translation(mismatch, translation.share)
-                    if translation.share < LEAST_SHARE:
-                        raise ModelError(
-                            "vocabulary-mismatch",
-                            "“{name}” cannot draft for “{target}”. {words}",
-                            "Take a smaller model of the target's own family, or prompt-lookup, "
-                            "which needs none.",
-                            name=draft.info.name,
-                            target=target.info.name,
-                            words=words,
-                        )
-                    told = (*told, words)
-                elif command.translating != Translating():
-                    told = (*told, _NOT_TRANSLATED)
+            match drafting:
+                case DraftModel(params=params, translating=how):
+                    load_draft = partial(load, params, n_rows=1)
+                    draft = self._load_model(command, "draft", load_draft, facts)
+                    translation, words = _translated(target, draft, how)
+                    told = (*told, *words)
+                case TargetHead(kind=kind):
+                    draft, failure = self._load_head(command, drafting, target, facts)
+                    told = (*told, *failure)
+                    if draft is not None:
+                        _check_tokens(kind, target, draft)
+                case None:
+                    pass
             if command.exact and target.forgets:
                 told = (*told, _NOT_EXACT)
             notes = (*told, *_choose_threads(command, target, draft, facts))
@@ -264,16 +246,16 @@ class EngineService:
             raise
 
     def _load_head(
-        self, command: LoadPair, target: LanguageModel, facts: Facts
+        self, command: LoadPair, wanted: TargetHead, target: LanguageModel, facts: Facts
     ) -> tuple[LanguageModel | None, tuple[str, ...]]:
-        """Load the MTP head that is asked for, or the one that the target's file has.
+        """Load the head that is asked for, or the one that the target's file has.
 
         Returns:
             The head, if there is one, and what is to be told. One in the target's file may fail.
         """
-        load = partial(self._get_backend().load_head, target, cancel=self._cancel)
-        if not _is_inside(command):
-            params = replace(command.target, path=command.mtp)
+        load = partial(self._get_backend().load_head, target, wanted.kind, cancel=self._cancel)
+        if not _is_inside(wanted, command.target):
+            params = replace(command.target, path=wanted.file)
             return self._load_model(command, "draft", partial(load, params), facts), ()
         try:
             head = load(command.target, progress=lambda _fraction: None)  # it takes no time
@@ -282,7 +264,11 @@ class EngineService:
             raise
         except UserError as error:
             return None, (
-                sentence("The model's MTP head is not used. {message}", message=error.message),
+                sentence(
+                    "The model's {head} is not used. {message}",
+                    head=head_title(wanted.kind),
+                    message=error.message,
+                ),
             )
 
     def _load_model(
@@ -443,16 +429,55 @@ _NOT_TRANSLATED = sentence(
 _NOT_EXACT = sentence("Exact mode is not possible with a memory that overwrites what is far back.")
 
 
-def _is_inside(command: LoadPair) -> bool:
-    """Whether the MTP head that may draft is the one in the target's file."""
-    return command.mtp in ("auto", command.target.path)
+def _is_inside(head: TargetHead, target: ModelParams) -> bool:
+    """Whether a head that may draft is the one in the target's file."""
+    return head.file in ("", target.path)
 
 
 def _files_of(command: LoadPair) -> tuple[str, ...]:
     """Return the models that a command names."""
-    draft = (command.draft.path,) if command.draft else ()
-    head = () if command.mtp in ("auto", "off") else (command.mtp,)
-    return (command.target.path, *draft, *head)
+    return tuple(filter(None, (command.target.path, file_of(command.drafting))))
+
+
+def _check_tokens(kind: str, target: LanguageModel, head: LanguageModel) -> None:
+    """Refuse a head of other tokens than the target's, which no head can translate.
+
+    Raises:
+        ModelError: It has others.
+    """
+    if mismatch := vocabulary_mismatch(target.vocab, head.vocab):
+        raise ModelError(
+            "wrong-head",
+            "The {head} is for other tokens than the target's: {text}.",
+            "Choose the head that was made for this target, or none.",
+            head=head_title(kind),
+            text=mismatch.text,
+        )
+
+
+def _translated(
+    target: LanguageModel, draft: LanguageModel, how: Translating
+) -> tuple[Translation | None, tuple[str, ...]]:
+    """Return the translation between two vocabularies, where they differ, and what is to be told.
+
+    Raises:
+        ModelError: They differ too much.
+    """
+    mismatch = vocabulary_mismatch(target.vocab, draft.vocab)
+    if mismatch is None:
+        return None, (_NOT_TRANSLATED,) if how != Translating() else ()
+    translation = Translation(target.vocab, draft.vocab, how)
+    words = words_on_translation(mismatch, translation.share)
+    if translation.share < LEAST_SHARE:
+        raise ModelError(
+            "vocabulary-mismatch",
+            "“{name}” cannot draft for “{target}”. {words}",
+            "Take a smaller model of the target's own family, or prompt-lookup, which needs none.",
+            name=draft.info.name,
+            target=target.info.name,
+            words=words,
+        )
+    return translation, (words,)
 
 
 def _choose_threads(
@@ -462,7 +487,7 @@ def _choose_threads(
     chooser = ThreadChooser(facts)
     choices = [(target, chooser.choose(target, command.target))]
     if draft:
-        params = command.draft or command.target
+        params = params_of(command.drafting) or command.target
         choices.append((draft, chooser.choose(draft, params, target)))
     return tuple(thread_note(model.info.name, choice) for model, choice in choices if choice)
 

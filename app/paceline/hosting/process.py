@@ -74,6 +74,7 @@ from paceline.messages import (
     Unload,
     Unloaded,
 )
+from paceline.params import params_of, with_params
 from paceline.sentence import sentence
 from paceline.workers.frames import FrameError, WireError
 from paceline.workers.process import ChildMain
@@ -84,8 +85,10 @@ _logger = logging.getLogger(__name__)
 def without_extra_bufts(command: LoadPair) -> LoadPair | None:
     """Return the same load without extra buffers; None when it already had none."""
     target = replace(command.target, extra_bufts=False)
-    draft = replace(command.draft, extra_bufts=False) if command.draft else None
-    again = structs.replace(command, target=target, draft=draft)
+    drafting, draft = command.drafting, params_of(command.drafting)
+    if draft is not None:
+        drafting = with_params(drafting, replace(draft, extra_bufts=False))
+    again = structs.replace(command, target=target, drafting=drafting)
     return again if again != command else None
 
 
@@ -115,7 +118,7 @@ class LoadWatch:
             return event
         match event:
             case LoadProgressed():
-                draft = self.command.draft
+                draft = params_of(self.command.drafting)
                 self._params = draft if draft and event.stage == "draft" else self.command.target
                 self._has_weights = event.fraction >= 1
             case PairLoaded():

@@ -14,7 +14,7 @@ from engine.token_grammar import TokenGrammar
 from fake_model import EOG, N_VOCAB, ByteVocabulary, FakeModel, Logits
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.draft.base import Workbench
-from paceline.engine.draft.draft_model import DraftModel
+from paceline.engine.draft.draft_model import ModelDrafter
 from paceline.engine.model.backend import Rows
 from paceline.engine.model.context import CachedContext
 from paceline.engine.sample.sampling import Sampler
@@ -58,7 +58,7 @@ def drafter_for(
     chunk: int = 16,
     eog: Sequence[int] = (EOG,),
     context: CachedContext | None = None,
-) -> DraftModel:
+) -> ModelDrafter:
     bench = Workbench(
         vocab=ByteVocabulary(),
         sampler=Sampler(sampling, 7),
@@ -66,16 +66,16 @@ def drafter_for(
         eog=frozenset(eog),
         chunk=chunk,
     )
-    return DraftModel(bench, {"n_max": n_max, "n_min": n_min, "p_min": p_min})
+    return ModelDrafter(bench, {"n_max": n_max, "n_min": n_min, "p_min": p_min})
 
 
-def begun(model: FakeModel, history: list[int], **options: object) -> DraftModel:
+def begun(model: FakeModel, history: list[int], **options: object) -> ModelDrafter:
     drafter = drafter_for(model, **options)  # type: ignore[arg-type]
     drafter.begin(history, len(history))
     return drafter
 
 
-def tokens_of(drafter: DraftModel, n_max: int = 99) -> list[int]:
+def tokens_of(drafter: ModelDrafter, n_max: int = 99) -> list[int]:
     return list(drafter.propose(n_max).tokens)
 
 
@@ -101,7 +101,7 @@ def test_a_token_that_its_model_does_not_know_ends_the_draft() -> None:
         eog=frozenset({EOG}),
         chunk=16,
     )
-    drafter = DraftModel(bench, {"n_max": 9, "n_min": 0, "p_min": 0})
+    drafter = ModelDrafter(bench, {"n_max": 9, "n_min": 0, "p_min": 0})
     history = [1, 2, 3]
     drafter.begin(history, 3)
     assert tokens_of(drafter) == [4]
@@ -298,7 +298,7 @@ def test_a_later_turn_reuses_what_the_context_holds() -> None:
     assert widths(model) == [1]
 
 
-def read(drafter: DraftModel, n_read: int, n_max: int = 1) -> list[int]:
+def read(drafter: ModelDrafter, n_read: int, n_max: int = 1) -> list[int]:
     """Return what it drafts after it has read so many of the last tokens."""
     return list(drafter.propose_while(n_max, lambda _: True, n_read).tokens)
 

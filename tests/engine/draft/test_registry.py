@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
 from fake_model import ByteVocabulary, FakeModel, scripted
+from paceline.engine import draft
 from paceline.engine.cancel import CancelFlag
-from paceline.engine.draft import registry
+from paceline.engine.draft import grammar_drafter, registry
 from paceline.engine.draft.base import (
     Draft,
     Drafter,
@@ -18,9 +21,9 @@ from paceline.engine.draft.base import (
     Settings,
     Workbench,
 )
-from paceline.engine.draft.draft_model import DraftModel
+from paceline.engine.draft.draft_model import ModelDrafter
 from paceline.engine.draft.lookups.prompt_lookup import PromptLookup
-from paceline.engine.draft.registry import available
+from paceline.engine.draft.registry import available, built_in
 from paceline.engine.draft.strategy import parse_strategy
 from paceline.engine.model.context import CachedContext
 from paceline.engine.sample.sampling import Sampler
@@ -28,11 +31,11 @@ from paceline.errors import UserError, ValueOutOfRangeError
 from paceline.messages import SamplingParams
 
 
-def bench(draft: FakeModel | None = None) -> Workbench:
+def bench(model: FakeModel | None = None) -> Workbench:
     return Workbench(
         vocab=ByteVocabulary(),
         sampler=Sampler(SamplingParams(), 1),
-        draft=CachedContext(draft) if draft else None,
+        draft=CachedContext(model) if model else None,
         eog=frozenset(),
         chunk=16,
     )
@@ -64,7 +67,7 @@ def refused(text: str) -> ValueOutOfRangeError:
 def test_strategies_make_their_drafters() -> None:
     model = FakeModel(scripted("", 0))
     assert isinstance(make("prompt-lookup", bench()), PromptLookup)
-    assert isinstance(make("draft", bench(model)), DraftModel)
+    assert isinstance(make("draft", bench(model)), ModelDrafter)
 
 
 def test_a_draft_strategy_needs_a_draft_model() -> None:
@@ -139,17 +142,31 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Any:
     return announce
 
 
-BUILT_IN = [
-    "off", "auto", "draft", "mtp", "prompt-lookup", "ngram-simple", "ngram-map-k",
-    "ngram-map-k4v", "ngram-mod", "ngram-cache", "suffix", "earlier",
-]  # fmt: skip
+def described() -> dict[str, DrafterInfo]:
+    """All drafters that the modules of the engine describe, whether they can be named or not."""
+    found = {}
+    for module in pkgutil.walk_packages(draft.__path__, f"{draft.__name__}."):
+        for value in vars(importlib.import_module(module.name)).values():
+            if isinstance(value, DrafterInfo):
+                found[value.id] = value
+    return found
+
+
+def test_every_drafter_that_is_described_can_be_named() -> None:
+    known = {info.id: info for info in built_in()}
+    assert list(known)[:2] == ["off", "auto"]
+    found = described()
+    assert found.pop(grammar_drafter.INFO.id) is grammar_drafter.INFO  # asked unnamed
+    assert known == found
+    assert all(registry.find(name) is info for name, info in known.items())
 
 
 def test_built_in_drafters_come_first(install: Any) -> None:
     install(zebra=Phrases, ape=Bare)
-    assert [info.id for info in available()] == [*BUILT_IN, "plugin.ape", "plugin.zebra"]
+    names = [info.id for info in built_in()]
+    assert [info.id for info in available()] == [*names, "plugin.ape", "plugin.zebra"]
     install()
-    assert [info.id for info in available()] == BUILT_IN
+    assert [info.id for info in available()] == names
 
 
 def test_a_plugin_describes_itself(install: Any) -> None:

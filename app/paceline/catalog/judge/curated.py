@@ -16,12 +16,14 @@ from pathlib import Path
 from typing import Literal
 
 from paceline.catalog.sidecar import NOT_YET, Sidecar
-from paceline.codec import decode
+from paceline.codec import decode, misfit
+from paceline.engine.draft.heads import drafts_with, head_kind
 from paceline.errors import UserError
+from paceline.params import DRAFT
 from paceline.paths import resources
 from paceline.sentence import Sentence, joined, sentence
 
-Kind = Literal["draft", "mtp", "dflash", "lookup"]
+LOOKUP = "lookup"
 Machine = Literal["any", "gpu", "processor"]
 
 NOT_CHECKED = sentence("not checked")
@@ -85,8 +87,8 @@ class CuratedPair:
         gain: What the source claims.
         evidence: The source.
         vocabulary_checked: The result of comparing the two headers.
-        kind: "draft": a draft model; "mtp": an MTP head, in the target's file or in one of its own;
-            "dflash": a DFlash network; "lookup": lookups alone.
+        kind: "draft": a draft model; the id of a kind of head (`engine.draft.heads`), in the
+            target's file or in one of its own; "lookup": lookups alone.
         machine: What the entry is for.
         least_memory: Bytes that all of it takes with a context of 4,096 tokens.
     """
@@ -103,16 +105,16 @@ class CuratedPair:
     gain: Gain | None
     evidence: Evidence | None
     vocabulary_checked: bool | None
-    kind: Kind = "draft"
+    kind: str = DRAFT
     machine: Machine = "any"
     least_memory: int | None = None
 
     @property
     def drafter(self) -> str:
         """Who drafts in place of a draft model, as a phrase; empty: a draft model does."""
-        if self.kind == "lookup":
+        if self.kind == LOOKUP:
             return sentence("no second model: lookups draft from the chat itself")
-        if self.kind == "draft":
+        if self.kind == DRAFT:
             return ""
         where = self.draft_file or self.draft_repo or sentence("inside the target's file")
         drafter = joined([Sidecar(self.kind, "").title, where], ", ")
@@ -121,7 +123,17 @@ class CuratedPair:
     @property
     def is_usable(self) -> bool:
         """Whether it names models to load."""
-        return self.kind in ("draft", "mtp")
+        return self.kind == DRAFT or self.is_headed
+
+    @property
+    def is_headed(self) -> bool:
+        """Whether a head drafts that this version can use."""
+        return bool(drafts_with(self.kind))
+
+    @property
+    def is_ahead(self) -> bool:
+        """Whether its drafter is of a kind that this version cannot use."""
+        return not self.is_usable and self.kind != LOOKUP
 
     @property
     def needs(self) -> str:
@@ -187,7 +199,11 @@ def load_curated(path: Path) -> tuple[CuratedPair, ...]:
             type; says which one.
     """
     try:
-        return decode(_List, json.loads(path.read_bytes())).pairs
+        pairs = decode(_List, json.loads(path.read_bytes())).pairs
+        for at, pair in enumerate(pairs):
+            if pair.kind not in (DRAFT, LOOKUP) and head_kind(pair.kind) is None:
+                raise misfit(pair.kind, sentence("a kind of drafter"), f".pairs[{at}].kind")
+        return pairs
     except (OSError, ValueError, RecursionError) as error:
         raise UserError(
             "bad-curated-pairs",

@@ -20,6 +20,7 @@ from msgspec import structs
 
 from paceline.catalog.card import Examined, ModelCard, Nature
 from paceline.codec import made_of
+from paceline.engine.draft.heads import drafts_with, head_kind, head_title
 from paceline.engine.model.translation import LEAST_SHARE, share_of, words_on_translation
 from paceline.engine.model.vocabularies import Mismatch, vocabulary_mismatch
 from paceline.sentence import sentence
@@ -70,7 +71,7 @@ class Verdict:
         remedy: None where nothing better is known or needed.
         translated: Where the vocabularies differ: of the target's tokens those that the draft model
             has, too, 0..1. None where they do not.
-        is_about_head: Whether the drafter is an MTP head.
+        is_about_head: Whether the drafter is a head.
     """
 
     ok: bool
@@ -152,7 +153,7 @@ def reads_alike(target: Examined, draft: Examined) -> bool:
 
 
 def judge_head(target: Examined, head: ModelCard | None) -> Verdict:
-    """Return whether an MTP head can draft for a target, why, and the expected gain.
+    """Return whether a head can draft for a target, why, and the expected gain.
 
     Args:
         target: The model to draft for.
@@ -168,8 +169,10 @@ def judge_head(target: Examined, head: ModelCard | None) -> Verdict:
         found.append(Reason("other-head", text, "bad"))
     if found:
         return Verdict(ok=False, reasons=tuple(found), is_about_head=True)
-    fits = sentence("The MTP head is the target's, so no second model is needed.")
-    if head is None:
+    if head is not None:
+        title = head_title(drafts_with(head.sidecar))
+        fits = sentence("The {head} is the target's, so no second model is needed.", head=title)
+    else:
         fits = sentence("The target has its MTP head inside, so no second model is needed.")
     found = [
         *_about_experts(ours),
@@ -191,21 +194,25 @@ def _why_not_head_of(target: ModelCard, head: ModelCard) -> str:
 
     The rule is that of a load (`engine/llama/mtp_head.py`).
     """
-    is_assistant = head.sidecar == "assistant"  # has columns of its own beside
-    architecture = "gemma4" if is_assistant else head.architecture
+    kind = head_kind(head.sidecar)
+    title = head_title(drafts_with(head.sidecar))
+    targets = kind.targets if kind is not None else ""
+    architecture = targets or head.architecture
     are_texts_same = "" in (target.vocabulary, head.vocabulary) or (
         target.vocabulary == head.vocabulary
     )
     if target.architecture != architecture or not are_texts_same:
         return sentence(
-            "The MTP head is not the target's: it was made for “{name}”.", name=head.name
+            "The {head} is not the target's: it was made for “{name}”.", head=title, name=head.name
         )
     width = target.n_embd_out or target.n_embd
-    read = head.n_embd_out or (width if is_assistant else head.n_embd)
+    # Where its architecture is its own, so is its width, and the header tells the target's beside.
+    read = head.n_embd_out or (width if targets else head.n_embd)
     if read != width:
         return sentence(
-            "The MTP head is not the target's: it reads {read} columns, and the "
-            "target's states have {width}.",
+            "The {head} is not the target's: it reads {read} columns, and the target's states "
+            "have {width}.",
+            head=title,
             read=read,
             width=width,
         )

@@ -12,7 +12,7 @@ Automatic values, the GPU layers of both models and the context, are decided fir
 is placed before the target, since its small decodes are limited by memory speed; then as many
 layers of the target as find room, from the last to the first; and only when even the CPU's memory
 does not suffice is the context made shorter, if its length is automatic. llama.cpp itself takes all
-layers or fails. A target's MTP head is loaded as the target is, and counted as its drafter. Pure
+layers or fails. A target's head is loaded as the target is, and counted as its drafter. Pure
 functions.
 """
 
@@ -21,7 +21,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from msgspec import structs
 
@@ -36,6 +36,7 @@ from paceline.catalog.memory.values import (
     Share,
 )
 from paceline.engine.auto.costs import MAX_WIDTH
+from paceline.engine.draft.heads import drafts_with, head_title
 from paceline.engine.model.memory_hints import (
     CTX_STEP,
     FEWER_PROGRAMS,
@@ -48,7 +49,7 @@ from paceline.engine.model.memory_hints import (
 )
 from paceline.engine.model.states import MOST_STATES
 from paceline.messages import DeviceInfo
-from paceline.params import ModelParams
+from paceline.params import MTP, Drafting, DraftModel, ModelParams, TargetHead, with_params
 from paceline.sentence import joined, sentence
 
 T = TypeVar("T")
@@ -169,45 +170,45 @@ def plan(
     target: ModelCard,
     target_params: ModelParams,
     draft: ModelCard | None,
-    draft_params: ModelParams | None,
+    drafting: Drafting,
     devices: Sequence[DeviceInfo],
     *,
     measured_target: Measurement | None = None,
     measured_draft: Measurement | None = None,
     reclaimable: Mapping[str, int] | None = None,
-    head: tuple[ModelCard, Measurement | None] | None = None,
 ) -> MemoryPlan:
     """Return what a pair takes of each device, with GPU layers and context decided.
 
     Args:
         target: The target.
         target_params: How it is to be loaded; -1 GPU layers and a context of 0 are decided here.
-        draft: The draft model; None: none.
-        draft_params: The same for the draft model.
+        draft: The file of the draft model, or with the target's head; None: there is none.
+        drafting: What drafts; a head that the target's file may have counts where it is there.
         devices: The devices, as reported by the engine.
         measured_target: A dry run of the target with these parameters, if there was one.
-        measured_draft: The same of the draft model.
+        measured_draft: The same of the draft model or the head.
         reclaimable: Bytes that unloading the loaded pair frees, by device name.
-        head: The file with the target's MTP head, and a dry run of it; None: none is loaded.
     """
     machine = Machine.of(devices, reclaimable or {})
     card = without_heads(target)
     wanted = Load(card, target_params, MAX_WIDTH, measured_target, target_params, MOST_STATES)
-    if head is not None:
-        wanted = wanted.with_head(*head)
-    drafter = None
-    if draft is not None and draft_params is not None:
-        drafter = Load(draft, draft_params, 1, measured_draft, draft_params)
+    drafter: Load | None = None
+    match drafting:
+        case DraftModel(params=params) if draft is not None:
+            drafter = Load(draft, params, 1, measured_draft, params)
+        case TargetHead() if draft is not None:
+            wanted = wanted.with_head(draft, measured_draft)
     first, second = fit_loads(wanted, drafter, machine)
     plans = device_plans(first, second, machine)
     return MemoryPlan(
         devices=plans,
         target=first.params,
-        draft=second.params if second else None,
-        remedies=() if all(device.fits for device in plans) else remedies(wanted, drafter, machine),
+        drafting=with_params(drafting, second.params if second else None),
+        remedies=()
+        if all(device.fits for device in plans)
+        else tuple(way.remedy(drafting) for way in remedies(wanted, drafter, machine)),
         is_measured=measured_target is not None and (second is None or measured_draft is not None),
         going_back=going_back(first, machine, machine.free) if measured_target else None,
-        has_head=head is not None,
     )
 
 
@@ -216,12 +217,30 @@ FEWER_LAYERS = sentence("automatic GPU layers")
 _PARTS = (2, 4, 8, 16)
 
 
-def remedies(target: Load, draft: Load | None, machine: Machine) -> tuple[MemoryRemedy, ...]:
+class _Way(NamedTuple):
+    """A way to make a pair fit, and both models as they are loaded then."""
+
+    saving: Saving
+    text: str
+    target: Load
+    draft: Load | None
+
+    def remedy(self, drafting: Drafting) -> MemoryRemedy:
+        """Return what is said of it, where this was to draft."""
+        is_given_up = self.saving == "no-head" or (
+            self.draft is None and isinstance(drafting, DraftModel)
+        )
+        params = self.draft.params if self.draft is not None else None
+        then = None if is_given_up else with_params(drafting, params)
+        return MemoryRemedy(self.saving, self.text, self.target.params, then)
+
+
+def remedies(target: Load, draft: Load | None, machine: Machine) -> tuple[_Way, ...]:
     """Return what to change for a pair that does not fit, the least costly first; at least one.
 
     In this order: no more than sliding windows in the target's cache, a quantised cache of the
     draft model, the draft model on the CPU, a shorter context for it, a smaller draft model,
-    lookups without one or without the MTP head. Each is planned again and offered only if the pair
+    lookups without one or without the head. Each is planned again and offered only if the pair
     fits then. When even the target alone does not fit, one sentence says what would.
 
     Args:
@@ -229,7 +248,7 @@ def remedies(target: Load, draft: Load | None, machine: Machine) -> tuple[Memory
         draft: The draft model likewise; None: there is none.
         machine: The devices.
     """
-    found: list[MemoryRemedy] = []
+    found: list[_Way] = []
     if saved := _beyond_windows(target, machine):
         text = sentence(
             "Keep no more than their window in the target's layers that have one: "
@@ -239,8 +258,9 @@ def remedies(target: Load, draft: Load | None, machine: Machine) -> tuple[Memory
         )
         found += _if_fitting("windows", text, target.changed(swa_full=False), draft, machine)
     if target.head is not None:
+        title = head_title(drafts_with(target.head.card.sidecar) or MTP)
         target = replace(target, head=None)
-        text = sentence("Draft by lookups alone, without the MTP head.")
+        text = sentence("Draft by lookups alone, without the {head}.", head=title)
         found += _if_fitting("no-head", text, target, None, machine)
     if draft is not None:
         found += _with_draft(target, draft, machine)
@@ -249,7 +269,7 @@ def remedies(target: Load, draft: Load | None, machine: Machine) -> tuple[Memory
     return tuple(found) or (_nothing_fits(target, draft, machine),)
 
 
-def _with_draft(target: Load, draft: Load, machine: Machine) -> Iterator[MemoryRemedy]:
+def _with_draft(target: Load, draft: Load, machine: Machine) -> Iterator[_Way]:
     if quantised := _quantised(draft):
         text = sentence(
             "Keep the draft model's cache in {quantised}. On a processor it then "
@@ -276,17 +296,16 @@ def _with_draft(target: Load, draft: Load, machine: Machine) -> Iterator[MemoryR
                 "Choose a smaller draft model: one of {size:size} would fit.",
                 size=smaller.card.n_bytes,
             )
-            yield MemoryRemedy("smaller-draft", text, target.params, draft.params)
+            yield _Way("smaller-draft", text, target, draft)
             break
 
 
 def _if_fitting(
     saving: Saving, text: str, target: Load, draft: Load | None, machine: Machine
-) -> Iterator[MemoryRemedy]:
-    """Yield the remedy if the pair fits with it."""
+) -> Iterator[_Way]:
+    """Yield a way if the pair fits with it."""
     if fitted := _fitted(target, draft, machine):
-        first, second = fitted
-        yield MemoryRemedy(saving, text, first.params, second.params if second else None)
+        yield _Way(saving, text, *fitted)
 
 
 def _fitted(target: Load, draft: Load | None, machine: Machine) -> tuple[Load, Load | None] | None:
@@ -335,7 +354,7 @@ def _part_of(card: ModelCard, n: int) -> ModelCard:
     )
 
 
-def _nothing_fits(target: Load, draft: Load | None, machine: Machine) -> MemoryRemedy:
+def _nothing_fits(target: Load, draft: Load | None, machine: Machine) -> _Way:
     """Return the sentence for a target that finds no room, and the closest that would."""
     plans = device_plans(*fit_loads(target, None, machine), machine)
     missing = [
@@ -362,4 +381,4 @@ def _nothing_fits(target: Load, draft: Load | None, machine: Machine) -> MemoryR
         missing=joined(missing, ", "),
         help=what_helps([*ways, FEWER_PROGRAMS]),
     )
-    return MemoryRemedy("none", text, chosen.params, draft.params if draft else None)
+    return _Way("none", text, chosen, draft)

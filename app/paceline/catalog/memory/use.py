@@ -29,6 +29,7 @@ from msgspec import structs
 
 from paceline.catalog.card import ModelCard
 from paceline.catalog.memory.values import Measurement, Share
+from paceline.engine.draft.heads import head_kind
 from paceline.engine.model.memory_hints import CTX_STEP
 from paceline.engine.model.model_params import DEFAULT_CTX, KV_TYPES, MOST_HIDDEN_BYTES
 from paceline.engine.model.states import N_COPIES, GoingBack, has_copies, states_in
@@ -153,7 +154,7 @@ class Load:
         measured: What a dry run told; None: there was none.
         measured_for: With which parameters that was.
         n_states: Earlier states of a recurrent memory that it keeps at most.
-        head: The target's MTP head, which is loaded as the target is; None: it has none.
+        head: The target's head, which is loaded as the target is; None: it has none.
         n_hidden: Of a head, the width of the target's states that are kept for it.
     """
 
@@ -177,21 +178,22 @@ class Load:
         return replace(self, params=changed, head=self.head and self.head.changed(**params))
 
     def with_head(self, card: ModelCard, measured: Measurement | None) -> Load:
-        """Return the same target with an MTP head, which may be in the same file."""
+        """Return the same target with a head, which may be in the same file."""
         params = self.params
         head = Load(_heads_of(card), params, 1, measured, params, n_hidden=self.card.n_embd)
         return replace(self, head=head)
 
 
 def without_heads(card: ModelCard) -> ModelCard:
-    """Return a model whose MTP heads are not loaded, or are counted for themselves."""
+    """Return a model whose heads are not loaded, or are counted for themselves."""
     n = card.n_layers - card.n_heads
     return card if card.sidecar or not card.n_heads else _with_layers(card, range(n))
 
 
 def _heads_of(card: ModelCard) -> ModelCard:
-    """Return what a file's MTP heads alone take; they share the target's embeddings and output."""
-    if card.sidecar == "assistant":  # reads the target's cache
+    """Return what a file's heads alone take; they share the target's embeddings and output."""
+    kind = head_kind(card.sidecar)
+    if kind is not None and not kind.has_cache:
         return structs.replace(card, kv_elements=((0, 0),) * card.n_layers)
     if card.sidecar:
         return card

@@ -7,7 +7,7 @@ from typing import Literal
 
 from paceline.engine.model.model_file import DryRun
 from paceline.engine.model.states import GoingBack
-from paceline.params import ModelParams
+from paceline.params import Drafting, ModelParams
 
 Saving = Literal[
     "windows",
@@ -62,8 +62,8 @@ class DevicePlan:
         device: Its name, as `EngineDescribed.devices` has it.
         title: For people, e.g. "Memory" or "NVIDIA RTX 4070".
         target: The target's share.
-        draft: The share of the draft model, or of the target's MTP head: its layers, its cache and
-            the target's states that it reads.
+        draft: The share of the draft model, or of the target's head: its layers, its cache and the
+            target's states that it reads.
         free: What can be had now, with what the loaded pair would give back.
         total: What the device has.
         margin: What should stay free.
@@ -108,14 +108,13 @@ class MemoryRemedy:
             the sentence says so, and the parameters are those that did not fit.
         text: One sentence.
         target: How to load the target then.
-        draft: How to load the draft model then; None: without. With "no-head" the target's MTP
-            head is not loaded either.
+        drafting: What drafts then, and how it is loaded.
     """
 
     saving: Saving
     text: str
     target: ModelParams
-    draft: ModelParams | None
+    drafting: Drafting
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,20 +124,18 @@ class MemoryPlan:
     Attributes:
         devices: The CPU's memory last.
         target: How the target would be loaded, with automatic values decided.
-        draft: How the draft model would be loaded; None: there is none.
+        drafting: What drafts, a draft model with automatic values decided, too.
         remedies: Empty when it fits.
         is_measured: Whether caches and buffers were measured by a dry run, not estimated.
         going_back: How the target takes tokens back; None: that was not measured.
-        has_head: Whether the drafter in it is an MTP head.
     """
 
     devices: tuple[DevicePlan, ...]
     target: ModelParams
-    draft: ModelParams | None
+    drafting: Drafting
     remedies: tuple[MemoryRemedy, ...] = ()
     is_measured: bool = False
     going_back: GoingBack | None = None
-    has_head: bool = False
 
     @property
     def fits(self) -> bool:

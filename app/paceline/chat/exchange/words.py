@@ -16,13 +16,15 @@ from paceline.chat.reply import known_of
 from paceline.chat.syntax.open_blocks import closed
 from paceline.content import text_of
 from paceline.conversation import Conversation, Message, heading_of
+from paceline.engine.draft.heads import usable_heads
 from paceline.figures import TokenTrace
 from paceline.messages import SOURCE_TARGET, FinishReason, StepCommitted
 from paceline.names import visible
+from paceline.params import DRAFT
 from paceline.run_record import RunRecord
 from paceline.sizes import percent
 
-_MODEL_FAMILY = ("draft", "mtp")
+_MODEL_FAMILY = (DRAFT, *(kind.id for kind in usable_heads()))
 
 
 @dataclass(frozen=True, slots=True)

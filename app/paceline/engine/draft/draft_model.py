@@ -27,10 +27,11 @@ from paceline.engine.model.context import CachedContext
 from paceline.engine.model.states import no_copies
 from paceline.engine.model.tokens import common_prefix, gaps_of
 from paceline.errors import EngineError, NothingAllowedError, SamplingError, UserError
+from paceline.params import DRAFT
 from paceline.sentence import sentence
 
 
-class DraftModel:
+class ModelDrafter:
     """Drafts up to `n_max` tokens, stops below `p_min`, gives up drafts shorter than `n_min`.
 
     Where the text outgrows the model's context, half of that is read anew from the text's end.
@@ -213,7 +214,7 @@ def _always(_confidence: float) -> bool:
 
 
 INFO = DrafterInfo(
-    id="draft",
+    id=DRAFT,
     title="Draft model",
     summary="A smaller model of the same family writes ahead; the target checks it in one go.",
     family="model",
@@ -232,5 +233,5 @@ INFO = DrafterInfo(
             "Drafting stops where the draft model's favourite token is less likely than this.",
         ),
     ),
-    make=DraftModel,
+    make=ModelDrafter,
 )  # fmt: skip

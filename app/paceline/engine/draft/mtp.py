@@ -13,26 +13,38 @@ from collections.abc import Callable, Sequence
 
 from paceline.engine.draft.base import Draft, DrafterInfo, Parameter, Workbench
 from paceline.engine.draft.draft_model import INFO as DRAFT_MODEL
-from paceline.engine.draft.draft_model import DraftModel
+from paceline.engine.draft.draft_model import ModelDrafter
 from paceline.engine.model.backend import DraftHead
 from paceline.engine.model.context import CachedContext
 from paceline.engine.model.tokens import gaps_of
 from paceline.errors import UserError
+from paceline.params import MTP
 
 
-class Mtp(DraftModel):
-    """Drafts as a draft model does, from the states that the target has kept."""
+class Mtp(ModelDrafter):
+    """Drafts as a draft model does, from the states that the target has kept.
+
+    Attributes:
+        kind: Which kind of head it drafts with.
+    """
+
+    kind = MTP
 
     def _context_in(self, bench: Workbench) -> CachedContext:
-        if bench.draft is None or not isinstance(bench.draft.model, DraftHead):
-            raise UserError(
-                "no-mtp-head",
-                "The strategy “mtp” needs an MTP head, and none is loaded.",
-                "Choose a model whose file has one, or name the file of its head; or take a "
-                "strategy that needs none, such as prompt-lookup.",
-            )
-        self._head = bench.draft.model
+        head = bench.draft.model if bench.draft is not None else None
+        if bench.draft is None or not isinstance(head, DraftHead) or head.drafter != self.kind:
+            raise self._no_head()
+        self._head = head
         return bench.draft
+
+    def _no_head(self) -> UserError:
+        """Return why it cannot draft; another kind has words of its own."""
+        return UserError(
+            "no-mtp-head",
+            "The strategy “mtp” needs an MTP head, and none is loaded.",
+            "Choose a model whose file has one, or name the file of its head; or take a strategy "
+            "that needs none, such as prompt-lookup.",
+        )
 
     def begin(self, history: Sequence[int], n_prompt: int) -> None:
         """Keep what it has read of this text from the first place on that it can read."""
@@ -84,7 +96,7 @@ class Mtp(DraftModel):
 
 
 INFO = DrafterInfo(
-    id="mtp",
+    id=MTP,
     title="MTP head",
     summary="Layers that were trained with the model predict further tokens from its states: a "
     "drafter that needs no second model.",

@@ -13,8 +13,9 @@ from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
 from typing import NoReturn
 
-from paceline.engine.draft import draft_model, mtp
+from paceline.engine.draft import draft_model
 from paceline.engine.draft.base import Drafter, DrafterInfo, Parameter, Settings, Workbench
+from paceline.engine.draft.heads import HEAD_KINDS
 from paceline.engine.draft.lookups import (
     earlier_reply,
     ngram_cache,
@@ -34,9 +35,8 @@ _OPEN: dict[str, dict[str, float]] = {
     "earlier": {"p_min": 0.2},
     "suffix": {"min_match": 1, "p_min": 0.2},
     "ngram-cache": {},
-    "draft": {"n_min": 0, "p_min": 0},
-    "mtp": {"n_min": 0, "p_min": 0},
 }
+_OPEN_MODEL: dict[str, float] = {"n_min": 0, "p_min": 0}
 _LENGTHS = {"earlier": "max", "suffix": "max"}
 
 
@@ -60,9 +60,15 @@ def portfolio(
         lookups.insert(0, earlier_reply.INFO)
     if has_cache:
         lookups.append(ngram_cache.INFO)
-    infos = [*lookups, *(m.INFO for m in (draft_model, mtp) if m.INFO.id == model)]
+    infos = [*lookups, *([find(model)] if model else [])]
     return [
-        (info, {**_OPEN[info.id], _LENGTHS.get(info.id, "n_max"): settings["n_max"]})
+        (
+            info,
+            {
+                **_OPEN.get(info.id, _OPEN_MODEL),
+                _LENGTHS.get(info.id, "n_max"): settings["n_max"],
+            },
+        )
         for info in infos
     ]
 
@@ -113,7 +119,7 @@ _BUILT_IN: dict[str, DrafterInfo] = {
         OFF_INFO,
         AUTO_INFO,
         draft_model.INFO,
-        mtp.INFO,
+        *(kind.info() for kind in HEAD_KINDS if kind.info is not None),
         prompt_lookup.INFO,
         ngram_simple.INFO,
         ngram_map.INFO_K,
@@ -124,6 +130,11 @@ _BUILT_IN: dict[str, DrafterInfo] = {
         earlier_reply.INFO,
     )
 }
+
+
+def built_in() -> tuple[DrafterInfo, ...]:
+    """Return every drafter that comes with the program."""
+    return tuple(_BUILT_IN.values())
 
 
 def available() -> tuple[DrafterInfo, ...]:
@@ -137,7 +148,7 @@ def available() -> tuple[DrafterInfo, ...]:
             plugins.append(_load_plugin(entry))
         except UserError as error:
             _log.error("%s", error.message)
-    return (*_BUILT_IN.values(), *sorted(plugins, key=lambda info: info.id))
+    return (*built_in(), *sorted(plugins, key=lambda info: info.id))
 
 
 def find(name: str) -> DrafterInfo:

@@ -13,18 +13,17 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NoReturn
+from typing import NoReturn
 
-from paceline.engine.draft import grammar_drafter, mtp
+from paceline.engine.draft import grammar_drafter
 from paceline.engine.draft.base import AUTO, DrafterInfo, Parameter, Settings
+from paceline.engine.draft.heads import usable_heads
 from paceline.engine.draft.registry import LONGEST, find, portfolio
 from paceline.errors import UserError, ValueOutOfRangeError
-from paceline.params import Strategy
+from paceline.params import DRAFT, Strategy
 from paceline.sentence import Argument, joined, sentence
 
 Member = tuple[DrafterInfo, Settings]
-Needs = Literal["", "draft", "mtp"]
-"""A draft model, an MTP head, or nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +48,8 @@ class CompleteStrategy:
         return any(info.family != "off" for info in self.infos)
 
     @property
-    def needs(self) -> Needs:
-        """What has to be loaded beside the target for it."""
+    def needs(self) -> str:
+        """What has to be loaded beside the target for it; see `needs_of`."""
         return needs_of(self.infos)
 
     @property
@@ -246,10 +245,15 @@ def _number(value: float) -> str:
     return f"{value:.0f}" if float(value).is_integer() else f"{value:g}"
 
 
-def needs_of(infos: Iterable[DrafterInfo]) -> Needs:
-    """Return what has to be loaded beside the target so that these can draft."""
+def needs_of(infos: Iterable[DrafterInfo]) -> str:
+    """Return what has to be loaded beside the target so that these can draft.
+
+    Returns:
+        `DRAFT`, a draft model; or a head's kind; empty: nothing.
+    """
     names = [info.id for info in infos if info.family == "model"]
-    return "mtp" if names == [mtp.INFO.id] else "draft" if names else ""
+    heads = [kind.id for kind in usable_heads()]
+    return names[0] if len(names) == 1 and names[0] in heads else DRAFT if names else ""
 
 
 def drafters_named(text: str) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import os
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -78,15 +79,22 @@ class LlamaBackend:
         )
 
     def load_head(
-        self, target: LanguageModel, params: ModelParams, *, cancel: CancelFlag, progress: Progress
+        self,
+        target: LanguageModel,
+        kind: str,
+        params: ModelParams,
+        *,
+        cancel: CancelFlag,
+        progress: Progress,
     ) -> DraftHead | None:
         """Load a head; see `backend.Backend.load_head`."""
         assert isinstance(target, LlamaModel)
+        make = partial(MtpHead, kind=kind)
         if params.path == target.info.path:
             n_bytes, path = target.head_bytes, Path(params.path)
-            return MtpHead(None, target, params, path, cancel, n_bytes=n_bytes) if n_bytes else None
+            return make(None, target, params, path, cancel, n_bytes=n_bytes) if n_bytes else None
         path, pointer = self._open(params, cancel, progress, with_head=True)
-        return MtpHead(pointer, target, params, path, cancel, n_bytes=head_bytes(path))
+        return make(pointer, target, params, path, cancel, n_bytes=head_bytes(path))
 
     def _open(
         self, params: ModelParams, cancel: CancelFlag, progress: Progress, *, with_head: bool

@@ -47,13 +47,13 @@ class MtpHead(LlamaModel):
         params: How the target was loaded, with the path of the file that holds the head.
         path: That file.
         cancel: Polled while it decodes.
+        kind: Which kind of head it is taken for; its drafter has the same id.
         n_bytes: The file's `head_bytes`.
 
     Raises:
         ModelError: It has no head, or one for other states, or there is no room for its context.
     """
 
-    drafter = "mtp"
     shares_memory = False
 
     def __init__(
@@ -64,8 +64,10 @@ class MtpHead(LlamaModel):
         path: Path,
         cancel: CancelFlag,
         *,
+        kind: str,
         n_bytes: int,
     ) -> None:
+        self.drafter = kind
         self._target, self._is_inside, self._n_bytes = target, model is None, n_bytes
         self.origin = 0
         self.n_true: int | None = None

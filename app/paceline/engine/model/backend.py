@@ -150,7 +150,8 @@ class LanguageModel(Protocol):
     """A loaded model with one context that holds one sequence.
 
     Attributes:
-        drafter: Id of the drafter that it serves, where it is not the target: "draft" or "mtp".
+        drafter: Id of the drafter that it serves, where it is not the target: "draft", or the
+            kind of a head.
         info: Facts for people.
         vocab: Its tokens.
         template: Jinja source of the chat template; empty when the file has none.
@@ -352,7 +353,7 @@ class Backend(Protocol):
         progress: Progress,
         with_head: bool = False,
     ) -> LanguageModel:
-        """Load a model whose decodes may output `n_rows` rows, `with_head` also its MTP heads.
+        """Load a model whose decodes may output `n_rows` rows, `with_head` also its heads.
 
         Raises:
             ModelError: The file cannot be used, or does not fit; says why and what to do.
@@ -361,12 +362,19 @@ class Backend(Protocol):
         """
 
     def load_head(
-        self, target: LanguageModel, params: ModelParams, *, cancel: CancelFlag, progress: Progress
+        self,
+        target: LanguageModel,
+        kind: str,
+        params: ModelParams,
+        *,
+        cancel: CancelFlag,
+        progress: Progress,
     ) -> DraftHead | None:
         """Load the head of a target that was loaded `with_head`, or the one in a file of its own.
 
         Args:
             target: Gives its hidden states from now on.
+            kind: Its kind, and so its `drafter`.
             params: How the target was loaded, with the path of the file that holds the head.
             cancel: Ends the load.
             progress: Is told how far it is.

@@ -32,6 +32,7 @@ from paceline.gui.kit.translation import local
 from paceline.gui.state.current_devices import CurrentDevices, Room, RoomPlanner
 from paceline.hosting.newest import NewestQuestion
 from paceline.messages import Chat, ChatMessage, CountTokens, Event, TokensCounted
+from paceline.params import with_params
 
 KEEP_AFTER_MS = 400
 """After the last key press; a switch and the end of the program keep it at once."""
@@ -396,7 +397,8 @@ def _with_ctx(state: PairState, pair: Pair, n_ctx: int) -> Pair:
     draft = pair.draft
     if draft is not None and state.draft is not None and state.draft.n_ctx < n_ctx:
         draft = replace(draft, n_ctx=min(n_ctx, state.draft.n_ctx_train or n_ctx))
-    return replace(pair, target=replace(pair.target, n_ctx=n_ctx), draft=draft)
+    target = replace(pair.target, n_ctx=n_ctx)
+    return replace(pair, target=target, drafting=with_params(pair.drafting, draft))
 
 
 def first_that_fits(planner: RoomPlanner, room: Room, pairs: Sequence[Pair]) -> Pair | None:

@@ -20,6 +20,8 @@ from paceline.catalog.hub.values import (
 )
 from paceline.catalog.local.library import LibraryEntry
 from paceline.catalog.sidecar import has_head_by_path, sidecar_in_path
+from paceline.engine.draft.heads import drafts_with, head_title
+from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local_size, local_weights, translator
 from paceline.gui.state.pair import file_name, model_name
 from paceline.names import visible
@@ -45,7 +47,8 @@ class Candidate:
         repo: ``OWNER/NAME`` of a model on the Hub.
         has_template: Whether it brings a chat template; true where that is not known.
         has_head: Whether it is known to have an MTP head inside.
-        is_head: Whether it is an MTP head that can draft for its target, and no model.
+        head: Which kind of head it is that can draft for its target; empty: it is a model, or
+            cannot.
     """
 
     reference: str
@@ -61,7 +64,12 @@ class Candidate:
     repo: str = ""
     has_template: bool = True
     has_head: bool = False
-    is_head: bool = False
+    head: str = ""
+
+    @property
+    def is_head(self) -> bool:
+        """Whether it is a head that can draft for its target, and no model."""
+        return bool(self.head)
 
 
 def facts(*parts: str) -> str:
@@ -91,9 +99,9 @@ def candidate_facts(candidate: Candidate) -> str:
 
 
 def head_text(candidate: Candidate) -> str:
-    """Return that a candidate is an MTP head or has one inside; empty: no, or not known."""
+    """Return that a candidate is a head or has one inside; empty: no, or not known."""
     if candidate.is_head:
-        return _tr("MTP head")
+        return said(head_title(candidate.head))
     return _tr("MTP head inside") if candidate.has_head else ""
 
 
@@ -130,7 +138,7 @@ def of_entry(entry: LibraryEntry) -> Candidate:
         architecture=card.architecture if card else "",
         has_template=card is None or card.has_template,
         has_head=card is not None and card.n_heads > 0,
-        is_head=entry.sidecar is not None and entry.sidecar.is_usable,
+        head=drafts_with(entry.sidecar.kind) if entry.sidecar else "",
     )
 
 
@@ -154,7 +162,7 @@ def of_choice(repository: HubRepository, choice: HubChoice) -> Candidate:
         architecture=model.architecture,
         repo=model.repo,
         has_head=has_head_by_path(f"{model.repo}/{choice.path}"),
-        is_head=not missing and sidecar is not None and sidecar.is_usable,
+        head=drafts_with(sidecar.kind) if sidecar and not missing else "",
     )
 
 
@@ -179,10 +187,10 @@ class Picks:
     Attributes:
         step: Which of the two is being chosen.
         target: None: not chosen yet.
-        draft: A draft model, or an MTP head in a file of its own; None: none, or not chosen yet.
+        draft: A draft model, or a head in a file of its own; None: none, or not chosen yet.
         is_decided: Whether the draft model, or to do without one, was chosen. A target's own head
             decides, too.
-        uses_head: Whether the target's own MTP head drafts where no draft model does.
+        uses_head: Whether the target's own head drafts where no draft model does.
     """
 
     step: Step = 1
@@ -193,7 +201,7 @@ class Picks:
 
     @property
     def drafts_itself(self) -> bool:
-        """Whether the target's own MTP head is what drafts."""
+        """Whether the target's own head is what drafts."""
         has_head = self.target is not None and self.target.has_head
         return self.draft is None and self.uses_head and has_head
 

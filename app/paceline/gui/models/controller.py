@@ -2,7 +2,7 @@
 
 The strategy stays usable with the pair, without overriding what the user chose: one that needs a
 draft model gives way when a pair without one is loaded, since every reply would be refused; where
-an MTP head is loaded, that takes the draft model's part, and the other way round. It comes back
+a head is loaded, that takes the draft model's part, and the other way round. It comes back
 with the next draft model, unless something else was chosen meanwhile: before the load,
 or while it was under way. Auto always stays: without a draft model it drafts by lookups.
 
@@ -45,6 +45,7 @@ from paceline.gui.state.current_devices import CurrentDevices
 from paceline.gui.state.pair import PairModel
 from paceline.gui.state.speculation import SpeculationModel
 from paceline.messages import ModelParams
+from paceline.params import OWN_HEAD, DraftModel
 from paceline.settings import kernels_of_environment
 
 
@@ -177,23 +178,26 @@ class ModelsController(QObject):
         """Load another target; the draft model stays if it may fit."""
         pair = self._loader.state.pair
         # The demo pair's draft model fits no target but its own.
-        draft = pair.draft if pair and pair.draft != self.demo.draft else None
+        is_own = pair is not None and pair.draft not in (None, self.demo.draft)
+        drafting = pair.drafting if pair is not None and is_own else OWN_HEAD
         # A lookup cache belongs to a vocabulary, and so to the model from before.
         exact = pair is not None and pair.exact
-        self._open(Pair(ModelParams(path), draft, exact=exact), path)
+        self._open(Pair(ModelParams(path), drafting, exact=exact), path)
 
     @Slot(str)
     def open_draft(self, path: str) -> None:
         """Load another draft model for the same target."""
         pair = self._loader.state.pair or self.demo
-        self._open(replace(pair, draft=ModelParams(path), mtp="auto"), path)
+        self._open(replace(pair, drafting=DraftModel(ModelParams(path))), path)
 
     def open_both(self, paths: list[str]) -> None:
         """Load two models: the larger one is the target."""
         small, large = sorted(paths, key=size_of)[-2:]
         pair = self._loader.state.pair
         exact = pair is not None and pair.exact
-        self._open(Pair(ModelParams(large), ModelParams(small), exact=exact), small, large)
+        self._open(
+            Pair(ModelParams(large), DraftModel(ModelParams(small)), exact=exact), small, large
+        )
 
     @Slot(object)
     def load(self, pair: Pair) -> None:
@@ -272,7 +276,7 @@ class ModelsController(QObject):
     def _on_no_draft(self) -> None:
         pair = self._loader.state.pair
         if pair is not None:
-            self.load(replace(pair, draft=None, mtp=pair.mtp if pair.draft else "off"))
+            self.load(replace(pair, drafting=OWN_HEAD if pair.draft else None))
 
     @Slot()
     def _on_stop_loading(self) -> None:

@@ -23,15 +23,17 @@ from PySide6.QtCore import QObject, Signal
 from paceline.catalog.judge.pairing import Verdict, judge, judge_head
 from paceline.catalog.local.model_files import model_at
 from paceline.catalog.memory.values import MemoryPlan, Saving
-from paceline.catalog.sidecar import HEADS
 from paceline.chat.pair import Pair
+from paceline.engine.draft.heads import drafts_with, head_title
 from paceline.engine.model.model_file import first_part, part_names
 from paceline.errors import ModelError, UserError
 from paceline.gui.kit.background import Background
+from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import translator
 from paceline.gui.models.picker.pair_judgement import Judge
 from paceline.gui.state.current_devices import CurrentDevices
 from paceline.gui.state.pair import file_name
+from paceline.params import Drafting, TargetHead, drafter_of
 
 _GGUF_MAGIC = b"GGUF"
 _TOO_SLOW = "takes-too-long"
@@ -79,10 +81,10 @@ def _judged(pair: Pair, models: Judge) -> Pair:
     # Without a remedy: to find one, the library and the Hub may have to be searched.
     file = pair.files[1]
     card = models.card(file)
-    is_head = card.sidecar in HEADS
-    verdict = judge_head(target, card) if is_head else judge(target, models.examine(file))
-    if is_head:
-        pair = replace(pair, draft=None, mtp=file)
+    head = drafts_with(card.sidecar)
+    verdict = judge_head(target, card) if head else judge(target, models.examine(file))
+    if head:
+        pair = replace(pair, drafting=TargetHead(head, file))
     if not verdict.ok:
         raise RefusedPairError(pair, verdict)
     return pair
@@ -133,15 +135,21 @@ def size_of(path: str) -> int:
         return 0
 
 
-def saving_title(saving: Saving) -> str:
-    """Return what a button says; empty for what only the user can find, such as another model."""
+def saving_title(saving: Saving, drafting: Drafting) -> str:
+    """Return what a button says; empty for what only the user can find, such as another model.
+
+    Args:
+        saving: What is given up.
+        drafting: What drafts until then.
+    """
+    head = said(head_title(drafter_of(drafting)))
     return {
         "windows": _tr("Keep no more than the windows"),
         "draft-cache": _tr("Quantise the draft's cache"),
         "draft-on-cpu": _tr("Draft on the processor"),
         "draft-context": _tr("Shorten the draft's context"),
         "lookups": _tr("Use lookups, no draft model"),
-        "no-head": _tr("Use lookups, no MTP head"),
+        "no-head": _tr("Use lookups, no {}").format(head),
     }.get(saving, "")
 
 
@@ -210,12 +218,12 @@ class MemoryAdvisor(QObject):
         if pair is self._question:
             decided = None
             if isinstance(plan, MemoryPlan):
-                decided = replace(pair, target=plan.target, draft=plan.draft)
+                decided = replace(pair, target=plan.target, drafting=plan.drafting)
             self.decided.emit(pair, decided)
 
     def _on_advice(self, pair: Pair, plan: MemoryPlan | UserError) -> None:
         remedies = plan.remedies if isinstance(plan, MemoryPlan) else ()
-        usable = [remedy for remedy in remedies if saving_title(remedy.saving)]
+        usable = [each for each in remedies if saving_title(each.saving, pair.drafting)]
         self.advised.emit(pair, usable[0] if usable else None)
 
 

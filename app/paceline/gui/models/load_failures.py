@@ -21,6 +21,7 @@ from paceline.gui.models.load_checks import MemoryAdvisor, RefusedPairError, sav
 from paceline.gui.models.picker.pair_judgement import Judge
 from paceline.gui.state.pair import model_name
 from paceline.messages import LoadFailed, ModelParams
+from paceline.params import OWN_HEAD, DraftModel, file_of, with_params
 from paceline.sentence import joined
 
 RELOAD = "reload"
@@ -87,7 +88,8 @@ class LoadFailures(QObject):
             return
         name = model_name(remedy.draft)
         target = replace(error.pair.target, path=remedy.target or error.pair.target.path)
-        instead = replace(_alone(error.pair), target=target, draft=ModelParams(remedy.draft))
+        drafting = DraftModel(ModelParams(remedy.draft))
+        instead = replace(error.pair, target=target, drafting=drafting)
         if remedy.draft.startswith("hf:"):
             action = Action(self.tr("Choose a draft model…"), self._choose_draft)
         else:
@@ -137,13 +139,12 @@ class LoadFailures(QObject):
             falls_back = self._pair.state.status != "failed"
             self._tell_failure(failure, hint, failed, falls_back=falls_back)
             return
-        mtp = "off" if remedy.saving == "no-head" else failed.mtp
-        saving = replace(failed, target=remedy.target, draft=remedy.draft, mtp=mtp)
+        saving = replace(failed, target=remedy.target, drafting=remedy.drafting)
         self._notifications.error(
             failure.message,
             remedy.text,
             topic=MODELS,
-            action=self._offer(saving_title(remedy.saving), saving),
+            action=self._offer(saving_title(remedy.saving, failed.drafting), saving),
         )
 
     def _offer(self, text: str, pair: Pair) -> Action:
@@ -162,9 +163,10 @@ def _with_less_context(failure: LoadFailed, state: PairState) -> Pair | None:
         return None
     if draft is not None and (draft.n_ctx or DEFAULT_CTX) > n_ctx:
         draft = replace(draft, n_ctx=n_ctx)
-    return replace(state.pair, target=replace(target, n_ctx=n_ctx), draft=draft)
+    drafting = with_params(state.pair.drafting, draft)
+    return replace(state.pair, target=replace(target, n_ctx=n_ctx), drafting=drafting)
 
 
 def _alone(pair: Pair) -> Pair:
-    """The pair without a draft model, and without an MTP head in a file of its own."""
-    return replace(pair, draft=None, mtp="auto" if pair.head_file else pair.mtp)
+    """The pair without a draft model, and without a head in a file of its own."""
+    return replace(pair, drafting=OWN_HEAD) if file_of(pair.drafting) else pair

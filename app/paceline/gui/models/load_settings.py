@@ -32,7 +32,7 @@ from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import fields_in_words
 from paceline.messages import DeviceInfo, EngineDescribed, Sameness
 from paceline.parameters import Parameter
-from paceline.params import ModelParams, read_shares
+from paceline.params import ModelParams, read_shares, with_params
 from paceline.settings import EngineHost
 
 SPLIT = ("split_mode", "tensor_split", "main_gpu")
@@ -276,7 +276,7 @@ class LoadSettings(FoldCard):
         return replace(
             self._pair,
             target=self.target.params(self._pair.target),
-            draft=None if draft is None else self.draft.params(draft),
+            drafting=with_params(self._pair.drafting, draft and self.draft.params(draft)),
             lookup_cache=self.lookup_cache.path,
             exact=self.exact.isChecked(),
         )

@@ -11,9 +11,10 @@ from PySide6.QtCore import QObject, Signal, Slot
 from paceline import starter
 from paceline.catalog.models import Models
 from paceline.chat.pair import Pair
+from paceline.codec import made_of
 from paceline.gui.state.pair import model_name
 from paceline.names import visible
-from paceline.params import ModelParams
+from paceline.params import DraftModel, ModelParams, with_params
 from paceline.paths import demo_pair
 from paceline.settings import MAX_PAIRS, SavedPair
 
@@ -22,7 +23,8 @@ def first_pairs(resources: Path, models: Models | None) -> tuple[Pair, Pair | No
     """The built-in pair, and the starter where it has been brought."""
     target, draft = (ModelParams(str(path)) for path in demo_pair(resources))
     file = starter.find(models.models_folder) if models is not None else None
-    return Pair(target, draft), Pair(ModelParams(str(file))) if file is not None else None
+    demo = Pair(target, DraftModel(draft))
+    return demo, Pair(ModelParams(str(file))) if file is not None else None
 
 
 class SavedPairs(QObject):
@@ -52,13 +54,15 @@ class SavedPairs(QObject):
 
     def pair(self, at: int) -> Pair:
         """Return one to be loaded."""
-        saved = self.pairs[at]
-        demo = self._demo
-        target = _located(saved.target, demo.target.path)
-        draft = saved.draft
+        pair, demo = Pair.of(self.pairs[at]), self._demo
+        draft = pair.draft
         if draft is not None:
             draft = _located(draft, demo.draft.path if demo.draft else "")
-        return Pair(target, draft, saved.lookup_cache, saved.exact, saved.mtp)
+        return replace(
+            pair,
+            target=_located(pair.target, demo.target.path),
+            drafting=with_params(pair.drafting, draft),
+        )
 
     def row_of(self, pair: Pair | None) -> int:
         """Return which one has the models of this pair; -1: none."""
@@ -74,7 +78,7 @@ class SavedPairs(QObject):
         if draft is not None and demo.draft is not None:
             draft = _portable(draft, demo.draft.path)
         target = _portable(pair.target, demo.target.path)
-        saved = SavedPair(target, draft, name, pair.lookup_cache, pair.exact, pair.mtp)
+        saved = made_of(SavedPair, pair.kept, target=target, draft=draft, name=name)
         at = self.row_of(pair)
         others = [other for row, other in enumerate(self.pairs) if row != at]
         self._set((saved, *others)[:MAX_PAIRS])

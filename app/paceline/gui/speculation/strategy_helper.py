@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QSize, Qt, Slot
 from PySide6.QtWidgets import QDialog, QLabel, QPushButton, QWidget
 
 from paceline.chat.advice import UseCase, UseCaseStrategy, recommendations
+from paceline.engine.draft.heads import head_kind
 from paceline.engine.draft.strategy import settings_text, strategy_text
 from paceline.gui.context import AppContext
 from paceline.gui.kit.card import Card
@@ -142,10 +143,12 @@ class StrategyAdvisor(DialogOwner[StrategyHelper]):
         model, draft = self._context.speculation, self._context.pair.state.draft
         spare = ""
         if draft is not None and self._context.actions.no_draft.isEnabled():
+            size, head = local_size(draft.size_bytes), head_kind(model.model)
             spare = self.tr("The draft model is not needed then; without it {} more are free.")
-            if model.model == "mtp":
-                spare = self.tr("The MTP head is not needed then; without it {} more are free.")
-            spare = spare.format(local_size(draft.size_bytes))
+            spare = spare.format(size)
+            if head is not None:
+                spare = self.tr("The {} is not needed then; without it {} more are free.")
+                spare = spare.format(said(head.title), size)
         for recommended in recommendations(model.model):
             self.dialog.cards[recommended.use_case].show_strategy(
                 recommended,

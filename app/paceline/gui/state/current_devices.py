@@ -23,7 +23,7 @@ from paceline.chat.pair import Pair, PairState
 from paceline.engine.model.model_params import free_memory
 from paceline.errors import UserError
 from paceline.messages import DeviceInfo, EngineDescribed
-from paceline.params import ModelParams
+from paceline.params import Drafting, ModelParams
 
 LOOK_EVERY_MS = 2000
 STEP_BYTES = 32 * 2**20
@@ -61,12 +61,10 @@ class Planner(Protocol):
     def plan(
         self,
         target: ModelParams,
-        draft: ModelParams | None,
+        drafting: Drafting,
         devices: Sequence[DeviceInfo],
         reclaimable: Mapping[str, int] | None = ...,
         is_stopped: Callable[[], bool] = ...,
-        *,
-        mtp: str = ...,
     ) -> MemoryPlan:
         """Return what a pair takes of every device. Worker threads; may take seconds."""
 
@@ -95,9 +93,7 @@ class RoomPlanner:
             UserError: As `Models.plan`.
         """
         back = {name: self._of(room, held).get(name, 0) for name, held in room.holders}
-        return self._models.plan(
-            pair.target, pair.draft, room.devices, back, is_stopped, mtp=pair.mtp
-        )
+        return self._models.plan(pair.target, pair.drafting, room.devices, back, is_stopped)
 
     def _of(self, room: Room, pair: Pair) -> Mapping[str, int]:
         """Return what a loaded pair would give back per device; empty where that is unknown."""
@@ -108,7 +104,7 @@ class RoomPlanner:
                 structs.replace(each, free_bytes=each.total_bytes) for each in room.devices
             )
             try:
-                plan = self._models.plan(pair.target, pair.draft, empty, mtp=pair.mtp)
+                plan = self._models.plan(pair.target, pair.drafting, empty)
                 self._given_back[key] = plan.gives_back
             except UserError:  # its file may have been removed
                 self._given_back[key] = {}

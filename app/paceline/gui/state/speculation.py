@@ -18,9 +18,9 @@ from typing import Literal
 from PySide6.QtCore import QObject, Signal
 
 from paceline.engine.draft.base import AUTO, DrafterInfo
+from paceline.engine.draft.heads import head_title, usable_heads
 from paceline.engine.draft.strategy import (
     CompleteStrategy,
-    Needs,
     complete,
     drafters_named,
     needs_of,
@@ -29,10 +29,11 @@ from paceline.engine.draft.strategy import (
 from paceline.errors import UserError
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import translator
-from paceline.params import Strategy
+from paceline.params import DRAFT, Strategy
 
 Group = Literal["auto", "draft", "lookup", "mixed", "off"]
 GROUPS: tuple[Group, ...] = ("auto", "draft", "lookup", "mixed", "off")
+_HEADS = tuple(kind.id for kind in usable_heads())
 USUAL_CHAINS = (
     "suffix+draft",
     "ngram-mod+draft",
@@ -40,9 +41,7 @@ USUAL_CHAINS = (
     "suffix+ngram-mod+draft",
     "ngram-cache+draft",
     "suffix+ngram-mod",
-    "suffix+mtp",
-    "ngram-mod+mtp",
-    "prompt-lookup+mtp",
+    *(f"{lookup}+{head}" for head in _HEADS for lookup in ("suffix", "ngram-mod", "prompt-lookup")),
 )
 USUAL_LOOKUP = "suffix"
 """What the group of lookups means at first: it finds the longest match of them all."""
@@ -146,7 +145,7 @@ class SpeculationModel(QObject):
         ]
         self._own_chains: list[str] = []
         self._last: dict[Group, str] = {}
-        self._loaded: Needs | None = None
+        self._loaded: str | None = None
         self._current = DEFAULT if DEFAULT in self._infos else next(iter(self._infos))
         self.unusable: Strategy | None = None
         self.problem = ""
@@ -182,8 +181,8 @@ class SpeculationModel(QObject):
     def choices(self, group: Group) -> tuple[Choice, ...]:
         """Everything that a group offers."""
         if group == "mixed":
-            other = "draft" if self.model == "mtp" else "mtp"
-            names = [name for name in self._usual_chains if self.needs(name) != other]
+            usable = ("", self.model if self.model in _HEADS else DRAFT)
+            names = [name for name in self._usual_chains if self.needs(name) in usable]
             names += [name for name in self._own_chains if self.is_offered(name)]
         else:
             names = [info.id for info in self.infos if group_of([info]) == group]
@@ -198,23 +197,23 @@ class SpeculationModel(QObject):
                 return name
         return ""
 
-    def needs(self, name: str) -> Needs:
-        """What has to be loaded for a strategy beside the target."""
+    def needs(self, name: str) -> str:
+        """What has to be loaded for a strategy beside the target, as `needs_of`."""
         return needs_of(self._members(name))
 
     def is_offered(self, name: str) -> bool:
-        """Whether a strategy is in the menus: one with an MTP head only where one is loaded."""
-        return self.needs(name) != "mtp" or self._loaded == "mtp" or name == self._current
+        """Whether a strategy is in the menus: one with a head only where such a head is loaded."""
+        needed = self.needs(name)
+        return needed not in _HEADS or needed == self._loaded or name == self._current
 
     def obstacle(self, name: str) -> str:
         """Why a strategy cannot be used now, in words; empty: it can."""
         if self._loaded is None or self.needs(name) in ("", self._loaded):
             return ""
-        return self.tr(
-            "No MTP head is loaded. Choose a model that has one."
-            if self.needs(name) == "mtp"
-            else "No draft model is loaded. Open one in the Models menu."
-        )
+        if self.needs(name) == DRAFT:
+            return self.tr("No draft model is loaded. Open one in the Models menu.")
+        head = said(head_title(self.needs(name)))
+        return self.tr("No {} is loaded. Choose a model that has one.").format(head)
 
     @property
     def is_controlled(self) -> bool:
@@ -222,9 +221,9 @@ class SpeculationModel(QObject):
         return self.group == "auto" or any(self._is_automatic(info.id) for info in self.members)
 
     @property
-    def model(self) -> Needs:
+    def model(self) -> str:
         """What is loaded to draft beside the target; a draft model while that is not known."""
-        return "draft" if self._loaded is None else self._loaded
+        return DRAFT if self._loaded is None else self._loaded
 
     def knows(self, strategy: Strategy) -> bool:
         """Whether there are all drafters of a strategy."""
@@ -249,7 +248,7 @@ class SpeculationModel(QObject):
             return _tr("“{}”").format(title)
         return _tr("“{}” with {}").format(title, ", ".join(changes))
 
-    def set_drafter(self, loaded: Needs | None) -> None:
+    def set_drafter(self, loaded: str | None) -> None:
         """Know what is loaded to draft beside the target; None: that is not known."""
         if loaded != self._loaded:
             self._loaded = loaded

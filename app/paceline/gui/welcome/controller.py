@@ -41,7 +41,7 @@ from paceline.gui.welcome.pages import (
     starters,
 )
 from paceline.names import visible
-from paceline.params import ModelParams
+from paceline.params import OWN_HEAD, Drafting, DraftModel, ModelParams
 
 N_RECOMMENDED = 3
 _N_ASKED = 3
@@ -359,8 +359,10 @@ class WelcomeController(QObject):
     def _on_load_best(self, _which: int) -> None:
         if self._best is not None:
             target, draft = self._best.target, self._best.draft
-            params = ModelParams(str(draft.file.path)) if draft is not None else None
-            self._loads.load_models(Pair(ModelParams(str(target.file.path)), params))
+            drafting: Drafting = OWN_HEAD
+            if draft is not None:
+                drafting = DraftModel(ModelParams(str(draft.file.path)))
+            self._loads.load_models(Pair(ModelParams(str(target.file.path)), drafting))
             self.leave()
 
     @Slot()

@@ -23,6 +23,7 @@ from paceline.gui.kit.notices import Action, Notifications, ask_to_delete
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local_size
 from paceline.gui.models.downloads.model import DownloadsModel, line, steps, title
+from paceline.params import moved
 
 DOWNLOADS = "downloads"
 """Topic of notices about downloads."""
@@ -246,12 +247,11 @@ class PairFetcher(QObject):
             self._finish(self.wanted)
 
     def _finish(self, pair: Pair) -> None:
-        paths, draft = self._paths, pair.draft
+        paths = self._paths
         found = replace(
             pair,
             target=replace(pair.target, path=paths[pair.target.path]),
-            draft=replace(draft, path=paths[draft.path]) if draft is not None else None,
-            mtp=paths[pair.head_file] if pair.head_file else pair.mtp,
+            drafting=moved(pair.drafting, paths.__getitem__),
         )
         self.ready.emit(found)  # `wanted` is still this pair
         if self.wanted is pair:

@@ -14,9 +14,10 @@ from typing import Literal
 from PySide6.QtCore import QCoreApplication, QObject
 
 from paceline.catalog.hub.values import HubChoice, HubModel, HubRepository
-from paceline.catalog.judge.curated import CuratedPair
+from paceline.catalog.judge.curated import LOOKUP, CuratedPair
 from paceline.catalog.local.library import LibraryEntry
 from paceline.catalog.sidecar import sidecar_in_path
+from paceline.engine.draft.heads import drafts_with
 from paceline.gui.kit.rows import Rows
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import known_size, local_weights, translator
@@ -304,9 +305,9 @@ def _offer_of_pair(pair: CuratedPair, fit: str, key: str) -> Offer:
         role="pair" if is_pair else "repository",
         model=target,
         draft=draft,
-        repo="" if pair.kind == "lookup" else repo,
+        repo="" if pair.kind == LOOKUP else repo,
         has_mark=pair.is_usable,
-        is_dimmed=fit == "large" or pair.kind == "dflash",
+        is_dimmed=fit == "large" or pair.is_ahead,
         origin=pair,
     )
 
@@ -317,7 +318,7 @@ def recommended_drafts(pairs: Sequence[CuratedPair], target: Candidate) -> list[
     drafts = {
         pair.draft_reference or pair.draft_repo: pair
         for pair in reversed(pairs)
-        if pair.kind != "dflash" and pair.is_for(*known)
+        if not pair.is_ahead and pair.is_for(*known)
     }
     return [_offer_of_draft(key, pair) for key, pair in reversed(drafts.items())]
 
@@ -326,7 +327,7 @@ def _offer_of_draft(key: str, pair: CuratedPair) -> Offer:
     title = file_name(pair.draft_file) if pair.draft_file else pair.draft_repo
     draft = draft_candidate(pair)
     role: Role = "model" if draft is not None else "repository"
-    if pair.kind == "lookup":
+    if pair.kind == LOOKUP:
         title, role = _tr("No draft model"), "lookups"
     elif has_head_inside(pair):
         title, role = _tr("MTP head inside"), "head"
@@ -346,7 +347,7 @@ def _offer_of_draft(key: str, pair: CuratedPair) -> Offer:
 
 def has_head_inside(pair: CuratedPair) -> bool:
     """Return true where the target's file holds a head that drafts for it."""
-    return pair.kind == "mtp" and not pair.draft_repo
+    return pair.is_headed and not pair.draft_repo
 
 
 def target_candidate(pair: CuratedPair) -> Candidate | None:
@@ -363,7 +364,7 @@ def draft_candidate(pair: CuratedPair) -> Candidate | None:
         return None
     n_bytes = pair.draft_bytes or 0
     found = _candidate(pair.draft_reference, pair.draft_repo, pair.draft_file, n_bytes)
-    return replace(found, is_head=pair.kind == "mtp")
+    return replace(found, head=drafts_with(pair.kind))
 
 
 def _candidate(reference: str, repo: str, file: str, n_bytes: int) -> Candidate:

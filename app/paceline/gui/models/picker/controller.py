@@ -34,6 +34,7 @@ from paceline.gui.models.picker.dialog import PickerBuilder, PickerDialog
 from paceline.gui.models.picker.pair_judgement import PairJudgement
 from paceline.gui.models.picker.pair_pane import PairPane
 from paceline.gui.state.current_devices import CurrentDevices, RoomPlanner
+from paceline.params import TargetHead
 
 _DRAFT_STEP = 2
 
@@ -137,12 +138,13 @@ class PickerController(DialogOwner[PickerDialog]):
         if pair is not None:
             drafter = self._library.candidate(pair.files[1]) if len(pair.files) > 1 else None
             if drafter is not None:
-                drafter = replace(drafter, is_head=bool(pair.head_file))
+                head = pair.drafting.kind if isinstance(pair.drafting, TargetHead) else ""
+                drafter = replace(drafter, head=head)
             self.picks = Picks(
                 target=self._library.candidate(pair.target.path),
                 draft=drafter,
                 is_decided=True,
-                uses_head=pair.mtp != "off",
+                uses_head=pair.drafting is not None,
             )
             self._pane.show_params(pair.target, pair.draft)
         self._pane.show_picks(self.picks)
@@ -287,7 +289,7 @@ class PickerController(DialogOwner[PickerDialog]):
     def _seen_now(self, candidate: Candidate | None) -> Candidate | None:
         if candidate is None or Path(candidate.reference) not in self._library.offers:
             return candidate
-        return replace(self._library.candidate(candidate.reference), is_head=candidate.is_head)
+        return replace(self._library.candidate(candidate.reference), head=candidate.head)
 
     @Slot(int)
     def _on_step(self, step: int) -> None:

@@ -27,6 +27,7 @@ from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local_size, local_sizes, translator
 from paceline.gui.look.current import look
 from paceline.gui.models.load_checks import saving_title
+from paceline.params import Drafting
 
 _HEIGHT = 16
 _RADIUS = 5.0
@@ -285,10 +286,15 @@ class _Way(QWidget):
             spacing=2,
         )
 
-    def show_remedy(self, remedy: MemoryRemedy) -> None:
-        """Offer this; without a button where only the user can find what is needed."""
+    def show_remedy(self, remedy: MemoryRemedy, drafting: Drafting) -> None:
+        """Offer this; without a button where only the user can find what is needed.
+
+        Args:
+            remedy: What to do.
+            drafting: What drafts until then.
+        """
         self._remedy = remedy
-        title = saving_title(remedy.saving)
+        title = saving_title(remedy.saving, drafting)
         say(self.button, title)
         words = said(remedy.text)
         self.button.setAccessibleDescription(words)
@@ -350,10 +356,11 @@ class MemoryCard(Card):
 
     def _show_ways(self, plan: MemoryPlan | None) -> None:
         remedies = plan.remedies if plan is not None and not plan.fits else ()
+        drafting = plan.drafting if plan is not None else None
         self.help.setVisible(bool(remedies))
         ways = as_many(self.ways, len(remedies), self._make_way, self._way_rows)
         for way, remedy in zip(ways, remedies, strict=True):
-            way.show_remedy(remedy)
+            way.show_remedy(remedy, drafting)
 
     def _make_way(self) -> _Way:
         way = _Way()

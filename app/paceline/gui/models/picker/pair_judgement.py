@@ -22,6 +22,7 @@ from paceline.chat.pair import Pair
 from paceline.errors import UserError
 from paceline.gui.kit.background import Background
 from paceline.gui.state.current_devices import Room, RoomPlanner
+from paceline.params import drafter_of
 
 WAIT_MS = 150
 
@@ -213,7 +214,7 @@ def _look(models: Judge, pair: Pair, is_stopped: Callable[[], bool]) -> Judgemen
     if len(pair.files) > 1:
         drafter = pair.files[1]
         draft = models.card(drafter, is_stopped)
-    elif pair.mtp == "off" or not target.n_heads:
+    elif pair.drafting is None or not target.n_heads:
         return Judgement("known", target)
     verdict = models.judge(pair.target.path, drafter, is_stopped)
     return Judgement("known", target, draft, verdict)
@@ -221,4 +222,4 @@ def _look(models: Judge, pair: Pair, is_stopped: Callable[[], bool]) -> Judgemen
 
 def _models(pair: Pair | None) -> tuple[str, ...]:
     """What a verdict is about."""
-    return (*pair.files, pair.mtp) if pair is not None else ()
+    return (*pair.files, drafter_of(pair.drafting)) if pair is not None else ()

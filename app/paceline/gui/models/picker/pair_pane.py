@@ -37,7 +37,7 @@ from paceline.gui.models.picker.load_form import LoadForm
 from paceline.gui.models.picker.memory_card import MemoryCard
 from paceline.gui.models.picker.pair_judgement import Judgement, PairJudgement
 from paceline.gui.state.pair import model_name
-from paceline.params import ModelParams
+from paceline.params import OWN_HEAD, DraftModel, ModelParams, TargetHead, params_of
 
 _AROUND_PX = 64
 """What stands beside the text of the button: its own margins and those of the card."""
@@ -290,10 +290,11 @@ class PairPane(QWidget):
         if picks.target is None:
             return None
         target, draft = self.form.target_params(picks.target.reference), picks.draft
-        if draft is not None and draft.is_head:
-            return Pair(target, mtp=draft.reference)
-        params = self.form.draft_params(draft.reference) if draft is not None else None
-        return Pair(target, params, mtp="auto" if picks.uses_head else "off")
+        if draft is None:
+            return Pair(target, OWN_HEAD if picks.uses_head else None)
+        if draft.is_head:
+            return Pair(target, TargetHead(draft.head, draft.reference))
+        return Pair(target, DraftModel(self.form.draft_params(draft.reference)))
 
     @property
     def _has_draft_model(self) -> bool:
@@ -349,8 +350,9 @@ class PairPane(QWidget):
         """Load the models as the remedy says; other models are the picker's matter."""
         pair = self.pair()
         draft_now = pair.draft.path if pair and pair.draft else ""
-        draft_then = remedy.draft.path if remedy.draft else ""
-        self.form.show_params(remedy.target, remedy.draft)
+        draft = params_of(remedy.drafting)
+        draft_then = draft.path if draft else ""
+        self.form.show_params(remedy.target, draft)
         is_other = draft_then != draft_now or remedy.saving == "no-head"
         if is_other or (pair and pair.target.path != remedy.target.path):
             name = model_name(draft_then)
