@@ -62,7 +62,7 @@ class Engine:
         self.reply = reply
         self.commands: list[Command] = []
 
-    def submit(self, command: Command) -> list[Event]:
+    def ask(self, command: Command) -> list[Event]:
         """Answer a command."""
         self.commands.append(command)
         match command:
@@ -85,7 +85,7 @@ class Engine:
             command = run.next_command()
             if command is None:
                 return
-            for event in self.submit(command):
+            for event in self.ask(command):
                 run.on_event(event)
 
     @property

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from msgspec import structs
 
+from cli.scripted import ScriptedEngine
 from paceline.cli.chat_run import ChatRequest, ChatRun
 from paceline.cli.loading import TurnError, decide_layers, planner
 from paceline.cli.output import Interrupts
 from paceline.errors import ModelError
-from paceline.hosting.inline import InlineClient
+from paceline.hosting.threaded import ThreadedClient
 from paceline.messages import (
     Command,
     DescribeEngine,
@@ -29,7 +31,6 @@ from paceline.params import DraftModel, params_of
 from paceline.paths import Paths
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from paceline.catalog.memory.values import MemoryPlan
@@ -46,33 +47,21 @@ def gpu(n_bytes: int) -> DeviceInfo:
     return DeviceInfo("CUDA0", "A card", "gpu", n_bytes, n_bytes)
 
 
-class Engine:
-    """Answers what it is; loads nothing."""
+def engine_with(*devices: DeviceInfo) -> ScriptedEngine:
+    """An engine that says what it is, and loads nothing."""
 
-    is_alive = True
-
-    def __init__(self, *devices: DeviceInfo) -> None:
-        self._devices = devices
-        self.loads: list[LoadPair] = []
-        self._listener: Callable[[Event], None] | None = None
-
-    def set_listener(self, listener: Callable[[Event], None] | None) -> None:
-        self._listener = listener
-
-    def submit(self, command: Command) -> None:
-        assert self._listener is not None
+    def answer(command: Command) -> list[Event]:
         if isinstance(command, LoadPair):
-            self.loads.append(command)
-            self._listener(LoadFailed(command.request_id, "cannot-load", "It is a fake.", ""))
-            return
+            return [LoadFailed(command.request_id, "cannot-load", "It is a fake.", "")]
         assert isinstance(command, DescribeEngine)
-        self._listener(EngineDescribed("0", "", supports_gpu=True, devices=self._devices))
+        return [EngineDescribed("0", "", supports_gpu=True, devices=devices)]
 
-    def cancel(self, request_id: str) -> None:
-        """There is nothing to cancel."""
+    return ScriptedEngine(answer)
 
-    def close(self) -> bool:
-        return True
+
+def decide(load: LoadPair, plan: Planner, *devices: DeviceInfo) -> tuple[LoadPair, tuple[str, ...]]:
+    with engine_with(*devices) as client:
+        return decide_layers(load, client, plan)
 
 
 @pytest.fixture
@@ -91,19 +80,15 @@ def not_asked(*_: object) -> MemoryPlan:
 
 
 def test_without_a_gpu_nothing_changes(load: LoadPair) -> None:
-    assert decide_layers(load, Engine(CPU), not_asked) == (load, ())
+    assert decide(load, not_asked, CPU) == (load, ())
 
 
 def test_the_real_engine_of_this_build_can_be_asked(load: LoadPair) -> None:
-    client = InlineClient()
-    try:
-        devices: list[EngineDescribed] = []
-        client.set_listener(devices.append)  # type: ignore[arg-type]
-        client.submit(DescribeEngine())
-        if not devices[0].supports_gpu:
+    with closing(ThreadedClient()) as client:
+        described = client.request(DescribeEngine()).wait()
+        assert isinstance(described, EngineDescribed)
+        if not described.supports_gpu:
             assert decide_layers(load, client, not_asked) == (load, ())
-    finally:
-        client.close()
 
 
 def test_layers_that_were_given_stay(load: LoadPair) -> None:
@@ -114,18 +99,18 @@ def test_layers_that_were_given_stay(load: LoadPair) -> None:
         target=replace(load.target, n_gpu_layers=3),
         drafting=DraftModel(replace(draft, n_gpu_layers=0)),
     )
-    assert decide_layers(given, Engine(gpu(8 * GIB), CPU), not_asked) == (given, ())
+    assert decide(given, not_asked, gpu(8 * GIB), CPU) == (given, ())
 
 
 def test_a_large_gpu_takes_both_models_and_a_small_one_the_draft_first(
     load: LoadPair, plan: Planner
 ) -> None:
-    decided, notes = decide_layers(load, Engine(gpu(8 * GIB), CPU), plan)
+    decided, notes = decide(load, plan, gpu(8 * GIB), CPU)
     assert notes == ()
     draft = params_of(decided.drafting)
     assert draft is not None
     assert (decided.target.n_gpu_layers, draft.n_gpu_layers) == (9, 3)
-    small, notes = decide_layers(load, Engine(gpu(560 * MIB), CPU), plan)
+    small, notes = decide(load, plan, gpu(560 * MIB), CPU)
     assert notes == ()
     draft = params_of(small.drafting)
     assert draft is not None
@@ -136,17 +121,18 @@ def test_a_large_gpu_takes_both_models_and_a_small_one_the_draft_first(
 def test_a_run_decides_before_it_loads_and_hears_of_the_load(
     load: LoadPair, plan: Planner, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    engine = Engine(gpu(GIB // 4), structs.replace(CPU, total_bytes=MIB, free_bytes=MIB))
+    engine = engine_with(gpu(GIB // 4), structs.replace(CPU, total_bytes=MIB, free_bytes=MIB))
     request = ChatRequest(load, StartTurn("turn", RawText("p")))
     with Interrupts() as interrupts, pytest.raises(TurnError, match="It is a fake"):
-        ChatRun(engine, request, interrupts, as_json=False, plan=plan).run()
-    assert [each.target.n_gpu_layers for each in engine.loads] == [0]
+        ChatRun(engine.client, request, interrupts, as_json=False, plan=plan).run()
+    loads = [command for command in engine.commands if isinstance(command, LoadPair)]
+    assert [each.target.n_gpu_layers for each in loads] == [0]
     assert "Memory may not suffice" in capsys.readouterr().err
 
 
 def test_what_does_not_fit_is_said_and_loaded_all_the_same(load: LoadPair, plan: Planner) -> None:
     none = structs.replace(CPU, total_bytes=MIB, free_bytes=MIB)
-    decided, notes = decide_layers(load, Engine(gpu(GIB // 2), none), plan)
+    decided, notes = decide(load, plan, gpu(GIB // 2), none)
     assert decided.target.n_gpu_layers == 0
     assert len(notes) == 1
     assert notes[0].startswith("Memory may not suffice. The target does not fit")
@@ -158,4 +144,4 @@ def test_a_file_that_cannot_be_read_is_left_to_the_load(load: LoadPair, tmp_path
     def refuse(*_: object) -> MemoryPlan:
         raise ModelError("file-not-found", "There is no such file.", "Choose another.")
 
-    assert decide_layers(gone, Engine(gpu(GIB), CPU), refuse) == (gone, ())
+    assert decide(gone, refuse, gpu(GIB), CPU) == (gone, ())

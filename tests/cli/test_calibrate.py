@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import signal
 import sys
-import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import make_pairs
 from cli.program import assert_one_clear_line, paceline, paceline_process
+from cli.scripted import ScriptedEngine
 from paceline.cli import calibrate
 from paceline.cli.calibrate import costs_table, rows_of
 from paceline.cli.output import Interrupts
@@ -93,50 +93,18 @@ def test_what_cannot_be_measured(arguments: list[str], code: int) -> None:
     assert_one_clear_line(result)
 
 
-class Client:
-    """An engine that answers as it was told, or never."""
-
-    def __init__(self, interrupts: Interrupts, *answers: Event) -> None:
-        self.interrupts = interrupts
-        self.answers = answers
-        self.cancelled: list[str] = []
-        self.commands: list[Command] = []
-
-    def set_listener(self, listener: Callable[[Event], None]) -> None:
-        self.listener = listener
-
-    def submit(self, command: Command) -> None:
-        self.commands.append(command)
-        if not self.answers:
-            signal.raise_signal(signal.SIGINT)
-            deadline = time.monotonic() + 5
-            while not self.cancelled and time.monotonic() < deadline:
-                time.sleep(0.005)
-            self.listener(Calibrated("calibrate", problem="Stopped."))
-        for answer in self.answers:
-            self.listener(answer)
-
-    def cancel(self, request_id: str) -> None:
-        self.cancelled.append(request_id)
-
-
-def measure(*answers: Event) -> tuple[Client, UserError | None]:
-    with Interrupts() as interrupts:
-        client = Client(interrupts, *answers)
-        try:
-            calibrate.measure(client, interrupts)  # type: ignore[arg-type]
-        except UserError as error:
-            return client, error
-    return client, None
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="signals work differently there")
 def test_ctrl_c_stops_it() -> None:
-    client, error = measure()
-    assert client.commands == [Calibrate("calibrate")]
-    assert {*client.cancelled} == {"calibrate"}
-    assert error is not None
-    assert (error.code, error.exit_code) == ("cancelled", 130)
+    def answer(_command: Command) -> Iterator[Event]:
+        signal.raise_signal(signal.SIGINT)
+        engine.wait_for_cancel()
+        yield Calibrated("calibrate", problem="Stopped.")
+
+    engine = ScriptedEngine(answer)
+    with Interrupts() as interrupts, engine as client, pytest.raises(UserError) as caught:
+        calibrate.measure(client, interrupts)
+    assert [type(command) for command in engine.commands] == [Calibrate]
+    assert (caught.value.code, caught.value.exit_code) == ("cancelled", 130)
 
 
 @pytest.mark.parametrize(
@@ -147,10 +115,14 @@ def test_ctrl_c_stops_it() -> None:
     ],
 )
 def test_an_engine_that_fails_is_told(answer: Event, words: str) -> None:
-    _, error = measure(answer)
-    assert error is not None
-    assert str(error) == words
-    assert error.exit_code == 1
+    with (
+        Interrupts() as interrupts,
+        ScriptedEngine(lambda _command: [answer]) as client,
+        pytest.raises(UserError) as caught,
+    ):
+        calibrate.measure(client, interrupts)
+    assert str(caught.value) == words
+    assert caught.value.exit_code == 1
 
 
 def test_help_names_it() -> None:

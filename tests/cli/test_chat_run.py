@@ -7,12 +7,13 @@ import math
 import os
 import signal
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import pytest
 from msgspec import structs
 
+from cli.scripted import ScriptedEngine
+from hosting.rig import wait_until
 from paceline.cli.chat import TURN_ID
 from paceline.cli.chat_run import ChatRequest, ChatRun
 from paceline.cli.loading import USAGE_CODES, TurnError
@@ -21,6 +22,7 @@ from paceline.cli.output import Interrupts
 from paceline.figures import Sameness
 from paceline.messages import (
     Command,
+    DescribeEngine,
     DraftCount,
     DrafterStats,
     EngineDied,
@@ -46,7 +48,7 @@ from paceline.messages import (
 from paceline.params import Strategy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterable, Iterator
 
 INFO = ModelInfo("m", "m", "llama", "", 1, 1, 64, 64, 8, 1, 1, 1, 0, True, True)
 LOADED = PairLoaded(LOAD_ID, INFO, None, 0.1)
@@ -70,52 +72,31 @@ def finished(text: str, stats: TurnStats = STATS, reason: str = "eog") -> TurnFi
     return TurnFinished(TURN_ID, reason, text, (0, 1), 7, Strategy.of("off"), stats)  # type: ignore[arg-type]
 
 
-class ScriptedClient:
-    """Answers each kind of command with prepared events."""
-
-    def __init__(self, load: list[Event], turn: list[Event]) -> None:
-        self.script = {LoadPair: load, StartTurn: turn}
-        self.commands: list[Command] = []
-        self.cancelled: list[str] = []
-        self.is_alive = True
-        self._listener: Callable[[Event], None] | None = None
-
-    def submit(self, command: Command) -> None:
-        self.commands.append(command)
-        assert self._listener is not None
-        for event in self.script[type(command)]:
-            self._listener(event)
-
-    def cancel(self, request_id: str) -> None:
-        self.cancelled.append(request_id)
-
-    def set_listener(self, listener: Callable[[Event], None] | None) -> None:
-        self._listener = listener
-
-    def close(self) -> bool:
-        self.is_alive = False
-        return True
+REQUEST = ChatRequest(
+    LoadPair(LOAD_ID, ModelParams("m.gguf")), StartTurn(TURN_ID, RawText("p")), ("A note.",)
+)
 
 
-def run(
-    turn: list[Event], load: list[Event] | None = None, *, as_json: bool = False
-) -> tuple[int, ScriptedClient]:
-    client = ScriptedClient([LOADED] if load is None else load, turn)
-    request = ChatRequest(
-        LoadPair(LOAD_ID, ModelParams("m.gguf")), StartTurn(TURN_ID, RawText("p")), ("A note.",)
-    )
+def run(turn: Iterable[Event], load: list[Event] | None = None, *, as_json: bool = False) -> int:
+    def answer(command: Command) -> Iterable[Event]:
+        if isinstance(command, LoadPair):
+            return [LOADED] if load is None else load
+        return turn
+
     with Interrupts() as interrupts:
+        engine = ScriptedEngine(answer)
         try:
-            return ChatRun(client, request, interrupts, as_json=as_json).run(), client
+            return ChatRun(engine.client, REQUEST, interrupts, as_json=as_json).run()
         finally:
-            assert not client.is_alive
+            refused = engine.client.request(DescribeEngine()).wait(0)
+            assert isinstance(refused, EngineDied), "the client is closed"
 
 
 Capture = pytest.CaptureFixture[str]
 
 
 def test_the_text_that_lags_behind_is_printed_at_the_end(capsys: Capture) -> None:
-    code, _ = run([STARTED, step(0, "a"), step(1, ""), finished("ab é")])
+    code = run([STARTED, step(0, "a"), step(1, ""), finished("ab é")])
     assert code == 0
     assert capsys.readouterr().out == "ab é\n"
 
@@ -230,7 +211,7 @@ def test_an_interrupted_start_is_not_a_failure(load: list[Event], turn: list[Eve
 
 
 def test_a_cancelled_reply_is_printed(capsys: Capture) -> None:
-    code, _ = run([STARTED, finished("so far", reason="cancelled")], as_json=True)
+    code = run([STARTED, finished("so far", reason="cancelled")], as_json=True)
     assert code == 130
     assert json.loads(capsys.readouterr().out)["reason"] == "cancelled"
 
@@ -279,45 +260,47 @@ def test_the_turn_is_cancelled_when_nobody_reads(monkeypatch: pytest.MonkeyPatch
     def broken(_text: str) -> int:
         raise BrokenPipeError
 
+    def answer(command: Command) -> Iterator[Event]:
+        if isinstance(command, LoadPair):
+            yield LOADED
+            return
+        yield from (STARTED, step(0, "a"))
+        engine.wait_for_cancel()
+        yield from (step(1, "b"), finished("ab", reason="cancelled"))
+
     monkeypatch.setattr("paceline.cli.output.discard_stdout", lambda: None)
     monkeypatch.setattr("sys.stdout.write", broken)
-    code, client = run([STARTED, step(0, "a"), step(1, "b"), finished("ab")])
-    assert code == 0
-    assert client.cancelled == [LOAD_ID, TURN_ID]
+    engine = ScriptedEngine(answer)
+    with Interrupts() as interrupts:
+        assert ChatRun(engine.client, REQUEST, interrupts, as_json=False).run() == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="os.kill would end the process there")
 def test_ctrl_c_before_anything_began_loads_nothing() -> None:
-    client = ScriptedClient([LOADED], [])
-    request = ChatRequest(
-        LoadPair(LOAD_ID, ModelParams("m.gguf")), StartTurn(TURN_ID, RawText("p"))
-    )
+    engine = ScriptedEngine(lambda _command: [LOADED])
     with Interrupts() as interrupts:
-        os.kill(os.getpid(), signal.SIGINT)
-        while not interrupts.hit:
-            time.sleep(0.001)
+        press_ctrl_c(interrupts)
         with pytest.raises(TurnError) as caught:
-            ChatRun(client, request, interrupts, as_json=False).run()
+            ChatRun(engine.client, REQUEST, interrupts, as_json=False).run()
     assert caught.value.exit_code == 130
-    assert client.commands == []
+    assert engine.commands == []
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="os.kill would end the process there")
 def test_ctrl_c_between_load_and_turn_reaches_the_turn() -> None:
+    def answer(command: Command) -> Iterator[Event]:
+        if isinstance(command, LoadPair):
+            yield LOADED
+            return
+        press_ctrl_c(interrupts)
+        engine.wait_for_cancel()
+        yield from (STARTED, finished("", reason="cancelled"))
+
+    engine = ScriptedEngine(answer)
     with Interrupts() as interrupts:
+        assert ChatRun(engine.client, REQUEST, interrupts, as_json=False).run() == 130
 
-        class Interrupting(ScriptedClient):
-            def submit(self, command: Command) -> None:
-                if isinstance(command, StartTurn):
-                    os.kill(os.getpid(), signal.SIGINT)
-                    while not interrupts.hit:
-                        time.sleep(0.001)
-                    self.cancelled.clear()  # it came too early: the turn was not running
-                super().submit(command)
 
-        client = Interrupting([LOADED], [STARTED, finished("", reason="cancelled")])
-        request = ChatRequest(
-            LoadPair(LOAD_ID, ModelParams("m.gguf")), StartTurn(TURN_ID, RawText("p"))
-        )
-        assert ChatRun(client, request, interrupts, as_json=False).run() == 130
-    assert TURN_ID in client.cancelled
+def press_ctrl_c(interrupts: Interrupts) -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+    wait_until(lambda: interrupts.hit)

@@ -119,7 +119,7 @@ def test_a_library_that_does_not_load_is_told(
     def broken_too(*_: object) -> None:
         broken()
 
-    monkeypatch.setattr("paceline.hosting.inline.InlineClient", broken)
+    monkeypatch.setattr("paceline.engine.native.llama_backend", broken)
     monkeypatch.setattr("paceline.workers.worker.ChildProcess", broken_too)
     assert doctor.run(options(json=True)) == 0
     report = json.loads(capsys.readouterr().out)

@@ -84,11 +84,10 @@ class FakeClient:
         self.takes_texts = True
         self.tickets: list[Ticket] = []
         self.commands: list[Command] = []
-        self.cancelled: list[object] = []
+        self.cancelled: list[Command] = []
         self.running: Ticket | None = None
         self.is_closed = False
         self._watchers: list[Listener] = []
-        self._listener: Listener | None = None
 
     def request(
         self,
@@ -99,9 +98,18 @@ class FakeClient:
     ) -> Ticket:
         ticket = Ticket(self, command, priority, on_event, asker)  # type: ignore[arg-type]
         ticket.begin()
+        if priority < Priority.COUNTING and isinstance(command, (StartTurn, LoadPair)):
+            self._make_way()
         self.tickets.append(ticket)
         self._note(command)
         return ticket
+
+    def _make_way(self) -> None:
+        """Stop idle work, as a broker does."""
+        for ticket in self.tickets:
+            is_idle = ticket.priority == Priority.IDLE and ticket.state == "running"
+            if is_idle and isinstance(ticket.command, (StartTurn, Calibrate)):
+                ticket.gave_way = True
 
     def _note(self, command: Command) -> None:
         self.commands.append(command)
@@ -118,15 +126,8 @@ class FakeClient:
         assert isinstance(ticket.command, StartTurn)
         self.commands.append(Tune(ticket.command.turn_id, strategy))
 
-    # TRANSITION
-    def submit(self, command: Command) -> None:
-        self._note(command)
-
-    def cancel(self, asked: Ticket | str) -> None:
-        self.cancelled.append(asked.command if isinstance(asked, Ticket) else asked)
-
-    def set_listener(self, listener: Listener | None) -> None:
-        self._listener = listener
+    def cancel(self, ticket: Ticket) -> None:
+        self.cancelled.append(ticket.command)
 
     def close(self) -> bool:
         self.is_closed = True
@@ -157,8 +158,6 @@ class FakeClient:
             each.tell(event)
             if each.answer is not None:
                 each.end()
-        if self._listener is not None:
-            self._listener(event)
 
     def last(self, kind: type[C]) -> C:
         """The newest command of a kind."""

@@ -1,20 +1,15 @@
-"""A benchmark as a state machine: it gives the next command and takes every event.
+"""A benchmark as a state machine: it gives the next command and takes the events of each.
 
-So it runs with any client, at the command line (`submit` returns when all is done) and in the
-window (events come later), without a thread or a loop of its own:
+So it runs with any client, at the command line, which waits for each event, and in the window,
+which hears of them later, without a thread or a loop of its own:
 
     run = BenchRun(plan, target, draft)
-
-    def go_on():                               # at the beginning, and after every event
-        while (command := run.next_command()) is not None:
-            client.submit(command)
-
-    def listener(event):
-        run.on_event(event)
-        go_on()                                # not needed where `submit` waits
+    while (command := run.next_command()) is not None:
+        for event in client.request(command):
+            run.on_event(event)
 
 Both models are loaded before. A `Reset` comes before every run, so that nothing is left in memory
-of the one before. It ignores events of other turns.
+of the one before.
 
 How long the rest will take is estimated from what was measured so far. The warm-up has every prompt
 once with a short plain reply, which gives the time of its prefill and of a step; so there is a
@@ -25,7 +20,6 @@ ones of a workload scale those that have not run.
 from __future__ import annotations
 
 import time
-import uuid
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -56,7 +50,6 @@ from paceline.messages import (
     Event,
     ModelInfo,
     Reset,
-    StartTurn,
     TurnFailed,
     TurnFinished,
     Unloaded,
@@ -64,6 +57,7 @@ from paceline.messages import (
 from paceline.params import moved
 from paceline.sentence import sentence
 
+_NAME = "bench"
 BETWEEN_S = 0.02
 """A reset, and what a host needs to pass commands and events."""
 
@@ -146,16 +140,13 @@ class BenchRun:
         self._plan = plan
         self._models = target, draft
         self._settings = settings
-        self._prefix = f"bench-{uuid.uuid4().hex}"
         self._warm_up, self._cells = deque(plan.warm_up()), deque(plan.cells())
         self._forecast = Forecast()
-        self._commands: deque[Command] = deque([DescribeEngine(), Calibrate(f"{self._prefix}-0")])
+        self._commands: deque[Command] = deque([DescribeEngine(), Calibrate(_NAME)])
         self._engine: EngineDescribed | None = None
         self._calibrated: Calibrated | None = None
         self._cell: Cell | None = None
-        self._request_id = ""
-        self._awaits: type[Event] | None = None
-        self._n_turns = 0
+        self._is_waiting = False
         self._n_total = plan.n_runs
         self._runs: list[Run] = []
         self._failures: list[Failure] = []
@@ -167,36 +158,28 @@ class BenchRun:
 
     def next_command(self) -> Command | None:
         """Return what the engine is to do next; None: an answer is awaited, or all is over."""
-        if self._awaits is not None or self._is_stopped:
+        if self._is_waiting or self._is_stopped:
             return None
         if not self._commands:
             self._prepare_turn()
         if not self._commands:
             return None
         command = self._commands.popleft()
-        match command:
-            case DescribeEngine():
-                self._awaits = EngineDescribed
-            case Calibrate():
-                self._awaits, self._request_id = Calibrated, command.request_id
-            case StartTurn():
-                self._awaits, self._request_id = TurnFinished, command.turn_id
-            case _:
-                pass  # a reset has no answer
+        self._is_waiting = not isinstance(command, Reset)  # which has no answer
         return command
 
     def on_event(self, event: Event) -> None:
-        """Take an event of the engine; those that belong to others are ignored."""
+        """Take an event of the command that was given last."""
         match event:
-            case EngineDescribed() if self._awaits is EngineDescribed:
-                self._engine, self._awaits = event, None
-            case Calibrated() if self._awaits is Calibrated:
-                self._calibrated, self._awaits, self._request_id = event, None, ""
+            case EngineDescribed():
+                self._engine, self._is_waiting = event, False
+            case Calibrated():
+                self._calibrated, self._is_waiting = event, False
                 if self._is_unloaded:
                     self._end("unloaded", event.problem, sentence("Load the models again."))
-            case TurnFinished() if event.turn_id == self._request_id:
+            case TurnFinished():
                 self._finished(event)
-            case TurnFailed() if event.turn_id == self._request_id:
+            case TurnFailed():
                 self._failed(event.code, event.message, event.hint)
             case EngineDied():
                 self._end("engine-died", event.reason, event.hint)
@@ -205,7 +188,7 @@ class BenchRun:
             case _:
                 pass
         # Where a failure was the reason, it comes next, as the answer that is awaited.
-        if self._is_unloaded and self._awaits is None:
+        if self._is_unloaded and not self._is_waiting:
             self._end(
                 "unloaded",
                 sentence("The models were unloaded."),
@@ -213,18 +196,13 @@ class BenchRun:
             )
 
     def stop(self) -> None:
-        """Make no further run; what is under way is not counted. Cancel `request_id` then."""
+        """Make no further run; what is under way is not counted, and its request is cancelled."""
         self._is_stopped = True
-
-    @property
-    def request_id(self) -> str:
-        """The reply or calibration that is under way, for `EngineClient.cancel`; empty: none."""
-        return self._request_id
 
     @property
     def is_over(self) -> bool:
         """Whether no command will follow and no answer is awaited."""
-        if self._awaits is not None:
+        if self._is_waiting:
             return False
         return self._is_stopped or not (self._commands or self._warm_up or self._cells)
 
@@ -292,10 +270,8 @@ class BenchRun:
         if not queue:
             return
         self._cell = cell = queue.popleft()
-        self._n_turns += 1
-        turn_id = f"{self._prefix}-{self._n_turns}"
         most = WARM_UP_TOKENS if cell.repeat == 0 else None
-        turn = cell.workload.turn(turn_id, cell.strategy, most)
+        turn = cell.workload.turn(_NAME, cell.strategy, most)
         self._commands.extend((Reset(keeps_rates=not self._plan.is_fresh), turn))
 
     def _finished(self, event: TurnFinished) -> None:
@@ -345,7 +321,7 @@ class BenchRun:
 
     def _leave_turn(self) -> Cell:
         cell, self._cell = self._cell, None
-        self._request_id, self._awaits = "", None
+        self._is_waiting = False
         assert cell is not None
         return cell
 
@@ -356,7 +332,7 @@ class BenchRun:
         cell, self._cell = self._cell, None
         where = (cell.workload.name, cell.strategy) if cell else ("", "")
         self._failures.append(Failure(*where, code, message, hint))
-        self._request_id, self._awaits, self._is_stopped = "", None, True
+        self._is_waiting, self._is_stopped = False, True
 
 
 def _micros(seconds: float) -> float:

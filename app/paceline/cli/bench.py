@@ -209,16 +209,15 @@ class Driver:
 
     def run(self) -> None:
         """Measure until all is done, or until Ctrl+C."""
-        self._client.set_listener(self._on_event)
-        self._interrupts.when_hit(self._stop)
         with self._progress:
             while not self._interrupts.hit and (command := self._run.next_command()) is not None:
                 self._show()
-                self._client.submit(command)
+                ticket = self._client.request(command)
+                self._interrupts.when_hit(ticket.cancel)
+                for event in ticket:
+                    self._on_event(event)
 
     def _on_event(self, event: Event) -> None:
-        if self._interrupts.hit:  # it may have come when there was nothing to cancel yet
-            self._stop()
         if isinstance(event, TuneRejected):
             from paceline.engine.draft.strategy import as_written, short_text  # loads NumPy
 
@@ -229,10 +228,6 @@ class Driver:
             )
             remark(f"{strategy}: {event.message} {event.hint}")  # a drafter failed
         self._run.on_event(event)
-
-    def _stop(self) -> None:
-        self._run.stop()
-        self._client.cancel(self._run.request_id)
 
     def _show(self) -> None:
         progress = self._run.progress

@@ -80,20 +80,20 @@ def measure(client: EngineClient, interrupts: Interrupts) -> tuple[Calibrated, S
     Raises:
         UserError: It could not be, or Ctrl+C was pressed.
     """
+    sameness: Sameness | None = None
     with Progress() as progress:
         progress.show("Measuring what steps cost")
-        events = carried_out(client, Calibrate(_ID), _ID, interrupts)
+        ticket = client.request(Calibrate(_ID))
+        for event in carried_out(ticket, interrupts):
+            if isinstance(event, SamenessChanged):
+                sameness = event.sameness
     if interrupts.hit:
         raise TurnError("cancelled", "Stopped before everything was measured.")
-    sameness: Sameness | None = None
-    for event in events:
-        if isinstance(event, SamenessChanged):
-            sameness = event.sameness
-        if isinstance(event, Calibrated):
-            if event.problem:
-                raise UserError("not-calibrated", event.problem)
-            return event, sameness
-    raise UserError("not-calibrated", "The engine did not tell what steps cost.")
+    answer = ticket.answer
+    assert isinstance(answer, Calibrated)
+    if answer.problem:
+        raise UserError("not-calibrated", answer.problem)
+    return answer, sameness
 
 
 def as_object(

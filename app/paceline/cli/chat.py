@@ -23,7 +23,7 @@ from paceline.chat.prompt import (
 )
 from paceline.cli import model_options
 from paceline.cli.chat_run import ChatRequest, ChatRun
-from paceline.cli.loading import head_finder, planner, with_local_files
+from paceline.cli.loading import engine_client, head_finder, planner, with_local_files
 from paceline.cli.output import Interrupts
 from paceline.cli.parameter_options import add_parameters, given
 from paceline.cli.usage import Parser, UsageError, plain_text
@@ -76,9 +76,7 @@ def run(args: argparse.Namespace) -> int:
         in_process = args.host == "process"
         load = with_local_files(request.load, paths, lambda: interrupts.hit, in_process=in_process)
         request = replace(request, load=load)
-        from paceline.hosting.inline import inline_client
-
-        client = inline_client(in_process=in_process)
+        client = engine_client(in_process=in_process)
         run = ChatRun(client, request, interrupts, as_json=args.json, plan=planner(paths))
         return run.run()
 

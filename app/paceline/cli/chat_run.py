@@ -39,17 +39,17 @@ from msgspec import structs
 from paceline.chat.auto_words import reason_words
 from paceline.chat.decisions import Mix
 from paceline.chat.last_run import LastRun, save_last_run
-from paceline.cli.loading import Planner, TurnError, decide_layers, notes_of
+from paceline.cli.loading import Planner, TurnError, carried_out, decide_layers, notes_of
 from paceline.cli.output import EXIT_CODE, Interrupts, Progress, Results, remark
 from paceline.codec import encode
 from paceline.figures import by_kind
 from paceline.files import delete_folder, write_whole
+from paceline.hosting.broker import Ticket
 from paceline.hosting.client import EngineClient
-from paceline.hosting.exit_reasons import AGAIN, DIED
 from paceline.messages import (
     Chat,
+    Command,
     ControlReported,
-    EngineDied,
     Event,
     Infill,
     LoadFailed,
@@ -89,7 +89,7 @@ class ChatRequest:
 
 
 class ChatRun:
-    """One load and one turn of an inline client, whose events are printed.
+    """One load and one turn of a client, whose events are printed.
 
     `plan` decides the GPU layers that were left open; without it llama.cpp does.
     """
@@ -109,6 +109,7 @@ class ChatRun:
         self._interrupts = interrupts
         self._results = Results(on_lost=self._cancel)
         self._printer: Printer = (JsonPrinter if as_json else TextPrinter)(self._results)
+        self._ticket: Ticket | None = None
         self._loaded: PairLoaded | None = None
         self._finished: TurnFinished | None = None
         self._strategy = ""
@@ -117,16 +118,16 @@ class ChatRun:
     def run(self) -> int:
         """Load, generate, close; returns the exit code."""
         self._tell(self._request.notes)
-        self._client.set_listener(self._on_event)
-        self._interrupts.when_hit(self._cancel)
         try:
             if not self._interrupts.hit:
-                self._client.submit(self._decided_load())
+                self._carry_out(self._decided_load())
             if self._loaded and self._request.kept_dir:
                 texts = load_texts(self._request.kept_dir)
-                self._client.submit(Remember("remembered", texts, at_once=True))
+                self._carry_out(Remember("remembered", texts, at_once=True))
             if self._loaded and not self._interrupts.hit:
-                self._client.submit(self._request.turn)
+                self._carry_out(self._request.turn)
+        except TurnError as error:
+            self._error = error
         finally:
             self._printer.close()
             self._client.close()
@@ -139,7 +140,6 @@ class ChatRun:
         if self._plan is not None:
             load, notes = decide_layers(load, self._client, self._plan)
             self._tell(notes)
-            self._client.set_listener(self._on_event)
         return load
 
     def _keep(self) -> None:
@@ -164,12 +164,15 @@ class ChatRun:
         return EXIT_CODE if self._finished.reason == "cancelled" else 0
 
     def _cancel(self) -> None:
-        self._client.cancel(self._request.load.request_id)
-        self._client.cancel(self._request.turn.turn_id)
+        if self._ticket is not None:
+            self._ticket.cancel()
+
+    def _carry_out(self, command: Command) -> None:
+        self._ticket = self._client.request(command)
+        for event in carried_out(self._ticket, self._interrupts):
+            self._on_event(event)
 
     def _on_event(self, event: Event) -> None:
-        if self._interrupts.hit:  # it may have come when there was nothing to cancel yet
-            self._cancel()
         match event:
             case LoadProgressed() | PrefillProgressed():
                 self._printer.progress(event)
@@ -190,11 +193,7 @@ class ChatRun:
                 self._strategy = as_written(event.strategy, self._request.strategy)
                 self._printer.finished(event, self._strategy)
             case LoadFailed() | TurnFailed():
-                self._error = TurnError(event.code, event.message, event.hint)
-            case EngineDied():
-                # There is no next message here, which a window would start the engine with.
-                hint = event.hint.replace(AGAIN, "Run the command again.")
-                self._error = TurnError(DIED, event.reason, hint)
+                raise TurnError(event.code, event.message, event.hint)
             case TuneRejected():
                 remark(f"{event.message} {event.hint}")  # a drafter failed on the way
 

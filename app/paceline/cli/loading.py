@@ -27,10 +27,11 @@ from paceline.catalog.memory.values import MemoryPlan
 from paceline.cli.output import EXIT_CODE, Interrupts, Progress, remark
 from paceline.engine.model.model_file import check_model_file, first_part
 from paceline.errors import CancelledError, ModelError, UserError
+from paceline.hosting.broker import Ticket
 from paceline.hosting.client import EngineClient
-from paceline.hosting.exit_reasons import DIED
+from paceline.hosting.exit_reasons import AGAIN, DIED
+from paceline.hosting.threaded import ThreadedClient, service_factory
 from paceline.messages import (
-    Command,
     DescribeEngine,
     DeviceInfo,
     EngineDescribed,
@@ -105,10 +106,8 @@ def loaded_pair(
     Raises:
         UserError: It cannot be loaded, or Ctrl+C was pressed.
     """
-    from paceline.hosting.inline import inline_client
-
     load = with_local_files(load, paths, lambda: interrupts.hit, in_process=in_process)
-    with closing(inline_client(in_process=in_process)) as client:
+    with closing(engine_client(in_process=in_process)) as client:
         load, notes = decide_layers(load, client, planner(paths))
         loaded = _load(client, load, interrupts)
         for note in (*notes, *notes_of(loaded)):
@@ -125,55 +124,39 @@ def notes_of(loaded: PairLoaded) -> tuple[str, ...]:
 
 
 def _load(client: EngineClient, load: LoadPair, interrupts: Interrupts) -> PairLoaded:
-    def hear(event: Event) -> None:
-        if isinstance(event, LoadProgressed):
-            progress.show(f"Loading the {event.stage} model: {event.fraction:.0%}")
-
+    if interrupts.hit:
+        raise StoppedError("cancelled", "Stopped before the model was loaded.")
+    ticket = client.request(load)
     with Progress() as progress:
-        events = carried_out(client, load, load.request_id, interrupts, hear)
-    for event in events:
-        if isinstance(event, PairLoaded):
-            return event
-        if isinstance(event, LoadFailed):
-            raise TurnError(event.code, event.message, event.hint)
-    raise StoppedError("cancelled", "Stopped before the model was loaded.")
+        for event in carried_out(ticket, interrupts):
+            if isinstance(event, LoadProgressed):
+                progress.show(f"Loading the {event.stage} model: {event.fraction:.0%}")
+    match ticket.answer:
+        case PairLoaded() as loaded:
+            return loaded
+        case LoadFailed(code=code, message=message, hint=hint):
+            raise TurnError(code, message, hint)
+        case other:
+            raise AssertionError(other)
 
 
-def carried_out(
-    client: EngineClient,
-    command: Command,
-    request_id: str,
-    interrupts: Interrupts,
-    hear: Callable[[Event], None] = lambda _: None,
-) -> list[Event]:
-    """Let a client carry out a command, unless Ctrl+C was pressed; return its events.
+def engine_client(*, in_process: bool) -> ThreadedClient:
+    """Return a client whose engine runs within this program, or in a process of its own."""
+    return ThreadedClient(service_factory("process" if in_process else "thread"))
 
-    Args:
-        client: Its listener is set.
-        command: The command.
-        request_id: What Ctrl+C cancels.
-        interrupts: Tells of Ctrl+C.
-        hear: Gets every event at once.
+
+def carried_out(ticket: Ticket, interrupts: Interrupts) -> Iterator[Event]:
+    """Yield the events of a request until it is over; Ctrl+C cancels it, also one before this.
 
     Raises:
         TurnError: The engine died.
     """
-    events: list[Event] = []
-
-    def on_event(event: Event) -> None:
-        if interrupts.hit:  # it may have come when there was nothing to cancel yet
-            client.cancel(request_id)
-        hear(event)
-        events.append(event)
-
-    client.set_listener(on_event)
-    interrupts.when_hit(lambda: client.cancel(request_id))
-    if not interrupts.hit:
-        client.submit(command)
-    for event in events:
+    interrupts.when_hit(ticket.cancel)
+    for event in ticket:
         if isinstance(event, EngineDied):
-            raise TurnError(DIED, event.reason, event.hint)
-    return events
+            # There is no next message here, which a window would start the engine with.
+            raise TurnError(DIED, event.reason, event.hint.replace(AGAIN, "Run the command again."))
+        yield event
 
 
 # -------------------------------------------------------------------------------------------- files
@@ -333,17 +316,14 @@ def decide_layers(
 
     Args:
         load: As the options say.
-        client: Asked for its devices; it has no listener afterwards.
+        client: Asked for its devices.
         plan: From `planner`.
     """
     models = filter(None, (load.target, params_of(load.drafting)))
     if all(params.n_gpu_layers != _AUTO for params in models):
         return load, ()
-    answers: list[Event] = []
-    client.set_listener(answers.append)
-    client.submit(DescribeEngine())
-    client.set_listener(None)
-    devices = [d for a in answers if isinstance(a, EngineDescribed) for d in a.devices]
+    answer = client.request(DescribeEngine()).wait()
+    devices = answer.devices if isinstance(answer, EngineDescribed) else ()
     if not any(device.kind in {"gpu", "igpu"} for device in devices):
         return load, ()
     try:
@@ -413,17 +393,9 @@ def _ask_process() -> tuple[EngineDescribed | None, str, bool]:
 
 def _ask_here() -> tuple[EngineDescribed | None, str]:
     """Return what the native library says of itself, or why it says nothing."""
-    answers: list[Event] = []
-    try:
-        from paceline.hosting.inline import InlineClient
+    from paceline.engine.native import llama_backend
 
-        client = InlineClient()
-        client.set_listener(answers.append)
-        client.submit(DescribeEngine())
-        client.close()
+    try:
+        return llama_backend().describe(), ""
     except (ImportError, OSError, RuntimeError, UserError) as error:
         return None, str(error)
-    for event in answers:
-        if isinstance(event, EngineDescribed):
-            return event, ""
-    return None, "; ".join(str(event) for event in answers) or "it does not answer"

@@ -1,9 +1,9 @@
 """The terminal: results on stdout, remarks and progress on stderr, tables, and Ctrl+C.
 
-Readers may leave at any time. Ctrl+C comes while the engine works on the main thread: Python runs a
-signal handler only between two of its own instructions, and a native call may take seconds. The
-byte that Python's C handler writes to a wake-up socket comes at once, so a thread waits for it and
-acts: the first Ctrl+C cancels, the second one ends the program on the spot.
+Readers may leave at any time. Ctrl+C comes while the main thread waits for the engine or reads a
+file: Python runs a signal handler only between two of its own instructions, and a native call may
+take seconds. The byte that Python's C handler writes to a wake-up socket comes at once, so a thread
+waits for it and acts: the first Ctrl+C cancels, the second one ends the program on the spot.
 """
 
 from __future__ import annotations

@@ -1,34 +1,33 @@
 """Runs a benchmark on the window's own engine, beside the session.
 
-`paceline.bench.runner` says what comes next; here that is submitted, and a reply that the user asks
-for goes first: what is under way is cancelled, and repeated after the reply is written. The
+`paceline.bench.runner` says what comes next; here that is asked for as idle work, so a reply that
+the user asks for goes first: what runs gives way, and is asked for again after the reply. The
 benchmark does not notice. Its turns belong to no chat and nothing is remembered. It ends,
 with what it has, when the engine dies or other models are loaded. Lives on the session's thread.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal, Protocol
-
-from msgspec import structs
 
 from paceline.bench.plan import Plan
 from paceline.bench.runner import BenchRun, Progress
 from paceline.bench.runs import Report
 from paceline.chat.pair import PairLoader
 from paceline.chat.session import ChatSession
+from paceline.hosting.broker import Priority, Ticket
 from paceline.hosting.client import EngineClient
 from paceline.messages import (
-    Calibrate,
     Calibrated,
     Command,
+    DescribeEngine,
     EngineDied,
     Event,
     Reset,
     StartTurn,
     TurnFailed,
     TurnFinished,
-    Unloaded,
 )
 
 Ending = Literal["done", "stopped", "died", "other-models"]
@@ -60,12 +59,11 @@ class BenchDriver:
         self._loader = loader
         self._listener = listener
         self._run: BenchRun | None = None
-        self._command: StartTurn | Calibrate | None = None
-        self._request_id = ""
-        self._n_tries = 0
-        self._gives_way = False
+        self._command: Command | None = None
+        self._ticket: Ticket | None = None
+        self._is_overtaken = False
         self._stops = False
-        client.set_listener(self._on_event)
+        client.watch(self._on_engine)
 
     @property
     def is_running(self) -> bool:
@@ -92,8 +90,8 @@ class BenchDriver:
         if self._run is not None or state.status != "ready" or state.target is None:
             return False
         self._run = BenchRun(plan, state.target, state.draft, settings=state.pair)
-        self._command, self._request_id = None, ""
-        self._gives_way = self._stops = False
+        self._command = self._ticket = None
+        self._is_overtaken = self._stops = False
         self._go_on()
         return True
 
@@ -104,16 +102,17 @@ class BenchDriver:
             return
         self._stops = True
         run.stop()
-        if self._request_id:
-            self._client.cancel(self._request_id)
-        else:
+        if self._ticket is None or isinstance(self._command, DescribeEngine):
             self._end("stopped")
+        else:
+            self._ticket.cancel()
 
     def reply_began(self) -> None:
-        """A reply is requested: interrupt the measurement for it."""
-        if self._request_id and not self._gives_way:
-            self._gives_way = True
-            self._client.cancel(self._request_id)
+        """A reply is requested: what waits would not come directly after its reset any more."""
+        ticket = self._ticket
+        if ticket and ticket.state == "waiting" and isinstance(self._command, StartTurn):
+            self._is_overtaken = True
+            ticket.cancel()
         if self._run is not None:
             self._listener.bench_progressed()
 
@@ -128,73 +127,55 @@ class BenchDriver:
         run = self._run
         if run is None or self._loader.state.status in ("ready", "dead"):
             return
-        if self._request_id:
-            self._client.cancel(self._request_id)
+        if self._ticket is not None:
+            self._ticket.cancel()
         self._end("other-models")
 
     # ------------------------------------------------------------------------------- private
 
     def _go_on(self) -> None:
-        """Submit what comes next, unless a reply is being written."""
+        """Ask for what comes next, unless a reply is being written."""
         run = self._run
-        if run is None or self._request_id or self._session.active is not None:
+        if run is None or self._ticket is not None or self._session.active is not None:
             return
-        if self._command is not None:  # what was interrupted
+        if self._command is not None:  # what gave way
             if isinstance(self._command, StartTurn):
-                self._client.submit(Reset())
-            self._submit(self._command)
+                self._request(Reset())
+            self._request(self._command)
             return
         while (command := run.next_command()) is not None:
-            self._submit(command)
+            self._request(command)
         if run.is_over:
             self._end("done")
 
-    def _submit(self, command: Command) -> None:
-        """Submit it under a name of its own, so that a cancelled try is not taken for this one."""
-        if isinstance(command, StartTurn):
-            self._request_id = f"{command.turn_id}-{self._n_tries}"
-            named: Command = structs.replace(command, turn_id=self._request_id)
-        elif isinstance(command, Calibrate):
-            self._request_id = f"{command.request_id}-{self._n_tries}"
-            named = structs.replace(command, request_id=self._request_id)
-        else:
-            self._client.submit(command)
-            return
-        self._n_tries += 1
-        self._command = command
-        self._client.submit(named)
+    def _request(self, command: Command) -> None:
+        hear = partial(self._on_event, command)
+        ticket = self._client.request(command, Priority.IDLE, hear, "benchmark")
+        if not isinstance(command, Reset):  # which has no answer
+            self._command, self._ticket = command, ticket
 
-    def _on_event(self, event: Event) -> None:
+    def _on_engine(self, event: Event) -> None:
         run = self._run
-        if run is None:
-            return
-        if isinstance(event, EngineDied):
+        if run is not None and isinstance(event, EngineDied):
             run.on_event(event)
             self._end("died", event.reason)
-        elif isinstance(event, (TurnFinished, TurnFailed)):
-            if event.turn_id == self._request_id:
-                self._on_answer(run, event)
-        elif isinstance(event, Calibrated):
-            if event.request_id == self._request_id:
-                self._on_answer(run, event)
-        elif not isinstance(event, Unloaded):  # `models_changed` hears of that
-            run.on_event(event)
-            self._go_on()
 
-    def _on_answer(self, run: BenchRun, event: TurnFinished | TurnFailed | Calibrated) -> None:
-        command = self._command
-        assert command is not None
-        self._request_id = ""
+    def _on_event(self, command: Command, event: Event) -> None:
+        """Take the answer to a command; of death and other models `_end` has heard before."""
+        run, ticket = self._run, self._ticket
+        if run is None or ticket is None or command is not self._command:
+            return
+        if event is not ticket.answer:
+            return
+        self._ticket = None
         if self._stops:
             self._end("stopped")
             return
-        gave_way, self._gives_way = self._gives_way, False
+        gave_way, self._is_overtaken = ticket.gave_way or self._is_overtaken, False
         if gave_way and _was_cancelled(event):
             self._go_on()
             return
         self._command = None
-        if isinstance(command, StartTurn) and not isinstance(event, Calibrated):
-            event = structs.replace(event, turn_id=command.turn_id)
         run.on_event(event)
         self._go_on()
         if self._run is not None:
@@ -204,12 +185,19 @@ class BenchDriver:
         run, self._run = self._run, None
         assert run is not None
         if ending in ("done", "stopped") and self._session.active is None:
-            self._client.submit(Reset())  # what Auto learned of these prompts is not the user's
-        self._command, self._request_id = None, ""
+            # What Auto learned of these prompts is not the user's.
+            self._client.request(Reset())
+        self._command = self._ticket = None
         self._listener.bench_ended(run.result(), ending, reason)
 
 
-def _was_cancelled(event: TurnFinished | TurnFailed | Calibrated) -> bool:
-    if isinstance(event, Calibrated):
-        return bool(event.problem)  # present in any case, so it is reported again
-    return (event.reason if isinstance(event, TurnFinished) else event.code) == "cancelled"
+def _was_cancelled(event: Event) -> bool:
+    match event:
+        case Calibrated():
+            return bool(event.problem)  # present in any case, so it is reported again
+        case TurnFinished():
+            return event.reason == "cancelled"
+        case TurnFailed():
+            return event.code == "cancelled"
+        case _:
+            return False
