@@ -10,6 +10,7 @@ import pytest
 
 from engine.test_continue_texts import Writer
 from fake_model import ByteVocabulary, FakeBackend, FakeModel, scripted
+from inline_client import InlineClient
 from paceline.chat.pair import Pair, PairLoader
 from paceline.chat.reasoning import answer_of
 from paceline.chat.reply import Reply, TurnOptions
@@ -17,7 +18,7 @@ from paceline.chat.reply_runner import SessionListener
 from paceline.chat.session import ChatSession
 from paceline.engine.llama import LlamaBackend
 from paceline.engine.prompt.template import ChatTemplate
-from paceline.hosting.inline import InlineClient, make_engine_service
+from paceline.hosting.threaded import make_engine_service
 from paceline.messages import ChatMessage, ModelParams, SamplingParams, StepCommitted
 from paceline.params import ReplySettings
 from paceline.storage.archive import ConversationStore

@@ -39,7 +39,6 @@ from paceline.messages import (
     SamplingParams,
     StartTurn,
     StepCommitted,
-    Tune,
     TuneApplied,
     TurnFinished,
     TurnStarted,
@@ -153,7 +152,7 @@ def tune_once(bench: Bench, *strategies: str, at: int = 5) -> Callable[[Event], 
 
     def on_event(event: Event) -> None:
         if isinstance(event, StepCommitted) and event.step % at == at - 1 and waiting:
-            bench.client.submit(Tune("turn", strategy_of(waiting.pop(0))))
+            bench.client.tune(strategy_of(waiting.pop(0)))
 
     return on_event
 
@@ -203,7 +202,7 @@ class OnDisk:
             models["draft"] = self._model(draft_price)
         bench = Bench(**models)
         drafting = DraftModel(ModelParams("draft")) if draft else None
-        bench.client.submit(
+        bench.client.request(
             LoadPair("load", ModelParams("target"), drafting, cache_dir=str(self.folder))
         )
         return bench
@@ -271,7 +270,7 @@ def test_a_reset_does_not_cost_what_was_kept(
     for _ in range(3):
         bench.ask(strategy="auto", remember=True, max_tokens=60)
     before = n_judged()
-    bench.client.submit(Reset())
+    bench.client.request(Reset())
     bench.ask(strategy="auto", max_tokens=60)  # a benchmark's
     assert n_judged() == before
     bench.ask(strategy="auto", remember=True, max_tokens=60)
@@ -283,8 +282,8 @@ def test_a_reset_does_not_cost_what_was_kept(
 
 def test_a_turn_without_auto_keeps_nothing(tmp_path: Path) -> None:
     bench = Bench(target=FakeModel(LANGUAGE))
-    bench.client.submit(LoadPair("load", ModelParams("target"), cache_dir=str(tmp_path)))
-    bench.client.submit(
+    bench.client.request(LoadPair("load", ModelParams("target"), cache_dir=str(tmp_path)))
+    bench.client.request(
         StartTurn(
             "turn", RawText("ask"), strategy=strategy_of("suffix"), remember=True, max_tokens=20
         )

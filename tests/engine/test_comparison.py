@@ -210,7 +210,7 @@ def test_stopped_in_mid_reply_or_in_the_step_that_differs(desk: Desk, strategy: 
             if isinstance(event, StepCommitted):
                 stop.n += len(event.tokens)  # type: ignore[attr-defined]
                 if stop.n > at:  # type: ignore[attr-defined]
-                    client.cancel("turn")
+                    client.cancel()
 
         stop.n = 0  # type: ignore[attr-defined]
         desk.bench.on_event = stop
@@ -239,7 +239,7 @@ def test_a_token_that_does_not_exist_is_no_other_one(desk: Desk) -> None:
 def test_a_reply_that_the_user_stops_has_not_diverged(desk: Desk) -> None:
     plain = desk.ask()
     client = desk.bench.client
-    desk.bench.on_event = lambda event: client.cancel("turn")
+    desk.bench.on_event = lambda event: client.cancel()
     try:
         stopped = desk.ask(expected=plain.tokens)
     finally:

@@ -10,6 +10,7 @@ import pytest
 from engine.test_calibration import Cost, flat, missing
 from engine.timed_models import Clock, TimedModel, pair_of
 from fake_model import FakeBackend, FakeModel
+from inline_client import InlineClient
 from paceline.engine.measure.calibration import (
     LIMIT_S,
     LONG_S,
@@ -22,7 +23,7 @@ from paceline.engine.pair import LoadedPair
 from paceline.engine.sameness import promise
 from paceline.engine.service import EngineService
 from paceline.errors import CancelledError, ComputeFailedError, EngineError
-from paceline.hosting.inline import InlineClient, make_engine_service
+from paceline.hosting.threaded import make_engine_service
 from paceline.messages import (
     Calibrate,
     Calibrated,
@@ -161,23 +162,23 @@ class Bench:
             partial(make_engine_service, backend=lambda: FakeBackend(self.models))
         )
         self.events: list[Event] = []
-        self.client.set_listener(self.events.append)
+        self.client.on_event = self.events.append
 
     @property
     def service(self) -> EngineService:
-        assert isinstance(self.client._service, EngineService)
-        return self.client._service
+        assert isinstance(self.client.service, EngineService)
+        return self.client.service
 
     def load(self, cache_dir: str = "") -> None:
         draft = DraftModel(ModelParams("draft")) if "draft" in self.models else None
-        self.client.submit(LoadPair("load", ModelParams("target"), draft, cache_dir=cache_dir))
+        self.client.request(LoadPair("load", ModelParams("target"), draft, cache_dir=cache_dir))
         assert isinstance(self.events[-1], PairLoaded)
         self.events.clear()
 
     def ask(self) -> int:
         """Get a reply; returns how many tokens of the prompt were still there."""
         self.events.clear()
-        self.client.submit(
+        self.client.request(
             StartTurn("t", Chat(ASK), strategy=strategy("prompt-lookup"), seed=1, max_tokens=20)
         )
         assert isinstance(self.events[-1], TurnFinished)
@@ -192,10 +193,10 @@ def made(clock: Clock) -> Bench:
 
 def test_calibrate_is_answered(clock: Clock, tmp_path: Path) -> None:
     bench = made(clock)
-    bench.client.submit(Calibrate("none"))
+    bench.client.request(Calibrate("none"))
     assert bench.events == [Calibrated("none", problem="No model is loaded.")]
     bench.load(str(tmp_path))
-    bench.client.submit(Calibrate("c"))
+    bench.client.request(Calibrate("c"))
     told, answer = bench.events
     assert isinstance(told, SamenessChanged)
     assert told.sameness.holds is True
@@ -218,8 +219,8 @@ def test_calibrate_can_be_cancelled_by_its_id(clock: Clock) -> None:
     assert isinstance(target, TimedModel)
     target._cancel = bench.client._broker.flag
     n = len(target.widths)
-    target.before = lambda n_decodes: bench.client.cancel("c") if n_decodes == n + 5 else None
-    bench.client.submit(Calibrate("c"))
+    target.before = lambda n_decodes: bench.client.cancel() if n_decodes == n + 5 else None
+    bench.client.request(Calibrate("c"))
     assert bench.events == [Calibrated("c", problem="Stopped.")]
     assert len(target.widths) == n + 5
     target.before = lambda n_decodes: None
@@ -236,7 +237,7 @@ def test_a_computation_that_fails_frees_the_models(clock: Clock) -> None:
         raise ComputeFailedError("compute-failed", "It broke.")
 
     target.before = fail
-    bench.client.submit(Calibrate("c"))
+    bench.client.request(Calibrate("c"))
     assert [type(e) for e in bench.events] == [Unloaded, Calibrated]
     assert target.closed
 
@@ -246,10 +247,10 @@ def test_widths_that_change_before_a_turn_are_told_and_measured_anew(
 ) -> None:
     bench = made(clock)
     bench.load()
-    bench.client.submit(Calibrate("c"))
+    bench.client.request(Calibrate("c"))
     bench.events.clear()
     monkeypatch.setattr(LoadedPair, "settle", lambda _pair: True)
-    bench.client.submit(StartTurn("t", Chat(ASK), max_tokens=2))
+    bench.client.request(StartTurn("t", Chat(ASK), max_tokens=2))
     assert isinstance(bench.events[0], SamenessChanged)
     work = bench.service._idle_work
     assert work is not None
@@ -258,7 +259,7 @@ def test_widths_that_change_before_a_turn_are_told_and_measured_anew(
 
 def test_reset_forgets_texts_and_keeps_what_was_measured(clock: Clock) -> None:
     bench = made(clock)
-    bench.client.submit(Reset())  # nothing is there to be forgotten
+    bench.client.request(Reset())  # nothing is there to be forgotten
     assert bench.events == []
     bench.load()
     while bench.service.idle():
@@ -272,7 +273,7 @@ def test_reset_forgets_texts_and_keeps_what_was_measured(clock: Clock) -> None:
     costs, plain = pair.knowledge.costs, pair.knowledge.recent.pace
     assert plain is not None
     bench.events.clear()
-    bench.client.submit(Reset())
+    bench.client.request(Reset())
     assert bench.events == []
     assert pair.target.tokens == bench.models["target"].tokens == []
     assert pair.draft is not None
@@ -294,7 +295,7 @@ def test_a_reset_may_keep_how_often_drafts_are_accepted(clock: Clock, keeps_rate
     assert pair is not None
     pair.kept["index"] = object()
     pair.knowledge.rates["draft"].add([4], 1, 1)
-    bench.client.submit(Reset(keeps_rates=keeps_rates))
+    bench.client.request(Reset(keeps_rates=keeps_rates))
     assert pair.kept == {}
     assert pair.target.tokens == []
     assert ("draft" in pair.knowledge.rates) == keeps_rates

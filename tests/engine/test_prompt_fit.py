@@ -329,7 +329,7 @@ class Desk:
         turn = turn_of(
             "count", messages=tuple(messages), **{"max_tokens": 100, "cuts": True} | options
         )
-        self.bench.client.submit(CountTokens("count", turn.prompt, turn.max_tokens))
+        self.bench.client.request(CountTokens("count", turn.prompt, turn.max_tokens))
         last = self.bench.events[-1]
         assert isinstance(last, TokensCounted)
         assert last.request_id == "count"
@@ -394,7 +394,7 @@ def test_a_question_that_no_cut_helps_is_refused() -> None:
 
 def test_without_a_model_there_is_no_number() -> None:
     bench = Bench()
-    bench.client.submit(CountTokens("c", Chat(tuple(chat(3)))))
+    bench.client.request(CountTokens("c", Chat(tuple(chat(3)))))
     assert bench.events == [TokensCounted("c", -1, 0)]
 
 
@@ -421,7 +421,7 @@ def test_a_question_in_mid_reply_waits_for_its_end() -> None:
     def ask_once(event: object) -> None:
         if isinstance(event, TurnStarted) and not asked:
             asked.append(lambda: None)
-            desk.bench.client.submit(CountTokens("late", Chat(tuple(chat(3)))))
+            desk.bench.client.request(CountTokens("late", Chat(tuple(chat(3)))))
 
     desk.bench.on_event = ask_once
     desk.bench.events.clear()

@@ -14,6 +14,7 @@ import pytest
 
 from engine.harness import PROMPT, Scripted, check_books, decoder_for, random_language, run
 from fake_model import EOG, FakeBackend, FakeModel, scripted
+from inline_client import InlineClient
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.decode.decoder import PIECE, SMALL_BATCH
 from paceline.engine.model.backend import Rows
@@ -30,7 +31,7 @@ from paceline.errors import (
     ModelError,
     NothingAllowedError,
 )
-from paceline.hosting.inline import InlineClient, make_engine_service
+from paceline.hosting.threaded import make_engine_service
 from paceline.messages import (
     Chat,
     ChatMessage,
@@ -42,7 +43,6 @@ from paceline.messages import (
     PairLoaded,
     StartTurn,
     StepCommitted,
-    Tune,
     TuneRejected,
     TurnFailed,
     TurnFinished,
@@ -492,7 +492,7 @@ class Bench:
         self.client = InlineClient(
             partial(make_engine_service, backend=lambda: FakeBackend(models))
         )
-        self.client.set_listener(self._hear)
+        self.client.on_event = self._hear
         self.load()
         self.ask("off")  # the plain steps after a load
 
@@ -501,7 +501,7 @@ class Bench:
         self.on_event(event)
 
     def load(self) -> None:
-        self.client.submit(
+        self.client.request(
             LoadPair("load", ModelParams("target"), DraftModel(ModelParams("draft")))
         )
         assert isinstance(self.events[-1], PairLoaded)
@@ -514,7 +514,7 @@ class Bench:
     ) -> Event:
         self.target.plan = {self.target.n_decodes + at: e for at, e in (plan or {}).items()}
         self.events.clear()
-        self.client.submit(
+        self.client.request(
             turn_of(
                 "turn",
                 messages=ASK,
@@ -604,7 +604,7 @@ def test_who_asks_for_drafts_in_a_reply_that_goes_on_plainly_is_refused() -> Non
 
     def tune(event: Event) -> None:
         if isinstance(event, StepCommitted) and event.step == 8:
-            bench.client.submit(Tune("turn", strategy_of("prompt-lookup")))
+            bench.client.tune(strategy_of("prompt-lookup"))
 
     bench.on_event = tune
     finished = bench.finish(plan={3: NO_MEMORY})
@@ -646,7 +646,7 @@ def test_a_bad_row_behind_accepted_tokens_is_told_behind_them(stops: bool) -> No
 
     def stop(event: Event) -> None:
         if stops and isinstance(event, StepCommitted) and event.step == 2:
-            bench.client.cancel("turn")
+            bench.client.cancel()
 
     bench.on_event = stop
     sound = bench.target._logits
@@ -671,7 +671,7 @@ def service_of(file: Path, listener: Callable[[Event], None]) -> EngineService:
     """An engine that can load this file."""
     return EngineService(
         listener,
-        take_between=lambda _turn: None,
+        take_between=lambda: None,
         cancel=CancelFlag(),
         backend=lambda: FakeBackend({str(file): FakeModel(scripted(REPLY, N_PROMPT))}),
     )
@@ -731,7 +731,7 @@ def test_another_thread_sees_which_decode_runs() -> None:
     events: list[Event] = []
     service = EngineService(
         events.append,
-        take_between=lambda _turn: None,
+        take_between=lambda: None,
         cancel=CancelFlag(),
         backend=lambda: FakeBackend({"target": FakeModel(waiting)}),
     )

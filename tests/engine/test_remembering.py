@@ -39,7 +39,7 @@ def bench() -> Bench:
 
 
 def earlier(bench: Bench) -> EarlierTexts:
-    pair = bench.client._service._pair  # type: ignore[attr-defined]
+    pair = bench.client.service._pair  # type: ignore[attr-defined]
     assert pair is not None
     texts = pair.earlier
     assert isinstance(texts, EarlierTexts)
@@ -51,7 +51,7 @@ def drafted(bench: Bench, *, remember: bool = True, which: str = "suffix") -> in
     turn = StartTurn(
         "turn", RawText(PROMPT), strategy=strategy(which), max_tokens=60, seed=1, remember=remember
     )
-    bench.client.submit(turn)
+    bench.client.request(turn)
     last = bench.events[-1]
     assert isinstance(last, TurnFinished)
     assert last.text == REPLY[:60]
@@ -60,29 +60,29 @@ def drafted(bench: Bench, *, remember: bool = True, which: str = "suffix") -> in
 
 def test_a_reply_is_drafted_from_an_earlier_chat(bench: Bench) -> None:
     assert drafted(bench) < 10
-    bench.client.submit(Remember("chat", ("Hello", REPLY), at_once=True))
+    bench.client.request(Remember("chat", ("Hello", REPLY), at_once=True))
     assert bench.events[-1] == Remembered("chat")
     assert drafted(bench) > 40
     assert drafted(bench, remember=False) < 10, "a private chat looks nowhere else"
 
 
 def test_what_is_handed_in_waits_for_idle_time(bench: Bench) -> None:
-    bench.client.submit(Remember("chat", (REPLY,)))
+    bench.client.request(Remember("chat", (REPLY,)))
     assert bench.events[-1] == Remembered("chat")
     assert drafted(bench) < 10
-    while bench.client._service.idle():  # type: ignore[attr-defined]
+    while bench.client.service.idle():  # type: ignore[attr-defined]
         pass
     assert drafted(bench) > 40
 
 
 def test_a_deletion_in_mid_reply_takes_effect_at_the_next_step(bench: Bench) -> None:
-    bench.client.submit(Remember("chat", (REPLY,), at_once=True))
-    bench.client.submit(Remember("other", ("Something else.",), at_once=True))
+    bench.client.request(Remember("chat", (REPLY,), at_once=True))
+    bench.client.request(Remember("other", ("Something else.",), at_once=True))
     bench.events.clear()
 
     def delete(event: Event) -> None:
         if isinstance(event, StepCommitted) and event.step == 3:
-            bench.client.submit(Remember("chat"))
+            bench.client.request(Remember("chat"))
 
     bench.on_event = delete
     assert 0 < drafted(bench, which="suffix:max=4") < 20
@@ -96,36 +96,36 @@ def test_a_deletion_in_mid_reply_takes_effect_at_the_next_step(bench: Bench) -> 
 
 def test_an_undone_deletion_is_drafted_from_again(bench: Bench) -> None:
     for _ in range(3):
-        bench.client.submit(Remember("chat", (REPLY,), at_once=True))
+        bench.client.request(Remember("chat", (REPLY,), at_once=True))
         assert drafted(bench) > 40
-        bench.client.submit(Remember("chat"))
+        bench.client.request(Remember("chat"))
         assert drafted(bench) < 10
 
 
 def test_a_forgotten_chat_leaves_no_index_of_its_own(bench: Bench) -> None:
-    bench.client.submit(Remember("chat", (REPLY,), at_once=True))
+    bench.client.request(Remember("chat", (REPLY,), at_once=True))
     drafted(bench)
-    pair = bench.client._service._pair  # type: ignore[attr-defined]
+    pair = bench.client.service._pair  # type: ignore[attr-defined]
     assert pair.kept
-    bench.client.submit(Remember("chat", ("less",)))
+    bench.client.request(Remember("chat", ("less",)))
     assert pair.kept
-    bench.client.submit(Remember("chat"))
+    bench.client.request(Remember("chat"))
     assert not pair.kept
 
 
 def test_a_benchmarks_reset_forgets_replies_alone(bench: Bench) -> None:
-    bench.client.submit(Remember("chat", (REPLY,), at_once=True))
-    bench.client.submit(Reset())
+    bench.client.request(Remember("chat", (REPLY,), at_once=True))
+    bench.client.request(Reset())
     assert drafted(bench) > 40
 
 
 def test_another_pair_knows_nothing(bench: Bench) -> None:
-    bench.client.submit(Remember("chat", (REPLY,), at_once=True))
-    bench.client.submit(LoadPair("again", ModelParams("target")))
+    bench.client.request(Remember("chat", (REPLY,), at_once=True))
+    bench.client.request(LoadPair("again", ModelParams("target")))
     assert drafted(bench) < 10
-    bench.client.submit(Unload())
+    bench.client.request(Unload())
     n = len(bench.events)
-    bench.client.submit(Remember("chat", (REPLY,)))
+    bench.client.request(Remember("chat", (REPLY,)))
     assert len(bench.events) == n, "nobody has it, and nobody says so"
 
 
@@ -155,8 +155,8 @@ def test_texts_are_indexed_between_the_other_idle_work(
     monkeypatch.setattr(
         EarlierTexts, "slice", lambda self: (slices.append("texts"), original(self))[1]
     )
-    bench.client.submit(Remember("chat", tuple(f"{n} {REPLY}" for n in range(4))))
-    service = bench.client._service
+    bench.client.request(Remember("chat", tuple(f"{n} {REPLY}" for n in range(4))))
+    service = bench.client.service
     assert isinstance(service, EngineService)
     n_idle = 0
     while service.idle():

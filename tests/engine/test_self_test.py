@@ -12,10 +12,11 @@ from msgspec import structs
 
 from engine.harness import random_language
 from fake_model import N_VOCAB, FakeBackend, FakeModel
+from inline_client import InlineClient
 from paceline.engine.model.backend import LanguageModel, Rows
 from paceline.engine.sameness.look import check_going_back, self_test
 from paceline.errors import ModelError
-from paceline.hosting.inline import InlineClient, make_engine_service
+from paceline.hosting.threaded import make_engine_service
 from paceline.messages import Event, LoadFailed, LoadPair, LoadProgressed, ModelParams, PairLoaded
 from paceline.params import DraftModel
 
@@ -159,9 +160,8 @@ class Quiet(FakeBackend):
 
 
 def load(backend: FakeBackend, hear: Callable[[Event], None]) -> None:
-    client = InlineClient(partial(make_engine_service, backend=lambda: backend))
-    client.set_listener(hear)
-    client.submit(LoadPair("load", ModelParams("target"), DraftModel(ModelParams("draft"))))
+    client = InlineClient(partial(make_engine_service, backend=lambda: backend), hear)
+    client.request(LoadPair("load", ModelParams("target"), DraftModel(ModelParams("draft"))))
 
 
 @pytest.mark.parametrize("kind", [FakeBackend, Quiet])

@@ -12,13 +12,15 @@ import pytest
 
 from engine.harness import random_language
 from fake_model import N_VOCAB, ByteVocabulary, FakeBackend, FakeModel, scripted
+from inline_client import InlineClient
 from paceline.engine import turn
 from paceline.engine.refusals import describe_failure
-from paceline.hosting.inline import InlineClient, make_engine_service
+from paceline.hosting.threaded import make_engine_service
 from paceline.messages import (
     ChatMessage,
     DescribeEngine,
     EngineDescribed,
+    EngineDied,
     Event,
     FiguresReported,
     LoadFailed,
@@ -29,7 +31,6 @@ from paceline.messages import (
     PairLoaded,
     PrefillProgressed,
     SamplingParams,
-    Shutdown,
     StepCommitted,
     Tune,
     TuneApplied,
@@ -58,7 +59,7 @@ class Bench:
         )
         self.events: list[Event] = []
         self.on_event: Callable[[Event], None] = lambda _event: None
-        self.client.set_listener(self._hear)
+        self.client.on_event = self._hear
 
     def _hear(self, event: Event) -> None:
         self.events.append(event)
@@ -66,12 +67,12 @@ class Bench:
 
     def load(self, target: str = "target", draft: str | None = None) -> Event:
         drafting = DraftModel(ModelParams(draft)) if draft else None
-        self.client.submit(LoadPair("load", ModelParams(target), drafting))
+        self.client.request(LoadPair("load", ModelParams(target), drafting))
         return self.events[-1]
 
     def ask(self, **options: object) -> Event:
         options = {"messages": ASK, "strategy": "off", "seed": 1, "max_tokens": 40} | options
-        self.client.submit(turn_of("turn", **options))  # type: ignore[arg-type]
+        self.client.request(turn_of("turn", **options))  # type: ignore[arg-type]
         return self.events[-1]
 
 
@@ -196,7 +197,7 @@ def test_tune_takes_effect_within_the_reply_and_a_bad_one_changes_nothing() -> N
 
     def tune(event: Event) -> None:
         if isinstance(event, StepCommitted) and event.step in wishes:
-            bench.client.submit(Tune("turn", strategy(wishes.pop(event.step))))
+            bench.client.tune(strategy(wishes.pop(event.step)))
 
     bench.on_event = tune
     bench.events.clear()
@@ -214,7 +215,7 @@ def test_tune_takes_effect_within_the_reply_and_a_bad_one_changes_nothing() -> N
 
 def test_tune_without_a_running_turn_is_rejected() -> None:
     bench = Bench(target=writer())
-    bench.client.submit(Tune("turn", strategy("off")))
+    bench.client.request(Tune("turn", strategy("off")))
     assert isinstance(bench.events[-1], TuneRejected)
 
 
@@ -225,7 +226,7 @@ def test_cancel_keeps_what_was_committed(at: int) -> None:
 
     def cancel(event: Event) -> None:
         if isinstance(event, StepCommitted) and event.step == at:
-            bench.client.cancel("turn")
+            bench.client.cancel()
 
     bench.on_event = cancel
     finished = bench.ask()
@@ -241,7 +242,8 @@ def test_cancel_keeps_what_was_committed(at: int) -> None:
 def test_cancel_of_another_turn_is_ignored() -> None:
     bench = Bench(target=writer())
     bench.load()
-    bench.on_event = lambda _event: bench.client.cancel("yesterday")
+    over = bench.client.request(turn_of("yesterday", messages=ASK))
+    bench.on_event = lambda _event: over.cancel()
     finished = bench.ask()
     assert isinstance(finished, TurnFinished)
     assert finished.reason == "eog"
@@ -291,17 +293,16 @@ def test_memory_that_the_system_refuses_to_map_is_no_bug(
 
 def test_unload_describe_and_shutdown() -> None:
     bench = Bench(target=writer())
-    bench.client.submit(DescribeEngine())
+    bench.client.request(DescribeEngine())
     assert isinstance(bench.events[-1], EngineDescribed)
     bench.load()
-    bench.client.submit(Unload())
+    bench.client.request(Unload())
     assert isinstance(bench.events[-1], Unloaded)
     assert bench.models["target"].closed
-    bench.client.submit(Shutdown())
-    assert not bench.client.is_alive
-    n = len(bench.events)
-    bench.client.submit(DescribeEngine())
-    assert len(bench.events) == n
+    bench.load()
+    assert bench.client.close()
+    assert bench.models["target"].closed
+    assert isinstance(bench.client.request(DescribeEngine()).wait(0), EngineDied)
 
 
 def test_where_nothing_is_allowed_the_contexts_stay() -> None:

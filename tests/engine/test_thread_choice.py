@@ -16,6 +16,7 @@ from msgspec import structs
 from engine.harness import random_language
 from engine.timed_models import Clock
 from fake_model import FakeBackend, FakeModel
+from inline_client import InlineClient
 from paceline.engine.facts import Facts
 from paceline.engine.measure.thread_choice import (
     BUDGET_S,
@@ -29,7 +30,7 @@ from paceline.engine.measure.thread_choice import (
 from paceline.engine.model.backend import Rows
 from paceline.engine.sameness.look import self_test
 from paceline.errors import CancelledError
-from paceline.hosting.inline import InlineClient, make_engine_service
+from paceline.hosting.threaded import make_engine_service
 from paceline.messages import Event, LoadFailed, LoadPair, ModelParams, PairLoaded
 
 AUTO = ModelParams("fake")
@@ -284,7 +285,7 @@ def load(model: FakeModel, params: ModelParams = AUTO, client: InlineClient | No
     own = client or InlineClient(
         partial(make_engine_service, backend=lambda: FakeBackend({"fake": model}))
     )
-    own.set_listener(events.append)
+    own.on_event = events.append
     own.submit(LoadPair("load", params))
     own.close()
     return events[-1]

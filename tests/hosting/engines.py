@@ -11,11 +11,12 @@ from pathlib import Path
 
 from msgspec import structs
 
+from inline_client import InlineClient
 from paceline.hosting.broker import Broker
 from paceline.hosting.client import Service
 from paceline.hosting.exit_reasons import RestartPolicy
-from paceline.hosting.inline import InlineClient, make_engine_service
 from paceline.hosting.process import ProcessService
+from paceline.hosting.threaded import make_engine_service
 from paceline.messages import (
     Command,
     Event,
@@ -42,8 +43,7 @@ class Host:
         self, kind: str, pair: tuple[Path, Path], *, exact: bool = False, cache_dir: str = ""
     ) -> None:
         make = make_tough_process_service if kind == "process" else make_engine_service
-        self.client = InlineClient(make)
-        self.client.set_listener(self._hear)
+        self.client = InlineClient(make, self._hear)
         self.on_event: Callable[[Event], None] = lambda event: None
         self.events: list[Event] = []
         self.times: list[float] = []
@@ -60,8 +60,8 @@ class Host:
 
     @property
     def service(self) -> ProcessService:
-        assert isinstance(self.client._service, ProcessService)
-        return self.client._service
+        assert isinstance(self.client.service, ProcessService)
+        return self.client.service
 
     def _hear(self, event: Event) -> None:
         self.events.append(event)
@@ -72,7 +72,7 @@ class Host:
         """Submit a command and return the last event that came for it."""
         self.events.clear()
         self.times.clear()
-        self.client.submit(command)
+        self.client.request(command)
         return self.events[-1]
 
     def load(self) -> Event:
@@ -116,9 +116,6 @@ class Canceller:
         self._thread = threading.Thread(target=self._run)
 
     def __enter__(self) -> Canceller:
-        # Every host counts up its commands, and the next one is the one to cancel.
-        number = self._host._n + 1
-        self._ids = f"load-{number}", f"turn-{number}"
         self._host.on_event = self._hear
         if self._behind is None:
             self._may_run.set()
@@ -137,17 +134,12 @@ class Canceller:
 
     def _run(self) -> None:
         self._may_run.wait()
-        while (
-            self._behind is None
-            and self._host.client.running is None
-            and not self._is_over.is_set()
-        ):
-            time.sleep(0.0005)  # what nobody has submitted yet cannot be cancelled
-        if self._is_over.wait(self._delay_s):
+        while (ticket := self._host.client.running) is None and not self._is_over.is_set():
+            time.sleep(0.0005)  # what nobody has asked for yet cannot be cancelled
+        if ticket is None or self._is_over.wait(self._delay_s):
             return
         self.at = time.perf_counter()
-        for request_id in self._ids:
-            self._host.client.cancel(request_id)
+        ticket.cancel()
 
 
 def text_of(n_characters: int) -> str:

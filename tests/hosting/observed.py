@@ -9,11 +9,11 @@ from pathlib import Path
 
 import psutil
 
+from inline_client import InlineClient
 from paceline.engine.prompt.renderer import RENDER
 from paceline.hosting.broker import Broker
 from paceline.hosting.child import run_child
 from paceline.hosting.exit_reasons import RestartPolicy
-from paceline.hosting.inline import InlineClient
 from paceline.hosting.process import ProcessService
 from paceline.messages import (
     Chat,
@@ -59,8 +59,7 @@ class Host:
             self.service = ProcessService(emit, broker, main=main, restarts=policy, sleep=sleep)
             return self.service
 
-        self.client = InlineClient(make)
-        self.client.set_listener(self._listen)
+        self.client = InlineClient(make, self._listen)
 
     def _listen(self, event: Event) -> None:
         self.told.append((time.monotonic(), event))
@@ -69,7 +68,7 @@ class Host:
     def submit(self, command: Command) -> list[Event]:
         """Return the events of one command."""
         n = len(self.told)
-        self.client.submit(command)
+        self.client.request(command)
         return [event for _, event in self.told[n:]]
 
     def load(self) -> list[Event]:

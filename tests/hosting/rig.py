@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import psutil
 
 from hosting.children import Script, scripted
+from inline_client import InlineClient
 from paceline.hosting.broker import Broker
 from paceline.hosting.exit_reasons import RestartPolicy
-from paceline.hosting.inline import InlineClient
 from paceline.hosting.process import ProcessService
 from paceline.messages import (
     Event,
@@ -33,8 +33,7 @@ class Rig:
     on_event: Callable[[Event], None] = lambda event: None
 
     def __post_init__(self) -> None:
-        self.client = InlineClient(self._make)
-        self.client.set_listener(self._hear)
+        self.client = InlineClient(self._make, self._hear)
 
     def _make(self, emit: Callable[[Event], None], broker: Broker) -> ProcessService:
         self.broker = broker
@@ -51,7 +50,7 @@ class Rig:
         """Submit commands and return what was emitted for them."""
         self.events.clear()
         for command in commands:
-            self.client.submit(command)  # type: ignore[arg-type]
+            self.client.request(command)  # type: ignore[arg-type]
         return self.events
 
     def load(self) -> None:

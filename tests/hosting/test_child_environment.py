@@ -99,22 +99,19 @@ def test_the_windows_process_never_loads_the_native_library() -> None:
     script = """
         import sys
         from pathlib import Path
-        from paceline.hosting.inline import InlineClient
-        from paceline.hosting.process import ProcessService
+        from paceline.hosting.threaded import ThreadedClient, service_factory
         from paceline.messages import *
         from paceline.paths import demo_pair
 
         def main():
-            events = []
-            client = InlineClient(ProcessService)
-            client.set_listener(events.append)
-            client.submit(DescribeEngine())
+            client = ThreadedClient(service_factory("process"))
+            client.request(DescribeEngine())
             target, draft = (ModelParams(str(p), n_threads=1) for p in demo_pair())
-            client.submit(LoadPair("l", target, DraftModel(draft)))
-            client.submit(StartTurn("t", RawText("hello"), max_tokens=8))
-            assert isinstance(events[-1], TurnFinished), events[-1]
+            client.request(LoadPair("l", target, DraftModel(draft)))
+            answer = client.request(StartTurn("t", RawText("hello"), max_tokens=8)).wait()
+            assert isinstance(answer, TurnFinished), answer
             maps = Path("/proc/self/maps").read_text()
-            client.submit(Unload())
+            client.request(Unload()).wait()
             assert client.close()
             for name in ("libllama", "libggml", "Qt6"):
                 assert name not in maps, name
@@ -137,14 +134,15 @@ def test_the_windows_process_never_loads_the_native_library() -> None:
 def test_it_ends_with_its_parent(demo_pair: tuple[Path, Path]) -> None:
     script = """
         import sys, time
-        from paceline.hosting.inline import InlineClient
-        from paceline.hosting.process import ProcessService
+        import psutil
+        from paceline.hosting.threaded import ThreadedClient, service_factory
         from paceline.messages import DescribeEngine
 
         if __name__ == "__main__":
-            client = InlineClient(ProcessService)
-            client.submit(DescribeEngine())
-            print(client._service.pid, flush=True)
+            client = ThreadedClient(service_factory("process"))
+            client.request(DescribeEngine()).wait()
+            (engine,) = psutil.Process().children()
+            print(engine.pid, flush=True)
             time.sleep(600)
     """
     parent = subprocess.Popen(

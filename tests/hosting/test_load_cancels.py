@@ -61,8 +61,7 @@ def test_a_load_that_is_cancelled_while_it_waits_leaves_the_old_pair(host: Host)
 
     def ask_and_stop(event: Event) -> None:
         if host.events == [event]:  # the turn's first
-            host.client.submit(late)
-            host.client.cancel("late")
+            host.client.request(late).cancel()
 
     host.on_event = ask_and_stop
     last = host.turn(**SHORT)

@@ -25,18 +25,15 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX's descrip
 ASK = """
     import os, sys
     {first}
-    from paceline.hosting.inline import InlineClient
-    from paceline.hosting.process import ProcessService
+    from paceline.hosting.threaded import ThreadedClient, service_factory
     from paceline.messages import DescribeEngine
 
     if __name__ == "__main__":
-        answers = []
-        client = InlineClient(ProcessService)
-        client.set_listener(answers.append)
-        client.submit(DescribeEngine())
+        client = ThreadedClient(service_factory("process"))
+        answer = client.request(DescribeEngine()).wait()
         client.close()
         with open(sys.argv[1], "w") as file:
-            file.write(" ".join([type(answers[0]).__name__, getattr(answers[0], "reason", "")]))
+            file.write(" ".join([type(answer).__name__, getattr(answer, "reason", "")]))
 """
 
 

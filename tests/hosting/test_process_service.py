@@ -70,7 +70,7 @@ def test_commands_are_carried_out_in_order_and_each_is_over_when_handle_returns(
 def test_what_is_submitted_within_an_event_runs_behind_the_command(rig: MakeRig) -> None:
     r = rig()
     r.load()
-    r.on_event = lambda e: r.client.submit(DescribeEngine()) if isinstance(e, StepCommitted) else 0
+    r.on_event = lambda e: r.client.request(DescribeEngine()) if isinstance(e, StepCommitted) else 0
     r.submit(StartTurn("a", RawText("fail code")))
     assert r.kinds == [TurnStarted, StepCommitted, TurnFailed, EngineDescribed]
 

@@ -44,7 +44,7 @@ AllowWarnings = Callable[[str], None]
 def test_a_cancel_is_passed_on(rig: MakeRig, delay_s: float) -> None:
     r = rig()
     r.load()
-    timer = threading.Timer(delay_s, r.client.cancel, ["t"])
+    timer = threading.Timer(delay_s, r.client.cancel)
     r.on_event = lambda e: timer.start() if isinstance(e, TurnStarted) else None
     began = time.monotonic()
     last = r.submit(StartTurn("t", RawText("until-cancelled")))[-1]
@@ -58,8 +58,9 @@ def test_a_cancel_of_another_turn_is_not(rig: MakeRig, monkeypatch: pytest.Monke
     monkeypatch.setattr(process, "TURN_CANCEL_S", 0.3)
     r = rig()
     r.load()
-    r.client.cancel("other")
-    r.on_event = lambda e: r.client.cancel("other")
+    over = r.client.request(StartTurn("other", RawText("finish")))
+    over.cancel()
+    r.on_event = lambda e: over.cancel()
     assert isinstance(r.submit(StartTurn("t", RawText("finish")))[-1], TurnFinished)
     assert isinstance(r.submit(StartTurn("t", RawText("steps"), seed=1))[-1], TurnFinished)
 
@@ -71,7 +72,7 @@ def test_a_turn_that_ignores_its_cancel_ends_with_the_process(
     r = rig(children.ignores_cancel)
     # Any command starts the child; a turn needs one that is there.
     assert r.service._keeper.start(lambda: False) is None
-    r.on_event = lambda e: r.client.cancel("t")
+    r.on_event = lambda e: r.client.cancel()
     began = time.monotonic()
     r.submit(StartTurn("t", RawText("")))
     assert 0.3 <= time.monotonic() - began < 2
@@ -85,7 +86,7 @@ def test_a_load_that_ignores_its_cancel_is_cancelled_all_the_same(
 ) -> None:
     monkeypatch.setattr(process, "LOAD_CANCEL_S", 0.3)
     r = rig(children.ignores_cancel)
-    r.on_event = lambda e: r.client.cancel("l")
+    r.on_event = lambda e: r.client.cancel()
     began = time.monotonic()
     r.submit(LOAD)
     assert time.monotonic() - began < 3
@@ -98,14 +99,14 @@ def test_a_forced_stop_does_not_count_as_a_death(
 ) -> None:
     monkeypatch.setattr(process, "LOAD_CANCEL_S", 0.05)
     r = rig(children.ignores_cancel, restarts=RestartPolicy(most=1))
-    r.on_event = lambda e: r.client.cancel("l")
+    r.on_event = lambda e: r.client.cancel()
     for _ in range(3):
         assert r.submit(LOAD)[-1].code == "cancelled"
 
 
 def test_a_load_can_be_cancelled_while_the_child_starts(rig: MakeRig) -> None:
     r = rig(children.never_ready)
-    timer = threading.Timer(0.3, r.client.cancel, ["l"])
+    timer = threading.Timer(0.3, r.client.cancel)
     timer.start()
     began = time.monotonic()
     (failure,) = r.submit(LOAD)
@@ -149,7 +150,7 @@ def test_time_in_which_this_program_was_stopped_counts_for_no_limit(
         if isinstance(event, TurnStarted):
             timer.start()
             if prompt == "slowly-cancelled":
-                r.client.cancel("t")
+                r.client.cancel()
 
     r.on_event = hear
     r.submit(StartTurn("t", RawText(prompt)))
@@ -165,7 +166,7 @@ def test_a_tune_is_taken_in_mid_turn(rig: MakeRig) -> None:
     r = rig()
     r.load()
     r.on_event = lambda e: (
-        r.client.submit(Tune("t", Strategy.of("draft"))) if isinstance(e, TurnStarted) else None
+        r.client.tune(Strategy.of("draft")) if isinstance(e, TurnStarted) else None
     )
     r.submit(StartTurn("t", RawText("take-tune")))
     assert r.kinds == [TurnStarted, TuneApplied, TurnFinished]
@@ -175,7 +176,7 @@ def test_a_tune_that_comes_too_late_is_answered_once_and_handle_returns(rig: Mak
     r = rig()
     r.load()
     r.on_event = lambda e: (
-        r.client.submit(Tune("t", Strategy.of("draft"))) if isinstance(e, TurnStarted) else None
+        r.client.tune(Strategy.of("draft")) if isinstance(e, TurnStarted) else None
     )
     r.submit(StartTurn("t", RawText("miss-tune")))
     assert r.kinds == [TurnStarted, TurnFinished, TuneRejected]
@@ -187,7 +188,7 @@ def test_a_tune_after_the_end_of_its_turn_is_dropped(rig: MakeRig) -> None:
     r = rig()
     r.load()
     r.on_event = lambda e: (
-        r.client.submit(Tune("t", Strategy.of("draft"))) if isinstance(e, TurnFinished) else None
+        r.client.tune(Strategy.of("draft")) if isinstance(e, TurnFinished) else None
     )
     r.submit(StartTurn("t", RawText("")))
     assert r.kinds == [TurnStarted, TurnFinished]
@@ -215,7 +216,7 @@ def test_no_tune_has_two_answers_whenever_it_comes(rig: MakeRig) -> None:
     def ask(event: Event) -> None:
         if isinstance(event, (StepCommitted, TurnFinished)) and chance.random() < 0.3:
             asked.append(Strategy.of(str(len(asked))))
-            r.client.submit(Tune(event.turn_id, asked[-1]))
+            r.client.tune(asked[-1])
             if isinstance(event, TurnFinished):
                 too_late.append(asked[-1])
 
@@ -277,12 +278,12 @@ def test_a_listener_that_fails_leaves_no_half_done_command_behind(rig: MakeRig) 
     r.load()
 
     def fail(event: Event) -> None:
-        if isinstance(event, StepCommitted):
+        if isinstance(event, TurnStarted):
             raise ZeroDivisionError("in the listener")
 
     r.on_event = fail
     with pytest.raises(ZeroDivisionError):
-        r.submit(StartTurn("t", RawText("steps"), seed=1))
+        r.submit(StartTurn("t", RawText("until-cancelled")))
     r.on_event = lambda event: None
     r.load()
     r.submit(StartTurn("u", RawText("")))

@@ -36,7 +36,7 @@ def host(request: pytest.FixtureRequest, demo_pair: tuple[Path, Path]) -> Iterat
 
 
 def engine_of(host: Host) -> psutil.Process:
-    service = host.client._service
+    service = host.client.service
     return psutil.Process(service.pid if isinstance(service, ProcessService) else None)
 
 

@@ -13,8 +13,12 @@ from hosting.rig import wait_until
 from paceline.hosting import client as hosting_client
 from paceline.hosting import threaded
 from paceline.hosting.broker import CLOSED, Broker, Ticket
-from paceline.hosting.inline import make_engine_service
-from paceline.hosting.threaded import ThreadedClient, make_process_service, service_factory
+from paceline.hosting.threaded import (
+    ThreadedClient,
+    make_engine_service,
+    make_process_service,
+    service_factory,
+)
 from paceline.messages import (
     Chat,
     ChatMessage,

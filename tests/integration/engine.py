@@ -8,10 +8,10 @@ from pathlib import Path
 
 import llama_cpp
 
+from inline_client import InlineClient
 from paceline.engine.llama.model import LlamaModel
 from paceline.engine.model.context import CachedContext
 from paceline.engine.pair import LoadedPair
-from paceline.hosting.inline import InlineClient
 from paceline.messages import (
     ChatMessage,
     Event,
@@ -77,11 +77,10 @@ class Engine:
         mtp: str | Path = "auto",
         **params: object,
     ) -> None:
-        self.client = InlineClient()
         self.events: list[Event] = []
-        self.client.set_listener(self.events.append)
+        self.client = InlineClient(on_event=self.events.append)
         model = replace(ModelParams("", n_threads=n_threads), **params)  # type: ignore[arg-type]
-        self.client.submit(
+        self.client.request(
             LoadPair(
                 "load",
                 replace(model, path=str(target)),
@@ -105,13 +104,13 @@ class Engine:
     @property
     def pair(self) -> LoadedPair:
         """The engine's own view of what is loaded."""
-        pair = self.client._service._pair  # type: ignore[attr-defined]
+        pair = self.client.service._pair  # type: ignore[attr-defined]
         assert isinstance(pair, LoadedPair)
         return pair
 
     def watch_positions(self) -> None:
         """From now on compare, after every step, what all contexts hold with the books."""
-        self.client.set_listener(self._on_event)
+        self.client.on_event = self._on_event
 
     def _on_event(self, event: Event) -> None:
         self.events.append(event)
@@ -122,7 +121,7 @@ class Engine:
 
     def idle(self) -> None:
         """Use idle time for as long as there is a use for it."""
-        while self.client._service.idle():  # type: ignore[attr-defined]
+        while self.client.service.idle():  # type: ignore[attr-defined]
             pass
 
     def run(self, prompt: str, **options: object) -> TurnFinished | TurnFailed | LoadFailed:
@@ -131,7 +130,7 @@ class Engine:
         self.checks = 0
         defaults = {"strategy": "off", "max_tokens": 200, "seed": 1, "sampling": GREEDY}
         options = defaults | {"messages": (ChatMessage.of_text("user", prompt),)} | options
-        self.client.submit(turn_of("turn", **options))  # type: ignore[arg-type]
+        self.client.request(turn_of("turn", **options))  # type: ignore[arg-type]
         last = self.events[-1]
         assert isinstance(last, (TurnFinished, TurnFailed))
         return last

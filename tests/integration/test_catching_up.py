@@ -20,14 +20,14 @@ class Idling(Engine):
 
     @property
     def pair(self) -> LoadedPair:
-        pair = self.client._service._pair  # type: ignore[attr-defined]
+        pair = self.client.service._pair  # type: ignore[attr-defined]
         assert isinstance(pair, LoadedPair)
         assert pair.draft
         return pair
 
     def idle(self) -> int:
         """Spend it to the end; returns how many slices there were."""
-        service, n = self.client._service, 0
+        service, n = self.client.service, 0
         service._idle_work = IdleWork(  # type: ignore[attr-defined]
             self.pair, [CatchingUp(self.pair)]
         )

@@ -17,6 +17,7 @@ import llama_cpp
 import numpy as np
 import pytest
 
+from inline_client import InlineClient
 from integration.engine import Engine
 from paceline.chat.pair import Pair, PairLoader
 from paceline.chat.reply import TurnOptions
@@ -26,7 +27,6 @@ from paceline.engine.decode.decoder import SMALL_BATCH
 from paceline.engine.llama import LlamaBackend, LlamaModel
 from paceline.engine.model.memory_hints import what_to_do
 from paceline.errors import ContextFullError, DecodeMemoryError, ModelError
-from paceline.hosting.inline import InlineClient
 from paceline.messages import (
     ModelParams,
     PairLoaded,
@@ -74,7 +74,7 @@ class Binding:
 
 
 def target_of(engine: Engine) -> LlamaModel:
-    pair = engine.client._service._pair  # type: ignore[attr-defined]
+    pair = engine.client.service._pair  # type: ignore[attr-defined]
     assert pair is not None
     model = pair.target.model
     assert isinstance(model, LlamaModel)
@@ -115,7 +115,7 @@ class Bench:
 
     def fresh(self) -> Engine:
         """Return the engine with empty contexts of the usual size."""
-        pair = self.engine.client._service._pair  # type: ignore[attr-defined]
+        pair = self.engine.client.service._pair  # type: ignore[attr-defined]
         if pair is None or pair.target.model.n_ctx != 512:
             self.engine.client.close()
             self.engine = self._load()
@@ -246,7 +246,7 @@ def test_exact_mode_keeps_its_promise_behind_a_failure(
     prompt = "Explain the following words. " + "dict list tuple set " * 60
     options: dict[str, Any] = {"strategy": DRAFT, "max_tokens": 60, "ignore_eog": True}
     with Engine(*demo_pair, n_ctx=512, exact=True) as engine:
-        pair = engine.client._service._pair  # type: ignore[attr-defined]
+        pair = engine.client.service._pair  # type: ignore[attr-defined]
         engine.reply(prompt, **options)
         pair.empty(wipe=True)
         control = engine.reply(prompt, **options).tokens

@@ -28,8 +28,8 @@ class Idling(Engine):
 
     @property
     def service(self) -> EngineService:
-        assert isinstance(self.client._service, EngineService)
-        return self.client._service
+        assert isinstance(self.client.service, EngineService)
+        return self.client.service
 
     @property
     def pair(self) -> LoadedPair:
@@ -117,7 +117,7 @@ def test_replies_and_contexts_are_those_without_it(
     with Idling(*demo_pair, n_ctx=512, exact=exact) as engine:
         first = engine.first()
         expected = engine.next(first)
-        engine.client.submit(Reset())
+        engine.client.request(Reset())
         engine.begin_anew()
         assert idle(engine) > 10
         assert engine.first().tokens == first.tokens

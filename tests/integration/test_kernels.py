@@ -16,6 +16,7 @@ from msgspec import structs
 
 import kernel_puppet
 from hosting import hanging
+from inline_client import InlineClient
 from kernel_puppet import KEY, LIBRARY, NAMES
 from paceline import kernel_files
 from paceline.engine.cancel import CancelFlag
@@ -27,7 +28,6 @@ from paceline.engine.model import own_kernels
 from paceline.engine.model.own_kernels import HANG, NoKernelsError, mark_path, read_mark, write_mark
 from paceline.errors import CancelledError
 from paceline.hosting.child import run_child
-from paceline.hosting.inline import InlineClient
 from paceline.hosting.process import ProcessService
 from paceline.messages import (
     EngineDied,
@@ -357,10 +357,10 @@ class Loaded:
             else InlineClient()
         )
         self.events: list[Event] = []
-        self.client.set_listener(self.events.append)
+        self.client.on_event = self.events.append
         target, draft = (ModelParams(str(path), n_threads=1) for path in pair)
         self.load = LoadPair("load", target, DraftModel(draft), **options)  # type: ignore[arg-type]
-        self.client.submit(self.load)
+        self.client.request(self.load)
         self.answer = self.events[-1]
 
     def __enter__(self) -> PairLoaded:
@@ -386,7 +386,7 @@ def test_a_load_says_whose_kernels_compute(
             assert loaded.target.kernels == uses
             assert loaded.draft is not None
             assert not loaded.draft.kernels
-            run.client.submit(
+            run.client.request(
                 StartTurn("t", RawText("def f"), strategy=strategy("off"), max_tokens=2)
             )
             last = run.events[-1]
@@ -453,12 +453,14 @@ def test_kernels_with_which_a_decode_hangs_are_not_used_again(
     run = Loaded(demo_pair, main, kernels=wish, cache_dir=str(tmp_path))
     with run as loaded:
         tokens = tuple(range(100, 100 + hanging.TRIGGER))
-        run.client.submit(StartTurn("t", Tokens(tokens), strategy=strategy("off"), ignore_eog=True))
+        run.client.request(
+            StartTurn("t", Tokens(tokens), strategy=strategy("off"), ignore_eog=True)
+        )
         died = run.events[-1]
         assert isinstance(died, EngineDied)
         assert "hangs" in died.reason
         assert read_mark(str(tmp_path), KEY) == (None if wish == "stock" else HANG)
-        run.client.submit(structs.replace(run.load, kernels="auto"))
+        run.client.request(structs.replace(run.load, kernels="auto"))
         again = run.events[-1]
         assert isinstance(again, PairLoaded)
         assert again.target.kernels == (DEMO if wish == "stock" else STOCK)
@@ -468,10 +470,10 @@ def test_kernels_with_which_a_decode_hangs_are_not_used_again(
 def test_a_proof_stops_with_the_load(own: pytest.MonkeyPatch, demo_pair: tuple[Path, Path]) -> None:
     own.setenv("STAND_IN_Q8_0", "hang")
     client, events = InlineClient(), list[Event]()
-    client.set_listener(events.append)
+    client.on_event = events.append
     timer = threading.Timer(1.0, client.cancel, ["load"])
     timer.start()
-    client.submit(LoadPair("load", ModelParams(str(demo_pair[0])), kernels="auto"))
+    client.request(LoadPair("load", ModelParams(str(demo_pair[0])), kernels="auto"))
     timer.join()
     (failed,) = events
     assert isinstance(failed, LoadFailed)

@@ -89,7 +89,7 @@ def test_an_aborted_decode_of_a_recurrent_model_is_forgotten() -> None:
     """Its state is half updated then, and the next reply must not start from it."""
     with Engine(make_pairs.path("tiny-mamba")) as engine:
         fresh = engine.reply(QUESTION, max_tokens=20, ignore_eog=True)
-        pair = engine.client._service._pair
+        pair = engine.client.service._pair
         assert pair is not None
         model = pair.target.model
         flag = engine.client._broker.flag
@@ -161,7 +161,7 @@ def test_a_draft_longer_than_any_batch_is_cut(engine: Engine) -> None:
 
 def test_positions_equal_the_books_after_every_step(demo_pair: tuple[Path, Path]) -> None:
     with Engine(*demo_pair) as engine:
-        pair = engine.client._service._pair
+        pair = engine.client.service._pair
         assert pair is not None
         assert pair.draft is not None
         seen = 0
@@ -175,7 +175,7 @@ def test_positions_equal_the_books_after_every_step(demo_pair: tuple[Path, Path]
                     assert context is not None
                     assert context.model.n_past == len(context.tokens)
 
-        engine.client.set_listener(check)
+        engine.client.on_event = check
         for strategy in ("draft:n_max=5:p_min=0", "prompt-lookup"):
             engine.reply(QUESTION, strategy=strategy, sampling=WARM, max_tokens=120)
         assert seen > 60
@@ -195,12 +195,12 @@ def test_cancel_within_a_step_and_the_next_reply_equals_a_fresh_one(
         hit = PrefillProgressed if when == "prefill" else StepCommitted
         if isinstance(event, hit) and not asked_at:
             asked_at = time.perf_counter()
-            engine.client.cancel("turn")
+            engine.client.cancel()
 
-    engine.client.set_listener(cancel)
+    engine.client.on_event = cancel
     finished = engine.reply(long if when == "prefill" else QUESTION, max_tokens=2000)
     took = time.perf_counter() - asked_at
-    engine.client.set_listener(engine.events.append)
+    engine.client.on_event = engine.events.append
     assert isinstance(finished, TurnFinished)
     assert finished.reason == "cancelled"
     assert took < 3

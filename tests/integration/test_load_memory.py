@@ -28,7 +28,8 @@ CHILD = """
 import json, resource, sys
 target, draft, share, need = sys.argv[1], sys.argv[2], float(sys.argv[3]), int(sys.argv[4])
 from paceline.engine.native import llama_backend
-from paceline.hosting.inline import InlineClient
+from paceline.engine.cancel import CancelFlag
+from paceline.engine.service import EngineService
 from paceline.messages import DraftModel, LoadFailed, LoadPair, ModelParams, PairLoaded
 
 def status(name):
@@ -37,14 +38,13 @@ def status(name):
 
 llama_backend().describe()
 seen = []
-client = InlineClient()
-client.set_listener(seen.append)
+engine = EngineService(seen.append, take_between=lambda: None, cancel=CancelFlag())
 before = status("VmSize")
 hard = resource.getrlimit(resource.RLIMIT_AS)[1]
 if need:
     resource.setrlimit(resource.RLIMIT_AS, (before + int(share * need), hard))
 models = [ModelParams(path, n_ctx=2048, n_threads=1) for path in (target, draft)]
-client.submit(LoadPair("load", models[0], DraftModel(models[1])))
+engine.handle(LoadPair("load", models[0], DraftModel(models[1])))
 resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
 last = seen[-1]
 report = {"kind": type(last).__name__, "need": status("VmPeak") - before}

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import make_pairs
+from inline_client import InlineClient
 from integration.engine import GREEDY
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.llama import LlamaBackend, LlamaModel
@@ -26,7 +27,6 @@ from paceline.engine.llama.native_params import (
     native_model_params,
 )
 from paceline.errors import ModelError, ValueOutOfRangeError
-from paceline.hosting.inline import InlineClient
 from paceline.messages import (
     Chat,
     ChatMessage,
@@ -245,8 +245,8 @@ def pair(demo_pair: tuple[Path, Path]) -> Iterator[InlineClient]:
     target, draft = (str(path) for path in demo_pair)
     client = InlineClient()
     events: list[object] = []
-    client.set_listener(events.append)
-    client.submit(
+    client.on_event = events.append
+    client.request(
         LoadPair(
             "load",
             ModelParams(target, n_ctx=768, n_threads=1, n_threads_batch=2),
@@ -257,7 +257,7 @@ def pair(demo_pair: tuple[Path, Path]) -> Iterator[InlineClient]:
         )
     )  # fmt: skip
     assert isinstance(events[-1], PairLoaded), events[-1]
-    client.submit(
+    client.request(
         StartTurn(
             "turn", Chat((ChatMessage.of_text("user", "hello"),)), strategy=strategy("draft"),
             max_tokens=4, seed=1, sampling=GREEDY,
@@ -268,7 +268,7 @@ def pair(demo_pair: tuple[Path, Path]) -> Iterator[InlineClient]:
 
 
 def test_a_draft_has_its_own_settings(pair: InlineClient) -> None:
-    loaded = pair._service._pair
+    loaded = pair.service._pair
     assert loaded is not None
     assert loaded.draft is not None
     contexts = [loaded.target.model._context, loaded.draft.model._context]  # type: ignore[attr-defined]

@@ -105,7 +105,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 
 def vocabulary(engine: Engine) -> LlamaVocabulary:
-    pair = engine.client._service._pair
+    pair = engine.client.service._pair
     assert pair is not None
     vocab = pair.target.model.vocab
     assert isinstance(vocab, LlamaVocabulary)

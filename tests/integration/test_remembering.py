@@ -58,7 +58,7 @@ def test_an_earlier_reply_drafts_until_it_is_deleted(
 
         def delete(event: Event) -> None:
             if isinstance(event, StepCommitted) and event.step == 1:
-                host.client.submit(Remember("chat"))
+                host.client.request(Remember("chat"))
 
         host.on_event = delete
         cut = reply(host)
@@ -81,7 +81,7 @@ def test_a_new_process_has_them_when_they_are_handed_in_again(
         events: list[Event] = []
         host.on_event = events.append
         while not any(isinstance(event, EngineDied) for event in events):
-            host.client.submit(Remember("other"))
+            host.client.request(Remember("other"))
         assert host.service.pid == 0, "no process is started for texts"
         host.must_load()
         assert n_accepted(reply(host)) == n_accepted(first)

@@ -187,7 +187,7 @@ class Rig:
             machine: Its clock goes on.
             priors: What is known of acceptance, as `rates_to_json` gave it; empty: nothing.
         """
-        self._engine.client.submit(Reset())
+        self._engine.client.request(Reset())
         knowledge = self._pair.knowledge
         knowledge.forget()
         self._calibrate(knowledge, machine)
@@ -201,7 +201,7 @@ class Rig:
 
     def record(self, workload: Workload, strategy: str) -> Recorded:
         """Take a reply with a fixed strategy."""
-        self._engine.client.submit(Reset())
+        self._engine.client.request(Reset())
         reply = self._reply(workload, strategy, Machine(flat))
         return Recorded(reply.tokens, tuple(self._decodes[-len(reply.steps) :]))
 
@@ -212,7 +212,7 @@ class Rig:
         self._drafted.clear()
         self._decodes.clear()
         self._engine.events.clear()
-        self._engine.client.submit(workload.turn("turn", strategy))
+        self._engine.client.request(workload.turn("turn", strategy))
         last = self._engine.events[-1]
         assert isinstance(last, TurnFinished), last
         steps = tuple(step for step in self._engine.steps if step.step)

@@ -19,16 +19,18 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import psutil
 
 from paceline.hosting.broker import Broker, EngineEvent, Listener, Priority, Ticket
 from paceline.hosting.client import Idler, Service, ServiceFactory, Watcher, next_ticket
-from paceline.hosting.inline import make_engine_service
 from paceline.messages import Command, EngineDied, Event, Shutdown
 from paceline.sentence import sentence
 from paceline.settings import EngineHost
+
+if TYPE_CHECKING:
+    from paceline.engine.model.backend import Backend
 
 LOOK_EVERY_S = 0.5
 """How often a service that watches something may look when there is nothing to do."""
@@ -46,6 +48,20 @@ class _HasProcess(Protocol):
     @property
     def pid(self) -> int:
         """The process's id; 0 when there is none."""
+
+
+def make_engine_service(
+    emit: Callable[[Event], None],
+    broker: Broker,
+    *,
+    backend: Callable[[], Backend] | None = None,
+) -> Service:
+    """Make the engine itself; it loads the native library, or `backend`, on the first need."""
+    from paceline.engine.service import EngineService
+
+    return EngineService(
+        emit, take_between=broker.take_between, cancel=broker.flag, backend=backend
+    )
 
 
 def make_process_service(emit: Callable[[Event], None], broker: Broker) -> Service:

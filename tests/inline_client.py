@@ -1,0 +1,106 @@
+"""A client for tests that want the engine, and every event of it, on their own thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from paceline.hosting.broker import Broker, EngineEvent, Listener, Priority, Ticket
+from paceline.hosting.client import Service, ServiceFactory
+from paceline.hosting.threaded import make_engine_service
+from paceline.messages import Command, EngineDied, Event
+from paceline.params import Strategy
+
+
+class InlineClient:
+    """An `EngineClient` whose `request` returns when the command is done.
+
+    A listener may ask from within an event (`tune` reaches the running turn at its next step,
+    anything else runs afterwards); another thread may cancel.
+
+    Attributes:
+        service: What carries out the commands.
+        on_event: Hears every event in its order: all that the service emits, and what the broker
+            answers by itself. What it raises is raised again when the request is over.
+    """
+
+    def __init__(
+        self,
+        make_service: ServiceFactory = make_engine_service,
+        on_event: Callable[[Event], object] = lambda _event: None,
+    ) -> None:
+        self.on_event = on_event
+        self._broker = Broker()
+        self.service: Service = make_service(self._emit, self._broker)
+        self._last: Event | None = None
+        self._death: EngineDied | None = None
+        self._failure: BaseException | None = None
+        self._is_closed = False
+
+    def request(
+        self,
+        command: Command,
+        priority: Priority = Priority.PERSON,
+        on_event: Listener | None = None,
+        asker: str = "",
+    ) -> Ticket:
+        """Carry out the command, and what was asked for meanwhile."""
+        ticket = self._broker.request(command, priority, on_event or self._hear, asker)
+        if self.running is None:
+            self._carry_out()
+        return ticket
+
+    def _carry_out(self) -> None:
+        while (ticket := self._broker.take(timeout=0)) is not None:
+            try:
+                self.service.handle(ticket.command)
+            finally:
+                self._broker.done()
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
+
+    def _emit(self, event: Event) -> None:
+        self._broker.emit(event)
+        self._hear(event)
+
+    def _hear(self, event: Event) -> None:
+        if event is self._last or event is self._death:  # the asker has been told
+            return
+        self._last = event
+        if isinstance(event, EngineDied):
+            self._death = event
+        try:
+            self.on_event(event)
+        except BaseException as error:  # noqa: BLE001 - a test's assertion, say
+            self._failure = self._failure or error
+            self.cancel()
+
+    def watch(self, listener: Callable[[EngineEvent], None]) -> None:
+        """Call `listener` with what concerns all askers."""
+        self._broker.watch(listener)
+
+    @property
+    def running(self) -> Ticket | None:
+        """The request that is being carried out; None: none is."""
+        return self._broker.running
+
+    def cancel(self) -> None:
+        """Cancel what runs, if anything does; from any thread."""
+        ticket = self.running
+        if ticket is not None:
+            ticket.cancel()
+
+    def tune(self, strategy: Strategy) -> None:
+        """Change the strategy of the turn that runs, if one does."""
+        ticket = self.running
+        if ticket is not None:
+            ticket.tune(strategy)
+
+    def close(self) -> bool:
+        """Free the models."""
+        if not self._is_closed:
+            self._is_closed = True
+            self._broker.close()
+            if self.running is None:
+                self._carry_out()
+        return True
