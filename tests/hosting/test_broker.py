@@ -14,6 +14,7 @@ from hypothesis.stateful import (
     invariant,
     precondition,
     rule,
+    run_state_machine_as_test,
 )
 
 from message_samples import sample
@@ -516,8 +517,11 @@ class Lives(RuleBasedStateMachine):
         assert all(ticket.state == "over" for ticket in self.heard)
 
 
-TestLives = Lives.TestCase
-TestLives.settings = settings(max_examples=100, stateful_step_count=40)
+def test_random_lives(is_long: bool) -> None:
+    n_lives = 1000 if is_long else 100
+    run_state_machine_as_test(
+        Lives, settings=settings(max_examples=n_lives, stateful_step_count=40)
+    )
 
 
 def test_no_request_is_lost_between_threads(broker: Broker) -> None:
