@@ -40,7 +40,7 @@ def test_the_program_keeps_to_it(ban: Ban) -> None:
         (bans.message_boxes, "gui/a.py", "from PySide6.QtWidgets import QMessageBox"),
         (bans.message_boxes, "gui/a.py", "QtWidgets.QMessageBox.warning(None, 'a', 'b')"),
         (bans.module_state, "settings.py", "SETTINGS = Settings()"),
-        (bans.module_state, "engine/a.py", "client: InlineClient = InlineClient()"),
+        (bans.module_state, "engine/a.py", "client: EngineClient = ThreadedClient()"),
         (bans.module_state, "gui/a.py", "TIMER = QtCore.QTimer()"),
         (bans.module_state, "gui/a.py", "ICONS = {'a': QIcon('a.svg')}"),
         (bans.prints, "engine/a.py", "print('hi')"),
