@@ -11,7 +11,6 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from paceline.hosting.broker import Broker, EngineEvent, Listener, Priority, Ticket
 from paceline.messages import (
     Command,
-    Event,
     FiguresReported,
     LoadPair,
     ModelInfo,
@@ -42,7 +41,6 @@ class ReplayClient(QObject):
         self._tokens = tokens
         self._tokens_per_s = tokens_per_s
         self._broker = Broker()
-        self._listener: Listener | None = None
         self._turn: StartTurn | None = None
         self._steps: tuple[StepCommitted, ...] = ()
         self._at = 0
@@ -65,11 +63,6 @@ class ReplayClient(QObject):
         self._go_on()
         return ticket
 
-    def submit(self, command: Command) -> None:
-        """Answer a load and start a turn."""
-        self._broker.submit(command)
-        self._go_on()
-
     def _go_on(self) -> None:
         while self._broker.running is None and (ticket := self._broker.take(0)) is not None:
             self._begin(ticket.command)
@@ -79,7 +72,7 @@ class ReplayClient(QObject):
     def _begin(self, command: Command) -> None:
         if isinstance(command, LoadPair):
             drafter = file_of(command.drafting)
-            self._tell(
+            self._broker.emit(
                 PairLoaded(
                     command.request_id,
                     _info(command.target.path),
@@ -92,7 +85,7 @@ class ReplayClient(QObject):
             turn_id = command.turn_id
             self._steps = steps_of(self._tokens, turn_id, 1, speed=self._tokens_per_s)
             self._at = self.n_tokens = 0
-            self._tell(TurnStarted(turn_id, 600, 0, 7))
+            self._broker.emit(TurnStarted(turn_id, 600, 0, 7))
             self._start_s = 0.0
             self._timer.start(0)
 
@@ -105,22 +98,10 @@ class ReplayClient(QObject):
         """The reply that is played."""
         return self._broker.running
 
-    def cancel(self, request_id: str) -> None:
-        """A reply is played to its end."""
-
-    def set_listener(self, listener: Listener | None) -> None:
-        """Tell every event to this."""
-        self._listener = listener
-
     def close(self) -> bool:
         """Stop playing."""
         self._timer.stop()
         return True
-
-    def _tell(self, event: Event) -> None:
-        self._broker.emit(event)
-        if self._listener is not None:
-            self._listener(event)
 
     @Slot()
     def _on_tick(self) -> None:
@@ -133,16 +114,16 @@ class ReplayClient(QObject):
             step = self._steps[self._at]
             self._at += 1
             self.n_tokens += len(step.tokens)
-            self._tell(step)
+            self._broker.emit(step)
         if self._turn is not None and perf_counter() >= self._figures_s:
             self._figures_s += FIGURES_EVERY_S
-            self._tell(FiguresReported(self._turn.turn_id, self._stats()))
+            self._broker.emit(FiguresReported(self._turn.turn_id, self._stats()))
         if self._at < len(self._steps):
             next_s = self._start_s + self.n_tokens / self._tokens_per_s
             self._timer.start(max(ceil(1e3 * (next_s - perf_counter())), 0))
         elif self._turn is not None:
             turn, self._turn = self._turn, None
-            self._tell(
+            self._broker.emit(
                 TurnFinished(
                     turn.turn_id,
                     "eog",

@@ -58,19 +58,6 @@ class EngineBridge(QObject):
         self._is_closed = True
         return self._client.close()
 
-    # TRANSITION
-    def submit(self, command: Command) -> None:
-        """Queue a command."""
-        self._client.submit(command)
-
-    def cancel(self, request_id: str) -> None:
-        """Stop the turn or load of this id."""
-        self._client.cancel(request_id)
-
-    def set_listener(self, listener: Listener | None) -> None:
-        """Deliver events to `listener`."""
-        self._client.set_listener(listener and partial(self._told.emit, listener))
-
     @Slot(object, object)
     def _deliver(self, listener: Listener, event: Event) -> None:
         if not self._is_closed:

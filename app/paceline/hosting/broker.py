@@ -207,7 +207,6 @@ class Broker:
         self._between: deque[Ticket] = deque()  # carried out beside the running one
         self._watchers: list[Callable[[EngineEvent], None]] = []
         self._death: EngineDied | None = None
-        self.on_refusal: Listener = lambda _: None
         self._is_idle = self._is_closed = False
 
     # --------------------------------------------------------------- for askers, on any thread
@@ -423,43 +422,6 @@ class Broker:
             self._between.clear()
         for ticket in gone:
             self._finish(ticket, death)
-
-    # TRANSITION
-    def submit(self, command: Command) -> None:
-        """Queue a command of an asker that hears all events."""
-        if isinstance(command, Tune):
-            for ticket in filter(None, (self.running, *(each for _, _, each in self._waiting))):
-                if getattr(ticket.command, "turn_id", None) == command.turn_id:
-                    self.tune(ticket, command.strategy)
-                    return
-        if isinstance(command, (CountTokens, RenderPrompt)):
-            with self._changed:
-                for _, _, ticket in tuple(self._waiting):
-                    if type(ticket.command) is type(command):
-                        self._remove(ticket)
-        priority = Priority.PERSON
-        if isinstance(command, (CountTokens, RenderPrompt)):
-            priority = Priority.COUNTING
-        elif isinstance(command, Remember):
-            priority = Priority.IDLE
-        self.request(command, priority, lambda _: None)
-
-    def cancel_id(self, request_id: str) -> None:
-        """Stop the turn or load of this id."""
-        for ticket in filter(None, (self.running, *(each for _, _, each in self._waiting))):
-            command = ticket.command
-            if request_id in (
-                getattr(command, "turn_id", None),
-                getattr(command, "request_id", None),
-            ) and not isinstance(command, Tune):
-                with self._changed:
-                    was_waiting = self._remove(ticket)
-                if was_waiting and (answer := stopped(command)):
-                    self.on_refusal(answer)
-                    ticket.end()
-                else:
-                    self.cancel(ticket)
-                return
 
     # ------------------------------------------------------------------------------- within
 

@@ -47,16 +47,6 @@ class EngineClient(Protocol):
     def close(self) -> bool:
         """Stop what runs, shut the engine down and wait for it; False when it did not end."""
 
-    # TRANSITION
-    def submit(self, command: Command) -> None:
-        """Hand over a command."""
-
-    def cancel(self, request_id: str) -> None:
-        """Stop the turn or load of this id."""
-
-    def set_listener(self, listener: Listener | None) -> None:
-        """Deliver every event to `listener`."""
-
 
 class Service(Protocol):
     """Carries out commands: `EngineService` or `ProcessService`."""

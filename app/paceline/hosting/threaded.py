@@ -90,7 +90,6 @@ class ThreadedClient:
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
         self._starting = threading.Lock()
         self._is_closed = False
-        self._listener: Listener = lambda _: None
 
     def request(
         self,
@@ -148,25 +147,6 @@ class ThreadedClient:
             return False
         return True
 
-    # TRANSITION
-    def submit(self, command: Command) -> None:
-        """Queue a command."""
-        if not self._is_closed:
-            self._broker.submit(command)
-            self._start()
-
-    def cancel(self, request_id: str) -> None:
-        """Stop the turn or load of this id."""
-        self._broker.cancel_id(request_id)
-
-    def set_listener(self, listener: Listener | None) -> None:
-        """Deliver events to `listener`."""
-        self._listener = self._broker.on_refusal = listener or (lambda _: None)
-
-    def _emit(self, event: Event) -> None:
-        self._broker.emit(event)
-        self._listener(event)
-
     # -------------------------------------------------------------------- on the engine's thread
 
     def _run(self) -> None:
@@ -178,7 +158,6 @@ class ThreadedClient:
                 _logger.exception("the engine ended unexpectedly")
                 self._end_service()
                 self._broker.fail(_death(error))
-                self._listener(_death(error))
             finally:
                 self._service = None
 
@@ -192,7 +171,7 @@ class ThreadedClient:
     def _serve(self) -> None:
         """Make a service at the first request, and let it carry out all up to a `Shutdown`."""
         ticket = self._broker.take()
-        service = self._service = self._make_service(self._emit, self._broker)
+        service = self._service = self._make_service(self._broker.emit, self._broker)
         watcher = service if isinstance(service, Watcher) else None
         idle = service.idle if isinstance(service, Idler) else None
         while True:
