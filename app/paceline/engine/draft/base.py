@@ -1,9 +1,9 @@
 """What a drafter is: something that proposes tokens and sees what became of them.
 
-To add one, write a class with these methods, describe it by a `DrafterInfo`, and name both in
-`registry.py`, or publish the class through the entry-point group ``paceline.drafters``. The
-decoder never asks which drafter it holds, and a drafter can never change the text: the target
-judges every token. It can only be slow, or useless.
+To add one, write a class with these methods, describe it by a `DrafterInfo`, and name that in
+`registry.py`, or in `heads.py` where it drafts with a head; or publish the class through the
+entry-point group ``paceline.drafters``. The decoder never asks which drafter it holds, and a
+drafter can never change the text: the target judges every token. It can only be slow, or useless.
 """
 
 from __future__ import annotations
