@@ -12,6 +12,7 @@ import numpy as np
 
 import make_pairs
 from gguf_file import I32, Gguf, Tensor, padded, read, strings
+from paceline.engine.draft.heads import head_kind
 from paceline.engine.llama import read_header
 from paceline.engine.model.model_file import GgufHeader
 
@@ -60,9 +61,9 @@ def small_vocabulary(n_tokens: int = 300) -> Gguf:
 
 def sidecar_model(kind: str) -> Gguf:
     """A drafter that is no model of its own, with tensors that mean nothing."""
-    architecture = {
-        "mtp": "qwen35", "assistant": "gemma4-assistant", "eagle": "eagle3", "dflash": "dflash",
-    }[kind]  # fmt: skip
+    known = head_kind(kind)
+    assert known is not None
+    architecture = known.architectures[0] if known.architectures else "qwen35"
     model = small_vocabulary()
     model.set(general__architecture=architecture)
     model.set(**{f"{architecture}__block_count": 4, f"{architecture}__nextn_predict_layers": 1})

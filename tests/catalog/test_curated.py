@@ -13,6 +13,7 @@ import pytest
 from catalog.made_models import TARGET, changed
 from check_curated import faults
 from paceline.catalog.judge.curated import CuratedPair, curated_pairs_path, load_curated
+from paceline.engine.draft.heads import drafts_with
 from paceline.errors import UserError
 
 ENTRY: dict[str, Any] = {
@@ -62,7 +63,7 @@ def test_the_shipped_list() -> None:
         assert [*faults(pair)] == []
         assert entry.keys() == ENTRY.keys(), "what is not known is null"
         assert pair.evidence is not None, "an entry without a source is a guess"
-        assert pair.is_usable is (pair.kind in ("draft", "mtp"))
+        assert pair.is_usable is (pair.kind == "draft" or bool(drafts_with(pair.kind)))
         if pair.kind == "draft":
             assert pair.target_repo != pair.draft_repo
             assert not pair.drafter

@@ -23,7 +23,7 @@ from paceline.catalog.sidecar import (
     sidecar_in_path,
     sidecar_of,
 )
-from paceline.engine.draft.heads import HEAD_KINDS
+from paceline.engine.draft.heads import HEAD_KINDS, drafts_with
 from paceline.errors import ModelError
 from paceline.paths import Paths
 
@@ -130,7 +130,7 @@ def test_the_header_decides_over_the_name() -> None:
 def test_every_kind_says_what_it_is(kind: str) -> None:
     found = sidecar_of(structs.replace(CARD, sidecar=kind, name="Wolf"), "x.gguf")
     assert found is not None
-    assert found.is_usable is (kind in ("mtp", "assistant"))
+    assert found.is_usable is bool(drafts_with(kind))
     use = (
         "choose it as that model's drafter" if found.is_usable else "this version cannot use it yet"
     )
@@ -209,7 +209,7 @@ def test_a_damaged_sidecar_is_still_known_by_its_name(models: Models, tmp_path: 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_verdict_says_what_the_file_is(models: Models, tmp_path: Path, kind: str) -> None:
     file = str(put(tmp_path, "x.gguf", kind))
-    is_head = kind in ("mtp", "assistant")
+    is_head = bool(drafts_with(kind))
     for target, draft, code, words in (
         (str(TARGET), file, "other-head" if is_head else "draft-is-sidecar", "made for"),
         (file, str(DRAFT), "target-is-sidecar", "choose it as that model's drafter"),
@@ -291,5 +291,6 @@ def test_a_sidecar_in_place_of_a_model_is_named(
     result = paceline(*arguments, part, put(tmp_path, "mtp-Wolf-7B.gguf", kind))
     assert result.code == 1
     assert "no model of its own. Drafter of Wolf-7B" in result.err
-    assert ("--mtp FILE" if kind in ("mtp", "assistant") else "Choose a model") in result.err
+    option = drafts_with(kind)
+    assert (f"--{option} FILE" if option else "Choose a model") in result.err
     assert len(result.err.splitlines()) <= 2, "llama.cpp's words are of no use here"

@@ -15,7 +15,7 @@ from gui.fake_client import model_info
 from gui.fake_judge import GIB, plan_of
 from paceline.catalog.memory.values import MemoryPlan, MemoryRemedy
 from paceline.catalog.models import Models
-from paceline.engine.draft.heads import HEAD_KINDS
+from paceline.engine.draft.heads import HEAD_KINDS, drafts_with, head_title
 from paceline.errors import UserError
 from paceline.messages import DeviceInfo, EngineDescribed, LoadFailed, LoadPair, PairLoaded
 from paceline.params import Drafting, DraftModel, ModelParams, TargetHead, file_of, params_of
@@ -116,14 +116,14 @@ def test_a_sidecar_that_is_dropped_is_named(
 ) -> None:
     file = tmp_path / "mtp-Wolf-7B.gguf"
     file.write_bytes(gguf_bytes(sidecar_model(kind)))
-    is_head = kind in ("mtp", "assistant")
+    head = drafts_with(kind)
     for is_draft in (False, True):
         program.window.drop_zones.dropped.emit([str(file)], is_draft)
-        if is_draft and is_head:
-            notice(program, qtbot, "The MTP head is not the target's")
+        if is_draft and head:
+            notice(program, qtbot, f"The {head_title(head)} is not the target's")
             continue
         text = notice(program, qtbot, "no model of its own. Drafter of Wolf-7B")
-        assert ("together with its target" if is_head else "Choose a model") in text
+        assert ("together with its target" if head else "Choose a model") in text
         program.window.chat_pane.errors.hide()
     assert len(client.all(LoadPair)) == 1
 

@@ -30,7 +30,8 @@ def test_every_kind_stands_once() -> None:
     architectures = [name for kind in HEAD_KINDS for name in kind.architectures]
     assert len(set(architectures)) == len(architectures)
     assert not {"draft", ""} & set(IDS)
-    assert (head_kind("wolf"), head_title("wolf"), drafts_with("wolf")) == (None, "wolf", "")
+    assert drafts_with("mtp") == drafts_with("assistant") == "mtp"
+    assert (head_kind("none"), head_title("none"), drafts_with("none")) == (None, "none", "")
 
 
 @pytest.mark.parametrize("kind", HEAD_KINDS, ids=IDS)
