@@ -73,7 +73,8 @@ _ANSWERS: dict[type[Command], tuple[type[Event], ...]] = {
     Unload: (Unloaded,),
 }
 """The events that end a request."""
-_STOPPABLE = (LoadPair, StartTurn, Calibrate)
+STOPPABLE = (LoadPair, StartTurn, Calibrate)
+"""Commands that heed the flag while they run."""
 _STARTING = (LoadPair, DescribeEngine)
 """Commands that start an engine where there is none; the death of the one before is not theirs."""
 _PRESSING = (StartTurn, LoadPair)
@@ -253,7 +254,7 @@ class Broker:
         elif (
             running is not None
             and running.priority == Priority.IDLE
-            and isinstance(running.command, _STOPPABLE)
+            and isinstance(running.command, STOPPABLE)
             and ticket.priority < Priority.COUNTING
             and isinstance(ticket.command, _PRESSING)
         ):
@@ -273,7 +274,7 @@ class Broker:
     def cancel(self, ticket: Ticket) -> None:
         """Stop a request; see `Ticket.cancel`."""
         with self._changed:
-            if ticket is self.running and isinstance(ticket.command, _STOPPABLE):
+            if ticket is self.running and isinstance(ticket.command, STOPPABLE):
                 self.flag.set()
             was_waiting = self._remove(ticket)
         if was_waiting:
@@ -285,10 +286,10 @@ class Broker:
         For a queue of one asker, who hands in one request after the other has ended.
         """
         with self._changed:
-            if self.running is not None and isinstance(self.running.command, _STOPPABLE):
+            if self.running is not None and isinstance(self.running.command, STOPPABLE):
                 self.flag.set()
             else:
-                stoppable = (t for _, _, t in self._waiting if isinstance(t.command, _STOPPABLE))
+                stoppable = (t for _, _, t in self._waiting if isinstance(t.command, STOPPABLE))
                 for ticket in itertools.islice(stoppable, 1):
                     ticket.is_stopped = True
 

@@ -11,18 +11,7 @@ from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
 from paceline.hosting.broker import Broker, EngineEvent, Listener, Priority, Ticket
-from paceline.messages import Calibrate, Command, Event, LoadPair, StartTurn
-
-
-def request_id_of(command: Command) -> str | None:
-    """Return what `cancel` knows a command by; None where there is nothing to cancel."""
-    match command:
-        case LoadPair() | Calibrate():
-            return command.request_id
-        case StartTurn():
-            return command.turn_id
-        case _:
-            return None
+from paceline.messages import Command, Event
 
 
 class EngineClient(Protocol):

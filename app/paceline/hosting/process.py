@@ -37,9 +37,8 @@ from paceline.engine.refusals import (
     not_counted,
     not_running,
 )
-from paceline.hosting.broker import Broker
+from paceline.hosting.broker import STOPPABLE, Broker
 from paceline.hosting.child import run_child
-from paceline.hosting.client import request_id_of
 from paceline.hosting.exit_reasons import NOT_STARTED, OUT_OF_MEMORY, Death, RestartPolicy
 from paceline.hosting.supervisor import (
     POLL_S,
@@ -435,7 +434,7 @@ class _Stop:
 
     def __init__(self, command: Command, broker: Broker, watchdog: Watchdog) -> None:
         self._watchdog = watchdog
-        self._request_id = request_id_of(command)
+        self._can_stop = isinstance(command, STOPPABLE)
         self._flag = broker.flag
         self._limit_s = LOAD_CANCEL_S if isinstance(command, LoadPair) else TURN_CANCEL_S
         self._began: float | None = None
@@ -444,9 +443,9 @@ class _Stop:
         """Whether the child was told too long ago; passes a cancel on when it comes."""
         if self._began is not None:
             return self._watchdog.awake_s - self._began > self._limit_s
-        if self._request_id and self._flag.is_set():
+        if self._can_stop and self._flag.is_set():
             self._began = self._watchdog.awake_s
-            child.send(CancelTurn(self._request_id))
+            child.send(CancelTurn(""))
         return False
 
 
