@@ -328,6 +328,75 @@ def heading_of(conversation: Conversation) -> str:
     return title_of(first, HEADING_LENGTH) if title and title == title_of(first) else title
 
 
+# ------------------------------------------------------------------------------------- branches
+#
+# After an edit far up, an older branch may ask more than the active one. Nothing is kept of an edit
+# beside the tree: `later_turns` finds what another version of a message is followed by, as long as
+# the active branch asks the same questions after that message.
+
+
+def without(conversation: Conversation, message_id: str) -> Conversation:
+    """Return the conversation without a message and all that follows it."""
+    gone = {message_id}
+    for message in conversation.messages.values():
+        if message.parent_id in gone:
+            gone.add(message.message_id)
+    messages = {name: m for name, m in conversation.messages.items() if name not in gone}
+    rest = replace(conversation, messages=MappingProxyType(messages))
+    if conversation.leaf_id not in gone:
+        return rest
+    parent_id = conversation.messages[message_id].parent_id
+    rest, others = replace(rest, leaf_id=parent_id), rest.children(parent_id)
+    return rest.activate(others[-1].message_id) if others else rest
+
+
+def without_reply(conversation: Conversation, reply_id: str) -> tuple[Conversation, Message | None]:
+    """Take out a reply that never began, and its question if that has no other reply.
+
+    Returns:
+        The conversation, and the question if it was taken out.
+    """
+    question = conversation.messages[conversation.messages[reply_id].parent_id or ""]
+    if len(conversation.children(question.message_id)) > 1:
+        return without(conversation, reply_id), None
+    # what the question was edited from is shown again
+    return without(conversation, question.message_id), question
+
+
+def answer_to(conversation: Conversation, question_id: str) -> Message | None:
+    """Return the reply to a question: the one on the active path, or else the newest."""
+    answers = [m for m in conversation.children(question_id) if m.role == "assistant"]
+    active = conversation.path()
+    return next((m for m in answers if m in active), answers[-1] if answers else None)
+
+
+def later_turns(conversation: Conversation) -> tuple[Message, ...]:
+    """Return the messages to ask and answer again, a question first; empty: there are none.
+
+    Of several older branches the longest counts, of equal ones the newest.
+    """
+    path = conversation.path()
+    if not path or path[-1].role != "assistant":
+        return ()
+    for place in range(len(path) - 1, -1, -1):
+        n_older, _ = conversation.place_of(path[place].message_id)
+        older = conversation.siblings(path[place].message_id)[:n_older]
+        versions = [m.message_id for m in reversed(older) if m.role == path[place].role]
+        branch = max((conversation.activate(v).path() for v in versions), key=len, default=())
+        pairs = zip(path[place + 1 :], branch[place + 1 :], strict=False)
+        rest = branch[len(path) :]
+        if rest and rest[0].role == "user" and all(_asks_the_same(*pair) for pair in pairs):
+            return rest
+    return ()
+
+
+def _asks_the_same(new: Message, old: Message) -> bool:
+    if new.role != old.role:
+        return False
+    same = new.content == old.content and new.attachments == old.attachments
+    return same or new.role == "assistant"
+
+
 # ------------------------------------------------------------------------------------- titles
 #
 # A conversation's title, until its user gives it one, is the first line of the first question.

@@ -46,11 +46,14 @@ class Recorder:
     def conversations_changed(self) -> None:
         self.calls.append(("list", None))
 
-    def conversation_shown(self, conversation: Conversation) -> None:
-        self.calls.append(("shown", conversation))
+    def path_changed(self, conversation: Conversation) -> None:
+        self.calls.append(("path", conversation))
 
-    def conversation_changed(self, conversation: Conversation) -> None:
+    def details_changed(self, conversation: Conversation) -> None:
         self.calls.append(("changed", conversation))
+
+    def conversation_removed(self, conversation_id: str, *, was_refused: bool) -> None:
+        self.calls.append(("removed", (conversation_id, was_refused)))
 
     def reply_started(self, reply: Reply) -> None:
         self.calls.append(("started", reply))

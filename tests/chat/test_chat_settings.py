@@ -36,7 +36,7 @@ MINE = ReplySettings(SamplingParams(0.4), 300, None, "Of the defaults.")
 
 
 def settings_of(bench: ChatBench) -> ReplySettings:
-    return bench.session.conversations.settings
+    return bench.settings
 
 
 # ------------------------------------------------------------------------------------ its own
@@ -46,9 +46,8 @@ def test_each_chat_keeps_its_own_and_a_new_one_begins_with_the_defaults(
     store: ConversationStore,
 ) -> None:
     bench = ChatBench(store, defaults=MINE)
-    chats = bench.session.conversations
     assert settings_of(bench) == MINE
-    chats.set_settings(COLD)
+    bench.set_settings(COLD)
     bench.ask("One", "1")
     cold = bench.id
     turn = bench.client.last(StartTurn)
@@ -56,13 +55,13 @@ def test_each_chat_keeps_its_own_and_a_new_one_begins_with_the_defaults(
         COLD.sampling, 99, 7, ("END", "\n\n"),
     )  # fmt: skip
     assert turn.prompt.messages[0].text == "Be kind. 🙂"
-    bench.session.new()
+    bench.new()
     assert settings_of(bench) == MINE
     bench.ask("Two", "2")
     assert bench.client.last(StartTurn).prompt.messages[0].text == "Of the defaults."
-    bench.session.show(cold)
+    bench.show(cold)
     assert settings_of(bench) == COLD
-    bench.session.regenerate()
+    bench.regenerate()
     assert bench.client.last(StartTurn).seed == 7
 
 
@@ -71,15 +70,15 @@ def test_they_are_there_after_a_restart_and_other_defaults_change_no_chat(
 ) -> None:
     first = ChatBench(store, defaults=MINE)
     first.ask("One", "1")
-    first.session.new()
+    first.new()
     first.ask("Two", "2")
     two = first.id
-    first.session.conversations.set_settings(COLD)
-    first.session.conversations.keep_settings()
+    first.set_settings(COLD)
+    first.session.conversations.keep_settings(first.id)
     again = ChatBench(store, prefix="again", defaults=HOT)
     assert settings_of(again) == HOT
     for chat in again.session.summaries:
-        again.session.show(chat.conversation_id)
+        again.show(chat.conversation_id)
         assert settings_of(again) == (COLD if chat.conversation_id == two else MINE)
 
 
@@ -89,63 +88,60 @@ def test_what_was_set_is_kept_with_the_next_message_or_the_next_chat(
     bench = ChatBench(store)
     bench.ask("One", "1")
     one = bench.id
-    chats = bench.session.conversations
     changed_s = store.load(one).changed_s
-    chats.set_settings(COLD)
+    bench.set_settings(COLD)
     assert store.load(one).settings == ReplySettings(), "a slider that moves writes nothing"
-    bench.session.new()
+    bench.new()
     assert store.load(one).settings == COLD
     assert store.load(one).changed_s == changed_s
-    chats.set_settings(HOT)
-    chats.keep_settings()
+    bench.set_settings(HOT)
+    bench.session.conversations.keep_settings(bench.id)
     assert [chat.conversation_id for chat in store.summaries()] == [one], "it has no message yet"
-    bench.session.show(one)
-    chats.set_settings(HOT)
+    bench.show(one)
+    bench.set_settings(HOT)
     bench.session.remove(one)
-    bench.session.restore(one)
+    bench.restore(one)
     assert settings_of(bench) == HOT
 
 
 def test_a_running_reply_keeps_what_it_began_with_while_chats_change(bench: ChatBench) -> None:
-    chats = bench.session.conversations
-    chats.set_settings(COLD)
-    bench.session.send("One")
+    bench.set_settings(COLD)
+    bench.send("One")
     reply, cold = bench.session.active, bench.id
     assert reply is not None
     bench.client.start_turn()
-    chats.set_settings(HOT)
-    bench.session.new()
+    bench.set_settings(HOT)
+    bench.new()
     assert settings_of(bench) == ReplySettings()
     bench.client.step("1", 0)
     bench.client.finish_turn("1")
     assert reply.options.settings == COLD
     record = bench.store.runs(cold)[reply.message_id]
     assert (record.sampling, record.max_tokens) == (COLD.sampling, 99)
-    bench.session.show(cold)
+    bench.show(cold)
     assert settings_of(bench) == HOT
 
 
 def test_a_branch_has_them_and_goes_its_own_way(bench: ChatBench) -> None:
-    chats = bench.session.conversations
-    chats.set_settings(COLD)
+    bench.set_settings(COLD)
     bench.ask("One", "1")
     first = bench.id
-    bench.session.branch(bench.message(1))
+    bench.branch(bench.message(1))
     assert bench.id != first
     assert settings_of(bench) == COLD
-    chats.set_settings(HOT)
-    bench.session.show(first)
+    bench.set_settings(HOT)
+    bench.show(first)
     assert settings_of(bench) == COLD
 
 
 def test_private_ones_stay_in_memory(bench: ChatBench) -> None:
-    bench.session.new(private=True)
-    bench.session.conversations.set_settings(COLD)
+    bench.new(private=True)
+    bench.set_settings(COLD)
     bench.ask("Secret", "1")
     secret = bench.id
-    bench.session.new()
+    bench.new()
     assert settings_of(bench) == ReplySettings()
-    bench.session.show(secret)
+    bench.show(secret)
     assert settings_of(bench) == COLD
     with pytest.raises(UserError):
         bench.store.load(secret)
@@ -153,10 +149,10 @@ def test_private_ones_stay_in_memory(bench: ChatBench) -> None:
 
 def test_half_a_character_in_a_prompt_costs_no_message(store: ConversationStore) -> None:
     bench = ChatBench(store)
-    bench.session.conversations.set_settings(ReplySettings(system_prompt="Half \ud83d"))
+    bench.set_settings(ReplySettings(system_prompt="Half \ud83d"))
     bench.ask("One", "1")
     again = ChatBench(store, prefix="again")
-    again.session.show(bench.id)
+    again.show(bench.id)
     assert again.texts == ["One", "1"]
 
 
@@ -165,7 +161,7 @@ def test_damaged_settings_are_those_of_the_last_reply(tmp_path: Path, text: str)
     archive = Archive(tmp_path / "chats.db")
     archive.open()
     bench = ChatBench(archive)
-    bench.session.conversations.set_settings(COLD)
+    bench.set_settings(COLD)
     bench.ask("One", "1")
     bench.ask("Two", "2")
     archive.close()
@@ -177,7 +173,7 @@ def test_damaged_settings_are_those_of_the_last_reply(tmp_path: Path, text: str)
     again = ChatBench(archive, prefix="again")
     chats = again.session.conversations
     from_json(to_json(*chats.with_records(bench.id)))  # an export can be imported all the same
-    again.session.show(bench.id)
+    again.show(bench.id)
     assert settings_of(again) == COLD
     archive.close()
 
@@ -186,7 +182,7 @@ def test_damaged_settings_are_those_of_the_last_reply(tmp_path: Path, text: str)
 
 
 def test_an_export_carries_them(bench: ChatBench) -> None:
-    bench.session.conversations.set_settings(COLD)
+    bench.set_settings(COLD)
     bench.ask("One", "1")
     conversation, records = bench.session.conversations.with_records(bench.id)
     text = "".join(dumped(to_json(conversation, records)))
@@ -200,7 +196,7 @@ def test_an_export_carries_them(bench: ChatBench) -> None:
 def test_an_older_export_has_those_of_its_last_reply_and_a_newer_one_may_say_more(
     bench: ChatBench,
 ) -> None:
-    bench.session.conversations.set_settings(COLD)
+    bench.set_settings(COLD)
     bench.ask("One", "1")
     bench.ask("Two", "2")
     conversation, records = bench.session.conversations.with_records(bench.id)
@@ -319,11 +315,11 @@ def test_200_chats_of_the_version_before_have_what_their_last_reply_had(
     bench = ChatBench(old, defaults=MINE)
     assert {chat.conversation_id for chat in bench.session.summaries} == BEFORE.keys()
     for name, replies in BEFORE.items():
-        bench.session.show(name)
+        bench.show(name)
         assert settings_of(bench) == EXPECTED[name], name
-        assert bench.session.current.title == replies[0].question
+        assert bench.current.title == replies[0].question
         said = [text for reply in replies for text in (reply.question, reply.answer)]
-        assert [m.text for m in bench.session.current.messages.values()] == said
+        assert [m.text for m in bench.current.messages.values()] == said
         assert len(old.runs(name)) == sum(reply.record is not None for reply in replies)
     assert len(old.search("question 77")) == 2, "title and message are found"
     (copy,) = copies(tmp_path / "chats.db")
@@ -336,22 +332,22 @@ def test_200_chats_of_the_version_before_have_what_their_last_reply_had(
 
 def test_what_an_old_chat_had_stays_when_it_goes_on(old: Archive) -> None:
     bench = ChatBench(old, defaults=MINE)
-    bench.session.show("chat0")
+    bench.show("chat0")
     bench.ask("More", "2")
     turn = bench.client.last(StartTurn)
     assert (turn.sampling, turn.seed, turn.max_tokens) == (sampling(0), None, 100)
-    bench.session.delete_message(bench.message(1))
+    bench.delete_message(bench.message(1))
     again = ChatBench(old, prefix="again", defaults=HOT)
-    again.session.show("chat0")
-    assert again.session.current.settings == EXPECTED["chat0"]
+    again.show("chat0")
+    assert again.current.settings == EXPECTED["chat0"]
     assert settings_of(again) == EXPECTED["chat0"]
 
 
 def test_the_defaults_seed_says_that_it_was_fixed(old: Archive) -> None:
     bench = ChatBench(old, defaults=ReplySettings(seed=4_000_000_000))
-    bench.session.show("chat0")
+    bench.show("chat0")
     assert settings_of(bench).seed == 4_000_000_000
-    bench.session.show("chat5")
+    bench.show("chat5")
     assert settings_of(bench).seed is None
 
 
@@ -397,7 +393,7 @@ def test_a_database_of_the_version_before_that_cannot_be_changed_is_read(
     bench = ChatBench(archive, defaults=MINE)
     assert len(bench.session.summaries) == len(BEFORE)
     for name in ("chat0", "chat1", "chat2", "chat3", "chat4"):
-        bench.session.show(name)
+        bench.show(name)
         assert settings_of(bench) == EXPECTED[name]
     assert len(archive.search("question 77")) == 2
     archive.close()
@@ -416,7 +412,7 @@ def test_a_damaged_database_of_the_version_before_loses_nothing_that_can_be_read
         assert archive.open().salvaged
         bench = ChatBench(archive, defaults=MINE)
         for name, wanted in EXPECTED.items():
-            bench.session.show(name)
+            bench.show(name)
             assert settings_of(bench) == wanted
     finally:
         archive.close()

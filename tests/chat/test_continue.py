@@ -18,10 +18,8 @@ if TYPE_CHECKING:
 @pytest.fixture
 def bench(store: ConversationStore) -> ChatBench:
     bench = ChatBench(store)
-    bench.session.conversations.set_settings(
-        ReplySettings(SamplingParams(0.3), system_prompt="Be brief.")
-    )
-    bench.session.send("Go?")
+    bench.set_settings(ReplySettings(SamplingParams(0.3), system_prompt="Be brief."))
+    bench.send("Go?")
     cut(bench, "One two", "length")
     return bench
 
@@ -37,10 +35,8 @@ def cut(bench: ChatBench, text: str, reason: str) -> None:
 
 def test_it_goes_on_as_another_version_with_its_own_settings(bench: ChatBench) -> None:
     first = bench.message(1)
-    bench.session.conversations.set_settings(
-        ReplySettings(SamplingParams(1.5), system_prompt="Sing.", max_tokens=9)
-    )
-    assert bench.session.continue_reply()
+    bench.set_settings(ReplySettings(SamplingParams(1.5), system_prompt="Sing.", max_tokens=9))
+    assert bench.continue_reply()
     turn = bench.client.last(StartTurn)
     assert turn.begun == (1, 1, 2, 3)
     assert turn.begun_text == "One two"
@@ -50,45 +46,45 @@ def test_it_goes_on_as_another_version_with_its_own_settings(bench: ChatBench) -
     bench.client.step(" three", 0)
     bench.client.finish_turn("One two three")
     assert bench.texts == ["Go?", "One two three"]
-    bench.session.show_sibling(bench.message(1), -1)
+    bench.show_sibling(bench.message(1), -1)
     assert bench.texts == ["Go?", "One two"], "the version before stays"
     assert bench.message(1) == first
 
 
 def test_its_record_says_that_it_has_two_parts(bench: ChatBench) -> None:
-    bench.session.continue_reply()
+    bench.continue_reply()
     bench.client.start_turn()
     bench.client.step(" three", 0)
     bench.client.finish_turn("One two three")
     again = ChatBench(bench.store, prefix="again")
-    again.session.show(bench.id)
-    reply = again.session.conversations.full_reply(again.message(1))
+    again.show(bench.id)
+    reply = again.full_reply(again.message(1))
     assert reply is not None
     assert reply.n_parts == 2
     assert "".join(step.text for step in reply.steps) == "One two three"
 
 
 def test_what_the_program_did_not_see_to_its_end_has_both_parts(bench: ChatBench) -> None:
-    bench.session.continue_reply()
+    bench.continue_reply()
     bench.client.start_turn()
     bench.client.step(" thr", 0)
     again = ChatBench(bench.store, prefix="again")
-    again.session.show(bench.id)
+    again.show(bench.id)
     assert again.texts == ["Go?", "One two thr"]
 
 
 def test_a_reply_without_a_record_goes_on_by_its_text(bench: ChatBench) -> None:
-    chat = bench.session.current
+    chat = bench.current
     bare = bench.import_copy(chat, {})
-    assert bench.session.current.conversation_id == bare
-    assert bench.session.continue_reply()
+    assert bench.id == bare
+    assert bench.continue_reply()
     turn = bench.client.last(StartTurn)
     assert (turn.begun, turn.begun_text) == ((), "One two")
 
 
 def test_nothing_goes_on_where_there_is_no_reply(bench: ChatBench) -> None:
-    assert not bench.session.continue_reply(bench.message(0))
-    bench.session.continue_reply()
-    assert not bench.session.continue_reply(), "one is under way"
-    bench.session.new()
-    assert not bench.session.continue_reply()
+    assert not bench.continue_reply(bench.message(0))
+    bench.continue_reply()
+    assert not bench.continue_reply(), "one is under way"
+    bench.new()
+    assert not bench.continue_reply()

@@ -20,93 +20,93 @@ def test_an_edited_question_gets_its_own_reply_and_the_old_ones_stay(bench: Chat
     bench.ask("One", "1")
     bench.ask("Two", "2")
     first = bench.message(0)
-    assert bench.session.edit(first, "  Uno\n")
+    assert bench.edit(first, "  Uno\n")
     assert [m.text for m in bench.client.last(StartTurn).prompt.messages] == ["Uno"]
     bench.client.reply("eins")
     assert bench.texts == ["Uno", "eins"]
-    assert bench.session.show_sibling(bench.message(0), -1)
+    assert bench.show_sibling(bench.message(0), -1)
     assert bench.texts == ["One", "1", "Two", "2"]
-    assert bench.store.load(bench.id).path() == bench.session.current.path()
+    assert bench.store.load(bench.id).path() == bench.current.path()
 
 
 def test_editing_keeps_the_files_or_takes_others(bench: ChatBench) -> None:
-    bench.session.send("Read this", (NOTES,))
+    bench.send("Read this", (NOTES,))
     bench.client.reply("Read.")
-    bench.session.edit(bench.message(0), "Read it again")
-    assert bench.session.current.path()[0].attachments == (NOTES,)
+    bench.edit(bench.message(0), "Read it again")
+    assert bench.current.path()[0].attachments == (NOTES,)
     bench.client.reply("Again.")
-    bench.session.edit(bench.message(0), "Forget it", ())
-    assert bench.session.current.path()[0].attachments == ()
+    bench.edit(bench.message(0), "Forget it", ())
+    assert bench.current.path()[0].attachments == ()
 
 
 @pytest.mark.parametrize("text", ["", " \n"])
 def test_an_edit_to_nothing_is_refused(bench: ChatBench, text: str) -> None:
     bench.ask("One", "1")
-    assert not bench.session.edit(bench.message(0), text)
+    assert not bench.edit(bench.message(0), text)
     assert bench.texts == ["One", "1"]
 
 
 def test_an_unknown_message_cannot_be_edited_or_answered(bench: ChatBench) -> None:
     bench.ask("One", "1")
-    assert not bench.session.edit("nobody", "Mine")
-    assert not bench.session.regenerate("nobody")
+    assert not bench.edit("nobody", "Mine")
+    assert not bench.regenerate("nobody")
 
 
 def test_nothing_is_edited_or_regenerated_while_a_reply_runs_elsewhere(bench: ChatBench) -> None:
     bench.ask("One", "1")
     first = bench.id
-    bench.session.new()
-    bench.session.send("Two")
-    bench.session.show(first)
-    assert not bench.session.edit(bench.message(0), "Uno")
-    assert not bench.session.regenerate(bench.message(1))
+    bench.new()
+    bench.send("Two")
+    bench.show(first)
+    assert not bench.edit(bench.message(0), "Uno")
+    assert not bench.regenerate(bench.message(1))
     bench.client.reply("2")
-    assert bench.session.edit(bench.message(0), "Uno")
+    assert bench.edit(bench.message(0), "Uno")
 
 
 def test_any_reply_is_regenerated_beside_the_old_one(bench: ChatBench) -> None:
     bench.ask("One", "1")
     bench.ask("Two", "2")
-    assert bench.session.regenerate(bench.message(1))
+    assert bench.regenerate(bench.message(1))
     bench.client.reply("1b")
     assert bench.texts == ["One", "1b"]
-    assert bench.session.show_sibling(bench.message(1), -1)
+    assert bench.show_sibling(bench.message(1), -1)
     assert bench.texts == ["One", "1", "Two", "2"]
-    assert not bench.session.show_sibling(bench.message(1), -1)
+    assert not bench.show_sibling(bench.message(1), -1)
 
 
 def test_a_branch_is_a_chat_of_its_own(bench: ChatBench) -> None:
     bench.ask("One", "1")
     bench.ask("Two", "2")
-    old = bench.session.current
+    old = bench.current
     bench.session.tag(bench.id, ("work",))
     bench.session.pin(bench.id, True)
-    branch = bench.session.branch(bench.message(1))
+    branch = bench.branch(bench.message(1))
     assert bench.id == branch
     assert branch != old.conversation_id
     assert bench.texts == ["One", "1"]
-    assert (bench.session.current.title, bench.session.current.tags) == ("One (2)", ("work",))
-    assert not bench.session.current.pinned
-    assert set(bench.session.current.messages).isdisjoint(old.messages)
-    whole = bench.session.conversations.full_reply(bench.message(1))
+    assert (bench.current.title, bench.current.tags) == ("One (2)", ("work",))
+    assert not bench.current.pinned
+    assert set(bench.current.messages).isdisjoint(old.messages)
+    whole = bench.full_reply(bench.message(1))
     assert whole is not None
     assert whole.stats is not None
     assert [step.step for step in whole.steps] == [0, 1]
     bench.ask("Zwei", "zwei")
-    bench.session.show(old.conversation_id)
+    bench.show(old.conversation_id)
     assert bench.texts == ["One", "1", "Two", "2"]
 
 
 def test_a_branch_of_a_branch_gets_the_next_number(bench: ChatBench) -> None:
     bench.ask("One", "1")
-    bench.session.branch(bench.message(1))
-    bench.session.branch(bench.message(1))
-    assert bench.session.current.title == "One (3)"
+    bench.branch(bench.message(1))
+    bench.branch(bench.message(1))
+    assert bench.current.title == "One (3)"
 
 
 def test_a_reply_under_way_is_no_place_to_branch(bench: ChatBench) -> None:
-    bench.session.send("One")
-    assert bench.session.branch(bench.message(1)) == ""
+    bench.send("One")
+    assert bench.branch(bench.message(1)) == ""
     assert len(bench.session.summaries) == 1
 
 
@@ -118,7 +118,7 @@ def test_flags_are_kept_and_told(bench: ChatBench) -> None:
     bench.session.pin(bench.id, True)
     bench.session.tag(bench.id, (" work ", "", "home", "work", "two  words"))
     bench.session.rename(bench.id, "  Better\nname ")
-    current = bench.session.current
+    current = bench.current
     assert (current.pinned, current.tags) == (True, ("work", "home", "two words"))
     assert current.title == "Better name"
     assert bench.store.load(bench.id).tags == current.tags
@@ -129,31 +129,32 @@ def test_flags_are_kept_and_told(bench: ChatBench) -> None:
 def test_a_chat_that_is_not_shown_is_renamed_without_being_shown(bench: ChatBench) -> None:
     bench.ask("One", "1")
     first = bench.id
-    bench.session.new()
+    bench.new()
     bench.session.rename(first, "Better")
     assert bench.texts == []
     assert bench.store.load(first).title == "Better"
-    assert "changed" not in bench.told.names
+    ((_, told),) = [call for call in bench.told.calls if call[0] == "changed"]
+    assert told.conversation_id == first != bench.id
 
 
 def test_the_users_name_stays_whatever_is_asked(bench: ChatBench) -> None:
     bench.ask("Hi", "Hello!")
-    assert bench.session.current.title == "Hi"
+    assert bench.current.title == "Hi"
     bench.ask("How do I read a file?", "So.")
-    assert bench.session.current.title == "How do I read a file?"
+    assert bench.current.title == "How do I read a file?"
     bench.session.rename(bench.id, "Hi")
     bench.ask("And how do I close it?", "So.")
-    assert bench.session.current.title == "Hi"
+    assert bench.current.title == "Hi"
 
 
 def test_an_unknown_chat_is_an_error_in_words(bench: ChatBench) -> None:
     with pytest.raises(UserError, match="not there"):
-        bench.session.show("nobody")
+        bench.show("nobody")
 
 
 def test_search_finds_titles_and_messages(bench: ChatBench) -> None:
     bench.ask("How do I read a file?", "With open().")
-    bench.session.new()
+    bench.new()
     bench.ask("Cook rice", "Boil it.")
     hits = bench.session.conversations.search("boil IT")
     assert [(hit.conversation_id, hit.message_id) for hit in hits] == [(bench.id, bench.message(1))]
@@ -164,11 +165,11 @@ def test_search_finds_titles_and_messages(bench: ChatBench) -> None:
 def test_a_hit_on_another_path_is_shown_on_its_own(bench: ChatBench) -> None:
     bench.ask("One", "1")
     old = bench.message(1)
-    bench.session.regenerate()
+    bench.regenerate()
     bench.client.reply("1b")
-    bench.session.new()
+    bench.new()
     (summary,) = bench.session.summaries
-    bench.session.show_message(summary.conversation_id, old)
+    bench.show_message(summary.conversation_id, old)
     assert bench.texts == ["One", "1"]
 
 
@@ -177,7 +178,7 @@ def test_a_hit_on_another_path_is_shown_on_its_own(bench: ChatBench) -> None:
 
 def test_a_private_chat_is_found_by_the_words_that_find_a_stored_one(bench: ChatBench) -> None:
     for private in (False, True):
-        bench.session.new(private=private)
+        bench.new(private=private)
         bench.ask("Which Café in Paris?", "The one at the corner.")
     hits = bench.session.conversations.search("cafe PARIS")
     in_messages = [hit for hit in hits if hit.message_id]
@@ -189,8 +190,10 @@ def test_a_private_chat_is_found_by_the_words_that_find_a_stored_one(bench: Chat
 
 def test_nothing_of_a_private_chat_is_stored_or_remembered(bench: ChatBench) -> None:
     bench.options = type(bench.options)(remember=True)
-    bench.session.new(private=True)
-    bench.session.conversations.save_unsent(bench.session.conversations.unsent_id, "a secret")
+    bench.new(private=True)
+    bench.session.conversations.save_unsent(
+        bench.session.conversations.unsent_id(bench.id), "a secret"
+    )
     bench.ask("My secret", "Shh.")
     assert not bench.client.last(StartTurn).remember
     bench.session.conversations.save_place(bench.id, ViewPlace("x", 3))
@@ -205,12 +208,12 @@ def test_nothing_of_a_private_chat_is_stored_or_remembered(bench: ChatBench) -> 
     assert bench.store.unsent(private) == ""
     assert bench.store.unsent(NEW_CHAT) == ""
     assert bench.store.place(private) == ViewPlace()
-    bench.session.branch(bench.message(1))
-    assert bench.session.current.private
+    bench.branch(bench.message(1))
+    assert bench.current.private
     assert bench.store.summaries() == ()
-    bench.session.show(private)
+    bench.show(private)
     assert bench.texts == ["My secret", "Shh."]
-    whole = bench.session.conversations.full_reply(bench.message(1))
+    whole = bench.full_reply(bench.message(1))
     assert whole is not None
     assert len(whole.steps) == 2
     assert bench.session.conversations.place(private) == ViewPlace("x", 3)
@@ -218,12 +221,12 @@ def test_nothing_of_a_private_chat_is_stored_or_remembered(bench: ChatBench) -> 
 
 def test_what_is_stored_may_use_earlier_chats(bench: ChatBench) -> None:
     bench.options = type(bench.options)(remember=True)
-    bench.session.send("One")
+    bench.send("One")
     assert bench.client.last(StartTurn).remember
 
 
 def test_a_private_chat_is_purged(bench: ChatBench) -> None:
-    bench.session.new(private=True)
+    bench.new(private=True)
     bench.ask("My secret", "Shh.")
     private = bench.id
     bench.session.remove(private)
@@ -232,9 +235,9 @@ def test_a_private_chat_is_purged(bench: ChatBench) -> None:
 
 
 def test_an_empty_private_chat_gives_way_to_an_ordinary_one(bench: ChatBench) -> None:
-    bench.session.new(private=True)
-    bench.session.new()
-    assert not bench.session.current.private
+    bench.new(private=True)
+    bench.new()
+    assert not bench.current.private
 
 
 # ---------------------------------------------------------------------------- taking back
@@ -252,11 +255,11 @@ def refuse(bench: ChatBench) -> str | None:
 def test_a_refused_edit_shows_the_question_as_it_was(bench: ChatBench, number: int) -> None:
     bench.ask("One", "1")
     bench.ask("Two", "2")
-    bench.session.edit(bench.message(number), "A long text")
+    bench.edit(bench.message(number), "A long text")
     assert refuse(bench) == "A long text"
     assert bench.texts == ["One", "1", "Two", "2"]
-    assert bench.store.load(bench.id).path() == bench.session.current.path()
-    bench.session.regenerate(bench.message(3))
+    assert bench.store.load(bench.id).path() == bench.current.path()
+    bench.regenerate(bench.message(3))
     assert refuse(bench) is None
     assert bench.texts == ["One", "1", "Two", "2"]
 
@@ -273,12 +276,12 @@ def test_a_deleted_chat_comes_back_until_it_is_purged(bench: ChatBench) -> None:
         (),
         (),
     )
-    bench.session.restore(first)
+    bench.restore(first)
     assert bench.texts == ["One", "1"]
     bench.session.remove(first)
     bench.session.conversations.purge(first)
     with pytest.raises(UserError):
-        bench.session.restore(first)
+        bench.restore(first)
 
 
 def test_a_chat_that_is_purged_is_in_the_store_no_more(store: ConversationStore) -> None:
@@ -290,11 +293,11 @@ def test_a_chat_that_is_purged_is_in_the_store_no_more(store: ConversationStore)
     with pytest.raises(UserError):
         store.load(first)
     with pytest.raises(UserError):
-        bench.session.show(first)
+        bench.show(first)
 
 
 def test_a_chat_that_is_purged_while_its_reply_ends_gets_no_more_of_it(bench: ChatBench) -> None:
-    bench.session.send("One")
+    bench.send("One")
     bench.client.start_turn()
     first = bench.id
     bench.session.remove(first)
@@ -308,7 +311,7 @@ def test_a_chat_that_is_purged_while_its_reply_ends_gets_no_more_of_it(bench: Ch
 def test_a_chat_that_is_purged_before_its_reply_begins_gets_no_record_of_it(
     bench: ChatBench,
 ) -> None:
-    bench.session.send("One")
+    bench.send("One")
     first = bench.id
     bench.session.remove(first)
     bench.session.conversations.purge(first)
@@ -322,15 +325,15 @@ def test_a_chat_that_is_purged_before_its_reply_begins_gets_no_record_of_it(
 
 def test_unsent_text_belongs_to_its_chat(bench: ChatBench) -> None:
     session = bench.session
-    assert session.conversations.unsent_id == NEW_CHAT
-    session.conversations.save_unsent(session.conversations.unsent_id, "new")
+    assert session.conversations.unsent_id(bench.id) == NEW_CHAT
+    session.conversations.save_unsent(session.conversations.unsent_id(bench.id), "new")
     bench.ask("One", "1")
-    first = session.conversations.unsent_id
+    first = session.conversations.unsent_id(bench.id)
     assert first == bench.id
     session.conversations.save_unsent(first, "more")
-    session.new()
+    bench.new()
     assert (
-        session.conversations.unsent(session.conversations.unsent_id),
+        session.conversations.unsent(session.conversations.unsent_id(bench.id)),
         session.conversations.unsent(first),
     ) == ("new", "more")
 
@@ -357,15 +360,15 @@ def test_a_foreign_chat_is_taken_in_under_new_ids(bench: ChatBench) -> None:
         bench.import_copy(foreign, {})
         assert bench.texts == ["Theirs", "Yes"]
     assert len(bench.session.summaries) == 3
-    assert (bench.session.current.created_s, bench.session.current.changed_s) == (5.0, 7.0)
+    assert (bench.current.created_s, bench.current.changed_s) == (5.0, 7.0)
 
 
 def test_a_copy_that_was_deleted_meanwhile_is_not_shown(bench: ChatBench) -> None:
     foreign = Conversation("c").add(Message.of_text("m1", None, "user", "Theirs"))
     first, second = (bench.session.conversations.add_copy(foreign, {}) for _ in range(2))
-    bench.session.show_copy(first)
+    bench.show_copy(first)
     bench.session.remove(second)
-    bench.session.show_copy(second)
+    bench.show_copy(second)
     assert bench.id == first
 
 
@@ -395,9 +398,9 @@ def test_halves_of_characters_are_the_same_before_and_after_a_restart(
     for line in bench.session.summaries:
         assert by_id[line.conversation_id] == line
         assert line.title == "half ?"
-        bench.session.show(line.conversation_id)
-        again.session.show(line.conversation_id)
-        assert again.session.current.path() == bench.session.current.path()
+        bench.show(line.conversation_id)
+        again.show(line.conversation_id)
+        assert again.current.path() == bench.current.path()
 
 
 class Unreadable(ConversationStore):
@@ -417,9 +420,9 @@ def test_a_chat_that_cannot_be_read_keeps_nobody_from_a_new_one() -> None:
     bench = ChatBench(Unreadable())
     bench.ask("One", "1")
     first = bench.id
-    bench.session.new()
+    bench.new()
     with pytest.raises(UserError):
-        bench.session.show(first)
+        bench.show(first)
     assert bench.path == []
     assert bench.session.conversations.unsent(first) == ""
     assert bench.session.conversations.place(first) == ViewPlace()

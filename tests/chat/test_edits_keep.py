@@ -10,8 +10,8 @@ from msgspec import structs
 
 from chat.chat_bench import ChatBench
 from gui.fake_client import STATS
-from paceline.chat.conversations import later_turns
 from paceline.chat.pair import Pair
+from paceline.conversation import later_turns
 from paceline.hosting.wire import encode_message
 from paceline.messages import EarlierReply, StartTurn, Strategy, TurnFailed, TurnFinished, Unloaded
 from paceline.params import ModelParams, Prompting, ReplySettings, SamplingParams
@@ -27,7 +27,7 @@ QUESTIONS = ("One?", "Two?", "Three?")
 def bench(store: ConversationStore) -> ChatBench:
     bench = ChatBench(store)
     for question in QUESTIONS:
-        bench.session.send(question)
+        bench.send(question)
         assert bench.client.last(StartTurn).earlier == (), "a new question replaces nothing"
         bench.client.reply(f"{question[:-1]}.")
     return bench
@@ -39,7 +39,7 @@ def asked(bench: ChatBench) -> StartTurn:
 
 @pytest.mark.parametrize("keeps", [True, False])
 def test_an_edit_is_drawn_with_the_old_seed_where_it_keeps(bench: ChatBench, keeps: bool) -> None:
-    assert bench.session.edit(bench.message(2), "Too?", keeps=keeps)
+    assert bench.edit(bench.message(2), "Too?", keeps=keeps)
     assert asked(bench).seed == (7 if keeps else None)
     (earlier,) = asked(bench).earlier
     assert earlier.text == "Two."
@@ -50,42 +50,42 @@ def test_an_edit_is_drawn_with_the_old_seed_where_it_keeps(bench: ChatBench, kee
 def test_other_versions_are_told_by_whether_they_answered_the_same_prompt(
     bench: ChatBench,
 ) -> None:
-    bench.session.conversations.set_settings(ReplySettings(SamplingParams(temperature=0.1)))
-    bench.session.regenerate(keeps=True)
+    bench.set_settings(ReplySettings(SamplingParams(temperature=0.1)))
+    bench.regenerate(keeps=True)
     assert asked(bench).earlier[0].same_prompt
     bench.client.reply("Third.")
-    bench.session.conversations.set_settings(ReplySettings(system_prompt="Rhyme."))
-    bench.session.regenerate(keeps=True)
+    bench.set_settings(ReplySettings(system_prompt="Rhyme."))
+    bench.regenerate(keeps=True)
     assert [reply.same_prompt for reply in asked(bench).earlier] == [False, False]
-    bench.session.conversations.set_settings(ReplySettings())
+    bench.set_settings(ReplySettings())
     bench.client.reply("Thrice.")
-    bench.session.regenerate(keeps=True)
+    bench.regenerate(keeps=True)
     told = [reply.same_prompt for reply in asked(bench).earlier]
     assert told == [False, True, True], "all but that with a system prompt"
     bench.client.reply("Again.")
     bench.options = replace(bench.options, prompting=Prompting(think="high"))
-    bench.session.regenerate(keeps=True)
+    bench.regenerate(keeps=True)
     assert not any(reply.same_prompt for reply in asked(bench).earlier), "it thinks otherwise"
     bench.client.reply("Thoughtfully.")
     bench.loader.load(Pair(ModelParams("/models/other.gguf")))
     bench.client.finish_load()
-    bench.session.regenerate(keeps=True)
+    bench.regenerate(keeps=True)
     assert not any(reply.same_prompt for reply in asked(bench).earlier), "another model's"
 
 
 def test_a_seed_of_the_chats_own_goes_first(bench: ChatBench) -> None:
-    bench.session.conversations.set_settings(ReplySettings(seed=5))
-    bench.session.edit(bench.message(2), "Too?", keeps=True)
+    bench.set_settings(ReplySettings(seed=5))
+    bench.edit(bench.message(2), "Too?", keeps=True)
     assert asked(bench).seed == 5
 
 
 def test_regenerating_draws_a_new_seed_unless_asked_to_keep(bench: ChatBench) -> None:
-    bench.session.regenerate()
+    bench.regenerate()
     assert asked(bench).seed is None
     bench.client.reply("Third.")
     assert [reply.text for reply in asked(bench).earlier] == ["Three."]
     assert not asked(bench).earlier[0].repeats, "with another seed little comes again"
-    bench.session.regenerate(keeps=True)
+    bench.regenerate(keeps=True)
     assert asked(bench).seed == 7
     assert asked(bench).earlier[0].repeats
     assert [reply.text for reply in asked(bench).earlier] == ["Third.", "Three."]
@@ -94,23 +94,23 @@ def test_regenerating_draws_a_new_seed_unless_asked_to_keep(bench: ChatBench) ->
 def test_a_repeated_reply_is_asked_for_as_it_was_but_for_the_strategy(bench: ChatBench) -> None:
     before = bench.client.last(StartTurn)
     changed = ReplySettings(SamplingParams(temperature=0.1), system_prompt="Rhyme.", seed=5)
-    bench.session.conversations.set_settings(changed)
-    assert bench.session.repeat(bench.message(5), Strategy.of("off"))
+    bench.set_settings(changed)
+    assert bench.repeat(bench.message(5), Strategy.of("off"))
     again = asked(bench)
     assert again == structs.replace(
         before, turn_id=again.turn_id, seed=7, strategy=Strategy.of("off")
     )
-    assert not bench.session.repeat(bench.message(3), Strategy.of("off")), "one is under way"
+    assert not bench.repeat(bench.message(3), Strategy.of("off")), "one is under way"
     bench.client.reply("Three.")
-    bench.session.edit_reply(bench.message(3), "Mine.")
-    assert not bench.session.repeat(bench.message(3), Strategy.of("off")), "it was not drawn"
-    assert not bench.session.repeat(bench.message(2), Strategy.of("off")), "it is a question"
+    bench.edit_reply(bench.message(3), "Mine.")
+    assert not bench.repeat(bench.message(3), Strategy.of("off")), "it was not drawn"
+    assert not bench.repeat(bench.message(2), Strategy.of("off")), "it is a question"
 
 
 def test_a_stopped_reply_is_repeated_as_far_as_it_goes_and_a_continued_one_is_not(
     bench: ChatBench,
 ) -> None:
-    bench.session.regenerate()
+    bench.regenerate()
     turn_id = bench.client.start_turn()
     bench.client.step("Thr", 0)
     bench.client.step("ee", 1)
@@ -118,23 +118,23 @@ def test_a_stopped_reply_is_repeated_as_far_as_it_goes_and_a_continued_one_is_no
         TurnFinished(turn_id, "cancelled", "Three", (1, 2, 3, 4), 7, Strategy.of("off"), STATS)
     )
     stopped = bench.message(5)
-    assert bench.session.repeat(stopped, Strategy.of("off"))
+    assert bench.repeat(stopped, Strategy.of("off"))
     assert asked(bench).max_tokens == 4
     bench.client.reply("Three")
-    bench.session.continue_reply(stopped)
+    bench.continue_reply(stopped)
     bench.client.reply("Three more.")
-    assert not bench.session.repeat(bench.message(5), Strategy.of("off"))
+    assert not bench.repeat(bench.message(5), Strategy.of("off"))
 
 
 def test_a_repeated_reply_that_waits_for_the_models_keeps_its_strategy(bench: ChatBench) -> None:
     bench.options = replace(bench.options, strategy=Strategy.of("suffix"))
     bench.client.emit(Unloaded())
-    bench.session.repeat(bench.message(5), Strategy.of("off"))
+    bench.repeat(bench.message(5), Strategy.of("off"))
     bench.client.finish_load()
     assert asked(bench).strategy == Strategy.of("off")
     bench.client.reply("Three.")
     bench.client.emit(Unloaded())
-    bench.session.regenerate()
+    bench.regenerate()
     bench.client.finish_load()
     assert asked(bench).strategy == Strategy.of("suffix"), "only that reply was asked for so"
 
@@ -142,22 +142,22 @@ def test_a_repeated_reply_that_waits_for_the_models_keeps_its_strategy(bench: Ch
 def test_a_question_beside_a_reply_is_no_version_of_it(store: ConversationStore) -> None:
     bench = ChatBench(store)
     bench.ask("One?", "One.")
-    bench.session.delete_message(bench.message(1))
+    bench.delete_message(bench.message(1))
     bench.ask("Two?", "Two.")
-    bench.session.regenerate(bench.message(0))
+    bench.regenerate(bench.message(0))
     assert asked(bench).earlier == ()
     bench.client.reply("Uno.")
     assert later(bench) == [], "what answers the other question is no later question"
-    chat = bench.session.current
+    chat = bench.current
     two = next(m for m in chat.messages.values() if m.text == "Two?")
     assert chat.versions(two.message_id) == (two,)
-    assert not bench.session.bring_up_to_date()
+    assert not bench.bring_up_to_date()
 
 
 def test_a_reply_without_tokens_drafts_by_its_text(bench: ChatBench) -> None:
     """As those of chats that were imported, or written by hand."""
-    bench.session.edit_reply(bench.message(5), "My own.")
-    bench.session.edit(bench.message(4), "And three?", keeps=True)
+    bench.edit_reply(bench.message(5), "My own.")
+    bench.edit(bench.message(4), "And three?", keeps=True)
     earlier = asked(bench).earlier[0]
     assert earlier == EarlierReply((), "My own.", asked(bench).seed == 7, same_prompt=False)
 
@@ -166,8 +166,8 @@ def test_pasted_replies_of_any_length_leave_room_for_the_next_turn() -> None:
     bench = ChatBench()
     bench.ask("One?", "One.")
     for n in range(4):
-        assert bench.session.edit_reply(bench.message(1), f"{n} " + "x" * 5_000_000)
-    bench.session.regenerate()
+        assert bench.edit_reply(bench.message(1), f"{n} " + "x" * 5_000_000)
+    bench.regenerate()
     assert len(asked(bench).earlier) == 4
     assert frame(encode_message(asked(bench)))
 
@@ -177,41 +177,41 @@ def test_pasted_replies_of_any_length_leave_room_for_the_next_turn() -> None:
 
 def edited(bench: ChatBench) -> None:
     """The first question is edited and answered."""
-    bench.session.edit(bench.message(0), "Won?", keeps=True)
+    bench.edit(bench.message(0), "Won?", keeps=True)
     bench.client.reply("Won.")
 
 
 def later(bench: ChatBench) -> list[str]:
-    return [message.text for message in later_turns(bench.session.current)]
+    return [message.text for message in later_turns(bench.current)]
 
 
 def test_what_only_the_older_branch_has_comes_later(bench: ChatBench) -> None:
     assert later(bench) == []
     edited(bench)
     assert later(bench) == ["Two?", "Two.", "Three?", "Three."]
-    bench.session.show_sibling(bench.message(0), -1)
+    bench.show_sibling(bench.message(0), -1)
     assert later(bench) == [], "the older branch lacks nothing"
 
 
 def test_other_questions_are_another_branch(bench: ChatBench) -> None:
     edited(bench)
-    bench.session.send("Something else?")
+    bench.send("Something else?")
     bench.client.reply("Yes.")
     assert later(bench) == []
 
 
 def test_a_question_alone_has_no_later_turns(bench: ChatBench) -> None:
-    bench.session.regenerate(bench.message(1))
+    bench.regenerate(bench.message(1))
     bench.client.reply("Uno.")
     assert later(bench) == ["Two?", "Two.", "Three?", "Three."]
-    bench.session.edit(bench.message(0), "Won?")
+    bench.edit(bench.message(0), "Won?")
     assert later(bench) == [], "its reply is under way"
 
 
 def test_later_turns_are_asked_one_after_the_other(bench: ChatBench) -> None:
     edited(bench)
-    assert bench.session.bring_up_to_date()
-    assert not bench.session.bring_up_to_date(), "one is under way"
+    assert bench.bring_up_to_date()
+    assert not bench.bring_up_to_date(), "one is under way"
     for n, (question, old) in enumerate((("Two?", "Two."), ("Three?", "Three.")), 1):
         state = bench.session.later
         assert state is not None
@@ -223,7 +223,7 @@ def test_later_turns_are_asked_one_after_the_other(bench: ChatBench) -> None:
     assert bench.session.later is None
     assert bench.session.active is None
     assert bench.texts == ["Won?", "Won.", "Two?", "New Two.", "Three?", "New Three."]
-    bench.session.show_sibling(bench.message(0), -1)
+    bench.show_sibling(bench.message(0), -1)
     assert bench.texts == ["One?", "One.", "Two?", "Two.", "Three?", "Three."]
 
 
@@ -234,10 +234,10 @@ def test_turns_of_a_second_branch_are_counted_when_they_come(store: Conversation
     edited(bench)
     bench.ask("Too?", "Yes.")
     bench.ask("Three?", "Yes.")
-    bench.session.edit(bench.message(2), "Two?")
+    bench.edit(bench.message(2), "Two?")
     bench.client.reply("Yes.")
     assert later(bench) == ["Three?", "Yes."]
-    bench.session.bring_up_to_date()
+    bench.bring_up_to_date()
     counts = []
     while (state := bench.session.later) is not None:
         counts.append((state.n_asked, state.n_questions))
@@ -248,7 +248,7 @@ def test_turns_of_a_second_branch_are_counted_when_they_come(store: Conversation
 
 def test_a_stop_ends_it_and_the_rest_can_be_asked_afterwards(bench: ChatBench) -> None:
     edited(bench)
-    bench.session.bring_up_to_date()
+    bench.bring_up_to_date()
     turn_id = bench.client.start_turn()
     bench.session.stop()
     bench.client.emit(TurnFinished(turn_id, "cancelled", "New", (1,), 7, Strategy.of("off"), STATS))
@@ -259,8 +259,8 @@ def test_a_stop_ends_it_and_the_rest_can_be_asked_afterwards(bench: ChatBench) -
 
 def test_another_chat_ends_it_after_the_reply_under_way(bench: ChatBench) -> None:
     edited(bench)
-    bench.session.bring_up_to_date()
-    bench.session.new()
+    bench.bring_up_to_date()
+    bench.new()
     bench.client.reply("New Two.")
     assert bench.session.later is None
     assert bench.texts == []
@@ -268,10 +268,10 @@ def test_another_chat_ends_it_after_the_reply_under_way(bench: ChatBench) -> Non
 
 def test_another_branch_ends_it_and_is_asked_nothing(bench: ChatBench) -> None:
     edited(bench)
-    bench.session.edit(bench.message(0), "Wonne?")
+    bench.edit(bench.message(0), "Wonne?")
     bench.client.reply("Wonne.")
-    bench.session.bring_up_to_date()
-    bench.session.show_sibling(bench.message(0), -1)
+    bench.bring_up_to_date()
+    bench.show_sibling(bench.message(0), -1)
     assert later(bench), "that one could be brought up to date, too"
     bench.client.reply("New Two.")
     assert bench.session.later is None
@@ -285,7 +285,7 @@ def test_a_question_that_is_taken_back_is_not_asked_again(
     """As the window takes back what does not fit into the context."""
     edited(bench)
     monkeypatch.setattr(bench.told, "reply_ended", bench.session.take_back)
-    bench.session.bring_up_to_date()
+    bench.bring_up_to_date()
     n_turns = len(bench.client.all(StartTurn))
     turn_id = bench.client.start_turn()
     bench.client.emit(TurnFailed(turn_id, "prompt-too-long", "Too many tokens.", "Shorten it."))
@@ -296,7 +296,7 @@ def test_a_question_that_is_taken_back_is_not_asked_again(
 
 def test_a_failure_ends_it(bench: ChatBench) -> None:
     edited(bench)
-    bench.session.bring_up_to_date()
+    bench.bring_up_to_date()
     turn_id = bench.client.start_turn()
     bench.client.emit(TurnFailed(turn_id, "compute-failed", "It failed.", ""))
     assert bench.session.later is None

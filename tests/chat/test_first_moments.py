@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chat.test_session import PAIR, Bench
+from chat.chat_bench import PAIR, ChatBench
 from paceline.chat.pair import Pair
 from paceline.chat.recording import Recording, read_recording
 from paceline.messages import (
@@ -19,8 +19,8 @@ from paceline.paths import resources
 
 
 @pytest.fixture
-def bench() -> Bench:
-    return Bench()
+def bench() -> ChatBench:
+    return ChatBench(loads=False)
 
 
 @pytest.fixture(scope="module")
@@ -28,13 +28,13 @@ def recording() -> Recording:
     return read_recording(resources() / "examples" / "starter.jsonl")
 
 
-def commands(bench: Bench, kind: type) -> int:
+def commands(bench: ChatBench, kind: type) -> int:
     return sum(isinstance(command, kind) for command in bench.client.commands)
 
 
-def test_a_message_that_is_sent_before_the_models_are_asked_for_waits(bench: Bench) -> None:
+def test_a_message_that_is_sent_before_the_models_are_asked_for_waits(bench: ChatBench) -> None:
     bench.loader.expect(PAIR)
-    assert bench.session.send("Hello?")
+    assert bench.send("Hello?")
     reply = bench.session.active
     assert reply is not None
     assert reply.status == "waiting"
@@ -45,8 +45,8 @@ def test_a_message_that_is_sent_before_the_models_are_asked_for_waits(bench: Ben
     assert bench.path == [("user", "Hello?"), ("assistant", "Hi")]
 
 
-def test_without_anything_that_comes_it_fails_at_once(bench: Bench) -> None:
-    assert bench.session.send("Hello?")
+def test_without_anything_that_comes_it_fails_at_once(bench: ChatBench) -> None:
+    assert bench.send("Hello?")
     assert bench.session.active is None
     (error,) = (reply.error for name, reply in bench.told.calls if name == "ended")
     assert error is not None
@@ -54,18 +54,18 @@ def test_without_anything_that_comes_it_fails_at_once(bench: Bench) -> None:
 
 
 def test_a_message_waits_for_the_pair_that_is_about_to_take_the_place_of_another(
-    bench: Bench,
+    bench: ChatBench,
 ) -> None:
     bench.load()
     bench.loader.expect(Pair(ModelParams("other.gguf")))
-    assert bench.session.send("Hello?")
+    assert bench.send("Hello?")
     assert commands(bench, StartTurn) == 0
     bench.loader.load(Pair(ModelParams("other.gguf")))
     bench.client.finish_load()
     assert commands(bench, StartTurn) == 1
 
 
-def test_a_load_that_is_only_expected_can_be_stopped(bench: Bench) -> None:
+def test_a_load_that_is_only_expected_can_be_stopped(bench: ChatBench) -> None:
     bench.load()
     bench.loader.expect(Pair(ModelParams("other.gguf")))
     bench.loader.cancel()
@@ -73,10 +73,12 @@ def test_a_load_that_is_only_expected_can_be_stopped(bench: Bench) -> None:
     assert bench.loader.state.pair == PAIR
 
 
-def test_an_engine_that_dies_does_not_end_a_recording(bench: Bench, recording: Recording) -> None:
+def test_an_engine_that_dies_does_not_end_a_recording(
+    bench: ChatBench, recording: Recording
+) -> None:
     bench.load()
-    bench.session.new(private=True)
-    reply = bench.session.begin_recorded(recording)
+    bench.new(private=True)
+    reply = bench.begin_recorded(recording)
     assert reply is not None
     events = recording.of_turn(reply.turn_id)
     n_loads = commands(bench, LoadPair)
@@ -89,28 +91,28 @@ def test_an_engine_that_dies_does_not_end_a_recording(bench: Bench, recording: R
     assert commands(bench, LoadPair) == n_loads
 
 
-def test_one_reply_can_be_greedy(bench: Bench) -> None:
+def test_one_reply_can_be_greedy(bench: ChatBench) -> None:
     bench.load()
-    assert bench.session.send("Hello?", greedy=True)
+    assert bench.send("Hello?", greedy=True)
     assert bench.client.last(StartTurn).sampling.temperature == 0
     bench.client.reply("Hi")
-    assert bench.session.send("And now?")
+    assert bench.send("And now?")
     assert bench.client.last(StartTurn).sampling == SamplingParams()
 
 
-def test_it_stays_greedy_while_it_waits(bench: Bench) -> None:
+def test_it_stays_greedy_while_it_waits(bench: ChatBench) -> None:
     bench.loader.expect(PAIR)
-    assert bench.session.send("Hello?", greedy=True)
+    assert bench.send("Hello?", greedy=True)
     bench.load()
     assert bench.client.last(StartTurn).sampling.temperature == 0
 
 
 def test_a_recording_is_told_as_a_reply_is_and_asks_the_engine_nothing(
-    bench: Bench, recording: Recording
+    bench: ChatBench, recording: Recording
 ) -> None:
     bench.load()
-    bench.session.new(private=True)
-    reply = bench.session.begin_recorded(recording)
+    bench.new(private=True)
+    reply = bench.begin_recorded(recording)
     assert reply is not None
     for _, event in recording.of_turn(reply.turn_id):
         bench.session.on_recorded(event)
@@ -124,14 +126,14 @@ def test_a_recording_is_told_as_a_reply_is_and_asks_the_engine_nothing(
     assert commands(bench, StartTurn) == 0
 
 
-def test_a_recording_is_ended_where_it_is(bench: Bench, recording: Recording) -> None:
+def test_a_recording_is_ended_where_it_is(bench: ChatBench, recording: Recording) -> None:
     bench.load()
-    bench.session.new(private=True)
-    reply = bench.session.begin_recorded(recording)
+    bench.new(private=True)
+    reply = bench.begin_recorded(recording)
     assert reply is not None
     for _, event in recording.of_turn(reply.turn_id)[:40]:
         bench.session.on_recorded(event)
-    assert bench.session.begin_recorded(recording) is None, "one at a time"
+    assert bench.begin_recorded(recording) is None, "one at a time"
     bench.session.stop()
     assert reply.stopping
     bench.session.end_reply()
@@ -139,5 +141,5 @@ def test_a_recording_is_ended_where_it_is(bench: Bench, recording: Recording) ->
     last = recording.events[-1][1]
     assert isinstance(last, TurnFinished)
     assert 0 < len(reply.text) < len(last.text)
-    assert bench.session.send("Hello?")
+    assert bench.send("Hello?")
     assert commands(bench, StartTurn) == 1

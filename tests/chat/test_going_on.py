@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from chat.chat_bench import Shown
 from engine.test_continue_texts import Writer
 from fake_model import ByteVocabulary, FakeBackend, FakeModel, scripted
 from inline_client import InlineClient
 from paceline.chat.pair import Pair, PairLoader
 from paceline.chat.reasoning import answer_of
-from paceline.chat.reply import Reply, TurnOptions
+from paceline.chat.reply import Reply
 from paceline.chat.reply_runner import SessionListener
 from paceline.chat.session import ChatSession
 from paceline.engine.llama import LlamaBackend
@@ -53,7 +54,7 @@ class Live(SessionListener):
         self.text += step.text
 
 
-class Life:
+class Life(Shown):
     """A session, its engine, and the model's context."""
 
     def __init__(self, model: FakeModel, *, max_tokens: int = 9) -> None:
@@ -64,17 +65,18 @@ class Life:
         numbers = count()
         loader = PairLoader(client)
         settings = ReplySettings(SamplingParams(0.0), max_tokens=max_tokens)
-        self.session = ChatSession(
-            client, loader, TurnOptions, store=ConversationStore(), defaults=lambda: settings,
+        session = ChatSession(
+            client, loader, store=ConversationStore(), defaults=lambda: settings,
             fingerprint_of=lambda _path: "", new_id=lambda: f"id-{next(numbers)}",
             clock=lambda: 0.0, now=lambda: 0.0,
         )  # fmt: skip
-        self.session.set_listener(self.live)
+        self.begin(session)
+        session.set_listener(self.live)
         loader.load(Pair(ModelParams("target")))
 
     @property
     def last(self) -> str:
-        return self.session.current.path()[-1].text
+        return self.current.path()[-1].text
 
     @property
     def context(self) -> str:
@@ -90,21 +92,21 @@ def test_an_edited_reply_goes_on_as_it_stands(name: str, vocabulary: str, tmp_pa
     model = Writer(vocab, 7)
     model.template = TEMPLATES[name]
     life = Life(model)
-    assert life.session.send("Hello?")
+    assert life.send("Hello?")
     assert life.live.text == life.last
-    reply_id = life.session.current.leaf_id
+    reply_id = life.current.leaf_id
     assert reply_id
-    assert life.session.edit_reply(reply_id, "Hello wor")
+    assert life.edit_reply(reply_id, "Hello wor")
     for _ in range(3):
         before = life.last
-        assert life.session.continue_reply()
+        assert life.continue_reply()
         assert life.live.text == life.last
         assert life.last.startswith(before)
         assert len(life.last) > len(before)
         assert answer_of(life.last) == life.last
     assert life.last.startswith("Hello wor")
     stored = life.last
-    assert life.session.send("And?")
+    assert life.send("And?")
     if vocabulary == "bytes":
         assert f"assistant: {stored}\nuser: And?" in life.context
     vocab.close()
@@ -119,11 +121,11 @@ def test_half_a_character_waits_for_the_next_part(name: str, n_tokens: int) -> N
     model = FakeModel(scripted(text, n_prompt), n_ctx=2048)
     model.template = TEMPLATES[name]
     life = Life(model, max_tokens=n_tokens)
-    assert life.session.send("Hello?")
+    assert life.send("Hello?")
     for _ in range(len(text.encode()) // n_tokens):
         assert "\ufffd" not in life.last
         assert life.live.text == life.last
         if life.last.endswith(text):
             break
-        assert life.session.continue_reply()
+        assert life.continue_reply()
     assert life.last.endswith(text)

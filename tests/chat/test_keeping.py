@@ -53,7 +53,7 @@ def test_question_and_answer_are_saved_together_before_the_engine_hears_of_them(
         return request(command, *rest, **named)
 
     bench.client.request = noted  # type: ignore[method-assign]
-    bench.session.send("One")
+    bench.send("One")
     before = diary.lines[: diary.lines.index("StartTurn")]
     assert before == ["save user assistant", "begin"]
     bench.client.start_turn()
@@ -61,10 +61,10 @@ def test_question_and_answer_are_saved_together_before_the_engine_hears_of_them(
     bench.client.step("2", 1)
     bench.client.finish_turn("12")
     assert diary.lines[-3:] == ["extend 1", "extend 2", "end finished 12"]
-    bench.session.edit(bench.message(0), "Uno")
+    bench.edit(bench.message(0), "Uno")
     assert [line for line in diary.lines if "save" in line][1:] == ["save user assistant"]
     bench.client.finish_turn("12")
-    bench.session.regenerate()
+    bench.regenerate()
     assert diary.lines[-3:] == ["save assistant", "begin", "StartTurn"]
 
 
@@ -72,18 +72,18 @@ def test_what_was_asked_and_answered_is_there_after_a_restart(store: Conversatio
     first = ChatBench(store)
     first.options = TurnOptions(strategy("draft:n_max=4"))
     settings = ReplySettings(SamplingParams(0.0), 99, 7, "Be kind.")
-    first.session.conversations.set_settings(settings)
+    first.set_settings(settings)
     first.fingerprints["/models/target.gguf"] = "abc"
     first.session.describe_engine()
     first.client.emit(described())
     first.ask("One", "1 and more")
     second = ChatBench(first.store, prefix="second")
     assert (second.path, second.session.summaries) == ([], first.session.summaries)
-    second.session.show(first.id)
+    second.show(first.id)
     assert second.path == first.path
     lean = second.reply()
     assert (lean.steps, lean.traces, lean.stats) == ([], [], STATS)
-    whole = second.session.conversations.full_reply(lean.message_id)
+    whole = second.full_reply(lean.message_id)
     assert whole is not None
     was = first.reply()
     assert (whole.steps, whole.traces) == (was.steps, was.traces)
@@ -102,8 +102,8 @@ def test_the_next_question_carries_what_came_from_the_store(store: ConversationS
     first = ChatBench(store)
     first.ask("One", "1")
     second = ChatBench(first.store, prefix="second")
-    second.session.show(first.id)
-    second.session.send("Two")
+    second.show(first.id)
+    second.send("Two")
     assert [m.text for m in second.client.last(StartTurn).prompt.messages] == ["One", "1", "Two"]
 
 
@@ -112,16 +112,16 @@ def test_a_reply_that_the_program_did_not_see_to_its_end_is_kept(
     ending: str, store: ConversationStore
 ) -> None:
     first = ChatBench(store)
-    first.session.send("One")
+    first.send("One")
     first.client.start_turn()
     first.client.step("Half ", 0)
     first.client.step("a reply", 1)
     if ending == "close":
         first.session.end_reply()
     second = ChatBench(first.store, prefix="second")
-    second.session.show(first.id)
+    second.show(first.id)
     assert second.texts == ["One", "Half a reply"]
-    whole = second.session.conversations.full_reply(second.message(1))
+    whole = second.full_reply(second.message(1))
     assert whole is not None
     assert len(whole.steps) == 2
     assert whole.has_ended
@@ -132,7 +132,7 @@ def test_a_reply_that_the_program_did_not_see_to_its_end_is_kept(
 
 def test_nothing_comes_behind_the_close(store: ConversationStore) -> None:
     bench = ChatBench(store)
-    bench.session.send("One")
+    bench.send("One")
     bench.client.start_turn()
     bench.client.step("Half", 0)
     bench.session.end_reply()
@@ -143,12 +143,12 @@ def test_nothing_comes_behind_the_close(store: ConversationStore) -> None:
 
 def test_a_failed_reply_keeps_its_reason(store: ConversationStore) -> None:
     first = ChatBench(store)
-    first.session.send("One")
+    first.send("One")
     turn_id = first.client.start_turn()
     first.client.step("Half", 0)
     first.client.emit(TurnFailed(turn_id, "decode", "The decode failed.", "Load again."))
     second = ChatBench(first.store, prefix="second")
-    second.session.show(first.id)
+    second.show(first.id)
     error = second.reply().error
     assert error is not None
     assert (error.code, error.message, error.hint) == (
@@ -158,7 +158,7 @@ def test_a_failed_reply_keeps_its_reason(store: ConversationStore) -> None:
 
 def test_a_dead_engine_costs_nothing_that_was_shown(store: ConversationStore) -> None:
     first = ChatBench(store)
-    first.session.send("One")
+    first.send("One")
     first.client.start_turn()
     first.client.step("Half", 0)
     first.client.emit(EngineDied("Killed.", ""))
@@ -167,26 +167,26 @@ def test_a_dead_engine_costs_nothing_that_was_shown(store: ConversationStore) ->
 
 def test_a_reply_goes_on_in_the_store_while_another_chat_is_shown(store: ConversationStore) -> None:
     bench = ChatBench(store)
-    bench.session.send("One")
+    bench.send("One")
     first = bench.id
     bench.client.start_turn()
     bench.client.step("Ha", 0)
-    bench.session.new()
+    bench.new()
     bench.client.step("lf", 1)
-    bench.session.show(first)
+    bench.show(first)
     running = bench.session.active
     assert running is not None
-    assert running is bench.session.conversations.reply_of(bench.message(1))
-    assert running is bench.session.conversations.full_reply(bench.message(1))
-    bench.session.new()
+    assert running is bench.reply_of(bench.message(1))
+    assert running is bench.full_reply(bench.message(1))
+    bench.new()
     bench.client.finish_turn("Half")
-    bench.session.show(first)
+    bench.show(first)
     assert (bench.texts, bench.reply().status) == (["One", "Half"], "finished")
 
 
 def test_a_refused_question_leaves_nothing_in_the_store(store: ConversationStore) -> None:
     bench = ChatBench(store)
-    bench.session.send("One")
+    bench.send("One")
     reply = bench.session.active
     assert reply is not None
     bench.client.emit(TurnFailed(reply.turn_id, "bad-grammar", "It is wrong.", ""))
@@ -198,7 +198,7 @@ def test_a_refused_question_leaves_nothing_in_the_store(store: ConversationStore
 def test_a_refused_later_question_is_taken_out_of_the_store(store: ConversationStore) -> None:
     bench = ChatBench(store)
     bench.ask("One", "1")
-    bench.session.send("Two")
+    bench.send("Two")
     reply = bench.session.active
     assert reply is not None
     bench.client.emit(TurnFailed(reply.turn_id, "bad-grammar", "It is wrong.", ""))
@@ -210,8 +210,8 @@ def test_a_refused_later_question_is_taken_out_of_the_store(store: ConversationS
 def test_stop_texts_and_cuts_reach_the_engine_and_the_record(store: ConversationStore) -> None:
     bench = ChatBench(store)
     bench.options = TurnOptions(cuts=True)
-    bench.session.conversations.set_settings(ReplySettings(stop=("END", "\n\n")))
-    bench.session.send("One")
+    bench.set_settings(ReplySettings(stop=("END", "\n\n")))
+    bench.send("One")
     command = bench.client.last(StartTurn)
     assert (command.stop, command.prompt.cuts) == (("END", "\n\n"), True)
     bench.client.emit(TurnStarted(command.turn_id, 10, 0, 7, n_cut=4))
@@ -224,7 +224,7 @@ def test_stop_texts_and_cuts_reach_the_engine_and_the_record(store: Conversation
 
 def test_a_fingerprint_that_is_found_during_the_reply_is_kept(store: ConversationStore) -> None:
     bench = ChatBench(store)
-    bench.session.send("One")
+    bench.send("One")
     bench.fingerprints["/models/target.gguf"] = "late"
     bench.client.reply("1")
     target = bench.store.runs(bench.id)[bench.message(1)].target
@@ -257,9 +257,9 @@ def test_a_question_whose_chat_was_deleted_elsewhere_fails_and_the_next_one_work
     bench.ask("One", "1")
     first = bench.id
     bench.loader.load(PAIR)
-    bench.session.send("Two")  # waits for the models
+    bench.send("Two")  # waits for the models
     waiting = bench.reply()
-    bench.session.new()
+    bench.new()
     store.remove(first)  # as another window does
     store.purge(first)
     bench.client.finish_load()

@@ -25,7 +25,7 @@ def bench(store: ConversationStore) -> ChatBench:
 
 def answer(bench: ChatBench, text: str, reason: FinishReason, *, marks: bool) -> None:
     """Ask, and let the model write this."""
-    assert bench.session.send("Go?")
+    assert bench.send("Go?")
     command = bench.client.last(StartTurn)
     bench.client.emit(TurnStarted(command.turn_id, 10, 0, 7, knows_marks=marks))
     bench.client.step(text, 0)
@@ -36,7 +36,7 @@ def answer(bench: ChatBench, text: str, reason: FinishReason, *, marks: bool) ->
 
 def asked(bench: ChatBench) -> list[str]:
     """What the next prompt has."""
-    assert bench.session.send("And?")
+    assert bench.send("And?")
     return [message.text for message in bench.client.last(StartTurn).prompt.messages]
 
 
@@ -63,7 +63,7 @@ def test_the_next_prompt_has_the_answer(
 ) -> None:
     answer(bench, text, reason, marks=marks)
     again = ChatBench(bench.store, prefix="again")
-    again.session.show(bench.id)
+    again.show(bench.id)
     for life in (bench, again):
         assert known_of(life.reply(1)) == Known(reason in ("eog", "stop"), marks)
     expected = ["Go?", seen, "And?"] if seen else ["Go?\n\nAnd?"]
@@ -88,7 +88,7 @@ def test_an_export_has_it_too(
 def test_a_chat_that_is_not_shown_is_known_too(bench: ChatBench) -> None:
     answer(bench, "<think>\nThree tags.", "eog", marks=False)
     name, reply_id = bench.id, bench.message(1)
-    bench.session.new()
+    bench.new()
     known = bench.session.conversations.known_in(name)
     assert known(reply_id) == Known(is_finished=True, has_marks=False)
     assert known("another") == Known()
@@ -96,23 +96,23 @@ def test_a_chat_that_is_not_shown_is_known_too(bench: ChatBench) -> None:
 
 def test_of_an_edited_or_old_reply_the_text_alone_tells(bench: ChatBench) -> None:
     answer(bench, "<think>\nHm.", "length", marks=True)
-    chat = bench.session.current
+    chat = bench.current
     bench.import_copy(chat, {})
     assert bench.session.conversations.known_in(bench.id)(bench.message(1)) == Known()
     assert asked(bench) == ["Go?\n\nAnd?"]
 
 
 def test_half_a_character_that_was_stored_once_is_not_gone_on_after(bench: ChatBench) -> None:
-    assert bench.session.send("Go?")
+    assert bench.send("Go?")
     turn_id = bench.client.start_turn()
     bench.client.step("a", 0)
     bench.client.emit(
         TurnFinished(turn_id, "length", "a\ufffd", (1, 2), 7, Strategy.of("off"), STATS)
     )
-    assert bench.session.continue_reply()
+    assert bench.continue_reply()
     assert bench.client.last(StartTurn).begun_text == "a"
     bench.client.start_turn()
     bench.client.step("€b", 0)
-    assert bench.session.current.path()[-1].text in ("", "a")
+    assert bench.current.path()[-1].text in ("", "a")
     bench.client.finish_turn("a€b")
     assert bench.texts == ["Go?", "a€b"]

@@ -8,6 +8,7 @@ from itertools import count
 import pytest
 from msgspec import structs
 
+from chat.chat_bench import Shown
 from gui.fake_client import STATS, FakeClient, model_info
 from paceline.chat.pair import Pair, PairLoader
 from paceline.chat.reply import TurnOptions, to_record
@@ -39,38 +40,36 @@ TEXT = ["The", " sky", " is", " blue", "."]
 IDS = (11, 12, 13, 14, 15)
 
 
-class Bench:
+class Bench(Shown):
     """A session with a reply of five tokens, and a check of it."""
 
     def __init__(self) -> None:
         self.client = FakeClient()
-        self.told: list[tuple[int, int]] = []
+        self.progress: list[tuple[int, int]] = []
         self.results: list[Result] = []
         self.prints = {"models/target.gguf": ""}
         numbers = count()
         self.loader = PairLoader(self.client)
-        self.session = ChatSession(
+        session = ChatSession(
             self.client,
             self.loader,
-            lambda: TurnOptions(
-                strategy("draft:n_max=4"),
-                prompting=Prompting("{{ messages }}", "off"),
-            ),
             defaults=lambda: ReplySettings(
                 SamplingParams(temperature=0.9), 50, 7, "Be brief.", ("END",)
             ),
             new_id=lambda: f"id-{next(numbers)}",
         )
+        prompting = Prompting("{{ messages }}", "off")
+        self.begin(session, TurnOptions(strategy("draft:n_max=4"), prompting=prompting))
         self.check = SamenessCheck(
             self.client,
-            self.session,
+            session,
             self.loader,
             self,
             fingerprint_of=lambda path: self.prints.get(path, ""),
         )
         self.loader.load(PAIR)
         self.client.finish_load()
-        self.session.send("What colour is the sky?")
+        self.send("What colour is the sky?")
         self.ticket = self.client.tickets[-1]
         turn_id = self.client.start_turn()
         self.emit_steps(turn_id)
@@ -78,21 +77,21 @@ class Bench:
 
     def sameness_progressed(self, message_id: str, n_same: int, n_tokens: int) -> None:
         assert message_id == self.check.message_id
-        self.told.append((n_same, n_tokens))
+        self.progress.append((n_same, n_tokens))
 
     def sameness_ended(self, message_id: str, result: Result) -> None:
-        assert message_id in self.session.current.messages
+        assert message_id in self.current.messages
         self.results.append(result)
 
     @property
     def record(self) -> RunRecord:
-        reply = self.session.conversations.reply_of(self.session.current.path()[1].message_id)
+        reply = self.reply_of(self.current.path()[1].message_id)
         assert reply is not None
         return to_record(reply)
 
     def start(self, record: RunRecord | None = None) -> bool:
         record = record or self.record
-        path = self.session.current.path()
+        path = self.current.path()
         has_begun = self.check.start(record, path[1].text, path[:1])
         self.ticket = self.client.tickets[-1]
         return has_begun
@@ -129,7 +128,7 @@ def test_the_replay_is_the_same_turn_without_drafts(bench: Bench) -> None:
     assert [getattr(replay, name) for name in same] == [getattr(asked, name) for name in same]
     assert replay.prompt.messages[0] == ChatMessage.of_text("system", "Be brief.")
     assert bench.check.is_running
-    assert bench.told == [(0, 5)]
+    assert bench.progress == [(0, 5)]
 
 
 def test_what_began_with_an_empty_context_is_checked_with_one(bench: Bench) -> None:
@@ -164,9 +163,9 @@ def test_equal_tokens_are_the_same(bench: Bench) -> None:
     bench.emit_steps("")
     bench.finish("", "eog", IDS, "".join(TEXT))
     assert bench.results == [Same(5)]
-    assert bench.told[-1] == (5, 5)
+    assert bench.progress[-1] == (5, 5)
     assert not bench.check.is_running
-    assert bench.session.current.path()[1].text == "The sky is blue."
+    assert bench.current.path()[1].text == "The sky is blue."
 
 
 def test_the_first_difference_is_told_with_its_margin_and_texts(bench: Bench) -> None:
@@ -261,13 +260,13 @@ def test_a_stopped_reply_is_compared_as_far_as_it_goes(bench: Bench) -> None:
 
 
 def test_messages_that_had_no_room_are_left_out_again(bench: Bench) -> None:
-    bench.session.send("And the sea?")
+    bench.send("And the sea?")
     bench.ticket = bench.client.tickets[-1]
     turn_id = bench.client.start_turn()
     bench.emit_steps(turn_id)
     bench.finish(turn_id, "eog", IDS, "".join(TEXT))
-    path = bench.session.current.path()
-    reply = bench.session.conversations.reply_of(path[3].message_id)
+    path = bench.current.path()
+    reply = bench.reply_of(path[3].message_id)
     assert reply is not None
     bench.check.start(replace(to_record(reply), n_cut=2), path[3].text, path[:3])
     sent = bench.client.last(StartTurn).prompt.messages
@@ -292,7 +291,7 @@ def test_cancelling_is_no_difference(bench: Bench) -> None:
 def test_it_gives_way_to_a_reply(bench: Bench) -> None:
     bench.start()
     check = bench.client.last(StartTurn)
-    assert bench.session.send("Another question")
+    assert bench.send("Another question")
     bench.emit_steps("", IDS[:1])
     assert bench.client.cancelled == [check]
     bench.finish("", "cancelled", IDS[:1], "The")
@@ -314,7 +313,7 @@ def test_only_one_at_a_time_and_not_beside_a_reply(bench: Bench) -> None:
     bench.start()
     assert not bench.start()
     bench.finish("", "eog", IDS, "".join(TEXT))
-    bench.session.send("Another question")
+    bench.send("Another question")
     obstacle = bench.check.obstacle(bench.record)
     assert obstacle is not None
     assert obstacle.code == "busy"

@@ -1,14 +1,11 @@
-from itertools import count
-
 import pytest
 from msgspec import structs
 
-from chat.chat_bench import text_of
+from chat.chat_bench import PAIR, ChatBench, text_of
 from chat.recorder import Recorder
-from gui.fake_client import STATS, FakeClient, described, step_of, without_plain
-from paceline.chat.pair import Pair, PairLoader
+from gui.fake_client import STATS, described, step_of, without_plain
+from paceline.chat.pair import Pair
 from paceline.chat.reply import Reply, TurnOptions, to_record
-from paceline.chat.session import ChatSession
 from paceline.messages import (
     ChatMessage,
     DescribeEngine,
@@ -28,53 +25,20 @@ from paceline.messages import (
     TurnStarted,
     Unloaded,
 )
-from paceline.params import DraftModel, ReplySettings, Strategy
+from paceline.params import ReplySettings, Strategy
 from paceline.run_record import INTERRUPTED
 from strategies import strategy
 
-PAIR = Pair(ModelParams("target.gguf"), DraftModel(ModelParams("draft.gguf")))
-
-
-class Bench:
-    """A session with a scripted engine; the clock moves by hand."""
-
-    def __init__(self) -> None:
-        self.client = FakeClient()
-        self.options = TurnOptions()
-        self.time = 0.0
-        numbers = count()
-        self.loader = PairLoader(self.client)
-        self.session = ChatSession(
-            self.client,
-            self.loader,
-            lambda: self.options,
-            new_id=lambda: f"id-{next(numbers)}",
-            clock=lambda: self.time,
-            now=lambda: 1000.0,
-        )
-        self.told = Recorder()
-        self.session.set_listener(self.told)
-
-    def load(self) -> None:
-        self.loader.load(PAIR)
-        self.client.finish_load()
-
-    @property
-    def path(self) -> list[tuple[str, str]]:
-        return [(m.role, m.text) for m in self.session.current.path()]
-
 
 @pytest.fixture
-def bench() -> Bench:
-    bench = Bench()
-    bench.load()
-    return bench
+def bench() -> ChatBench:
+    return ChatBench()
 
 
-def test_a_message_is_answered(bench: Bench) -> None:
+def test_a_message_is_answered(bench: ChatBench) -> None:
     bench.options = TurnOptions(strategy("draft:n_max=4"))
-    bench.session.conversations.set_settings(ReplySettings(SamplingParams(0.0), 99, 7, "Be kind."))
-    assert bench.session.send("  Hello?\n")
+    bench.set_settings(ReplySettings(SamplingParams(0.0), 99, 7, "Be kind."))
+    assert bench.send("  Hello?\n")
     command = bench.client.last(StartTurn)
     assert command.prompt.messages == (
         ChatMessage.of_text("system", "Be kind."),
@@ -92,33 +56,33 @@ def test_a_message_is_answered(bench: Bench) -> None:
     assert bench.session.active is None
 
 
-def test_the_next_message_carries_the_conversation(bench: Bench) -> None:
-    bench.session.send("One")
+def test_the_next_message_carries_the_conversation(bench: ChatBench) -> None:
+    bench.send("One")
     bench.client.reply("Two")
-    bench.session.send("Three")
+    bench.send("Three")
     assert [m.text for m in bench.client.last(StartTurn).prompt.messages] == ["One", "Two", "Three"]
 
 
 @pytest.mark.parametrize("text", ["", "  \n\t "])
-def test_blank_messages_are_not_sent(bench: Bench, text: str) -> None:
-    assert not bench.session.send(text)
+def test_blank_messages_are_not_sent(bench: ChatBench, text: str) -> None:
+    assert not bench.send(text)
     assert bench.client.all(StartTurn) == []
 
 
-def test_a_stray_surrogate_becomes_a_question_mark(bench: Bench) -> None:
-    bench.session.send("half \ud83d emoji")
+def test_a_stray_surrogate_becomes_a_question_mark(bench: ChatBench) -> None:
+    bench.send("half \ud83d emoji")
     assert bench.client.last(StartTurn).prompt.messages[0].text == "half ? emoji"
 
 
-def test_one_reply_at_a_time(bench: Bench) -> None:
-    bench.session.send("One")
-    assert not bench.session.send("Two")
-    assert not bench.session.regenerate()
+def test_one_reply_at_a_time(bench: ChatBench) -> None:
+    bench.send("One")
+    assert not bench.send("Two")
+    assert not bench.regenerate()
     assert len(bench.client.all(StartTurn)) == 1
 
 
-def test_the_reply_keeps_what_the_plot_and_the_record_need(bench: Bench) -> None:
-    bench.session.send("Hello?")
+def test_the_reply_keeps_what_the_plot_and_the_record_need(bench: ChatBench) -> None:
+    bench.send("Hello?")
     reply = bench.session.active
     assert reply is not None
     turn_id = bench.client.start_turn()
@@ -136,8 +100,8 @@ def test_the_reply_keeps_what_the_plot_and_the_record_need(bench: Bench) -> None
     assert (reply.text, reply.reason, reply.stats, reply.status) == ("Hi", "eog", STATS, "finished")
 
 
-def test_events_of_a_foreign_turn_are_dropped(bench: Bench) -> None:
-    bench.session.send("Hello?")
+def test_events_of_a_foreign_turn_are_dropped(bench: ChatBench) -> None:
+    bench.send("Hello?")
     bench.client.start_turn()
     before = len(bench.told.calls)
     for event in (
@@ -153,15 +117,15 @@ def test_events_of_a_foreign_turn_are_dropped(bench: Bench) -> None:
     assert reply.text == ""
 
 
-def test_events_after_the_end_change_nothing(bench: Bench) -> None:
-    bench.session.send("Hello?")
+def test_events_after_the_end_change_nothing(bench: ChatBench) -> None:
+    bench.send("Hello?")
     bench.client.reply("Hi")
     bench.client.step("late", 2)
     assert bench.path[-1] == ("assistant", "Hi")
 
 
-def test_stopping_cancels_the_turn_and_keeps_the_text(bench: Bench) -> None:
-    bench.session.send("Hello?")
+def test_stopping_cancels_the_turn_and_keeps_the_text(bench: ChatBench) -> None:
+    bench.send("Hello?")
     bench.client.start_turn()
     bench.client.step("Half", 0)
     bench.session.stop()
@@ -171,34 +135,34 @@ def test_stopping_cancels_the_turn_and_keeps_the_text(bench: Bench) -> None:
     assert bench.path[-1] == ("assistant", "Half")
 
 
-def test_stopping_without_a_reply_does_nothing(bench: Bench) -> None:
+def test_stopping_without_a_reply_does_nothing(bench: ChatBench) -> None:
     bench.session.stop()
     assert bench.client.cancelled == []
 
 
-def test_regenerating_adds_a_sibling_and_asks_the_same(bench: Bench) -> None:
-    bench.session.send("Hello?")
+def test_regenerating_adds_a_sibling_and_asks_the_same(bench: ChatBench) -> None:
+    bench.send("Hello?")
     bench.client.reply("One")
-    assert bench.session.regenerate()
+    assert bench.regenerate()
     assert [m.text for m in bench.client.last(StartTurn).prompt.messages] == ["Hello?"]
     bench.client.reply("Two")
     assert bench.path == [("user", "Hello?"), ("assistant", "Two")]
-    answer = bench.session.current.path()[-1]
-    contents = [m.text for m in bench.session.current.siblings(answer.message_id)]
+    answer = bench.current.path()[-1]
+    contents = [m.text for m in bench.current.siblings(answer.message_id)]
     assert contents == ["One", "Two"]
 
 
-def test_there_is_nothing_to_regenerate_in_an_empty_chat(bench: Bench) -> None:
-    assert not bench.session.regenerate()
+def test_there_is_nothing_to_regenerate_in_an_empty_chat(bench: ChatBench) -> None:
+    assert not bench.regenerate()
 
 
 # ------------------------------------------------------------------------------ models and engine
 
 
 def test_a_message_waits_for_the_models() -> None:
-    bench = Bench()
+    bench = ChatBench(loads=False)
     bench.loader.load(PAIR)
-    bench.session.send("Hello?")
+    bench.send("Hello?")
     assert bench.client.all(StartTurn) == []
     reply = bench.session.active
     assert reply is not None
@@ -208,9 +172,9 @@ def test_a_message_waits_for_the_models() -> None:
 
 
 def test_a_waiting_message_can_be_stopped_and_is_not_sent_later() -> None:
-    bench = Bench()
+    bench = ChatBench(loads=False)
     bench.loader.load(PAIR)
-    bench.session.send("Hello?")
+    bench.send("Hello?")
     bench.session.stop()
     assert bench.session.active is None
     bench.client.finish_load()
@@ -218,9 +182,9 @@ def test_a_waiting_message_can_be_stopped_and_is_not_sent_later() -> None:
 
 
 def test_another_strategy_counts_while_waiting() -> None:
-    bench = Bench()
+    bench = ChatBench(loads=False)
     bench.loader.load(PAIR)
-    bench.session.send("Hello?")
+    bench.send("Hello?")
     reply = bench.session.active
     bench.options = TurnOptions(strategy("off"))
     assert bench.session.tune(strategy("off"))
@@ -233,21 +197,20 @@ def test_another_strategy_counts_while_waiting() -> None:
 
 
 def test_a_waiting_reply_keeps_the_settings_that_it_was_asked_with() -> None:
-    bench = Bench()
+    bench = ChatBench(loads=False)
     bench.loader.load(PAIR)
-    chats = bench.session.conversations
-    chats.set_settings(ReplySettings(seed=7))
-    bench.session.send("Hello?")
-    chats.set_settings(ReplySettings(seed=8))
-    bench.session.new()
+    bench.set_settings(ReplySettings(seed=7))
+    bench.send("Hello?")
+    bench.set_settings(ReplySettings(seed=8))
+    bench.new()
     bench.client.finish_load()
     assert bench.client.last(StartTurn).seed == 7
 
 
 def test_a_waiting_message_fails_with_the_load() -> None:
-    bench = Bench()
+    bench = ChatBench(loads=False)
     bench.loader.load(PAIR)
-    bench.session.send("Hello?")
+    bench.send("Hello?")
     reply = bench.session.active
     request_id = bench.client.last(LoadPair).request_id
     bench.client.emit(LoadFailed(request_id, "broken", "It is broken.", "Take another."))
@@ -257,9 +220,9 @@ def test_a_waiting_message_fails_with_the_load() -> None:
     assert bench.session.active is None
 
 
-def test_a_waiting_message_survives_a_wrong_file(bench: Bench) -> None:
+def test_a_waiting_message_survives_a_wrong_file(bench: ChatBench) -> None:
     bench.loader.load(Pair(ModelParams("wrong.gguf")))
-    bench.session.send("Hello?")
+    bench.send("Hello?")
     request_id = bench.client.last(LoadPair).request_id
     bench.client.emit(LoadFailed(request_id, "broken", "It is broken.", ""))
     assert bench.session.active is not None
@@ -268,14 +231,14 @@ def test_a_waiting_message_survives_a_wrong_file(bench: Bench) -> None:
 
 
 def test_without_any_model_the_reply_says_so() -> None:
-    bench = Bench()
-    bench.session.send("Hello?")
+    bench = ChatBench(loads=False)
+    bench.send("Hello?")
     ended = [reply for name, reply in bench.told.calls if name == "ended"]
     assert ended[0].error.code == "no-model"
 
 
-def test_a_failed_turn_keeps_its_text_and_its_reason(bench: Bench) -> None:
-    bench.session.send("Hello?")
+def test_a_failed_turn_keeps_its_text_and_its_reason(bench: ChatBench) -> None:
+    bench.send("Hello?")
     turn_id = bench.client.start_turn()
     bench.client.step("Half", 0)
     reply = bench.session.active
@@ -287,25 +250,25 @@ def test_a_failed_turn_keeps_its_text_and_its_reason(bench: Bench) -> None:
 
 
 def test_after_the_engines_death_the_text_stays_and_the_next_message_revives_it(
-    bench: Bench,
+    bench: ChatBench,
 ) -> None:
-    bench.session.send("Hello?")
+    bench.send("Hello?")
     bench.client.start_turn()
     bench.client.step("Half", 0)
     bench.client.emit(EngineDied("Killed.", "Send again."))
     assert bench.path[-1] == ("assistant", "Half")
     assert bench.told.names[-2:] == ["ended", "died"]
     n_loads = len(bench.client.all(LoadPair))
-    bench.session.send("Again?")
+    bench.send("Again?")
     assert len(bench.client.all(LoadPair)) == n_loads + 1
     bench.client.finish_load()
     assert bench.client.last(StartTurn).prompt.messages[-1] == ChatMessage.of_text("user", "Again?")
 
 
 def test_a_reply_that_had_not_begun_when_the_engine_died_is_handed_to_the_next_one(
-    bench: Bench,
+    bench: ChatBench,
 ) -> None:
-    bench.session.send("Hello?")
+    bench.send("Hello?")
     first = bench.client.last(StartTurn)
     bench.client.emit(EngineDied("Killed while it had nothing to do.", ""))
     reply = bench.session.active
@@ -320,22 +283,24 @@ def test_a_reply_that_had_not_begun_when_the_engine_died_is_handed_to_the_next_o
     assert reply.text == "There."
 
 
-def test_it_is_handed_on_once_and_not_for_ever(bench: Bench) -> None:
-    bench.session.send("Hello?")
+def test_it_is_handed_on_once_and_not_for_ever(bench: ChatBench) -> None:
+    bench.send("Hello?")
     for _ in range(2):
         bench.client.emit(EngineDied("Killed.", "Wait."))
         if bench.session.active is not None:
             bench.client.finish_load()
     assert bench.session.active is None
     assert len(bench.client.all(StartTurn)) == 2
-    reply = bench.session.conversations.reply_of(bench.session.current.leaf_id or "")
+    reply = bench.reply_of(bench.current.leaf_id or "")
     assert reply is not None
     assert reply.error is not None
     assert reply.error.message == "Killed."
 
 
-def test_a_model_file_that_was_written_to_is_loaded_again_once_for_the_reply(bench: Bench) -> None:
-    bench.session.send("Hello?")
+def test_a_model_file_that_was_written_to_is_loaded_again_once_for_the_reply(
+    bench: ChatBench,
+) -> None:
+    bench.send("Hello?")
     reply = bench.session.active
     assert reply is not None
     for is_again in (False, True):
@@ -348,11 +313,11 @@ def test_a_model_file_that_was_written_to_is_loaded_again_once_for_the_reply(ben
     assert len(bench.client.all(StartTurn)) == 2
     assert reply.error is not None
     assert reply.error.code == "model-overwritten"
-    assert [m.text for m in bench.session.current.path()] == ["Hello?", ""]
+    assert [m.text for m in bench.current.path()] == ["Hello?", ""]
 
 
-def test_a_reply_that_was_stopped_does_not_wait_for_another_engine(bench: Bench) -> None:
-    bench.session.send("Hello?")
+def test_a_reply_that_was_stopped_does_not_wait_for_another_engine(bench: ChatBench) -> None:
+    bench.send("Hello?")
     bench.session.stop()
     n_loads = len(bench.client.all(LoadPair))
     bench.client.emit(EngineDied("Killed.", ""))
@@ -360,9 +325,9 @@ def test_a_reply_that_was_stopped_does_not_wait_for_another_engine(bench: Bench)
     assert len(bench.client.all(LoadPair)) == n_loads
 
 
-def test_tuning_reaches_the_running_turn_and_its_answer_is_told(bench: Bench) -> None:
+def test_tuning_reaches_the_running_turn_and_its_answer_is_told(bench: ChatBench) -> None:
     assert not bench.session.tune(strategy("off"))
-    bench.session.send("Hello?")
+    bench.send("Hello?")
     turn_id = bench.client.start_turn()
     assert bench.session.tune(strategy("off"))
     assert bench.client.last(Tune) == Tune(turn_id, strategy("off"))
@@ -377,17 +342,17 @@ def test_tuning_reaches_the_running_turn_and_its_answer_is_told(bench: Bench) ->
     assert len(bench.told.answers) == 2
 
 
-def test_the_engine_is_not_told_twice_of_the_same_strategy(bench: Bench) -> None:
+def test_the_engine_is_not_told_twice_of_the_same_strategy(bench: ChatBench) -> None:
     bench.options = TurnOptions(strategy("draft"))
-    bench.session.send("Hello?")
+    bench.send("Hello?")
     for text in ("draft", "off", "off", "draft"):
         assert bench.session.tune(strategy(text))
     told = [command.strategy for command in bench.client.all(Tune)]
     assert told == [strategy("off"), strategy("draft")]
 
 
-def test_figures_grow_with_the_reply_and_end_with_the_engines_last_word(bench: Bench) -> None:
-    bench.session.send("Hello?")
+def test_figures_grow_with_the_reply_and_end_with_the_engines_last_word(bench: ChatBench) -> None:
+    bench.send("Hello?")
     reply = bench.session.active
     assert reply is not None
     turn_id = bench.client.start_turn()
@@ -404,10 +369,10 @@ def test_figures_grow_with_the_reply_and_end_with_the_engines_last_word(bench: B
     assert reply.stats == to_record(reply).stats == STATS
 
 
-def test_what_plain_decoding_takes_is_no_other_replys_business(bench: Bench) -> None:
+def test_what_plain_decoding_takes_is_no_other_replys_business(bench: ChatBench) -> None:
     ratios = []
     for stats in (STATS, without_plain(), STATS):
-        bench.session.send("Hello?")
+        bench.send("Hello?")
         reply = bench.session.active
         assert reply is not None
         bench.client.reply("Hi", stats=stats)
@@ -417,8 +382,8 @@ def test_what_plain_decoding_takes_is_no_other_replys_business(bench: Bench) -> 
 
 
 @pytest.mark.parametrize("death", [False, True])
-def test_a_reply_that_breaks_off_has_no_figures(bench: Bench, *, death: bool) -> None:
-    bench.session.send("Hello?")
+def test_a_reply_that_breaks_off_has_no_figures(bench: ChatBench, *, death: bool) -> None:
+    bench.send("Hello?")
     reply = bench.session.active
     assert reply is not None
     turn_id = bench.client.start_turn()
@@ -431,8 +396,8 @@ def test_a_reply_that_breaks_off_has_no_figures(bench: Bench, *, death: bool) ->
     assert reply.stats is to_record(reply).stats is None
 
 
-def test_a_reply_that_the_end_of_the_program_cuts_off_has_no_figures(bench: Bench) -> None:
-    bench.session.send("Hello?")
+def test_a_reply_that_the_end_of_the_program_cuts_off_has_no_figures(bench: ChatBench) -> None:
+    bench.send("Hello?")
     reply = bench.session.active
     assert reply is not None
     bench.client.start_turn()
@@ -444,50 +409,52 @@ def test_a_reply_that_the_end_of_the_program_cuts_off_has_no_figures(bench: Benc
     assert reply.error.code == INTERRUPTED.code, "a stop by the user is something else"
 
 
-def test_what_may_be_remembered_is_asked_for_each_reply(bench: Bench) -> None:
+def test_what_may_be_remembered_is_asked_for_each_reply(bench: ChatBench) -> None:
     for remember in (False, True, False):
         bench.options = TurnOptions(remember=remember)
-        bench.session.send("Hello?")
+        bench.send("Hello?")
         assert bench.client.last(StartTurn).remember == remember
         bench.client.reply("Hi")
 
 
-def refuse(bench: Bench) -> Reply:
+def refuse(bench: ChatBench) -> Reply:
     reply = bench.session.active
     assert reply is not None
     bench.client.emit(TurnFailed(reply.turn_id, "bad-grammar", "It is wrong.", "Correct it."))
     return reply
 
 
-def test_a_refused_first_message_leaves_nothing(bench: Bench) -> None:
-    bench.session.send("Hello?")
+def test_a_refused_first_message_leaves_nothing(bench: ChatBench) -> None:
+    bench.send("Hello?")
     reply = refuse(bench)
     assert text_of(bench.session.take_back(reply)) == "Hello?"
     assert (bench.path, bench.session.summaries) == ([], ())
-    assert bench.session.conversations.reply_of(reply.message_id) is None
+    assert bench.reply_of(reply.message_id) is None
     assert bench.session.take_back(reply) is None
 
 
-def test_a_refused_later_message_leaves_what_was_before(bench: Bench) -> None:
-    bench.session.send("One")
+def test_a_refused_later_message_leaves_what_was_before(bench: ChatBench) -> None:
+    bench.send("One")
     bench.client.reply("Two")
-    bench.session.send("Three")
+    bench.send("Three")
     assert text_of(bench.session.take_back(refuse(bench))) == "Three"
     assert bench.path == [("user", "One"), ("assistant", "Two")]
-    bench.session.send("Four")
+    bench.send("Four")
     assert [m.text for m in bench.client.last(StartTurn).prompt.messages] == ["One", "Two", "Four"]
 
 
-def test_a_refused_regeneration_shows_the_old_reply_and_keeps_the_question(bench: Bench) -> None:
-    bench.session.send("One")
+def test_a_refused_regeneration_shows_the_old_reply_and_keeps_the_question(
+    bench: ChatBench,
+) -> None:
+    bench.send("One")
     bench.client.reply("Two")
-    bench.session.regenerate()
+    bench.regenerate()
     assert bench.session.take_back(refuse(bench)) is None
     assert bench.path == [("user", "One"), ("assistant", "Two")]
 
 
-def test_a_reply_that_has_begun_is_not_taken_back(bench: Bench) -> None:
-    bench.session.send("One")
+def test_a_reply_that_has_begun_is_not_taken_back(bench: ChatBench) -> None:
+    bench.send("One")
     reply = bench.session.active
     assert reply is not None
     assert bench.session.take_back(reply) is None
@@ -498,7 +465,7 @@ def test_a_reply_that_has_begun_is_not_taken_back(bench: Bench) -> None:
     assert bench.path == [("user", "One"), ("assistant", "Half")]
 
 
-def test_the_engine_describes_itself(bench: Bench) -> None:
+def test_the_engine_describes_itself(bench: ChatBench) -> None:
     bench.session.describe_engine()
     assert bench.client.last(DescribeEngine) == DescribeEngine()
     bench.client.emit(described())
@@ -508,57 +475,57 @@ def test_the_engine_describes_itself(bench: Bench) -> None:
 # ---------------------------------------------------------------------------------- conversations
 
 
-def test_a_new_chat_is_kept_only_once_it_has_a_message(bench: Bench) -> None:
-    bench.session.new()
+def test_a_new_chat_is_kept_only_once_it_has_a_message(bench: ChatBench) -> None:
+    bench.new()
     assert bench.session.summaries == ()
-    bench.session.send("One")
+    bench.send("One")
     bench.client.reply("Hi")
-    bench.session.new()
-    bench.session.new()
+    bench.new()
+    bench.new()
     assert [s.title for s in bench.session.summaries] == ["One"]
     assert bench.path == []
 
 
-def test_a_reply_goes_on_in_its_own_conversation(bench: Bench) -> None:
-    bench.session.send("One")
-    first = bench.session.current.conversation_id
-    bench.session.new()
+def test_a_reply_goes_on_in_its_own_conversation(bench: ChatBench) -> None:
+    bench.send("One")
+    first = bench.id
+    bench.new()
     bench.client.reply("Hi")
     assert bench.path == []
-    bench.session.show(first)
+    bench.show(first)
     assert bench.path == [("user", "One"), ("assistant", "Hi")]
 
 
-def test_a_conversation_is_renamed(bench: Bench) -> None:
-    bench.session.send("One")
-    bench.session.rename(bench.session.current.conversation_id, "Better")
-    assert bench.session.current.title == "Better"
+def test_a_conversation_is_renamed(bench: ChatBench) -> None:
+    bench.send("One")
+    bench.session.rename(bench.id, "Better")
+    assert bench.current.title == "Better"
 
 
-def test_a_removed_conversation_comes_back_with_everything(bench: Bench) -> None:
-    bench.session.send("One")
+def test_a_removed_conversation_comes_back_with_everything(bench: ChatBench) -> None:
+    bench.send("One")
     bench.client.reply("Hi")
-    removed = bench.session.current.conversation_id
+    removed = bench.id
     bench.session.remove(removed)
     assert (bench.path, bench.session.summaries) == ([], ())
-    bench.session.restore(removed)
+    bench.restore(removed)
     assert bench.path == [("user", "One"), ("assistant", "Hi")]
 
 
-def test_removing_a_conversation_stops_its_reply_and_undo_has_what_came(bench: Bench) -> None:
-    bench.session.send("One")
+def test_removing_a_conversation_stops_its_reply_and_undo_has_what_came(bench: ChatBench) -> None:
+    bench.send("One")
     bench.client.start_turn()
     bench.client.step("Half", 0)
-    removed = bench.session.current.conversation_id
+    removed = bench.id
     bench.session.remove(removed)
     assert bench.client.cancelled == [bench.client.last(StartTurn)]
     bench.client.finish_turn("Half")
     assert bench.session.active is None
-    bench.session.restore(removed)
+    bench.restore(removed)
     assert bench.path == [("user", "One"), ("assistant", "Half")]
 
 
-def test_a_step_is_told_after_the_reply_has_it(bench: Bench) -> None:
+def test_a_step_is_told_after_the_reply_has_it(bench: ChatBench) -> None:
     lengths = []
 
     class Listener(Recorder):
@@ -566,7 +533,7 @@ def test_a_step_is_told_after_the_reply_has_it(bench: Bench) -> None:
             lengths.append(len(reply.text))  # type: ignore[attr-defined]
 
     bench.session.set_listener(Listener())
-    bench.session.send("One")
+    bench.send("One")
     bench.client.start_turn()
     bench.client.step("ab", 0)
     bench.client.step("cd", 1)

@@ -7,11 +7,11 @@ from itertools import count
 import pytest
 from msgspec import structs
 
+from chat.chat_bench import Shown
 from chat.recorder import Recorder
 from gui.fake_client import STATS, FakeClient, step_of
 from message_samples import EVENTS, sample
 from paceline.chat.pair import Pair, PairLoader
-from paceline.chat.reply import TurnOptions
 from paceline.chat.session import ChatSession
 from paceline.messages import (
     Event,
@@ -33,33 +33,28 @@ FLOATS = (-1.0, 0.0, 1e308, float("inf"), float("nan"))
 TEXTS = ("", "\0", "ä" * 1000, "<b>", "\u202e")
 
 
-class Chat:
+class Chat(Shown):
     """A session with a loaded pair and one finished reply, whose text nothing may change."""
 
     def __init__(self) -> None:
         numbers = count()
         self.client = FakeClient()
         self.loader = PairLoader(self.client)
-        self.session = ChatSession(
-            self.client, self.loader, TurnOptions, new_id=lambda: f"id-{next(numbers)}"
-        )
+        self.begin(ChatSession(self.client, self.loader, new_id=lambda: f"id-{next(numbers)}"))
         self.session.set_listener(Recorder())
         self.load()
-        self.ask("first")
+        self.turn_of("first")
         self.client.reply("The first answer.")
-        self.first = self.texts()
+        self.first = self.texts
 
     def load(self) -> None:
         self.loader.load(Pair(ModelParams("target.gguf"), DraftModel(ModelParams("draft.gguf"))))
         self.client.finish_load()
 
-    def ask(self, text: str) -> str:
-        """Return the new turn's id."""
-        assert self.session.send(text)
+    def turn_of(self, text: str) -> str:
+        """Send a question; returns the new turn's id."""
+        assert self.send(text)
         return self.client.last(StartTurn).turn_id
-
-    def texts(self) -> list[str]:
-        return [message.text for message in self.session.current.path()]
 
 
 def sequence_of(turn_id: str) -> list[Event]:
@@ -119,11 +114,11 @@ def test_mutated_replies_harm_no_other_reply(seed: int, is_long: bool) -> None:
     rng = random.Random(seed)
     for _ in range(500 if is_long else 25):
         chat = Chat()
-        turn_id = chat.ask("second")
+        turn_id = chat.turn_of("second")
         for event in mutated(sequence_of(turn_id), rng):
             chat.client.emit(event)
-        assert chat.texts()[: len(chat.first)] == chat.first
-        assert len(chat.texts()) == len(chat.first) + 2
+        assert chat.texts[: len(chat.first)] == chat.first
+        assert len(chat.texts) == len(chat.first) + 2
         end_and_ask_again(chat, turn_id)
 
 
@@ -134,14 +129,14 @@ def end_and_ask_again(chat: Chat, turn_id: str) -> None:
         chat.load()
         chat.client.emit(TurnFailed(turn_id, "x", "y", ""))
     assert chat.session.active is None
-    before = chat.texts()
+    before = chat.texts
     chat.load()
-    third = chat.ask("third")
+    third = chat.turn_of("third")
     for late in sequence_of(turn_id):
         chat.client.emit(late)
     assert third != turn_id
     chat.client.reply("The third answer.")
-    assert chat.texts() == [*before, "third", "The third answer."]
+    assert chat.texts == [*before, "third", "The third answer."]
 
 
 ORDERS: list[tuple[str, Callable[[list[Event]], list[Event]]]] = [
@@ -159,31 +154,31 @@ def test_a_wrong_order_changes_nothing_behind_the_end(
     name: str, order: Callable[[list[Event]], list[Event]]
 ) -> None:
     chat = Chat()
-    turn_id = chat.ask("second")
+    turn_id = chat.turn_of("second")
     text_at_end = None
     for event in order(sequence_of(turn_id)):
         chat.client.emit(event)
         if chat.session.active is None and text_at_end is None:
-            text_at_end = chat.texts()
-    assert text_at_end == chat.texts()
-    assert chat.texts()[-1] == "word " * 4
+            text_at_end = chat.texts
+    assert text_at_end == chat.texts
+    assert chat.texts[-1] == "word " * 4
     end_and_ask_again(chat, turn_id)
 
 
 def test_the_same_sequence_unharmed_is_the_reply() -> None:
     chat = Chat()
-    for event in sequence_of(chat.ask("second")):
+    for event in sequence_of(chat.turn_of("second")):
         chat.client.emit(event)
     assert chat.session.active is None
-    assert chat.texts() == [*chat.first, "second", "word " * 4]
+    assert chat.texts == [*chat.first, "second", "word " * 4]
 
 
 @pytest.mark.parametrize("cls", [LoadFailed, PairLoaded])
 def test_the_answer_to_another_load_ends_no_reply(cls: type[Event]) -> None:
     chat = Chat()
-    turn_id = chat.ask("second")
+    turn_id = chat.turn_of("second")
     chat.client.emit(sample(cls))
     assert chat.session.active is not None
     for event in sequence_of(turn_id):
         chat.client.emit(event)
-    assert chat.texts()[-1] == "word " * 4
+    assert chat.texts[-1] == "word " * 4

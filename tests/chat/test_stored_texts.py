@@ -50,7 +50,7 @@ class Engine(ChatBench):
     def chat(self, question: str, answer: str, *, private: bool = False) -> str:
         """Have a chat of one question, a second after the last one; returns its id."""
         self.today += 1
-        self.session.new(private=private)
+        self.new(private=private)
         self.ask(question, answer)
         return self.id
 
@@ -100,7 +100,7 @@ def test_a_message_comes_before_texts(engine: Engine, store: ConversationStore) 
     bench = ChatBench(store, prefix="second")
     bench.session.stored_texts.set_limit(MUCH)
     bench.loader.reload()
-    bench.session.send("Two?")
+    bench.send("Two?")
     n = len(bench.client.commands)
     bench.client.finish_load()
     assert [type(command) for command in bench.client.commands[n : n + 2]] == [StartTurn, Remember]
@@ -109,11 +109,11 @@ def test_a_message_comes_before_texts(engine: Engine, store: ConversationStore) 
 def test_private_chats_are_never_handed_in(engine: Engine) -> None:
     secret = engine.chat("Secret?", "Shh.", private=True)
     engine.chat("One?", "1.")
-    engine.session.show(secret)
+    engine.show(secret)
     engine.ask("More?", "Shh.")
-    engine.session.regenerate()
+    engine.regenerate()
     engine.client.reply("Hush.")
-    engine.session.branch(engine.message(1))
+    engine.branch(engine.message(1))
     engine.session.stored_texts.set_limit(MUCH // 2)
     engine.loader.reload()
     engine.client.finish_load()
@@ -131,7 +131,7 @@ def test_a_deletion_is_told_at_once_and_undone(engine: Engine) -> None:
     engine.session.remove(first)
     assert engine.client.commands[n:] == [Remember(first)]  # neither undo nor idle is waited for
     assert engine.texts == {"Two?", "2."}
-    engine.session.restore(first)
+    engine.restore(first)
     assert engine.texts == {"One?", "1.", "Two?", "2."}
     engine.session.remove(first)
     engine.session.conversations.purge(first)
@@ -150,7 +150,7 @@ def test_a_chat_that_is_deleted_before_it_was_taken_does_not_stay(engine: Engine
 
 def test_a_refused_question_is_taken_back_from_the_engine(engine: Engine) -> None:
     engine.chat("One?", "1.")
-    engine.session.send("Too long?")
+    engine.send("Too long?")
     turn_id = engine.client.last(StartTurn).turn_id
     engine.client.emit(TurnFailed(turn_id, "prompt-too-long", "It is too long.", ""))
     assert "Too long?" in engine.texts
@@ -160,13 +160,13 @@ def test_a_refused_question_is_taken_back_from_the_engine(engine: Engine) -> Non
 
 def test_versions_attachments_and_copies_count(engine: Engine) -> None:
     engine.chat("One?", "1.")
-    engine.session.edit(engine.message(0), "Uno?")
+    engine.edit(engine.message(0), "Uno?")
     engine.client.reply("Uno.")
     assert engine.texts == {"One?", "1.", "Uno?", "Uno."}
-    engine.session.send("What is it?", (Attachment("a.py", "import this", 11),))
+    engine.send("What is it?", (Attachment("a.py", "import this", 11),))
     engine.client.reply("Poetry.")
     assert any("import this" in text for text in engine.texts)
-    engine.session.branch(engine.message(1))
+    engine.branch(engine.message(1))
     assert len(engine.known) == 1
     engine.hear()
     assert len(engine.known) == 2
@@ -179,7 +179,7 @@ def test_the_limit_keeps_the_newest_chats(store: ConversationStore) -> None:
     assert list(engine.known) == chats[2:]
     second = Engine(store, limit=40)
     assert set(second.known) == set(chats[2:])
-    second.session.show(chats[0])
+    second.show(chats[0])
     second.today += 10
     second.ask("more", "text")
     second.hear()
@@ -242,9 +242,9 @@ def test_another_engine_is_handed_everything_again(
 def test_a_chat_that_no_longer_fits_is_taken_out(store: ConversationStore) -> None:
     engine = Engine(store, limit=100)
     chat = engine.chat("A" * 20, "a" * 20)
-    engine.session.send("S" * 10)
+    engine.send("S" * 10)
     engine.today += 1
-    engine.session.branch(engine.message(1))  # it is newer, and what comes last
+    engine.branch(engine.message(1))  # it is newer, and what comes last
     engine.client.reply("s" * 50)
     engine.hear()
     assert chat not in engine.known
@@ -282,8 +282,8 @@ def test_what_another_window_deletes_is_gone_before_the_next_reply(
     engine.session.remove(chats[0])
     other.client.finish_load()
     engine.session.remove(chats[1])
-    other.session.new()
-    other.session.send("Three?")
+    other.new()
+    other.send("Three?")
     turn_id = other.client.last(StartTurn).turn_id
     other.client.emit(TurnStarted(turn_id, 3, 0, 1))
     assert other.texts == {"2?", "2."}

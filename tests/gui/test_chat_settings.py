@@ -79,19 +79,19 @@ def test_showing_a_chat_changes_nothing_in_it(program: Program, client: FakeClie
 
 
 def test_a_change_changes_nothing_else(program: Program) -> None:
-    card, chats = program.window.panel.sampling, program.session.conversations
+    card, shown = program.window.panel.sampling, program.shown
     sampling = SamplingParams(0.123456, top_p=0.87654321, logit_bias=(LogitBias(3, 0.123456789),))
     odd = ReplySettings(
         replace(sampling, json_schema='{"a":\u00a01}'), system_prompt="a\u00a0b\r\n"
     )
     card.use(odd)
-    assert chats.settings == odd
+    assert shown.settings == odd
     card.sliders["temperature"].field.setValue(0.5)
-    assert chats.settings == replace(odd, sampling=replace(odd.sampling, temperature=0.5))
+    assert shown.settings == replace(odd, sampling=replace(odd.sampling, temperature=0.5))
     card.max_tokens.setValue(77)
     card.system_prompt.setPlainText("c")
     card.biases.setText("")
-    assert chats.settings == replace(
+    assert shown.settings == replace(
         odd,
         sampling=replace(odd.sampling, temperature=0.5, logit_bias=()),
         max_tokens=77,

@@ -296,7 +296,8 @@ def test_a_question_is_edited_and_both_ways_can_be_walked(live: Callable[..., Li
     life.end()
     again = live()
     assert again.shown == ["1b"]
-    assert again.session.show_sibling(again.message(1), -1)
+    shown = again.program.shown.id
+    assert again.session.turn_to_sibling(shown, again.message(1), -1)
     assert again.shown == ["1", "2"]
 
 

@@ -214,7 +214,7 @@ def test_a_reply_without_a_seed_is_not_written_again(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
     ids = answered(program, client, "One.")
-    assert program.session.edit_reply(ids[0], "Mine.")
+    assert program.session.edit_reply(program.shown.id, ids[0], "Mine.")
     program.window.actions_.compare.trigger()
     dialog = compared(program, qtbot)
     n_turns = len(client.all(StartTurn))

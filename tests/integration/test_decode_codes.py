@@ -336,15 +336,17 @@ def test_in_a_chat_the_next_message_loads_again_by_itself(
     loader = PairLoader(client)
     greedy = SamplingParams(temperature=0)
     options, settings = TurnOptions(Strategy.of("off")), ReplySettings(greedy, max_tokens=20)
-    session = ChatSession(client, loader, lambda: options, defaults=lambda: settings)
+    session = ChatSession(client, loader, defaults=lambda: settings)
+    chats = session.conversations
+    chat_id = chats.new()
     target, draft = (ModelParams(str(path), n_threads=1) for path in demo_pair)
     loader.load(Pair(target, DraftModel(draft)))
     assert loader.state.status == "ready"
     try:
         binding.plan, binding.calls = {8: -3}, []
-        session.send(QUESTION)
-        question, answer = session.current.path()
-        failed = session.conversations.reply_of(answer.message_id)
+        session.send(chat_id, QUESTION, lambda: options)
+        question, answer = chats.get(chat_id).path()
+        failed = chats.reply_of(chat_id, answer.message_id)
         assert failed is not None
         assert failed.error is not None
         assert failed.error.code == "compute-failed"
@@ -352,8 +354,7 @@ def test_in_a_chat_the_next_message_loads_again_by_itself(
         assert question.text == QUESTION
         assert loader.state.status == "empty"
         binding.plan = {}
-        session.regenerate()
-        again = session.conversations.reply_of(session.current.path()[-1].message_id)
+        again = session.regenerate(chat_id, lambda: options)
         assert again is not None
         assert again.error is None
         assert again.text.startswith(answer.text)

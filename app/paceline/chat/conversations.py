@@ -1,19 +1,18 @@
-"""The conversations of a session: which there are, which one is shown, and where they are kept.
+"""The conversations of a session: which there are, which are open, and where they are kept.
 
-Everything goes to a store at once. Only the shown conversation is in memory, its replies without
-their steps, and one line about each of the others. Private conversations have a store of their own,
-in memory: which of the two is used is decided by id in `Conversations.store_of` and nowhere else,
-so that no word of a private chat can reach the disk. No Qt, no files, no engine.
-
-After an edit far up, an older branch may ask more than the shown one. Nothing is kept of an edit
-beside the tree: `later_turns` finds what another version of a message is followed by, as long as
-the shown branch asks the same questions after that message.
+Everything goes to a store at once. In memory are one line about each conversation and those that
+are open, their replies without steps: the one that a window shows, and one whose use case runs.
+Any other is read anew when it is asked for, since another window may have changed it. Private
+conversations have a store of their own, in memory: which of the two is used is decided by id in
+`Conversations.store_of` and nowhere else, so that no word of a private chat can reach the disk. No
+Qt, no files, no engine.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from paceline.chat.presets import check_settings
@@ -38,8 +37,27 @@ from paceline.run_record import RunRecord
 from paceline.storage.archive import NEW_CHAT, ConversationStore, no_such_chat
 
 
+@dataclass(slots=True)
+class OpenChat:
+    """A conversation that is held in memory.
+
+    Attributes:
+        conversation: Its value now.
+        records: Of its replies, without steps, as they were when it was read.
+        replies: Made of these on demand, or newer than they; by the id of the message.
+        n_holders: How many have opened it and not closed it yet.
+        has_other_settings: Whether it has settings that are not stored yet.
+    """
+
+    conversation: Conversation
+    records: Mapping[str, RunRecord] = field(default_factory=dict)
+    replies: dict[str, Reply] = field(default_factory=dict)
+    n_holders: int = 0
+    has_other_settings: bool = False
+
+
 class Conversations:
-    """Conversations by their id; the shown one is kept from its first message on.
+    """Conversations by their id; each is kept from its first message on.
 
     Attributes:
         new_id: Makes ids.
@@ -71,21 +89,14 @@ class Conversations:
         self._summaries = {s.conversation_id: s for s in store.summaries()}
         self._removed: dict[str, ConversationSummary] = {}
         self._purged: set[str] = set()
-        self._records: Mapping[str, RunRecord] = {}  # of the shown one, as read when it was shown
-        self._replies: dict[str, Reply] = {}  # made of these records on demand, or newer than they
-        self._current = self.empty()
-        self._has_other_settings = False  # than the store
+        self._open: dict[str, OpenChat] = {}
+        self._under_way: dict[str, Reply] = {}  # by the id of the message
 
     def store_of(self, conversation_id: str) -> ConversationStore:
         """Return the store that keeps this conversation: private ones stay in memory."""
         return self._memory if conversation_id in self._private else self._kept
 
     # ------------------------------------------------------------------------------- reading
-
-    @property
-    def current(self) -> Conversation:
-        """The conversation that is shown; not in `summaries` before its first message."""
-        return self._current
 
     @property
     def summaries(self) -> tuple[ConversationSummary, ...]:
@@ -127,8 +138,8 @@ class Conversations:
         Raises:
             UserError: It is not there, or cannot be read.
         """
-        if conversation_id == self._current.conversation_id:
-            return self._current
+        if conversation_id in self._open:
+            return self._open[conversation_id].conversation
         if conversation_id in self._purged:
             raise no_such_chat()
         conversation = self.store_of(conversation_id).load(conversation_id)
@@ -146,30 +157,37 @@ class Conversations:
         conversation = self.get(conversation_id)
         return conversation, self.store_of(conversation_id).runs(conversation_id)
 
-    def reply_of(self, message_id: str) -> Reply | None:
-        """Return a reply of the shown conversation; a stored one has no steps."""
-        reply = self._replies.get(message_id)
-        record = self._records.get(message_id) if reply is None else None
-        message = self._current.messages.get(message_id)
+    def reply_of(self, conversation_id: str, message_id: str) -> Reply | None:
+        """Return a reply; a stored one has no steps.
+
+        Raises:
+            UserError: The conversation is not open, and cannot be read.
+        """
+        chat = self._chat(conversation_id)
+        reply = self._under_way.get(message_id) or chat.replies.get(message_id)
+        record = chat.records.get(message_id) if reply is None else None
+        message = chat.conversation.messages.get(message_id)
         if record is not None and message is not None:
-            reply = to_reply(record, self._current.conversation_id, message.text)
-            self._replies[message_id] = reply
+            reply = chat.replies[message_id] = to_reply(record, conversation_id, message.text)
         return reply
 
     def known_in(self, conversation_id: str) -> KnownOf:
         """Return what knows how the replies of a conversation came about."""
-        if conversation_id == self._current.conversation_id:
-            return lambda message_id: known_of(self.reply_of(message_id))
+        if conversation_id in self._open:
+            return lambda message_id: known_of(self.reply_of(conversation_id, message_id))
         records = self.store_of(conversation_id).runs(conversation_id)
         return lambda message_id: known_of(records.get(message_id))
 
-    def full_reply(self, message_id: str) -> Reply | None:
-        """Return the same with steps and traces, which are read from the store if necessary."""
-        reply = self.reply_of(message_id)
+    def full_reply(self, conversation_id: str, message_id: str) -> Reply | None:
+        """Return the same with steps and traces, which are read from the store if necessary.
+
+        Raises:
+            UserError: It cannot be read.
+        """
+        reply = self.reply_of(conversation_id, message_id)
         if reply is None or reply.steps or not reply.has_ended:
             return reply
-        steps = self.steps_of(self._current.conversation_id, message_id)
-        return replace(reply, steps=list(steps))
+        return replace(reply, steps=list(self.steps_of(conversation_id, message_id)))
 
     def steps_of(self, conversation_id: str, message_id: str) -> tuple[StepCommitted, ...]:
         """Return the steps of any reply; empty where none are kept."""
@@ -182,50 +200,98 @@ class Conversations:
         """
         return (*self._memory.search(text, limit), *self._kept.search(text, limit))[:limit]
 
-    # ------------------------------------------------------------------------- what is shown
+    # --------------------------------------------------------------------------- what is open
 
-    def empty(self, *, private: bool = False) -> Conversation:
-        """Return a new conversation without messages; not kept until it is `put`."""
-        conversation = Conversation(self.new_id(), created_s=self.now(), private=private)
+    def new(self, *, private: bool = False, settings: ReplySettings | None = None) -> str:
+        """Open a conversation without messages, which is not kept until it is `put`.
+
+        Args:
+            private: Whether nothing of it is ever stored.
+            settings: How its replies are drawn; None: by the defaults.
+
+        Returns:
+            Its id, for `close`.
+        """
+        chat_id = self.new_id()
+        made = Conversation(chat_id, created_s=self.now(), private=private, settings=settings)
         if private:
-            self._private.add(conversation.conversation_id)
-        return conversation
+            self._private.add(chat_id)
+        self._open[chat_id] = OpenChat(made, n_holders=1)
+        return chat_id
 
-    def show(self, conversation: Conversation) -> None:
-        """Make this conversation the shown one."""
-        self.keep_settings()
-        name = conversation.conversation_id
-        self._records = self.store_of(name).runs(name) if conversation.messages else {}
-        self._replies = {}
-        if conversation.messages:
-            conversation = replace(conversation, settings=self._settings_of(conversation))
-        self._current, self._has_other_settings = conversation, False
+    def open(self, conversation_id: str) -> None:
+        """Hold a conversation in memory until it is closed as often as it was opened.
+
+        Raises:
+            UserError: It is not there, or cannot be read.
+        """
+        chat = self._open[conversation_id] = self._chat(conversation_id)
+        chat.n_holders += 1
+
+    def close(self, conversation_id: str) -> None:
+        """Let it go, with settings stored; one without messages is gone then."""
+        chat = self._open[conversation_id]
+        chat.n_holders -= 1
+        if not chat.n_holders:
+            self.keep_settings(conversation_id)
+            del self._open[conversation_id]
+
+    @contextmanager
+    def opened(self, conversation_id: str) -> Iterator[Conversation]:
+        """Hold a conversation for a `with` statement; its value at the beginning is the target.
+
+        Raises:
+            UserError: It is not there, or cannot be read.
+        """
+        self.open(conversation_id)
+        try:
+            yield self._open[conversation_id].conversation
+        finally:
+            self.close(conversation_id)
+
+    def _chat(self, conversation_id: str) -> OpenChat:
+        """Return an open conversation, or one that is read for this one question."""
+        chat = self._open.get(conversation_id)
+        if chat is None:
+            read = self.get(conversation_id)
+            if not read.messages:
+                return OpenChat(read)
+            records = self.store_of(conversation_id).runs(conversation_id)
+            settings = self._settings_of(read, records)
+            chat = OpenChat(replace(read, settings=settings), records)
+        return chat
 
     def add_reply(self, reply: Reply) -> None:
-        """Let `reply_of` return this reply if its message is in the shown conversation."""
-        if reply.message_id in self._current.messages:
-            self._replies[reply.message_id] = reply
+        """Let `reply_of` return this reply, which is under way, until `end_run`."""
+        self._under_way[reply.message_id] = reply
 
-    @property
-    def settings(self) -> ReplySettings:
-        """How the replies of the shown conversation are drawn."""
-        return self._current.settings or self._defaults()
+    def settings_of(self, conversation_id: str) -> ReplySettings:
+        """Return how the replies of a conversation are drawn.
 
-    def set_settings(self, settings: ReplySettings) -> None:
-        """Let the next replies of the shown one be drawn like this; see `keep_settings`."""
-        self._current = replace(self._current, settings=settings)
-        self._has_other_settings = True
+        Raises:
+            UserError: It is not open, and cannot be read.
+        """
+        return self._chat(conversation_id).conversation.settings or self._defaults()
 
-    def keep_settings(self) -> None:
+    def set_settings(self, conversation_id: str, settings: ReplySettings) -> None:
+        """Let the next replies of an open one be drawn like this; see `keep_settings`."""
+        chat = self._open[conversation_id]
+        chat.conversation = replace(chat.conversation, settings=settings)
+        chat.has_other_settings = True
+
+    def keep_settings(self, conversation_id: str) -> None:
         """Store what `set_settings` has changed; a conversation without messages is not kept."""
-        if self._has_other_settings and self._current.conversation_id in self._summaries:
-            self.put(self._current)
+        chat = self._open[conversation_id]
+        if chat.has_other_settings and conversation_id in self._summaries:
+            self.put(chat.conversation)
 
-    def _settings_of(self, conversation: Conversation) -> ReplySettings:
+    def _settings_of(
+        self, conversation: Conversation, records: Mapping[str, RunRecord]
+    ) -> ReplySettings:
         """Return what a conversation says, or its newest records, if a reply can be drawn so."""
         if conversation.settings is not None:
             return conversation.settings
-        path = (self._records.get(m.message_id) for m in reversed(conversation.path()))
+        path = (records.get(m.message_id) for m in reversed(conversation.path()))
         recorded = self._as_recorded(r for r in path if r is not None and r.max_tokens)
         return recorded if recorded and _can_be_used(recorded) else self._defaults()
 
@@ -262,10 +328,11 @@ class Conversations:
             self._private.add(name)
         self.store_of(name).save(conversation, changed, removed)
         self._summaries[name] = made_of(ConversationSummary, conversation)
-        for message_id in removed:
-            self._replies.pop(message_id, None)
-        if name == self._current.conversation_id:
-            self._current, self._has_other_settings = conversation, False
+        chat = self._open.get(name)
+        if chat is not None:
+            chat.conversation, chat.has_other_settings = conversation, False
+            for message_id in removed:
+                chat.replies.pop(message_id, None)
         if removed:
             self.on_texts(name)
 
@@ -317,8 +384,8 @@ class Conversations:
         store = self.store_of(name)
         store.begin_run(name, replace(record, steps=()))
         store.end_run(name, record, message.content)
-        if name == self._current.conversation_id:
-            self._replies[record.message_id] = to_reply(record, name, message.text)
+        if name in self._open:
+            self._open[name].replies[record.message_id] = to_reply(record, name, message.text)
 
     def begin_run(self, reply: Reply) -> None:
         """Keep the record of a reply whose message was `put`, and what it begins with."""
@@ -338,23 +405,25 @@ class Conversations:
     def end_run(self, reply: Reply) -> None:
         """Keep the record of a reply that has ended, and its text."""
         name = reply.conversation_id
+        self._under_way.pop(reply.message_id, None)
         if name in self._purged:
             return
         content = of_text(reply.text)
         self.store_of(name).end_run(name, to_record(reply), content)
-        if name == self._current.conversation_id:
-            self._current = self._current.with_content(reply.message_id, content)
+        chat = self._open.get(name)
+        if chat is not None:
+            chat.conversation = chat.conversation.with_content(reply.message_id, content)
+            chat.replies[reply.message_id] = reply
         self.on_texts(name)
 
     # ------------------------------------------------------------------------------ deleting
 
     def remove(self, conversation_id: str) -> None:
-        """Take one out of the list; if it was the shown one, an empty one is shown."""
-        self.keep_settings()
+        """Take one out of the list; it stays open where it is."""
+        if conversation_id in self._open:
+            self.keep_settings(conversation_id)
         self._removed[conversation_id] = self._summaries.pop(conversation_id)
         self.store_of(conversation_id).remove(conversation_id)
-        if conversation_id == self._current.conversation_id:
-            self.show(self.empty())
         self.on_texts(conversation_id)
 
     def restore(self, conversation_id: str) -> None:
@@ -373,12 +442,10 @@ class Conversations:
 
     # ----------------------------------------------------------------------- how it was left
 
-    @property
-    def unsent_id(self) -> str:
-        """The id under which text of the shown conversation is kept that was not sent."""
-        current = self._current
-        is_new = current.conversation_id not in self._summaries and not current.private
-        return NEW_CHAT if is_new else current.conversation_id
+    def unsent_id(self, conversation_id: str) -> str:
+        """Return the id under which text of a conversation is kept that was not sent."""
+        is_new = conversation_id not in self._summaries and not self.is_private(conversation_id)
+        return NEW_CHAT if is_new else conversation_id
 
     def unsent(self, unsent_id: str) -> str:
         """Return the text that was kept under this id; empty where it cannot be read."""
@@ -422,34 +489,6 @@ class DeletedMessages:
     leaf_id: str | None
 
 
-def without(conversation: Conversation, message_id: str) -> Conversation:
-    """Return the conversation without a message and all that follows it."""
-    gone = {message_id}
-    for message in conversation.messages.values():
-        if message.parent_id in gone:
-            gone.add(message.message_id)
-    messages = {name: m for name, m in conversation.messages.items() if name not in gone}
-    rest = replace(conversation, messages=MappingProxyType(messages))
-    if conversation.leaf_id not in gone:
-        return rest
-    parent_id = conversation.messages[message_id].parent_id
-    rest, others = replace(rest, leaf_id=parent_id), rest.children(parent_id)
-    return rest.activate(others[-1].message_id) if others else rest
-
-
-def without_reply(conversation: Conversation, reply_id: str) -> tuple[Conversation, Message | None]:
-    """Take out a reply that never began, and its question if that has no other reply.
-
-    Returns:
-        The conversation, and the question if it was taken out.
-    """
-    question = conversation.messages[conversation.messages[reply_id].parent_id or ""]
-    if len(conversation.children(question.message_id)) > 1:
-        return without(conversation, reply_id), None
-    # what the question was edited from is shown again
-    return without(conversation, question.message_id), question
-
-
 def _can_be_used(settings: ReplySettings) -> bool:
     try:
         check_settings(settings)
@@ -488,11 +527,13 @@ class LaterTurns:
     """Turns that are brought up to date, one after the other.
 
     Attributes:
+        conversation_id: Where.
         question_id: The message of the question that is being answered.
         n_questions: How many questions are asked.
         n_asked: How many have been, the one under way included.
     """
 
+    conversation_id: str
     question_id: str
     n_questions: int
     n_asked: int
@@ -501,30 +542,3 @@ class LaterTurns:
     def is_last(self) -> bool:
         """Whether the last one is under way, or answered."""
         return self.n_asked >= self.n_questions
-
-
-def later_turns(conversation: Conversation) -> tuple[Message, ...]:
-    """Return the messages to ask and answer again, a question first; empty: there are none.
-
-    Of several older branches the longest counts, of equal ones the newest.
-    """
-    path = conversation.path()
-    if not path or path[-1].role != "assistant":
-        return ()
-    for place in range(len(path) - 1, -1, -1):
-        n_older, _ = conversation.place_of(path[place].message_id)
-        older = conversation.siblings(path[place].message_id)[:n_older]
-        versions = [m.message_id for m in reversed(older) if m.role == path[place].role]
-        branch = max((conversation.activate(v).path() for v in versions), key=len, default=())
-        pairs = zip(path[place + 1 :], branch[place + 1 :], strict=False)
-        rest = branch[len(path) :]
-        if rest and rest[0].role == "user" and all(_asks_the_same(*pair) for pair in pairs):
-            return rest
-    return ()
-
-
-def _asks_the_same(new: Message, old: Message) -> bool:
-    if new.role != old.role:
-        return False
-    same = new.content == old.content and new.attachments == old.attachments
-    return same or new.role == "assistant"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -48,6 +49,11 @@ class TurnOptions:
     remember: bool = False
     cuts: bool = False
     prompting: Prompting = field(default_factory=Prompting)
+
+
+AskOptions = Callable[[], TurnOptions]
+"""Returns what a reply is generated with; asked when it is handed to the engine, since what fitted
+when it was asked for need not fit the pair that is loaded by then."""
 
 
 @dataclass(slots=True)

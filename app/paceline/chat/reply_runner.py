@@ -22,7 +22,7 @@ from paceline.chat.conversations import Conversations
 from paceline.chat.pair import PairLoader
 from paceline.chat.prompt import KnownOf, build_messages, nothing_known
 from paceline.chat.recording import Recording
-from paceline.chat.reply import Reply, TurnOptions, drawn_like, model_record
+from paceline.chat.reply import AskOptions, Reply, TurnOptions, drawn_like, model_record
 from paceline.codec import made_of
 from paceline.content import of_text
 from paceline.conversation import Conversation, Message
@@ -83,16 +83,25 @@ class Drawing:
 
 
 class SessionListener:
-    """Shows the session; this one shows nothing."""
+    """Is told which chat changed, and how; this one takes no notice."""
 
     def conversations_changed(self) -> None:
         """The list has changed: a conversation came or went, or its line is different."""
 
-    def conversation_shown(self, conversation: Conversation) -> None:
-        """Another conversation, or another path of it, is shown."""
+    def path_changed(self, conversation: Conversation) -> None:
+        """Another path of this conversation is active, or it has other messages."""
 
-    def conversation_changed(self, conversation: Conversation) -> None:
-        """The shown one has other flags, titles or siblings; its path is the same."""
+    def details_changed(self, conversation: Conversation) -> None:
+        """This conversation has another title or other flags; its path is the same."""
+
+    def conversation_removed(self, conversation_id: str, *, was_refused: bool) -> None:
+        """This conversation is gone.
+
+        Args:
+            conversation_id: Its id.
+            was_refused: Whether the engine refused its only question; what is set in it may have
+                to be corrected then.
+        """
 
     def reply_started(self, reply: Reply) -> None:
         """A message was sent; its reply is waiting for the first token."""
@@ -131,8 +140,6 @@ class ReplyRunner:
         client: Where commands go.
         pair: The models; loaded again if they are gone.
         conversations: Gets the reply's message, text and record.
-        options: What the next reply is generated with, besides the chat's settings; asked when one
-            begins.
         fingerprint_of: The fingerprint of a model's file by its path, at once; empty: not known,
             or not yet.
         clock: Monotonic seconds.
@@ -145,7 +152,6 @@ class ReplyRunner:
         client: EngineClient,
         pair: PairLoader,
         conversations: Conversations,
-        options: Callable[[], TurnOptions],
         *,
         fingerprint_of: Callable[[str], str],
         clock: Callable[[], float],
@@ -157,7 +163,7 @@ class ReplyRunner:
         self._client = client
         self._pair = pair
         self._conversations = conversations
-        self._options = options
+        self._options: AskOptions = TurnOptions
         self._fingerprint_of = fingerprint_of
         self._clock = clock
         self._on_begin = on_begin
@@ -175,53 +181,55 @@ class ReplyRunner:
         self,
         conversation: Conversation,
         question_id: str,
+        options: AskOptions,
         drawing: Drawing | None = None,
         *,
-        shows_again: bool = False,
+        is_new_path: bool = False,
         recording: Recording | None = None,
     ) -> Reply:
-        """Start a reply in the shown conversation; none may be under way.
+        """Start a reply in an open conversation; none may be under way.
 
         Args:
             conversation: Its value, with the question; both messages are put together.
             question_id: The message that it answers.
+            options: What it is generated with, besides the conversation's settings.
             drawing: None: as it is set.
-            shows_again: Whether the listener must show the conversation again, since the shown
-                path ends elsewhere.
+            is_new_path: Whether the path branches off, so that the listener is told of it.
             recording: Its events will come from here; the engine is not asked.
         """
         drawing = drawing or Drawing()
+        chat_id, self._options = conversation.conversation_id, options
         continued, replaced = drawing.continued, drawing.replaced
         self._is_recorded, self._like = recording is not None, drawing.like
         if recording is not None:
-            options = TurnOptions(recording.strategy)
+            asked = options()
         else:
-            settings = self._conversations.settings
+            settings = conversation.settings or self._conversations.settings_of(chat_id)
             if drawing.greedy:
                 sampling = replace(settings.sampling, temperature=0.0)
                 settings = replace(settings, sampling=sampling)
-            old = self._conversations.full_reply(replaced.message_id) if replaced else None
+            old = self._full_reply(conversation, replaced) if replaced else None
             if drawing.keeps and old is not None and settings.seed is None:
                 settings = replace(settings, seed=old.seed)
-            options = self._asked_options(conversation.conversation_id, settings)
+            asked = self._asked_options(chat_id, settings)
         answer = self._conversations.new_message("assistant", of_text(""), question_id)
         reply = Reply(
             self._conversations.new_id(),
             answer.message_id,
-            conversation.conversation_id,
-            options,
+            chat_id,
+            asked,
             app_version=__version__,
         )
-        reply.ask(options)
+        reply.ask(asked)
         if continued is not None:
-            before = self._conversations.full_reply(continued.message_id)
-            reply.go_on_after(continued.text, before)
+            reply.go_on_after(continued.text, self._full_reply(conversation, continued))
         first = replaced or continued
-        reply.earlier = self._versions(first, question_id, options)
+        if first is not None:
+            reply.earlier = self._versions(conversation, first, question_id, asked)
         self.active, self._is_submitted = reply, False
-        current, kept = conversation.add(answer), self._conversations.current.messages
-        asked = () if question_id in kept else (question_id,)
-        self._conversations.put(current, (*asked, answer.message_id))
+        current, kept = conversation.add(answer), self._conversations.get(chat_id).messages
+        question = () if question_id in kept else (question_id,)
+        self._conversations.put(current, (*question, answer.message_id))
         self._conversations.add_reply(reply)
         if recording is not None:
             self._note_submission(reply, recording.target, None)
@@ -229,8 +237,8 @@ class ReplyRunner:
         if not is_ready:
             self._conversations.begin_run(reply)
         self.listener.conversations_changed()
-        if shows_again:
-            self.listener.conversation_shown(current)
+        if is_new_path:
+            self.listener.path_changed(current)
         self.listener.reply_started(reply)
         if is_ready:
             self._submit(reply)
@@ -240,16 +248,17 @@ class ReplyRunner:
             )
         return reply
 
+    def _full_reply(self, conversation: Conversation, message: Message) -> Reply | None:
+        return self._conversations.full_reply(conversation.conversation_id, message.message_id)
+
     def _versions(
-        self, first: Message | None, question_id: str, options: TurnOptions
+        self, conversation: Conversation, first: Message, question_id: str, options: TurnOptions
     ) -> tuple[EarlierReply, ...]:
-        """Return a reply and the newest of its other versions; none: there is no such reply."""
-        if first is None:
-            return ()
-        others = [m for m in self._conversations.current.siblings(first.message_id) if m != first]
+        """Return a reply and the newest of its other versions."""
+        others = [m for m in conversation.siblings(first.message_id) if m != first]
         found = []
         for message in (first, *others[:-_MOST_VERSIONS:-1]):
-            reply = self._conversations.full_reply(message.message_id)
+            reply = self._full_reply(conversation, message)
             traces = reply.traces if reply is not None else ()
             text = message.text[:_MOST_CHARS]
             seed = reply.seed if reply is not None else None

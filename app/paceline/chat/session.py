@@ -1,28 +1,33 @@
-"""The use cases of chats: send, edit, regenerate, stop, show, rename, branch, remove and the rest.
+"""The use cases of chats: send, edit, regenerate, stop, rename, branch, remove and the rest.
 
 A session joins three parts: `Conversations` (which chats there are), `ReplyRunner` (the reply under
 way) and a `PairLoader` (the models). It takes every event of the engine in `on_event`, and tells a
-`SessionListener` what has changed. All on the thread that owns the engine client; no widgets.
+`SessionListener` which chat has changed, and how. A use case is told the chat's id, and does the
+same in every chat: which one is shown, if any, is its caller's affair. Where it starts a reply, it
+is told what that is generated with, and returns it. All on the thread that owns the engine client;
+no widgets.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 
-from paceline.chat.conversations import (
-    Conversations,
-    DeletedMessages,
-    LaterTurns,
-    later_turns,
-    without,
-    without_reply,
-)
+from paceline.chat.conversations import Conversations, DeletedMessages, LaterTurns
 from paceline.chat.pair import PairEvent, PairLoader, new_id
 from paceline.chat.recording import Recording
-from paceline.chat.reply import Reply, TurnOptions, can_be_repeated, edited_record, to_record
+from paceline.chat.reply import (
+    AskOptions,
+    Reply,
+    TurnOptions,
+    can_be_repeated,
+    edited_record,
+    to_record,
+)
 from paceline.chat.reply_runner import Drawing, ReplyRunner, SessionListener
 from paceline.chat.stored_texts import StoredTexts
 from paceline.content import Content, of_text
@@ -32,10 +37,15 @@ from paceline.conversation import (
     ConversationSummary,
     Message,
     Origin,
+    answer_to,
     clean,
+    later_turns,
     numbered,
     with_title,
+    without,
+    without_reply,
 )
+from paceline.errors import UserError
 from paceline.hosting.client import EngineClient
 from paceline.messages import (
     DescribeEngine,
@@ -48,11 +58,15 @@ from paceline.messages import (
     TurnEvent,
 )
 from paceline.params import ReplySettings
+from paceline.run_record import RunRecord
 from paceline.storage.archive import ConversationStore
 
 
 class ChatSession:
-    """Conversations in a store, one of them shown, and at most one reply under way.
+    """Conversations in a store, and at most one reply under way.
+
+    Use cases raise `UserError` where their chat is not there, or cannot be read; one that is open
+    (`Conversations.open`) is and can.
 
     Attributes:
         conversations: To read from; changes go through the session, which tells its listener.
@@ -64,7 +78,6 @@ class ChatSession:
         self,
         client: EngineClient,
         pair: PairLoader,
-        options: Callable[[], TurnOptions],
         *,
         store: ConversationStore | None = None,
         defaults: Callable[[], ReplySettings] = ReplySettings,
@@ -78,8 +91,6 @@ class ChatSession:
         Args:
             client: Where commands go.
             pair: The models.
-            options: What the next reply is generated with, besides the chat's settings; asked when
-                one begins.
             store: Keeps the conversations; None: they are kept in memory.
             defaults: How replies of a new conversation are drawn.
             fingerprint_of: The fingerprint of a model's file by its path, at once; empty: not
@@ -93,17 +104,13 @@ class ChatSession:
         self._client = client
         self._pair = pair
         self._runner = ReplyRunner(
-            client, pair, self.conversations, options, fingerprint_of=fingerprint_of, clock=clock,
+            client, pair, self.conversations, fingerprint_of=fingerprint_of, clock=clock,
             on_begin=self.stored_texts.on_turn, on_end=self._go_on_later,
         )  # fmt: skip
         pair.follow(self._on_pair_event)
         self._listener = SessionListener()
         self.later: LaterTurns | None = None
-
-    @property
-    def current(self) -> Conversation:
-        """The conversation that is shown; not in `summaries` before its first message."""
-        return self.conversations.current
+        self._later_options: AskOptions = TurnOptions
 
     @property
     def summaries(self) -> tuple[ConversationSummary, ...]:
@@ -117,7 +124,7 @@ class ChatSession:
             UserError: They still cannot.
         """
         self.conversations.look_again()
-        self._tell_conversations()
+        self._listener.conversations_changed()
 
     @property
     def active(self) -> Reply | None:
@@ -153,23 +160,35 @@ class ChatSession:
     # ------------------------------------------------------------------------------- replies
 
     def send(
-        self, text: str, attachments: tuple[Attachment, ...] = (), *, greedy: bool = False
-    ) -> bool:
-        """Add a message of the user and start its reply; False if blank or one is under way.
+        self,
+        conversation_id: str,
+        text: str,
+        options: AskOptions,
+        attachments: tuple[Attachment, ...] = (),
+        *,
+        greedy: bool = False,
+    ) -> Reply | None:
+        """Add a message of the user at the end of a chat's active path, and start its reply.
 
         Args:
-            text: What it says.
-            attachments: Its files.
+            conversation_id: The chat.
+            text: What the message says.
+            options: What the reply is generated with, besides the chat's settings.
+            attachments: The message's files.
             greedy: This one reply takes the likeliest token each time, regardless of the settings.
+
+        Returns:
+            None: it is blank, or a reply is under way.
         """
         text = clean(text).strip()
         if self.active is not None or not (text or attachments):
-            return False
-        self._runner.start(*self._with_question(of_text(text), attachments), Drawing(greedy=greedy))
-        return True
+            return None
+        with self.conversations.opened(conversation_id) as chat:
+            asked = self._with_question(chat, of_text(text), attachments)
+            return self._runner.start(*asked, options, Drawing(greedy=greedy))
 
-    def begin_recorded(self, recording: Recording) -> Reply | None:
-        """Ask a recording's question in the shown chat; its events go to `on_recorded`.
+    def begin_recorded(self, conversation_id: str, recording: Recording) -> Reply | None:
+        """Ask a recording's question in a chat; its events go to `on_recorded`.
 
         Returns:
             The reply, which ends with the recording or by `end_reply`; None: another one is under
@@ -177,95 +196,100 @@ class ChatSession:
         """
         if self.active is not None:
             return None
-        return self._runner.start(
-            *self._with_question(of_text(recording.question)), recording=recording
-        )
+        with self.conversations.opened(conversation_id) as chat:
+            asked = self._with_question(chat, of_text(recording.question))
+            options = partial(TurnOptions, recording.strategy)
+            return self._runner.start(*asked, options, recording=recording)
 
     def on_recorded(self, event: TurnEvent) -> None:
         """Take an event of the recording whose reply is under way."""
         self._runner.on_recorded(event)
 
     def _with_question(
-        self, content: Content, attachments: tuple[Attachment, ...] = ()
+        self, chat: Conversation, content: Content, attachments: tuple[Attachment, ...] = ()
     ) -> tuple[Conversation, str]:
-        """Return the shown one with a message of the user at its end, and the message's id."""
-        question = self.conversations.new_message(
-            "user", content, self.current.leaf_id, attachments
-        )
-        return self._as_asked(self.current.add(question)), question.message_id
+        """Return a chat with a message of the user at its end, and the message's id."""
+        question = self.conversations.new_message("user", content, chat.leaf_id, attachments)
+        return self._as_asked(chat, chat.add(question)), question.message_id
 
-    def _as_asked(self, conversation: Conversation) -> Conversation:
-        """Return it with the title that its questions give, and the settings in force."""
-        named = with_title(self.current, conversation)
-        return replace(named, settings=self.conversations.settings)
+    def _as_asked(self, old: Conversation, new: Conversation) -> Conversation:
+        """Return the new value with the title of its questions, and the settings in force."""
+        settings = self.conversations.settings_of(old.conversation_id)
+        return replace(with_title(old, new), settings=settings)
 
     def edit(
         self,
+        conversation_id: str,
         message_id: str,
         text: str,
+        options: AskOptions,
         attachments: tuple[Attachment, ...] | None = None,
         *,
         keeps: bool = False,
-    ) -> bool:
+    ) -> Reply | None:
         """Add a message of the user as a new version of an old one, and start its reply.
 
-        Of a reply only the text changes, see `edit_reply`.
-
         Args:
+            conversation_id: The chat.
             message_id: The old message, which stays beside the new one.
             text: What the new one says.
+            options: What the reply is generated with, besides the chat's settings.
             attachments: Its files; None: those of the old one.
             keeps: Whether the reply keeps what need not change of the old one: its seed.
 
         Returns:
-            False: it is no user's message, it would be empty, or a reply is under way.
+            None: it is no user's message, it would be empty, or a reply is under way.
         """
-        old = self.current.messages.get(message_id)
-        if old is not None and old.role == "assistant":
-            return self.edit_reply(message_id, text)
-        text = clean(text).strip()
-        if self.active is not None or old is None:
-            return False
-        files = old.attachments if attachments is None else attachments
-        if not (text or files):
-            return False
-        replaced = self._answer_to(message_id)
-        new_id, now = self.conversations.new_id(), self.conversations.now()
-        edited = self.current.edit(
-            message_id, new_id, of_text(text), created_s=now, attachments=files
-        )
-        drawing = Drawing(replaced=replaced, keeps=keeps)
-        self._runner.start(self._as_asked(edited), new_id, drawing, shows_again=True)
-        return True
+        with self.conversations.opened(conversation_id) as chat:
+            old = chat.messages.get(message_id)
+            text = clean(text).strip()
+            if self.active is not None or old is None or old.role != "user":
+                return None
+            files = old.attachments if attachments is None else attachments
+            if not (text or files):
+                return None
+            new_id, now = self.conversations.new_id(), self.conversations.now()
+            edited = chat.edit(message_id, new_id, of_text(text), created_s=now, attachments=files)
+            drawing = Drawing(replaced=answer_to(chat, message_id), keeps=keeps)
+            asked = self._as_asked(chat, edited)
+            return self._runner.start(asked, new_id, options, drawing, is_new_path=True)
 
-    def _answer_to(self, question_id: str) -> Message | None:
-        """The reply to a question: the one that is shown, or else the newest."""
-        answers = [m for m in self.current.children(question_id) if m.role == "assistant"]
-        shown = self.current.path()
-        return next((m for m in answers if m in shown), answers[-1] if answers else None)
-
-    def regenerate(self, message_id: str = "", *, keeps: bool = False) -> bool:
-        """Answer a question once more, beside the old reply; False if there is none.
+    def regenerate(
+        self,
+        conversation_id: str,
+        options: AskOptions,
+        message_id: str = "",
+        *,
+        keeps: bool = False,
+    ) -> Reply | None:
+        """Answer a question once more, beside the old reply.
 
         Args:
+            conversation_id: The chat.
+            options: What the reply is generated with, besides the chat's settings.
             message_id: The old reply, or the question; empty: the last one, or the last question's.
             keeps: Whether the reply keeps what need not change of the old one: its seed. It is
                 the same if nothing has changed since.
-        """
-        last = next((m for m in reversed(self.current.path()) if m.role == "user"), None)
-        old = self.current.messages.get(message_id) if message_id else last
-        if self.active is not None or old is None:
-            return False
-        is_reply = old.role == "assistant"
-        question_id = old.parent_id if is_reply else old.message_id
-        if question_id is None:
-            return False
-        replaced = old if is_reply else self._answer_to(question_id)
-        drawing = Drawing(replaced=replaced, keeps=keeps)
-        self._runner.start(self.current, question_id, drawing, shows_again=True)
-        return True
 
-    def repeat(self, message_id: str, strategy: Strategy) -> bool:
+        Returns:
+            None: there is no such message, or a reply is under way.
+        """
+        with self.conversations.opened(conversation_id) as chat:
+            last = next((m for m in reversed(chat.path()) if m.role == "user"), None)
+            old = chat.messages.get(message_id) if message_id else last
+            if self.active is not None or old is None:
+                return None
+            is_reply = old.role == "assistant"
+            question_id = old.parent_id if is_reply else old.message_id
+            if question_id is None:
+                return None
+            replaced = old if is_reply else answer_to(chat, question_id)
+            drawing = Drawing(replaced=replaced, keeps=keeps)
+            return self._runner.start(chat, question_id, options, drawing, is_new_path=True)
+
+    def repeat(
+        self, conversation_id: str, message_id: str, strategy: Strategy, options: AskOptions
+    ) -> Reply | None:
         """Answer a question once more as it was answered, but with another strategy.
 
         Seed and settings are those of that reply, and no other version drafts: so their figures
@@ -273,80 +297,102 @@ class ChatSession:
         or filled its context, is not written on.
 
         Args:
+            conversation_id: The chat.
             message_id: The reply.
             strategy: The other strategy.
+            options: Says the rest.
 
         Returns:
-            False: see `can_be_repeated`, or one is under way.
+            None: see `can_be_repeated`, or one is under way.
         """
-        old = self.conversations.full_reply(message_id)
-        if self.active is not None or old is None or not can_be_repeated(to_record(old)):
-            return False
-        question_id = self.current.messages[message_id].parent_id
-        if question_id is None:
-            return False
-        settings = replace(old.options.settings, seed=old.seed)
-        if old.reason in (None, "cancelled", "context") and old.traces:
-            settings = replace(settings, max_tokens=len(old.traces))
-        like = replace(old.options, settings=settings, strategy=strategy)
-        self._runner.start(self.current, question_id, Drawing(like=like), shows_again=True)
-        return True
+        with self.conversations.opened(conversation_id) as chat:
+            old = self.conversations.full_reply(conversation_id, message_id)
+            if self.active is not None or old is None or not can_be_repeated(to_record(old)):
+                return None
+            question_id = chat.messages[message_id].parent_id
+            if question_id is None:
+                return None
+            settings = replace(old.options.settings, seed=old.seed)
+            if old.reason in (None, "cancelled", "context") and old.traces:
+                settings = replace(settings, max_tokens=len(old.traces))
+            like = replace(old.options, settings=settings, strategy=strategy)
+            drawing = Drawing(like=like)
+            return self._runner.start(chat, question_id, options, drawing, is_new_path=True)
 
-    def bring_up_to_date(self) -> bool:
-        """Ask the questions that only an older branch has in the shown one, too, one by one.
+    def bring_up_to_date(self, conversation_id: str, options: AskOptions) -> Reply | None:
+        """Ask the questions that only an older branch has in the active one, too, one by one.
 
         Each reply is drawn with its old one's seed. The listener hears of each as of any other;
-        `later` counts them. A stop, a failure, or another path or chat that is shown ends it after
+        `later` counts them. A stop, a failure, another active path, or `leave_later` ends it after
         the reply under way.
 
         Returns:
-            False: there are none, or a reply is under way.
+            The first reply; None: there are no such questions, or a reply is under way.
         """
-        turns = later_turns(self.current)
-        if self.active is not None or not turns:
-            return False
-        self._ask_later(turns, n_before=0)
-        return True
+        with self.conversations.opened(conversation_id) as chat:
+            turns = later_turns(chat)
+            if self.active is not None or not turns:
+                return None
+            return self._ask_later(chat, turns, options, n_before=0)
 
-    def _ask_later(self, turns: Sequence[Message], n_before: int) -> None:
+    def leave_later(self) -> None:
+        """Ask no further question of `bring_up_to_date`; a reply under way goes on."""
+        self.later = None
+
+    def _ask_later(
+        self, chat: Conversation, turns: Sequence[Message], options: AskOptions, n_before: int
+    ) -> Reply:
         n_questions = n_before + sum(message.role == "user" for message in turns)
         question, *after = turns
-        asked, question_id = self._with_question(question.content, question.attachments)
-        self.later = LaterTurns(question_id, n_questions, n_before + 1)
+        asked, question_id = self._with_question(chat, question.content, question.attachments)
+        self._later_options = options
+        self.later = LaterTurns(chat.conversation_id, question_id, n_questions, n_before + 1)
         replaced = next((m for m in after[:1] if m.role == "assistant"), None)
         drawing = Drawing(replaced=replaced, keeps=True)
-        self._runner.start(asked, question_id, drawing, shows_again=True)
+        return self._runner.start(asked, question_id, options, drawing, is_new_path=True)
 
     def _go_on_later(self) -> None:
         """Ask the next question where the last one was answered; otherwise it is over."""
         later = self.later
         if later is None or self.active is not None:
             return
-        turns: tuple[Message, ...] = ()
-        leaf = self.current.messages.get(self.current.leaf_id or "")
-        if leaf is not None and leaf.parent_id == later.question_id:  # it is still shown
-            last = self.conversations.reply_of(leaf.message_id)
-            if last is not None and last.status == "finished" and last.reason != "cancelled":
-                turns = later_turns(self.current)
         self.later = None
-        if turns:
-            self._ask_later(turns, later.n_asked)
+        with ExitStack() as stack:
+            try:
+                chat = stack.enter_context(self.conversations.opened(later.conversation_id))
+            except UserError:  # another window may have deleted it
+                return
+            leaf = chat.messages.get(chat.leaf_id or "")
+            if leaf is None or leaf.parent_id != later.question_id:
+                return
+            last = self.conversations.reply_of(chat.conversation_id, leaf.message_id)
+            if last is not None and last.status == "finished" and last.reason != "cancelled":
+                turns = later_turns(chat)
+                if turns:
+                    self._ask_later(chat, turns, self._later_options, later.n_asked)
 
-    def continue_reply(self, message_id: str = "") -> bool:
-        """Let a reply go on where it ended, as a new version of it; False if there is none.
+    def continue_reply(
+        self, conversation_id: str, options: AskOptions, message_id: str = ""
+    ) -> Reply | None:
+        """Let a reply go on where it ended, as a new version of it.
 
         It is drawn as its beginning was: same seed, sampling and system prompt.
 
         Args:
-            message_id: The reply; empty: the last message of the shown path.
+            conversation_id: The chat.
+            options: Say the rest.
+            message_id: The reply; empty: the last message of the active path.
+
+        Returns:
+            None: there is no such reply, or one is under way.
         """
-        old = self.current.messages.get(message_id or self.current.leaf_id or "")
-        is_reply = old is not None and old.role == "assistant" and bool(old.text)
-        if self.active is not None or old is None or not is_reply or old.parent_id is None:
-            return False
-        drawing = Drawing(continued=old)
-        self._runner.start(self.current, old.parent_id, drawing, shows_again=True)
-        return True
+        with self.conversations.opened(conversation_id) as chat:
+            old = chat.messages.get(message_id or chat.leaf_id or "")
+            is_reply = old is not None and old.role == "assistant" and bool(old.text)
+            if self.active is not None or old is None or not is_reply or old.parent_id is None:
+                return None
+            drawing = Drawing(continued=old)
+            return self._runner.start(chat, old.parent_id, options, drawing, is_new_path=True)
 
     def stop(self) -> None:
         """Stop the reply that is under way; its text so far stays."""
@@ -368,110 +414,91 @@ class ChatSession:
         old = self.conversations.get(name)
         if reply.message_id not in old.messages:
             return None
-        was_shown = name == self.current.conversation_id
         rest, question = without_reply(old, reply.message_id)
         if rest.messages:
             gone = [message_id for message_id in old.messages if message_id not in rest.messages]
             self.conversations.put(rest, removed=gone)
+            self._tell_new_path(rest)
         else:
-            settings = self.conversations.settings
             self.conversations.remove(name)
             self.conversations.purge(name)
-            if was_shown:  # what was refused may be a setting, which is to be corrected
-                empty = self.conversations.empty(private=old.private)
-                self.conversations.show(replace(empty, settings=settings))
-        self._tell_conversations()
-        if was_shown:
-            self._tell_shown()
+            self._listener.conversations_changed()
+            self._listener.conversation_removed(name, was_refused=True)
         return question
 
-    def delete_message(self, message_id: str) -> DeletedMessages | None:
-        """Delete a message of the shown conversation, and all that follows it in any version.
+    def delete_message(self, conversation_id: str, message_id: str) -> DeletedMessages | None:
+        """Delete a message, and all that follows it in any version.
 
         Returns:
             What `undelete` takes; None while a reply is under way, or where it is not there.
         """
-        old = self.current
-        if self.active is not None or message_id not in old.messages:
-            return None
-        rest = without(old, message_id)
-        gone = tuple(m for name, m in old.messages.items() if name not in rest.messages)
-        replies = (self.conversations.full_reply(message.message_id) for message in gone)
-        records = tuple(to_record(reply) for reply in replies if reply is not None)
-        self.conversations.put(rest, removed=[message.message_id for message in gone])
-        self._tell_new_path()
-        return DeletedMessages(old.conversation_id, gone, records, old.leaf_id)
+        with self.conversations.opened(conversation_id) as old:
+            if self.active is not None or message_id not in old.messages:
+                return None
+            rest = without(old, message_id)
+            gone = tuple(m for name, m in old.messages.items() if name not in rest.messages)
+            records = self._records_of(old, gone)
+            self.conversations.put(rest, removed=[message.message_id for message in gone])
+            self._tell_new_path(rest)
+            return DeletedMessages(conversation_id, gone, tuple(records.values()), old.leaf_id)
 
     def undelete(self, deleted: DeletedMessages) -> None:
-        """Bring deleted messages back, and show the conversation as it was.
+        """Bring deleted messages back, with the path that was active then.
 
         Raises:
             UserError: The conversation is not there any more, or cannot be read.
         """
-        self.show(deleted.conversation_id)
-        back = {message.message_id: message for message in deleted.messages}
-        messages = MappingProxyType({**self.current.messages, **back})
-        whole = replace(self.current, messages=messages, leaf_id=deleted.leaf_id)
-        self.conversations.put(whole, tuple(back))
-        for record in deleted.records:
-            self.conversations.keep_record(whole, record)
-        self.conversations.on_texts(deleted.conversation_id)
-        self._tell_new_path()
+        with self.conversations.opened(deleted.conversation_id) as rest:
+            back = {message.message_id: message for message in deleted.messages}
+            messages = MappingProxyType({**rest.messages, **back})
+            whole = replace(rest, messages=messages, leaf_id=deleted.leaf_id)
+            self.conversations.put(whole, tuple(back))
+            for record in deleted.records:
+                self.conversations.keep_record(whole, record)
+            self.conversations.on_texts(deleted.conversation_id)
+            self._tell_new_path(whole)
 
-    def edit_reply(self, message_id: str, text: str) -> bool:
+    def edit_reply(self, conversation_id: str, message_id: str, text: str) -> bool:
         """Add another text of a reply as a new version; the model is not asked.
 
         Returns:
             False: it is no reply, the text is blank or the same, or a reply is under way.
         """
-        old, text = self.current.messages.get(message_id), clean(text)
-        if self.active is not None or old is None or old.role != "assistant":
-            return False
-        if not text.strip() or text == old.text:
-            return False
-        new_id, now = self.conversations.new_id(), self.conversations.now()
-        edited = self.current.edit(message_id, new_id, of_text(text), created_s=now)
-        self.conversations.put(edited, (new_id,))
-        reply = self.conversations.reply_of(message_id)
-        if reply is not None:
-            self.conversations.keep_record(edited, edited_record(to_record(reply), new_id))
-        self.conversations.on_texts(edited.conversation_id)
-        self._tell_new_path()
-        return True
+        with self.conversations.opened(conversation_id) as chat:
+            old, text = chat.messages.get(message_id), clean(text)
+            if self.active is not None or old is None or old.role != "assistant":
+                return False
+            if not text.strip() or text == old.text:
+                return False
+            new_id, now = self.conversations.new_id(), self.conversations.now()
+            edited = chat.edit(message_id, new_id, of_text(text), created_s=now)
+            self.conversations.put(edited, (new_id,))
+            reply = self.conversations.reply_of(conversation_id, message_id)
+            if reply is not None:
+                self.conversations.keep_record(edited, edited_record(to_record(reply), new_id))
+            self.conversations.on_texts(conversation_id)
+            self._tell_new_path(edited)
+            return True
 
-    # ------------------------------------------------------------------------- what is shown
+    def turn_to(self, conversation_id: str, message_id: str) -> None:
+        """Make a path through this message the active one, unless it is on that already."""
+        chat = self.conversations.get(conversation_id)
+        on_path = {message.message_id for message in chat.path()}
+        if message_id in chat.messages and message_id not in on_path:
+            self._activate(chat, message_id)
 
-    def new(self, *, private: bool = False) -> None:
-        """Show an empty conversation; a reply under way goes on in its own."""
-        if self.current.messages or self.current.private != private:
-            self._show(self.conversations.empty(private=private))
-
-    def show(self, conversation_id: str) -> None:
-        """Show another conversation.
-
-        Raises:
-            UserError: It is not there, or cannot be read.
-        """
-        if conversation_id != self.current.conversation_id:
-            self._show(self.conversations.get(conversation_id))
-
-    def show_message(self, conversation_id: str, message_id: str) -> None:
-        """Show the conversation on a path through this message.
-
-        Raises:
-            UserError: The conversation is not there, or cannot be read.
-        """
-        self.show(conversation_id)
-        on_path = {message.message_id for message in self.current.path()}
-        if message_id in self.current.messages and message_id not in on_path:
-            self._turn_to(message_id)
-
-    def show_sibling(self, message_id: str, step: int) -> bool:
-        """Show the sibling `step` places after this message; False if there is none."""
-        sibling = self.current.sibling(message_id, step)
+    def turn_to_sibling(self, conversation_id: str, message_id: str, step: int) -> bool:
+        """Turn to the sibling `step` places after this message; False if there is none."""
+        chat = self.conversations.get(conversation_id)
+        sibling = chat.sibling(message_id, step)
         if sibling is not None:
-            self._turn_to(sibling.message_id)
+            self._activate(chat, sibling.message_id)
         return sibling is not None
+
+    def _activate(self, chat: Conversation, message_id: str) -> None:
+        turned = chat.activate(message_id)
+        self.conversations.put(turned)
+        self._tell_new_path(turned)
 
     # -------------------------------------------------------------------------- what is kept
 
@@ -489,36 +516,39 @@ class ChatSession:
         words.pop("", None)
         self._change(replace(self.conversations.get(conversation_id), tags=tuple(words)))
 
-    def branch(self, message_id: str) -> str:
-        """Make a new conversation of the path up to here, and show it; returns its id.
+    def branch(self, conversation_id: str, message_id: str) -> str:
+        """Make a new conversation of the path up to here; returns its id.
 
         Empty while the reply in this message is under way.
         """
         if self.active is not None and self.active.message_id == message_id:
             return ""
-        path = self.current.path_to(message_id)
-        now = self.conversations.now()
-        part = replace(
-            self.current,
-            title=numbered(self.current.title, (summary.title for summary in self.summaries)),
-            messages={message.message_id: message for message in path},
-            leaf_id=message_id,
-            created_s=now,
-            changed_s=now,
-            pinned=False,
-            origin=Origin(self.current.conversation_id, message_id, message_id),
-        )
-        replies = (self.conversations.full_reply(message.message_id) for message in path)
-        records = {reply.message_id: to_record(reply) for reply in replies if reply is not None}
-        copy_id = self.conversations.add_copy(part, records)
-        self.show_copy(copy_id)
+        with self.conversations.opened(conversation_id) as chat:
+            path = chat.path_to(message_id)
+            now = self.conversations.now()
+            part = replace(
+                chat,
+                title=numbered(chat.title, (summary.title for summary in self.summaries)),
+                messages={message.message_id: message for message in path},
+                leaf_id=message_id,
+                created_s=now,
+                changed_s=now,
+                pinned=False,
+                origin=Origin(conversation_id, message_id, message_id),
+            )
+            copy_id = self.conversations.add_copy(part, self._records_of(chat, path))
+        self.list_copies()
         return copy_id
 
-    def show_copy(self, conversation_id: str) -> None:
-        """List all copies that were added, and show one, unless it was deleted since."""
-        self._tell_conversations()
-        if self.conversations.summary(conversation_id) is not None:
-            self._show(self.conversations.get(conversation_id))
+    def _records_of(self, chat: Conversation, messages: Sequence[Message]) -> dict[str, RunRecord]:
+        """Return the records, with steps, of the replies among these messages."""
+        name = chat.conversation_id
+        replies = (self.conversations.full_reply(name, m.message_id) for m in messages)
+        return {reply.message_id: to_record(reply) for reply in replies if reply is not None}
+
+    def list_copies(self) -> None:
+        """Tell of conversations that `Conversations.add_copy` has added."""
+        self._listener.conversations_changed()
 
     def remove(self, conversation_id: str) -> None:
         """Take a conversation out of the list; a reply under way in it is stopped.
@@ -527,49 +557,23 @@ class ChatSession:
         """
         if self.active is not None and self.active.conversation_id == conversation_id:
             self.stop()
-        was_shown = conversation_id == self.current.conversation_id
         self.conversations.remove(conversation_id)
-        self._tell_conversations()
-        if was_shown:
-            self._tell_shown()
+        self._listener.conversations_changed()
+        self._listener.conversation_removed(conversation_id, was_refused=False)
 
     def restore(self, conversation_id: str) -> None:
-        """Bring a conversation back that was removed, and show it.
-
-        Raises:
-            UserError: It is not there any more, or cannot be read.
-        """
+        """Bring a conversation back that was removed."""
         self.conversations.restore(conversation_id)
-        self._tell_conversations()
-        self.show(conversation_id)
+        self._listener.conversations_changed()
 
     # ------------------------------------------------------------------------------- telling
 
     def _change(self, conversation: Conversation) -> None:
         """Keep another value of a conversation whose path is the same."""
         self.conversations.put(conversation)
-        self._tell_conversations()
-        is_shown = conversation.conversation_id == self.current.conversation_id
-        if is_shown:
-            self._listener.conversation_changed(self.current)
-
-    def _turn_to(self, message_id: str) -> None:
-        """Show the path of the shown conversation through this message."""
-        self.conversations.put(self.current.activate(message_id))
-        self._tell_new_path()
-
-    def _tell_new_path(self) -> None:
-        self._tell_conversations()
-        self._tell_shown()
-
-    def _show(self, conversation: Conversation) -> None:
-        self.conversations.show(conversation)
-        if self.active is not None:
-            self.conversations.add_reply(self.active)
-        self._tell_shown()
-
-    def _tell_shown(self) -> None:
-        self._listener.conversation_shown(self.current)
-
-    def _tell_conversations(self) -> None:
         self._listener.conversations_changed()
+        self._listener.details_changed(conversation)
+
+    def _tell_new_path(self, conversation: Conversation) -> None:
+        self._listener.conversations_changed()
+        self._listener.path_changed(conversation)

@@ -221,7 +221,6 @@ class Program(QObject):
         self.session = ChatSession(
             self._client,
             self.loader,
-            lambda: self.next_reply.options(),  # noqa: PLW0108
             store=self.storage.store,
             defaults=lambda: self.presets.default_settings,
             fingerprint_of=self.hashes.fingerprint_of,

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QWidget
 
 from paceline.chat.auto_words import drafted_words, reasons_words
 from paceline.chat.code import file_pattern
-from paceline.chat.conversations import later_turns
+from paceline.chat.conversations import DeletedMessages
 from paceline.chat.decisions import mix_of
 from paceline.chat.reply import Reply, known_of
-from paceline.conversation import Attachment, Conversation, Message, title_of
+from paceline.conversation import Attachment, Conversation, Message, later_turns, title_of
 from paceline.errors import UserError
 from paceline.gui.chat.links import describe_link
 from paceline.gui.chat.messages.message_item import ShownMessage
@@ -43,6 +43,7 @@ class ChatController(QObject):
         super().__init__(parent)
         self._session = session = context.session
         self._shown = shown = context.shown
+        self._options = context.next_reply.options
         self._live, self._pair = context.live, context.pair
         self._chat, self._composer = pane.chat, pane.composer
         self._notices, self._actions = context.notices, context.actions
@@ -91,27 +92,36 @@ class ChatController(QObject):
     @Slot(str, object)
     def send(self, text: str, attachments: tuple[Attachment, ...] = ()) -> bool:
         """Send a message in the shown chat; False if it is blank or a reply is under way."""
-        return self._session.send(text, attachments)
+        reply = self._session.send(self._shown.id, text, self._options, attachments)
+        return reply is not None
 
     @Slot(str)
     def regenerate(self, message_id: str = "", *, keeps: bool = False) -> bool:
         """Answer a question of the shown chat once more; see `ChatSession.regenerate`."""
-        return self._session.regenerate(message_id, keeps=keeps)
+        reply = self._session.regenerate(self._shown.id, self._options, message_id, keeps=keeps)
+        return reply is not None
 
     @Slot(str)
     def continue_reply(self, message_id: str = "") -> bool:
         """Let a reply of the shown chat go on; empty: the last one."""
-        return self._session.continue_reply(message_id)
+        reply = self._session.continue_reply(self._shown.id, self._options, message_id)
+        return reply is not None
 
     @Slot(str, str)
     def edit(self, message_id: str, text: str) -> bool:
         """Write a message of the shown chat anew; a question is answered."""
-        return self._session.edit(message_id, text, keeps=self._keeps.value)
+        old = self._shown.conversation.messages.get(message_id)
+        if old is not None and old.role == "assistant":
+            return self._session.edit_reply(self._shown.id, message_id, text)
+        reply = self._session.edit(
+            self._shown.id, message_id, text, self._options, keeps=self._keeps.value
+        )
+        return reply is not None
 
     @Slot()
     def bring_up_to_date(self) -> bool:
         """Ask in the shown chat what only an older branch of it asks."""
-        return self._session.bring_up_to_date()
+        return self._session.bring_up_to_date(self._shown.id, self._options) is not None
 
     @Slot()
     def _on_edit_last(self) -> None:
@@ -166,27 +176,36 @@ class ChatController(QObject):
     @Slot(str, int)
     def _on_sibling(self, message_id: str, step: int) -> None:
         self._stays = True
-        self._session.show_sibling(message_id, step)
+        self._session.turn_to_sibling(self._shown.id, message_id, step)
         self._stays = False
 
     @Slot(str)
     def _on_delete(self, message_id: str) -> None:
         """Delete at once; the notice takes it back until the next deletion, or another chat."""
-        deleted = self._session.delete_message(message_id)
+        deleted = self._session.delete_message(self._shown.id, message_id)
         if deleted is None:
             return
         n = len(deleted.messages)
         words = (
             self.tr("The message was deleted.") if n == 1 else self.tr("{} messages were deleted.")
         )
-        undo = Action(
-            self.tr("Undo"), partial(self._notices.attempt, self._session.undelete, deleted)
-        )
+        undo = Action(self.tr("Undo"), partial(self._notices.attempt, self._undelete, deleted))
         self._notices.tell(words.format(n), action=undo, topic=_DELETED)
+
+    def _undelete(self, deleted: DeletedMessages) -> None:
+        """Bring deleted messages back where they are seen."""
+        self._shown.show(deleted.conversation_id)
+        self._session.undelete(deleted)
 
     @Slot(str)
     def _on_branch(self, message_id: str) -> None:
-        self._notices.attempt(self._session.branch, message_id)
+        self._notices.attempt(self._branch, message_id)
+
+    def _branch(self, message_id: str) -> None:
+        """Show a new chat of the shown path up to here, unless that is being written."""
+        chat_id = self._session.branch(self._shown.id, message_id)
+        if chat_id:
+            self._shown.show(chat_id)
 
     @Slot()
     def _on_origin(self) -> None:
@@ -282,6 +301,8 @@ class ChatController(QObject):
         self._show_writing()
         if self._shown.has(reply):
             self._offer_later(reply)
+        else:  # what is asked next would not be seen
+            self._session.leave_later()
 
     @Slot(object)
     def _on_pair_changed(self) -> None:

@@ -162,7 +162,8 @@ class ConversationsController(QObject):
         deleted, self._deleted = self._deleted, ""
         self._purge.stop()
         if deleted:
-            self._notices.attempt(self._session.restore, deleted)
+            self._session.restore(deleted)
+            self._show(deleted)
 
     @Slot()
     def _on_undo_over(self) -> None:

@@ -231,9 +231,11 @@ class VersionsController(DialogOwner[VersionsDialog]):
     def _on_repeat(self, action: QAction) -> None:
         """Write the reply to the right once more with the strategy that was chosen."""
         assert self.dialog is not None
-        message_id = self.dialog.shown_right.message_id
-        if self._session.repeat(message_id, self._context.speculation.value_of(action.data())):
-            self._repeated = message_id, self._shown.conversation.leaf_id or ""
+        message_id, speculation = self.dialog.shown_right.message_id, self._context.speculation
+        strategy, options = speculation.value_of(action.data()), self._context.next_reply.options
+        reply = self._session.repeat(self._shown.id, message_id, strategy, options)
+        if reply is not None:
+            self._repeated = message_id, reply.message_id
             self.dialog.summary.setText(self.tr("Writing…"))
 
     @Slot(object)

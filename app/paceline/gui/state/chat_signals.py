@@ -25,10 +25,12 @@ class ChatSignals(QObject, SessionListener):
 
     list_changed = Signal()
     """Chats came or went, or what the list shows of them changed."""
-    shown = Signal(object)
-    """Another `Conversation` is shown, or another path of it."""
+    turned = Signal(object)
+    """Another path of a `Conversation` is active, or it has other messages."""
     changed = Signal(object)
-    """The contents of a `Conversation` changed."""
+    """A `Conversation` has another title or other flags."""
+    removed = Signal(str, bool)
+    """The conversation of this id is gone; true: the engine refused its only question."""
     started = Signal(object)
     """A `Reply` was asked for; it may wait for models or for the prompt."""
     progressed = Signal(object)
@@ -50,13 +52,17 @@ class ChatSignals(QObject, SessionListener):
         """Emit `list_changed`."""
         self.list_changed.emit()
 
-    def conversation_shown(self, conversation: Conversation) -> None:
-        """Emit `shown`."""
-        self.shown.emit(conversation)
+    def path_changed(self, conversation: Conversation) -> None:
+        """Emit `turned`."""
+        self.turned.emit(conversation)
 
-    def conversation_changed(self, conversation: Conversation) -> None:
+    def details_changed(self, conversation: Conversation) -> None:
         """Emit `changed`."""
         self.changed.emit(conversation)
+
+    def conversation_removed(self, conversation_id: str, *, was_refused: bool) -> None:
+        """Emit `removed`."""
+        self.removed.emit(conversation_id, was_refused)
 
     def reply_started(self, reply: Reply) -> None:
         """Emit `started`."""

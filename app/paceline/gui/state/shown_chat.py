@@ -1,12 +1,12 @@
 """Which chat the window shows, and what belongs to showing it. Main thread.
 
-The session knows chats by their ids and shows none; what is shown, where its view was left, and the
-text in its composer are the window's.
+The session knows chats by their ids and shows none. The shown one is held open, so its value is
+always in memory.
 """
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Signal, Slot
 
 from paceline.chat.reply import Reply
 from paceline.chat.session import ChatSession
@@ -16,7 +16,11 @@ from paceline.params import ReplySettings
 
 
 class ShownChat(QObject):
-    """The chat that is shown; there always is one, if only an empty one."""
+    """The chat that is shown; there always is one, if only an empty one.
+
+    Attributes:
+        id: Its id.
+    """
 
     path_changed = Signal(object)
     """Another `Conversation` is shown, or another path of it."""
@@ -29,18 +33,15 @@ class ShownChat(QObject):
         super().__init__(parent)
         self._session = session
         self._chats = session.conversations
-        signals.shown.connect(self.path_changed)
-        signals.changed.connect(self.details_changed)
-
-    @property
-    def id(self) -> str:
-        """Its id."""
-        return self.conversation.conversation_id
+        self.id = self._chats.new()
+        signals.turned.connect(self._on_turned)
+        signals.changed.connect(self._on_changed)
+        signals.removed.connect(self._on_removed)
 
     @property
     def conversation(self) -> Conversation:
         """Its value now; not in the list of chats before its first message."""
-        return self._session.current
+        return self._chats.get(self.id)
 
     def has(self, reply: Reply) -> bool:
         """Return whether a reply belongs to it."""
@@ -48,7 +49,7 @@ class ShownChat(QObject):
 
     def reply(self, message_id: str) -> Reply | None:
         """Return one of its replies; a stored one has no steps."""
-        return self._chats.reply_of(message_id)
+        return self._chats.reply_of(self.id, message_id)
 
     def full_reply(self, message_id: str) -> Reply | None:
         """Return the same with steps, which are read from the store if necessary.
@@ -56,13 +57,15 @@ class ShownChat(QObject):
         Raises:
             UserError: They cannot be read.
         """
-        return self._chats.full_reply(message_id)
+        return self._chats.full_reply(self.id, message_id)
 
     # --------------------------------------------------------------------------------- showing
 
     def new(self, *, private: bool = False) -> None:
         """Show an empty chat, unless such a one is shown."""
-        self._session.new(private=private)
+        old = self.conversation
+        if old.messages or old.private != private:
+            self._take(self._chats.new(private=private))
 
     def show(self, conversation_id: str) -> None:
         """Show another chat.
@@ -70,7 +73,9 @@ class ShownChat(QObject):
         Raises:
             UserError: It is not there, or cannot be read.
         """
-        self._session.show(conversation_id)
+        if conversation_id != self.id:
+            self._chats.open(conversation_id)
+            self._take(conversation_id)
 
     def show_message(self, conversation_id: str, message_id: str) -> None:
         """Show a chat on a path through this message.
@@ -78,7 +83,8 @@ class ShownChat(QObject):
         Raises:
             UserError: The chat is not there, or cannot be read.
         """
-        self._session.show_message(conversation_id, message_id)
+        self.show(conversation_id)
+        self._session.turn_to(conversation_id, message_id)
 
     def show_copy(self, conversation_id: str) -> None:
         """List all copies that were added, and show one, unless it was deleted since.
@@ -86,30 +92,57 @@ class ShownChat(QObject):
         Raises:
             UserError: It cannot be read.
         """
-        self._session.show_copy(conversation_id)
+        self._session.list_copies()
+        if self._chats.summary(conversation_id) is not None:
+            self.show(conversation_id)
+
+    def _take(self, chat_id: str) -> None:
+        """Show a chat that is open, in place of the one before."""
+        left, self.id = self.id, chat_id
+        self._chats.close(left)
+        self.path_changed.emit(self.conversation)
+
+    @Slot(object)
+    def _on_turned(self, conversation: Conversation) -> None:
+        if conversation.conversation_id == self.id:
+            self.path_changed.emit(conversation)
+
+    @Slot(object)
+    def _on_changed(self, conversation: Conversation) -> None:
+        if conversation.conversation_id == self.id:
+            self.details_changed.emit(conversation)
+
+    @Slot(str, bool)
+    def _on_removed(self, conversation_id: str, was_refused: bool) -> None:  # noqa: FBT001
+        """Show an empty chat in place of the one that is gone."""
+        if conversation_id == self.id and was_refused:  # what is set is to be corrected
+            private = self.conversation.private
+            self._take(self._chats.new(private=private, settings=self.settings))
+        elif conversation_id == self.id:
+            self._take(self._chats.new())
 
     # ------------------------------------------------------------------------------- settings
 
     @property
     def settings(self) -> ReplySettings:
         """How its replies are drawn."""
-        return self._chats.settings
+        return self._chats.settings_of(self.id)
 
     def set_settings(self, settings: ReplySettings) -> None:
         """Let its next replies be drawn like this; see `keep_settings`."""
-        self._chats.set_settings(settings)
+        self._chats.set_settings(self.id, settings)
         self.settings_changed.emit()
 
     def keep_settings(self) -> None:
         """Store what `set_settings` has changed."""
-        self._chats.keep_settings()
+        self._chats.keep_settings(self.id)
 
     # ------------------------------------------------------------------------- how it was left
 
     @property
     def unsent_id(self) -> str:
         """The id under which its text is kept that was not sent."""
-        return self._chats.unsent_id
+        return self._chats.unsent_id(self.id)
 
     @property
     def place(self) -> ViewPlace:

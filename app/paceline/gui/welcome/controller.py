@@ -352,7 +352,10 @@ class WelcomeController(QObject):
         composer.setFocus()
         before = composer.text.rstrip()  # what has been written is not thrown away
         composer.set_text(f"{before}\n{text}" if before else text)
-        if not before and composer.can_send and self._session.send(text, greedy=True):
+        if before or not composer.can_send:
+            return
+        shown, options = self._context.shown, self._context.next_reply.options
+        if self._session.send(shown.id, text, options, greedy=True) is not None:
             composer.set_text("")
 
     @Slot(int)

@@ -52,7 +52,7 @@ class ExamplePlayer(QObject):
             return
         self._shown.new(private=True)
         self._shown_in = self._shown.id
-        reply = self._session.begin_recorded(recording)
+        reply = self._session.begin_recorded(self._shown.id, recording)
         if reply is None:
             return
         self._notices.tell(self._words(recording), topic=EXAMPLE)

@@ -1,0 +1,521 @@
+"""Several chats at once, open or not: a use case does what it says in its own chat, and only there.
+
+The machine knows each chat as a tree of texts. After every step the session, the store, and another
+session on the same store must say the same; and the listener was told of no other chat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+import pytest
+from hypothesis import Phase
+from hypothesis import settings as limits
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from chat.recorder import Recorder
+from gui.fake_client import FakeClient
+from paceline.chat.conversations import DeletedMessages
+from paceline.chat.pair import Pair, PairLoader
+from paceline.chat.reply import Reply, TurnOptions
+from paceline.chat.session import ChatSession
+from paceline.errors import UserError
+from paceline.messages import EngineDied, ModelParams, StartTurn, Tune, TurnFailed
+from paceline.params import DraftModel, ReplySettings, Strategy
+from paceline.storage.archive import ConversationStore
+
+MOST_CHATS = 4
+texts = st.sampled_from(("One", "Two words", "Ünd?"))
+numbers = st.integers(0, 60)
+often = st.sampled_from((False, False, False, True))
+strategies = st.sampled_from((Strategy.of("draft"), Strategy.of("off"), Strategy.of("suffix")))
+
+
+@dataclass
+class Tree:
+    """A chat as it has to be: its messages as (parent, role, text), and the end of its path."""
+
+    private: bool
+    nodes: dict[str, tuple[str | None, str, str]] = field(default_factory=dict)
+    leaf: str | None = None
+    settings: ReplySettings = field(default_factory=ReplySettings)
+    title: str = ""
+    n_holders: int = 0
+
+    def path(self) -> list[str]:
+        found: list[str] = []
+        at = self.leaf
+        while at is not None:
+            found.insert(0, at)
+            at = self.nodes[at][0]
+        return found
+
+    def add(self, name: str, parent: str | None, role: str, text: str) -> None:
+        self.nodes[name] = parent, role, text
+        self.leaf = name
+
+    def children(self, parent: str | None) -> list[str]:
+        return [name for name, node in self.nodes.items() if node[0] == parent]
+
+    def below(self, name: str) -> list[str]:
+        """The message and all that follows it, in the order in which they were added."""
+        found = [name]
+        found += [n for n, node in self.nodes.items() if node[0] in found]
+        return [n for n in self.nodes if n in self._closed(found)]
+
+    def _closed(self, names: list[str]) -> set[str]:
+        found = set(names)
+        while more := {n for n, node in self.nodes.items() if node[0] in found} - found:
+            found |= more
+        return found
+
+    def turn_to(self, name: str) -> None:
+        while after := self.children(name):
+            below = [n for n in self.below(name) if not self.children(n)]
+            name = below[-1] if below else after[-1]
+        self.leaf = name
+
+    def drop(self, name: str) -> None:
+        parent, gone = self.nodes[name][0], self._closed([name])
+        self.nodes = {n: node for n, node in self.nodes.items() if n not in gone}
+        if self.leaf in gone:
+            self.leaf = parent
+            if others := self.children(parent):
+                self.turn_to(others[-1])
+
+    def is_reply(self, name: str) -> bool:
+        return self.nodes[name][1] == "assistant"
+
+
+class ManyChats(RuleBasedStateMachine):
+    """A session, its store, and a scripted engine."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        ids = count()
+        self.store, self.client = ConversationStore(), FakeClient()
+        self.loader = PairLoader(self.client)
+        self.session = ChatSession(
+            self.client,
+            self.loader,
+            store=self.store,
+            new_id=lambda: f"id-{next(ids)}",
+            clock=lambda: 0.0,
+            now=lambda: 1000.0,
+        )
+        self.told = Recorder()
+        self.session.set_listener(self.told)
+        self.loader.load(Pair(ModelParams("target"), DraftModel(ModelParams("draft"))))
+        self.client.finish_load()
+        self.trees: dict[str, Tree] = {}
+        self.removed: dict[str, Tree] = {}
+        self.deleted: list[tuple[DeletedMessages, Tree]] = []
+        self.strategy = Strategy.of("draft")
+        self.text = ""  # of the reply under way
+        self.chat = ""  # the one that a use case is about
+        self.new(private=False)
+
+    # ------------------------------------------------------------------------------ helpers
+
+    @property
+    def chats(self) -> list[str]:
+        return list(self.trees)
+
+    def options(self) -> TurnOptions:
+        return TurnOptions(self.strategy, remember=True)
+
+    def a_chat(self, number: int, *, where: Callable[[Tree], bool] = lambda _: True) -> str:
+        """Choose a chat that has what a use case needs; empty: there is none."""
+        found = [name for name, tree in self.trees.items() if where(tree)]
+        self.chat = found[number % len(found)] if found else ""
+        return self.chat
+
+    def a_message(self, chat: str, number: int, role: str = "") -> str:
+        nodes = self.trees[chat].nodes
+        found = [n for n, node in nodes.items() if role in ("", node[1])]
+        return found[number % len(found)] if found else ""
+
+    def began(self, reply: Reply | None, chat: str, parent: str | None, begun: str = "") -> None:
+        """Know of the reply that a use case has started; none while another is under way."""
+        assert reply is not None
+        assert reply is self.session.active
+        assert (reply.conversation_id, reply.text) == (chat, begun)
+        self.trees[chat].add(reply.message_id, parent, "assistant", "")
+        self.text = begun
+        command = self.client.last(StartTurn)
+        assert command.turn_id == reply.turn_id
+        assert command.strategy == self.strategy
+        assert command.remember != self.trees[chat].private
+
+    def is_refused(self, reply: Reply | None) -> bool:
+        """Whether a use case had to be refused, since a reply was under way before."""
+        return reply is None and self.session.active is not None
+
+    def be_idle(self, *, unless: bool) -> None:
+        """Let the reply under way end, unless a use case is to meet it."""
+        if self.session.active is not None and not unless:
+            self.end("finish")
+            self.only_its_own_chat_was_told_of()
+
+    def was_turned(self, chat: str) -> None:
+        """Find that the listener heard of the chat's new path."""
+        paths = [value for name, value in self.told.calls if name == "path"]
+        assert [made.conversation_id for made in paths] == [chat]
+        assert [m.message_id for m in paths[0].path()] == self.trees[chat].path()
+
+    # -------------------------------------------------------------------------------- chats
+
+    @precondition(lambda self: len(self.trees) < MOST_CHATS)
+    @rule(private=st.booleans())
+    def new(self, *, private: bool) -> None:
+        chat = self.session.conversations.new(private=private)
+        self.trees[chat] = Tree(private, n_holders=1)
+
+    @rule(number=numbers)
+    def open(self, number: int) -> None:
+        if chat := self.a_chat(number):
+            self.session.conversations.open(chat)
+            self.trees[chat].n_holders += 1
+
+    @rule(number=numbers)
+    def close(self, number: int) -> None:
+        """Let a chat go; an empty one would be gone."""
+        if chat := self.a_chat(number, where=lambda tree: bool(tree.n_holders and tree.title)):
+            self.session.conversations.close(chat)
+            self.trees[chat].n_holders -= 1
+
+    @rule(number=numbers, seed=st.integers(0, 9))
+    def set(self, number: int, seed: int) -> None:
+        if chat := self.a_chat(number, where=lambda tree: tree.n_holders > 0):
+            settings = replace(self.trees[chat].settings, seed=seed)
+            self.session.conversations.set_settings(chat, settings)
+            self.trees[chat].settings = settings
+
+    @rule(number=numbers, title=texts)
+    def rename(self, number: int, title: str) -> None:
+        if chat := self.a_chat(number, where=lambda tree: bool(tree.title)):
+            self.session.rename(chat, f"{title}!")
+            self.trees[chat].title = f"{title}!"
+
+    @rule(number=numbers)
+    def remove(self, number: int) -> None:
+        if chat := self.a_chat(number, where=lambda tree: bool(tree.title)):
+            active = self.session.active
+            self.session.remove(chat)
+            assert self.told.calls[-1] == ("removed", (chat, False))
+            if active is not None and active.conversation_id == chat:
+                self.client.finish_turn(self.text)
+                self.trees[chat].nodes[active.message_id] = (
+                    self.trees[chat].nodes[active.message_id][0], "assistant", self.text
+                )  # fmt: skip
+            self.let_go(chat)
+            self.removed[chat] = self.trees.pop(chat)
+
+    def let_go(self, chat: str) -> None:
+        for _ in range(self.trees[chat].n_holders):
+            self.session.conversations.close(chat)
+        self.trees[chat].n_holders = 0
+
+    @precondition(lambda self: self.removed and len(self.trees) < MOST_CHATS)
+    @rule(number=numbers)
+    def restore(self, number: int) -> None:
+        chat = self.chat = list(self.removed)[number % len(self.removed)]
+        self.session.restore(chat)
+        self.trees[chat] = self.removed.pop(chat)
+
+    @precondition(lambda self: self.removed)
+    @rule(number=numbers)
+    def purge(self, number: int) -> None:
+        chat = self.chat = list(self.removed)[number % len(self.removed)]
+        del self.removed[chat]
+        self.session.conversations.purge(chat)
+        with pytest.raises(UserError):
+            self.session.regenerate(chat, self.options)
+
+    @precondition(lambda self: len(self.trees) < MOST_CHATS)
+    @rule(number=numbers, at=numbers)
+    def branch(self, number: int, at: int) -> None:
+        chat = self.a_chat(number, where=lambda tree: bool(tree.nodes))
+        if not chat:
+            return
+        old, message = self.trees[chat], self.a_message(chat, at)
+        active = self.session.active
+        copy_id = self.session.branch(chat, message)
+        assert bool(copy_id) == (active is None or active.message_id != message)
+        if not copy_id:
+            return
+        self.told.calls.clear()  # of the list alone
+        copy = self.session.conversations.get(copy_id)
+        tree = self.trees[copy_id] = Tree(old.private, title=copy.title, settings=old.settings)
+        up_to = Tree(old.private, old.nodes, message).path()
+        for made, name in zip(copy.path(), up_to, strict=True):
+            tree.add(made.message_id, made.parent_id, old.nodes[name][1], old.nodes[name][2])
+
+    # ------------------------------------------------------------------------------ replies
+
+    @rule(number=numbers, text=texts, busy=often)
+    def send(self, number: int, text: str, *, busy: bool) -> None:
+        self.be_idle(unless=busy)
+        chat = self.a_chat(number)
+        if not chat:
+            return
+        was_busy = self.session.active is not None
+        reply = self.session.send(chat, text, self.options)
+        if was_busy:
+            assert self.is_refused(reply)
+            return
+        assert reply is not None
+        tree, made = self.trees[chat], self.session.conversations.get(chat)
+        question = made.messages[reply.message_id].parent_id
+        assert question is not None
+        tree.add(question, tree.leaf, "user", text)
+        tree.title = made.title
+        self.began(reply, chat, question)
+
+    @rule(number=numbers, at=numbers, text=texts, busy=often)
+    def edit(self, number: int, at: int, text: str, *, busy: bool) -> None:
+        self.be_idle(unless=busy)
+        chat = self.a_chat(number, where=lambda tree: bool(tree.nodes))
+        if not chat:
+            return
+        tree, message = self.trees[chat], self.a_message(chat, at)
+        was_busy = self.session.active is not None
+        if tree.is_reply(message):
+            is_new = not was_busy and tree.nodes[message][2] != text
+            assert self.session.edit_reply(chat, message, text) == is_new
+            if is_new:
+                leaf = self.session.conversations.get(chat).leaf_id
+                assert leaf is not None
+                tree.add(leaf, tree.nodes[message][0], "assistant", text)
+                self.was_turned(chat)
+            return
+        reply = self.session.edit(chat, message, text, self.options)
+        if was_busy:
+            assert self.is_refused(reply)
+            return
+        assert reply is not None
+        made = self.session.conversations.get(chat)
+        question = made.messages[reply.message_id].parent_id
+        assert question is not None
+        tree.add(question, tree.nodes[message][0], "user", text)
+        tree.title = made.title
+        self.began(reply, chat, question)
+        self.was_turned(chat)
+
+    @rule(number=numbers, at=numbers, busy=often)
+    def regenerate(self, number: int, at: int, *, busy: bool) -> None:
+        self.be_idle(unless=busy)
+        chat = self.a_chat(number, where=lambda tree: bool(tree.nodes))
+        if not chat:
+            return
+        tree, message = self.trees[chat], self.a_message(chat, at)
+        was_busy = self.session.active is not None
+        reply = self.session.regenerate(chat, self.options, message)
+        if was_busy:
+            assert self.is_refused(reply)
+        else:
+            parent = tree.nodes[message][0] if tree.is_reply(message) else message
+            self.began(reply, chat, parent)
+            self.was_turned(chat)
+
+    @rule(number=numbers, at=numbers, busy=often)
+    def continue_reply(self, number: int, at: int, *, busy: bool) -> None:
+        self.be_idle(unless=busy)
+        chat = self.a_chat(number, where=lambda tree: bool(tree.nodes))
+        if not chat:
+            return
+        tree, message = self.trees[chat], self.a_message(chat, at)
+        was_busy = self.session.active is not None
+        reply = self.session.continue_reply(chat, self.options, message)
+        text = tree.nodes[message][2]
+        if was_busy or not tree.is_reply(message) or not text:
+            assert reply is None
+        else:
+            self.began(reply, chat, tree.nodes[message][0], text)
+            self.was_turned(chat)
+
+    @rule(number=numbers, at=numbers, step=st.sampled_from((-1, 1)), busy=often)
+    def turn(self, number: int, at: int, step: int, *, busy: bool) -> None:
+        self.be_idle(unless=busy)
+        chat = self.a_chat(number, where=lambda tree: bool(tree.nodes))
+        if not chat:
+            return
+        tree, message = self.trees[chat], self.a_message(chat, at)
+        siblings = tree.children(tree.nodes[message][0])
+        place = siblings.index(message) + step
+        there = 0 <= place < len(siblings)
+        assert self.session.turn_to_sibling(chat, message, step) == there
+        if there:
+            tree.turn_to(siblings[place])
+            self.was_turned(chat)
+
+    @rule(number=numbers, at=numbers, busy=often)
+    def delete(self, number: int, at: int, *, busy: bool) -> None:
+        self.be_idle(unless=busy)
+        chat = self.a_chat(number, where=lambda tree: bool(tree.nodes))
+        if not chat:
+            return
+        tree, message = self.trees[chat], self.a_message(chat, at)
+        was = Tree(tree.private, dict(tree.nodes), tree.leaf)
+        deleted = self.session.delete_message(chat, message)
+        if self.session.active is not None:
+            assert deleted is None
+            return
+        assert deleted is not None
+        assert [m.message_id for m in deleted.messages] == tree.below(message)
+        tree.drop(message)
+        self.was_turned(chat)
+        self.deleted = [(deleted, was)]
+
+    @precondition(lambda self: self.deleted)
+    @rule()
+    def undelete(self) -> None:
+        """Take the last deletion back, as long as nothing else has changed the chat."""
+        deleted, was = self.deleted.pop()
+        chat = self.chat = deleted.conversation_id
+        gone = [message.message_id for message in deleted.messages]
+        left = {n for n in was.nodes if n not in gone}
+        if chat in self.trees and self.trees[chat].nodes.keys() == left:
+            self.session.undelete(deleted)
+            tree = self.trees[chat]
+            tree.nodes, tree.leaf = {**tree.nodes, **{n: was.nodes[n] for n in gone}}, was.leaf
+            self.was_turned(chat)
+
+    # ---------------------------------------------------------------------------- the engine
+
+    @precondition(lambda self: self.session.active is not None)
+    @rule(text=texts, strategy=strategies)
+    def step(self, text: str, strategy: Strategy) -> None:
+        active = self.session.active
+        assert active is not None
+        if active.status == "waiting":
+            self.client.start_turn()
+        self.client.step(text, len(active.steps))
+        self.text += text
+        assert active.text == self.text
+        before = len(self.client.all(Tune))
+        is_new = strategy != self.strategy
+        self.strategy = strategy
+        assert self.session.tune(strategy)
+        assert len(self.client.all(Tune)) == before + is_new
+
+    @precondition(lambda self: self.session.active is not None)
+    @rule(how=st.sampled_from(("finish", "stop", "fail", "die", "close")))
+    def end(self, how: str) -> None:
+        active = self.session.active
+        assert active is not None
+        self.chat = active.conversation_id
+        if active.status == "waiting":
+            self.client.start_turn()
+            self.client.step("x", len(active.steps))
+            self.text += "x"
+        if how == "fail":
+            self.client.emit(TurnFailed(active.turn_id, "decode", "It failed.", ""))
+        elif how == "die":
+            self.client.emit(EngineDied("Killed.", ""))
+            self.loader.reload()
+            self.client.finish_load()
+        elif how == "close":
+            self.session.end_reply()
+        else:
+            if how == "stop":
+                self.session.stop()
+                assert self.client.cancelled[-1] == self.client.last(StartTurn)
+            self.client.finish_turn(self.text)
+        self.know_end(active)
+
+    def know_end(self, ended: Reply) -> None:
+        assert self.session.active is None
+        assert ended.has_ended
+        tree = self.trees[ended.conversation_id]
+        tree.nodes[ended.message_id] = tree.nodes[ended.message_id][0], "assistant", self.text
+
+    @precondition(
+        lambda self: self.session.active is not None and self.session.active.status == "waiting"
+    )
+    @rule()
+    def refuse(self) -> None:
+        """The engine refuses a reply before it begins, and the window takes it back."""
+        active = self.session.active
+        assert active is not None
+        chat = self.chat = active.conversation_id
+        self.client.emit(TurnFailed(active.turn_id, "prompt-too-long", "Too long.", ""))
+        self.know_end(active)
+        tree = self.trees[chat]
+        question = tree.nodes[active.message_id][0]
+        assert question is not None
+        is_alone = len(tree.children(question)) == 1
+        returned = self.session.take_back(active)
+        assert (returned.message_id if returned is not None else None) == (
+            question if is_alone else None
+        )
+        tree.drop(question if is_alone else active.message_id)
+        if not tree.nodes:
+            assert self.told.calls[-1] == ("removed", (chat, True))
+            self.let_go(chat)
+            del self.trees[chat]
+        else:
+            self.was_turned(chat)
+            assert self.session.conversations.reply_of(chat, active.message_id) is None
+
+    # -------------------------------------------------------------------------- what is true
+
+    @invariant()
+    def the_session_says_so(self) -> None:
+        chats = self.session.conversations
+        active = self.session.active.message_id if self.session.active is not None else ""
+        for chat, tree in self.trees.items():
+            made = chats.get(chat)
+            found = {n: (m.parent_id, m.role, m.text) for n, m in made.messages.items()}
+            assert found.keys() == tree.nodes.keys()
+            assert {n: v for n, v in found.items() if n != active} == {
+                n: v for n, v in tree.nodes.items() if n != active
+            }
+            assert [m.message_id for m in made.path()] == tree.path()
+            assert (made.title, made.private) == (tree.title, tree.private)
+            assert chats.settings_of(chat) == tree.settings
+        listed = {line.conversation_id for line in self.session.summaries}
+        assert listed == {chat for chat, tree in self.trees.items() if tree.title}
+
+    @invariant()
+    def a_restart_would_say_so(self) -> None:
+        """Of private chats the store knows nothing; of the others all but settings just set."""
+        again = ChatSession(FakeClient(), PairLoader(FakeClient()), store=self.store)
+        stored = {c for c, tree in self.trees.items() if tree.title and not tree.private}
+        assert {line.conversation_id for line in again.summaries} == stored
+        active = self.session.active
+        for chat in stored:
+            here, there = self.session.conversations.get(chat), again.conversations.get(chat)
+            assert there.path() == here.path() or (active and active.conversation_id == chat)
+            assert (there.title, there.leaf_id) == (here.title, here.leaf_id)
+            for message in here.messages.values():
+                if message.role == "assistant" and (
+                    active is None or active.message_id != message.message_id
+                ):
+                    ours = self.session.conversations.full_reply(chat, message.message_id)
+                    theirs = again.conversations.full_reply(chat, message.message_id)
+                    assert (ours is None) == (theirs is None)
+                    if ours is not None and theirs is not None:
+                        assert (theirs.text, theirs.steps) == (ours.text, ours.steps)
+
+    @invariant()
+    def only_its_own_chat_was_told_of(self) -> None:
+        active = self.session.active
+        its_own = {self.chat, active.conversation_id if active is not None else ""}
+        for name, value in self.told.calls:
+            if name in ("path", "changed"):
+                assert value.conversation_id == self.chat
+            elif name == "removed":
+                assert value[0] == self.chat
+            elif name in ("started", "progressed", "grew", "tuned"):
+                assert value.conversation_id in its_own
+        self.told.calls.clear()
+
+
+ManyChats.TestCase.settings = limits(
+    max_examples=150, stateful_step_count=50, phases=[Phase.generate]
+)
+TestManyChats = ManyChats.TestCase
