@@ -471,7 +471,7 @@ def test_a_proof_stops_with_the_load(own: pytest.MonkeyPatch, demo_pair: tuple[P
     own.setenv("STAND_IN_Q8_0", "hang")
     client, events = InlineClient(), list[Event]()
     client.on_event = events.append
-    timer = threading.Timer(1.0, client.cancel, ["load"])
+    timer = threading.Timer(1.0, client.cancel)
     timer.start()
     client.request(LoadPair("load", ModelParams(str(demo_pair[0])), kernels="auto"))
     timer.join()
