@@ -5,8 +5,8 @@ profiler looks at the stack where the way changes threads and where it ends, and
 program's functions on it; the largest counts of each place are added.
 
 - a message: the send button to `Broker.request`, and the engine's thread to `LlamaModel.decode`;
-- a step: `LlamaModel.decode`'s caller to the Qt signal, the session's event to the record of its
-  tokens, and the timer to `QTextCursor.insertText`.
+- a step: `LlamaModel.decode`'s caller to `Ticket.tell`, which emits the Qt signal, the session's
+  event to the record of its tokens, and the timer to `QTextCursor.insertText`.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ class Counter:
             name = getattr(arg, "__name__", "")
             if name == "insertText":
                 self._note("step: timer to text", frame)
-            elif name == "emit" and threading.current_thread() is not threading.main_thread():
-                self._note("step: decode to signal", frame)
         elif event == "call":
             code = frame.f_code
             if code.co_name == "request" and code.co_filename.endswith("hosting/broker.py"):
                 self._note("message: button to queue", frame)
+            elif code.co_name == "tell" and code.co_filename.endswith("hosting/broker.py"):
+                self._note("step: decode to signal", frame)
             elif code.co_name == "decode" and code.co_filename.endswith("llama/model.py"):
                 self._note("message: queue to decode", frame)
             elif "provenance" in code.co_filename:
