@@ -28,9 +28,7 @@ def tokens_of(text: str) -> list[str]:
     return _TOKEN.findall(text)
 
 
-def steps_of(
-    tokens: Sequence[str], turn_id: str, seed: int, *, speed: float = 41.2
-) -> tuple[StepCommitted, ...]:
+def steps_of(tokens: Sequence[str], seed: int, *, speed: float = 41.2) -> tuple[StepCommitted, ...]:
     """Return the steps of a reply of these tokens, in the time of so many tokens per second."""
     random = Random(seed)
     steps: list[StepCommitted] = []
@@ -59,7 +57,7 @@ def steps_of(
         seconds = (0.7 + 0.6 * random.random()) * len(group) / speed
         steps.append(
             StepCommitted(
-                turn_id, len(steps), tuple(traces), "".join(group), counts,
+                len(steps), tuple(traces), "".join(group), counts,
                 0.22 * seconds, 0.66 * seconds, 0.04 * seconds, seconds,
                 plain=not counts and len(group) == 1,
             )
@@ -97,7 +95,7 @@ def _of(name: str, counts: Sequence[DraftCount], seconds: float) -> DrafterStats
 
 def record_of(message_id: str, text: str, seed: int) -> RunRecord:
     """Return the record of a scripted reply with this text."""
-    steps = steps_of(tokens_of(text), message_id, seed)
+    steps = steps_of(tokens_of(text), seed)
     return RunRecord(
         message_id,
         "finished",

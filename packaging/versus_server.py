@@ -85,7 +85,7 @@ def compare_all(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
             )
             for path in (target, options.draft)
         ]
-        load = LoadPair("load", models[0], DraftModel(models[1]), kernels=options.kernels)
+        load = LoadPair(models[0], DraftModel(models[1]), kernels=options.kernels)
         for wanted in options.strategies:
             pairs = compare(wanted, load, options)
             yield {

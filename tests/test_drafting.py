@@ -82,7 +82,7 @@ def test_a_pair_of_the_version_before_is_read(
 
 @pytest.mark.parametrize("drafting", ALL)
 def test_a_load_crosses_to_another_process(drafting: Drafting) -> None:
-    command = LoadPair("load", TARGET, drafting)
+    command = LoadPair(TARGET, drafting)
     assert decode(Command, json.loads(json.dumps(encode(command)))) == command
 
 

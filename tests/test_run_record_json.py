@@ -116,13 +116,13 @@ def test_steps_are_left_out_if_wanted() -> None:
 
 def test_times_and_confidences_are_rounded_and_nothing_else() -> None:
     token = TokenTrace(5, "draft", 2, 0.123456, 9)
-    step = StepCommitted("t", 3, (token,), "x", (), 0.0000014, 1 / 3, 0.25, 100.0000004)
+    step = StepCommitted(3, (token,), "x", (), 0.0000014, 1 / 3, 0.25, 100.0000004)
     assert steps_from_json(steps_to_json([step])) == (rounded(step),)
 
 
 def test_numbers_that_are_not_finite_do_not_break_the_file() -> None:
     token = TokenTrace(5, "draft", 2, float("nan"), 9)
-    step = StepCommitted("t", 3, (token,), "x", (), float("inf"), 0.5, 0.25, float("nan"))
+    step = StepCommitted(3, (token,), "x", (), float("inf"), 0.5, 0.25, float("nan"))
     (found,) = steps_from_json(through_json(steps_to_json([step])))
     assert (found.draft_s, found.total_s, found.tokens[0].confidence) == (0.0, 0.0, None)
 
@@ -137,9 +137,9 @@ def test_every_step_comes_back(step: StepCommitted) -> None:
 def decided() -> list[StepCommitted]:
     """Three steps, of which the second was another strategy's."""
     return [
-        StepCommitted("t", 0, (), "a", (), 0, 0, 0, 0, False, Decision("", 0, "first")),
-        StepCommitted("t", 1, (), "b", (), 0, 0, 0, 0),
-        StepCommitted("t", 2, (), "c", (), 0, 0, 0, 0, False, Decision("x", 3, "pays", 2.5, 1.3)),
+        StepCommitted(0, (), "a", (), 0, 0, 0, 0, False, Decision("", 0, "first")),
+        StepCommitted(1, (), "b", (), 0, 0, 0, 0),
+        StepCommitted(2, (), "c", (), 0, 0, 0, 0, False, Decision("x", 3, "pays", 2.5, 1.3)),
     ]
 
 
@@ -238,7 +238,7 @@ def long_reply(n_tokens: int) -> tuple[StepCommitted, ...]:
         n += len(tokens)
         counts = (DraftCount("draft", 3, n_accepted),)
         times = [drawn.uniform(0.5, 1) * scale for scale in (0.004, 0.02, 0.0002, 0.03)]
-        made.append(StepCommitted("turn", len(made), tuple(tokens), text, counts, *times))
+        made.append(StepCommitted(len(made), tuple(tokens), text, counts, *times))
     return tuple(made)
 
 

@@ -76,7 +76,7 @@ _ARGUMENTS = st.recursive(
 
 @given(_ARGUMENTS)
 def test_it_goes_between_processes(value: str | float) -> None:
-    event = LoadFailed("r", "code", sentence("“{a}” is {b:,} {{", a=value, b=value), "{hint}")
+    event = LoadFailed("code", sentence("“{a}” is {b:,} {{", a=value, b=value), "{hint}")
     for found in (
         decode(LoadFailed, json.loads(json.dumps(encode(event)))),
         pickle.loads(pickle.dumps(event)),
@@ -107,6 +107,6 @@ def test_errors_are_pickled_with_their_arguments() -> None:
     ],
 )
 def test_what_is_no_sentence_is_refused(message: object) -> None:
-    data = {"type": "LoadFailed", "request_id": "r", "code": "c", "message": message, "hint": ""}
+    data = {"type": "LoadFailed", "code": "c", "message": message, "hint": ""}
     with pytest.raises(CodecError, match="message"):
         decode(LoadFailed, data)

@@ -7,7 +7,6 @@ from strategies import strategy as strategy_of
 
 
 def turn_of(
-    turn_id: str,
     *,
     messages: tuple[ChatMessage, ...] = (),
     prompting: Prompting | None = None,
@@ -31,4 +30,4 @@ def turn_of(
         prompt = RawText(prompt)
     elif prompt is None:
         prompt = Chat(messages, prompting or Prompting(), cuts)
-    return StartTurn(turn_id, prompt, **options)  # type: ignore[arg-type]
+    return StartTurn(prompt, **options)  # type: ignore[arg-type]

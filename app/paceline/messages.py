@@ -88,7 +88,6 @@ class LoadPair(Tagged, frozen=True):
     """Load a target and what drafts for it; what was loaded before is freed first.
 
     Attributes:
-        request_id: Answered in every event about this load; also what `cancel` takes.
         target: The target model.
         drafting: What drafts besides lookups; the head in the target's file may be absent.
         cache_dir: Folder for measured facts about machine and models; empty: keep none.
@@ -97,7 +96,6 @@ class LoadPair(Tagged, frozen=True):
         kernels: Whose kernels compute on the CPU; holds for the whole process from now on.
     """
 
-    request_id: str
     target: ModelParams
     drafting: Drafting = OWN_HEAD
     cache_dir: str = ""
@@ -110,7 +108,6 @@ class StartTurn(Tagged, frozen=True):
     """Generate one reply.
 
     Attributes:
-        turn_id: Answered in every event about this turn; also what `cancel` takes.
         prompt: What it is generated from.
         sampling: How tokens are drawn.
         strategy: Which drafters are asked, and with which settings.
@@ -129,7 +126,6 @@ class StartTurn(Tagged, frozen=True):
             ``earlier`` copies. They never change what is drawn.
     """
 
-    turn_id: str
     prompt: Prompt
     sampling: SamplingParams = field(default_factory=SamplingParams)
     strategy: Strategy = DEFAULT_STRATEGY
@@ -147,14 +143,11 @@ class StartTurn(Tagged, frozen=True):
 class Tune(Tagged, frozen=True):
     """Change strategy and draft settings of the running turn from its next step on."""
 
-    turn_id: str
     strategy: Strategy
 
 
-class CancelTurn(Tagged, frozen=True):
-    """Stop a turn or a load. Carried as a flag beside the queue, never after other commands."""
-
-    turn_id: str
+class Cancel(Tagged, frozen=True):
+    """Stop what is carried out. Carried as a flag beside the queue, never after other commands."""
 
 
 class DescribeEngine(Tagged, frozen=True):
@@ -168,7 +161,6 @@ class CountTokens(Tagged, frozen=True):
     is answered.
     """
 
-    request_id: str
     prompt: Prompt
     max_tokens: int = 0
 
@@ -176,7 +168,6 @@ class CountTokens(Tagged, frozen=True):
 class RenderPrompt(Tagged, frozen=True):
     """Ask what the loaded target is given for a conversation; answered by `PromptRendered`."""
 
-    request_id: str
     chat: Chat
 
 
@@ -203,8 +194,6 @@ class Remember(Tagged, frozen=True):
 class Calibrate(Tagged, frozen=True):
     """Measure again what steps of each width cost; answered by `Calibrated`. Empties contexts."""
 
-    request_id: str
-
 
 class Reset(Tagged, frozen=True):
     """Forget every text of replies: contexts, indexes, what Auto learned; measured costs stay.
@@ -229,7 +218,7 @@ Command = (
     LoadPair
     | StartTurn
     | Tune
-    | CancelTurn
+    | Cancel
     | DescribeEngine
     | CountTokens
     | RenderPrompt
@@ -256,7 +245,6 @@ class EngineDescribed(Tagged, frozen=True):
 class LoadProgressed(Tagged, frozen=True):
     """Loading goes on; fraction 0..1 of the stage."""
 
-    request_id: str
     stage: Literal["target", "draft"]
     fraction: float
 
@@ -264,7 +252,6 @@ class LoadProgressed(Tagged, frozen=True):
 class PairLoaded(Tagged, frozen=True):
     """Both models are ready. `notes` are sentences for the user (e.g. why a draft is not used)."""
 
-    request_id: str
     target: ModelInfo
     draft: ModelInfo | None
     load_s: float
@@ -284,7 +271,6 @@ class LoadFailed(Tagged, frozen=True):
     `smaller_ctx` is a shorter context in tokens that may fit; 0: none is known.
     """
 
-    request_id: str
     code: str
     message: UserText
     hint: UserText
@@ -299,7 +285,6 @@ class TokensCounted(Tagged, frozen=True):
     """The size of a prompt for the loaded target.
 
     Attributes:
-        request_id: The question's.
         n_tokens: Tokens of the prompt with everything in it; -1: no model is loaded, or it cannot
             take the prompt.
         n_ctx: Tokens that the context holds.
@@ -308,7 +293,6 @@ class TokensCounted(Tagged, frozen=True):
         n_cut: How many messages would be left out.
     """
 
-    request_id: str
     n_tokens: int
     n_ctx: int
     per_message: tuple[int, ...] = ()
@@ -319,7 +303,6 @@ class PromptRendered(Tagged, frozen=True):
     """A conversation as the loaded target is given it.
 
     Attributes:
-        request_id: The question's.
         text: The prompt, control tokens as their texts; of a long one the end. Empty: there is
             none, and `problem` says why.
         n_chars: Characters of the whole prompt.
@@ -333,7 +316,6 @@ class PromptRendered(Tagged, frozen=True):
         is_guessed: Whether `own` is a guess, since the file brings none, or none that works.
     """
 
-    request_id: str
     text: str = ""
     n_chars: int = 0
     problem: UserText = ""
@@ -354,7 +336,6 @@ class Remembered(Tagged, frozen=True):
 class Calibrated(Tagged, frozen=True):
     """What decodes of the target and of the draft model cost; `problem`: why that is not known."""
 
-    request_id: str
     n_threads: int = 0
     costs: tuple[WidthCost, ...] = ()
     draft_costs: tuple[WidthCost, ...] = ()
@@ -368,7 +349,6 @@ class TurnStarted(Tagged, frozen=True):
     is none of the reply's tokens. `knows_marks`: template or vocabulary know marks of reasoning.
     """
 
-    turn_id: str
     n_prompt: int
     n_reused: int
     seed: int
@@ -381,7 +361,6 @@ class TurnStarted(Tagged, frozen=True):
 class PrefillProgressed(Tagged, frozen=True):
     """Tokens of the prompt that are in the target's context, of all."""
 
-    turn_id: str
     n_done: int
     n_total: int
 
@@ -390,7 +369,6 @@ class StepCommitted(Tagged, frozen=True):
     """One decoding step. The first one of a turn commits the token from the prefill's logits.
 
     Attributes:
-        turn_id: The turn.
         step: 0 for the token from the prefill, then 1, 2, …
         tokens: The committed tokens in order; none where a reply that fails only gives out text
             that was held back.
@@ -405,7 +383,6 @@ class StepCommitted(Tagged, frozen=True):
         decision: What Auto decided; None where something else is in charge.
     """
 
-    turn_id: str
     step: int
     tokens: tuple[TokenTrace, ...]
     text: str
@@ -422,7 +399,6 @@ class ControlReported(Tagged, frozen=True):
     """What Auto knows by now; a few times a second in its turns, and before they end.
 
     Attributes:
-        turn_id: The turn.
         step: The last step that it has seen.
         plain_s: Seconds that the decode of a plain step takes at present.
         pace: How fast the machine is at present compared with what was measured; 0.5 is half.
@@ -431,7 +407,6 @@ class ControlReported(Tagged, frozen=True):
         drafters: What is thought of each.
     """
 
-    turn_id: str
     step: int
     plain_s: float
     pace: float
@@ -443,14 +418,12 @@ class ControlReported(Tagged, frozen=True):
 class FiguresReported(Tagged, frozen=True):
     """The figures of the running turn so far; a few times a second."""
 
-    turn_id: str
     stats: TurnStats
 
 
 class TuneApplied(Tagged, frozen=True):
     """The running turn uses this strategy, given with all its settings, from now on."""
 
-    turn_id: str
     strategy: Strategy
 
 
@@ -460,7 +433,6 @@ class TuneRejected(Tagged, frozen=True):
     `strategy` is what was asked for, or what was in force until now.
     """
 
-    turn_id: str
     strategy: Strategy
     code: str
     message: UserText
@@ -471,14 +443,12 @@ class TextDiverged(Tagged, frozen=True):
     """A token is not the one that `StartTurn.expected` has; `TurnFinished` follows ("cancelled").
 
     Attributes:
-        turn_id: The turn.
         index: Place of the token in the reply, from 0.
         expected: The id that was expected; -1: the reply had ended there.
         found: The id that was sampled; -1: the reply goes on no further.
         margin: The smallest change of one logit that draws `expected` instead; None: none does.
     """
 
-    turn_id: str
     index: int
     expected: int
     found: int
@@ -492,7 +462,6 @@ class TurnFinished(Tagged, frozen=True):
     the one in force at the end, with all its settings.
     """
 
-    turn_id: str
     reason: FinishReason
     text: str
     tokens: tuple[int, ...]
@@ -504,7 +473,6 @@ class TurnFinished(Tagged, frozen=True):
 class TurnFailed(Tagged, frozen=True):
     """The turn ended in an error; what was committed before it stays valid."""
 
-    turn_id: str
     code: str
     message: UserText
     hint: UserText
@@ -529,7 +497,7 @@ TurnEvent = (
     | TurnFinished
     | TurnFailed
 )
-"""What happens in a turn, whose `turn_id` it has."""
+"""What happens in a turn."""
 Event = (
     EngineDescribed
     | LoadProgressed

@@ -175,9 +175,25 @@ def last_part(
         n_parts: How many turns these are.
         has_begun: Whether the last has given a token; that is not kept if the program is killed.
     """
-    if not has_begun and len({step.turn_id for step in steps}) < n_parts:
+    turns = _turns(steps)
+    if not has_begun and len(set(turns)) < n_parts:
         return ()
-    return tuple(step for step in steps if step.turn_id == steps[-1].turn_id)
+    return tuple(step for step, turn in zip(steps, turns, strict=True) if turn == turns[-1])
+
+
+def _turns(steps: Sequence[StepCommitted]) -> list[int]:
+    """Return the number of the turn that each step is of: its first step has the number 0.
+
+    Text that no step tells stands before that in a step of its own, without tokens.
+    """
+    turns: list[int] = []
+    turn, only_text = -1, False
+    for step in steps:
+        if step.step == 0 and not only_text:
+            turn += 1
+        only_text = step.step == 0 and not step.tokens
+        turns.append(max(turn, 0))
+    return turns
 
 
 def record_to_json(record: RunRecord, *, with_steps: bool = True) -> dict[str, Any]:
@@ -239,7 +255,7 @@ def steps_to_json(steps: Sequence[StepCommitted]) -> dict[str, Any]:
     decided = [(i, step.decision) for i, step in enumerate(steps) if step.decision is not None]
     columns = _decisions_to_json(decided, number) if decided else {}
     return columns | {
-        "turn": [number(step.turn_id) for step in steps],
+        "turn": [number(f"turn {turn}") for turn in _turns(steps)],  # the version before reads it
         "step": [step.step for step in steps],
         "text": [step.text for step in steps],
         "plain": [int(step.plain) for step in steps],
@@ -284,7 +300,6 @@ def steps_from_json(data: object) -> tuple[StepCommitted, ...]:
     decisions = _decisions(columns, n) if "decided_step" in data else {}
     return tuple(
         StepCommitted(
-            turn,
             number[i],
             tuple(islice(traces, n_tokens[i])),
             texts[i],
@@ -296,9 +311,7 @@ def steps_from_json(data: object) -> tuple[StepCommitted, ...]:
             bool(plain[i]),
             decisions.get(i),
         )
-        for i, (turn, (draft, verify, sample, total)) in enumerate(
-            zip(columns.named("turn", n), times, strict=True)
-        )
+        for i, (draft, verify, sample, total) in enumerate(times)
     )
 
 

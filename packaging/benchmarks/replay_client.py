@@ -74,7 +74,6 @@ class ReplayClient(QObject):
             drafter = file_of(command.drafting)
             self._broker.emit(
                 PairLoaded(
-                    command.request_id,
                     _info(command.target.path),
                     _info(drafter) if drafter else None,
                     0.0,
@@ -82,10 +81,9 @@ class ReplayClient(QObject):
             )
         elif isinstance(command, StartTurn):
             self._turn = command
-            turn_id = command.turn_id
-            self._steps = steps_of(self._tokens, turn_id, 1, speed=self._tokens_per_s)
+            self._steps = steps_of(self._tokens, 1, speed=self._tokens_per_s)
             self._at = self.n_tokens = 0
-            self._broker.emit(TurnStarted(turn_id, 600, 0, 7))
+            self._broker.emit(TurnStarted(600, 0, 7))
             self._start_s = 0.0
             self._timer.start(0)
 
@@ -117,7 +115,7 @@ class ReplayClient(QObject):
             self._broker.emit(step)
         if self._turn is not None and perf_counter() >= self._figures_s:
             self._figures_s += FIGURES_EVERY_S
-            self._broker.emit(FiguresReported(self._turn.turn_id, self._stats()))
+            self._broker.emit(FiguresReported(self._stats()))
         if self._at < len(self._steps):
             next_s = self._start_s + self.n_tokens / self._tokens_per_s
             self._timer.start(max(ceil(1e3 * (next_s - perf_counter())), 0))
@@ -125,7 +123,6 @@ class ReplayClient(QObject):
             turn, self._turn = self._turn, None
             self._broker.emit(
                 TurnFinished(
-                    turn.turn_id,
                     "eog",
                     "".join(self._tokens),
                     (),

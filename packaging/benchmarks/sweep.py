@@ -34,7 +34,7 @@ from paceline.bench.recommend import bootstrap
 from paceline.bench.workload import Workload, read_workloads
 from paceline.engine.api import Pair, generate, load_pair
 from paceline.engine.measure.calibration import calibrated
-from paceline.messages import Calibrate, ModelParams
+from paceline.messages import ModelParams
 from paceline.paths import demo_pair
 
 PLAIN, AUTO = "off", "auto"
@@ -185,7 +185,7 @@ def main(arguments: list[str] | None = None) -> int:
     with load_pair(*models, kernels=args.kernels) as pair:
         for model in pair.loaded.models:
             model.clock = time.thread_time
-        calibrated(pair.loaded, Calibrate("all"))
+        calibrated(pair.loaded)
         make = partial(reply, pair, workloads, {})
         kinds = args.kinds or [k for k in workloads if n_ctx or not k.startswith("long")]
         return compare(kinds, strategies, make, args.repeat)

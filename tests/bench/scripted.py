@@ -70,7 +70,7 @@ class Engine:
                 described: EngineDescribed = sample(EngineDescribed)
                 return [described]
             case Calibrate():
-                return [Calibrated(command.request_id, 1, COSTS)]
+                return [Calibrated(1, COSTS)]
             case StartTurn():
                 answer = self.reply(command)
                 return [] if answer is None else [answer]
@@ -98,7 +98,6 @@ def finished(command: StartTurn, figures: TurnStats, tokens: tuple[int, ...] = (
     """The end of a turn."""
     ids = tokens or tuple(range(figures.n_generated))
     return TurnFinished(
-        command.turn_id,
         "length",
         "text",
         ids,

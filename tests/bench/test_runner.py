@@ -179,13 +179,10 @@ def test_what_is_under_way_at_a_stop_does_not_count() -> None:
     run, engine = bench(("draft",))
     engine.reply = lambda command: reply(command) if len(engine.turns) < 6 else None
     engine.drive(run)
-    last = engine.turns[-1]
     assert not run.is_over
     run.stop()
     assert not run.is_over, "the engine is still at it"
-    run.on_event(
-        TurnFinished(last.turn_id, "cancelled", "", (1,), 1, Strategy.of("off"), stats(0.1))
-    )
+    run.on_event(TurnFinished("cancelled", "", (1,), 1, Strategy.of("off"), stats(0.1)))
     assert run.is_over
     assert len(run.result().runs) == 2
 
@@ -193,7 +190,7 @@ def test_what_is_under_way_at_a_stop_does_not_count() -> None:
 def test_a_failed_strategy_is_left_out_where_it_failed() -> None:
     def fail(command: StartTurn) -> Event:
         if strategy_text(command.strategy) == "draft" and command.prompt == B.prompt:
-            return TurnFailed(command.turn_id, "decode-failed", "It broke.", "Try less.")
+            return TurnFailed("decode-failed", "It broke.", "Try less.")
         return reply(command)
 
     run, engine = bench(("draft", "suffix"))
@@ -212,7 +209,7 @@ def test_a_failed_strategy_is_left_out_where_it_failed() -> None:
 def test_a_prompt_that_does_not_fit_costs_its_workload_alone() -> None:
     def fail(command: StartTurn) -> Event:
         if command.prompt == B.prompt:
-            return TurnFailed(command.turn_id, "prompt-too-long", "Too long.", "")
+            return TurnFailed("prompt-too-long", "Too long.", "")
         return reply(command)
 
     run, engine = bench(("draft",))
@@ -243,7 +240,7 @@ def test_models_that_are_gone_end_it_with_the_reason(is_told_why: bool) -> None:
     engine.drive(run)
     if is_told_why:  # a decode has failed for good: the engine tells the end, then the reason
         run.on_event(Unloaded())
-        failed = TurnFailed(engine.turns[-1].turn_id, "compute-failed", "The GPU failed.", "")
+        failed = TurnFailed("compute-failed", "The GPU failed.", "")
         run.on_event(failed)
     else:
         run.on_event(reply(engine.turns[-1]))
@@ -259,7 +256,7 @@ def test_a_calibration_that_fails_is_told() -> None:
     while (command := run.next_command()) is not None:
         events = engine.ask(command)
         if isinstance(command, Calibrate):
-            events = [Calibrated(command.request_id, problem="There is no room.")]
+            events = [Calibrated(problem="There is no room.")]
         for event in events:
             run.on_event(event)
     report = run.result()
@@ -277,7 +274,7 @@ def test_a_calibration_that_costs_the_models_is_told() -> None:
         assert command is not None
         if isinstance(command, Calibrate):
             run.on_event(Unloaded())
-            run.on_event(Calibrated(command.request_id, problem="The GPU failed."))
+            run.on_event(Calibrated(problem="The GPU failed."))
         else:
             for event in engine.ask(command):
                 run.on_event(event)
@@ -309,7 +306,7 @@ class Loaded:
     def __init__(self, demo_pair: tuple[object, object]) -> None:
         self.client = ThreadedClient()
         target, draft = (ModelParams(str(path), n_threads=1) for path in demo_pair)
-        pair = self.client.request(LoadPair("load", target, DraftModel(draft))).wait()
+        pair = self.client.request(LoadPair(target, DraftModel(draft))).wait()
         assert isinstance(pair, PairLoaded)
         self.pair = pair
 

@@ -245,7 +245,7 @@ def told(
 ) -> tuple[str, int]:
     """The code and the bytes that could be freed."""
     costs = tuple(WidthCost(n, 0.01 * t, 5) for n, t in enumerate(curve, 1))
-    report = ControlReported("t", 9, 0.01, 1.0, 0.0, costs, drafters)
+    report = ControlReported(9, 0.01, 1.0, 0.0, costs, drafters)
     found = pair_advice(report, models={"draft"}, target=target, draft=draft)
     if found is None:
         return "", 0

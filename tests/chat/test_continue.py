@@ -25,11 +25,11 @@ def bench(store: ConversationStore) -> ChatBench:
 
 
 def cut(bench: ChatBench, text: str, reason: str) -> None:
-    turn_id = bench.client.start_turn()
+    bench.client.start_turn()
     bench.client.step("One", 0)
     bench.client.step(" two", 1)
     bench.client.emit(
-        TurnFinished(turn_id, reason, text, (1, 1, 2, 3), 7, Strategy.of("off"), STATS)  # type: ignore[arg-type]
+        TurnFinished(reason, text, (1, 1, 2, 3), 7, Strategy.of("off"), STATS)  # type: ignore[arg-type]
     )
 
 

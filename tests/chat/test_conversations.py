@@ -245,8 +245,7 @@ def test_an_empty_private_chat_gives_way_to_an_ordinary_one(bench: ChatBench) ->
 
 def refuse(bench: ChatBench) -> str | None:
     """Let the engine refuse the last question, and take it back as the window does."""
-    turn_id = bench.client.last(StartTurn).turn_id
-    bench.client.emit(TurnFailed(turn_id, "prompt-too-long", "It is too long.", ""))
+    bench.client.emit(TurnFailed("prompt-too-long", "It is too long.", ""))
     reply = bench.reply()
     return text_of(bench.session.take_back(reply))
 

@@ -29,7 +29,7 @@ def step(reason: Reason = "pays", drafter: str = "draft", n: int = 3) -> StepCom
     n = n if reason in DRAFTS else 0
     counts = (DraftCount(drafter, n, n - 1),) if n else ()
     decision = Decision(drafter if n else "", n, reason)
-    return StepCommitted("t", 1, (), "", counts, 0, 0, 0, 0, decision=decision)
+    return StepCommitted(1, (), "", counts, 0, 0, 0, 0, decision=decision)
 
 
 def steps(**counts: int) -> list[StepCommitted]:
@@ -39,7 +39,7 @@ def steps(**counts: int) -> list[StepCommitted]:
 
 def report(*drafters: Outlook) -> ControlReported:
     costs = (WidthCost(1, 0.04, 9), WidthCost(2, 0.06, 9))
-    return ControlReported("t", 40, 0.04, 1.0, 0.2, costs, drafters)
+    return ControlReported(40, 0.04, 1.0, 0.2, costs, drafters)
 
 
 def outlook(drafter: str, *, n_judged: int = 900, gain: float | None = None) -> Outlook:
@@ -166,7 +166,7 @@ def test_another_phase_is_shown_when_it_is_news_twice_and_in_the_end_of_all_step
 
 def test_steps_without_a_decision_are_left_out() -> None:
     log = DecisionLog()
-    log.push(StepCommitted("t", 1, (), "", (), 0, 0, 0, 0))
+    log.push(StepCommitted(1, (), "", (), 0, 0, 0, 0))
     log.judge(speedup=None, report=None, has_ended=False)
     assert log.whole.n_steps == 0
     assert log.phase is None

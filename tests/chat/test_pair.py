@@ -27,8 +27,7 @@ class Bench:
         self.loader.set_listener(self.told)
 
     def fail(self, code: str = "broken") -> None:
-        request_id = self.client.last(LoadPair).request_id
-        self.client.emit(LoadFailed(request_id, code, "It is broken.", "Take another."))
+        self.client.emit(LoadFailed(code, "It is broken.", "Take another."))
 
     @property
     def loaded(self) -> list[str]:
@@ -47,7 +46,7 @@ def test_a_load_asks_the_engine_and_ends_ready(bench: Bench) -> None:
         A.target, A.drafting, "/cache",
     )  # fmt: skip
     assert bench.loader.state.status == "loading"
-    bench.client.emit(LoadProgressed(command.request_id, "draft", 0.5))
+    bench.client.emit(LoadProgressed("draft", 0.5))
     assert (bench.loader.state.stage, bench.loader.state.fraction) == ("draft", 0.5)
     bench.client.finish_load("A note.")
     state = bench.loader.state
@@ -76,8 +75,8 @@ def test_events_of_an_older_load_are_dropped(bench: Bench) -> None:
     old = bench.client.tickets[-1]
     bench.loader.load(B)
     assert bench.client.cancelled == [old.command]
-    bench.client.emit(LoadProgressed("", "target", 0.9), old)
-    bench.client.emit(LoadFailed("", "cancelled", "Stopped.", ""), old)
+    bench.client.emit(LoadProgressed("target", 0.9), old)
+    bench.client.emit(LoadFailed("cancelled", "Stopped.", ""), old)
     assert bench.loader.state.fraction == 0
     bench.client.finish_load()
     assert bench.loader.state.pair == B
@@ -187,7 +186,7 @@ def test_what_is_held_follows_what_the_engine_does(bench: Bench) -> None:
     assert bench.loader.held == decided
     bench.loader.load(B)
     assert bench.loader.held == decided  # a reply may still be written with it
-    bench.client.emit(LoadProgressed(bench.client.last(LoadPair).request_id, "target", 0.0))
+    bench.client.emit(LoadProgressed("target", 0.0))
     assert bench.loader.held is None
     bench.fail()
     assert bench.loader.held is None

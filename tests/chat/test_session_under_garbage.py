@@ -59,11 +59,11 @@ class Chat(Shown):
 
 def sequence_of(turn_id: str) -> list[Event]:
     """A sound reply."""
-    steps = [step_of(turn_id, f"word {n} ", n) for n in range(4)]
-    finished = TurnFinished(turn_id, "eog", "word " * 4, (1, 2), 1, Strategy.of("draft"), STATS)
+    steps = [step_of(f"word {n} ", n) for n in range(4)]
+    finished = TurnFinished("eog", "word " * 4, (1, 2), 1, Strategy.of("draft"), STATS)
     return [
-        TurnStarted(turn_id, 9, 0, 1),
-        PrefillProgressed(turn_id, 9, 9),
+        TurnStarted(9, 0, 1),
+        PrefillProgressed(9, 9),
         *steps,
         structs.replace(sample(TurnFinished), turn_id=turn_id) if turn_id == "other" else finished,
     ]
@@ -124,10 +124,10 @@ def test_mutated_replies_harm_no_other_reply(seed: int, is_long: bool) -> None:
 
 def end_and_ask_again(chat: Chat, turn_id: str) -> None:
     """Whatever was sent: the next question gets its own answer, from a pair loaded again."""
-    chat.client.emit(TurnFailed(turn_id, "x", "y", ""))
+    chat.client.emit(TurnFailed("x", "y", ""))
     if chat.session.active is not None:  # it waits for the models, since they are gone
         chat.load()
-        chat.client.emit(TurnFailed(turn_id, "x", "y", ""))
+        chat.client.emit(TurnFailed("x", "y", ""))
     assert chat.session.active is None
     before = chat.texts
     chat.load()

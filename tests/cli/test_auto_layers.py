@@ -52,7 +52,7 @@ def engine_with(*devices: DeviceInfo) -> ScriptedEngine:
 
     def answer(command: Command) -> list[Event]:
         if isinstance(command, LoadPair):
-            return [LoadFailed(command.request_id, "cannot-load", "It is a fake.", "")]
+            return [LoadFailed("cannot-load", "It is a fake.", "")]
         assert isinstance(command, DescribeEngine)
         return [EngineDescribed("0", "", supports_gpu=True, devices=devices)]
 
@@ -72,7 +72,7 @@ def plan() -> Planner:
 @pytest.fixture
 def load(demo_pair: tuple[Path, Path]) -> LoadPair:
     target, draft = demo_pair
-    return LoadPair("load", ModelParams(str(target)), DraftModel(ModelParams(str(draft))))
+    return LoadPair(ModelParams(str(target)), DraftModel(ModelParams(str(draft))))
 
 
 def not_asked(*_: object) -> MemoryPlan:
@@ -122,7 +122,7 @@ def test_a_run_decides_before_it_loads_and_hears_of_the_load(
     load: LoadPair, plan: Planner, capsys: pytest.CaptureFixture[str]
 ) -> None:
     engine = engine_with(gpu(GIB // 4), structs.replace(CPU, total_bytes=MIB, free_bytes=MIB))
-    request = ChatRequest(load, StartTurn("turn", RawText("p")))
+    request = ChatRequest(load, StartTurn(RawText("p")))
     with Interrupts() as interrupts, pytest.raises(TurnError, match="It is a fake"):
         ChatRun(engine.client, request, interrupts, as_json=False, plan=plan).run()
     loads = [command for command in engine.commands if isinstance(command, LoadPair)]

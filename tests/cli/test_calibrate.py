@@ -98,7 +98,7 @@ def test_ctrl_c_stops_it() -> None:
     def answer(_command: Command) -> Iterator[Event]:
         signal.raise_signal(signal.SIGINT)
         engine.wait_for_cancel()
-        yield Calibrated("calibrate", problem="Stopped.")
+        yield Calibrated(problem="Stopped.")
 
     engine = ScriptedEngine(answer)
     with Interrupts() as interrupts, engine as client, pytest.raises(UserError) as caught:
@@ -110,7 +110,7 @@ def test_ctrl_c_stops_it() -> None:
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (Calibrated("calibrate", problem="It broke."), "It broke."),
+        (Calibrated(problem="It broke."), "It broke."),
         (EngineDied("The engine crashed.", "Try again."), "The engine crashed. Try again."),
     ],
 )

@@ -14,10 +14,8 @@ from msgspec import structs
 
 from cli.scripted import ScriptedEngine
 from hosting.rig import wait_until
-from paceline.cli.chat import TURN_ID
 from paceline.cli.chat_run import ChatRequest, ChatRun
 from paceline.cli.loading import USAGE_CODES, TurnError
-from paceline.cli.model_options import LOAD_ID
 from paceline.cli.output import Interrupts
 from paceline.figures import Sameness
 from paceline.messages import (
@@ -51,8 +49,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 INFO = ModelInfo("m", "m", "llama", "", 1, 1, 64, 64, 8, 1, 1, 1, 0, True, True)
-LOADED = PairLoaded(LOAD_ID, INFO, None, 0.1)
-STARTED = TurnStarted(TURN_ID, 3, 0, 7)
+LOADED = PairLoaded(INFO, None, 0.1)
+STARTED = TurnStarted(3, 0, 7)
 STATS = TurnStats(
     None, 3, 0, 2, 0.1, 0.2, 0.3, 10.0, None, 1, 0, 0, 0, None, 1.0, 0.0, ()
 )  # fmt: skip
@@ -65,16 +63,14 @@ DRAFTER = DrafterStats("draft", 1, 1, 1, 0.0, 0.1, 0.0, 1, 1, 2, 1, (1, 0))
 
 def step(index: int, text: str, *, drafted: tuple[DraftCount, ...] = ()) -> StepCommitted:
     trace = TokenTrace(index, "target", -1, None, len(text))
-    return StepCommitted(TURN_ID, index, (trace,), text, drafted, 0.0, 0.1, 0.0, 0.1)
+    return StepCommitted(index, (trace,), text, drafted, 0.0, 0.1, 0.0, 0.1)
 
 
 def finished(text: str, stats: TurnStats = STATS, reason: str = "eog") -> TurnFinished:
-    return TurnFinished(TURN_ID, reason, text, (0, 1), 7, Strategy.of("off"), stats)  # type: ignore[arg-type]
+    return TurnFinished(reason, text, (0, 1), 7, Strategy.of("off"), stats)  # type: ignore[arg-type]
 
 
-REQUEST = ChatRequest(
-    LoadPair(LOAD_ID, ModelParams("m.gguf")), StartTurn(TURN_ID, RawText("p")), ("A note.",)
-)
+REQUEST = ChatRequest(LoadPair(ModelParams("m.gguf")), StartTurn(RawText("p")), ("A note.",))
 
 
 def run(turn: Iterable[Event], load: list[Event] | None = None, *, as_json: bool = False) -> int:
@@ -115,9 +111,7 @@ def test_json_leaves_out_a_mark_that_no_token_has(capsys: Capture) -> None:
 def test_notes_and_rejected_tunes_are_told(capsys: Capture) -> None:
     loaded = structs.replace(LOADED, notes=("From the load.",))
     started = structs.replace(STARTED, notes=("From the turn.",))
-    rejected = TuneRejected(
-        TURN_ID, Strategy.of("draft"), "broken", "The drafter failed.", "Try another."
-    )
+    rejected = TuneRejected(Strategy.of("draft"), "broken", "The drafter failed.", "Try another.")
     run([started, rejected, finished("")], [loaded])
     err = capsys.readouterr().err.splitlines()
     assert err[:4] == [
@@ -141,8 +135,8 @@ def test_that_the_text_depends_on_drafts_is_told(
 
 
 def test_progress_is_for_terminals(capsys: Capture) -> None:
-    load = [LoadProgressed(LOAD_ID, "target", 0.5), LOADED]
-    run([STARTED, PrefillProgressed(TURN_ID, 1, 3), finished("")], load)
+    load = [LoadProgressed("target", 0.5), LOADED]
+    run([STARTED, PrefillProgressed(1, 3), finished("")], load)
     assert "Loading" not in capsys.readouterr().err
 
 
@@ -150,8 +144,8 @@ def test_progress_on_a_terminal_is_wiped_away(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    load = [LoadProgressed(LOAD_ID, "draft", 0.5), LOADED]
-    run([STARTED, PrefillProgressed(TURN_ID, 1, 3), step(0, "a"), finished("a")], load)
+    load = [LoadProgressed("draft", 0.5), LOADED]
+    run([STARTED, PrefillProgressed(1, 3), step(0, "a"), finished("a")], load)
     err = capsys.readouterr().err
     assert "\r\x1b[KLoading the draft model … 50%" in err
     assert "\r\x1b[KReading the prompt … 1 of 3 tokens\r\x1b[K" in err
@@ -169,14 +163,14 @@ def test_control_characters_do_not_reach_a_terminal(
 
 
 def test_a_failed_load_starts_no_turn() -> None:
-    failed = LoadFailed(LOAD_ID, "does-not-fit", "It does not fit.", "Take another.")
+    failed = LoadFailed("does-not-fit", "It does not fit.", "Take another.")
     with pytest.raises(TurnError, match="does not fit") as caught:
         run([], [failed])
     assert caught.value.exit_code == 1
 
 
 def test_a_turn_that_fails_on_the_way_ends_its_line(capsys: Capture) -> None:
-    failed = TurnFailed(TURN_ID, "decode-failed", "The decode failed.", "")
+    failed = TurnFailed("decode-failed", "The decode failed.", "")
     with pytest.raises(TurnError) as caught:
         run([STARTED, step(0, "so far"), failed])
     assert caught.value.exit_code == 1
@@ -186,7 +180,7 @@ def test_a_turn_that_fails_on_the_way_ends_its_line(capsys: Capture) -> None:
 @pytest.mark.parametrize("code", sorted(USAGE_CODES))
 def test_a_value_that_the_engine_refuses_is_wrong_usage(code: str) -> None:
     with pytest.raises(TurnError) as caught:
-        run([TurnFailed(TURN_ID, code, "No.", "")])
+        run([TurnFailed(code, "No.", "")])
     assert caught.value.exit_code == 2
 
 
@@ -199,9 +193,9 @@ def test_a_dead_engine_is_a_failure() -> None:
 @pytest.mark.parametrize(
     ("load", "turn"),
     [
-        ([LoadFailed(LOAD_ID, "cancelled", "Stopped.", "")], []),
+        ([LoadFailed("cancelled", "Stopped.", "")], []),
         ([], []),
-        ([LOADED], [TurnFailed(TURN_ID, "cancelled", "Stopped.", "")]),
+        ([LOADED], [TurnFailed("cancelled", "Stopped.", "")]),
     ],
 )
 def test_an_interrupted_start_is_not_a_failure(load: list[Event], turn: list[Event]) -> None:
@@ -249,7 +243,7 @@ def test_a_reply_that_nothing_is_known_of_has_no_ratio(capsys: Capture, stats: T
 
 
 def test_the_figures_on_the_way_are_not_printed(capsys: Capture) -> None:
-    on_the_way = FiguresReported(TURN_ID, SPECULATED)
+    on_the_way = FiguresReported(SPECULATED)
     run([STARTED, step(0, "a"), on_the_way, step(1, "b"), finished("ab")], as_json=True)
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [line["event"] for line in lines] == ["step", "step", "finished"]

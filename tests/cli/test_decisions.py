@@ -11,7 +11,7 @@ from paceline.messages import StepCommitted
 def words(*decisions: Decision | None) -> str:
     return decisions_in_words(
         mix_of(
-            StepCommitted("t", i, (), "", (), 0, 0, 0, 0, decision=decision)
+            StepCommitted(i, (), "", (), 0, 0, 0, 0, decision=decision)
             for i, decision in enumerate(decisions)
         )
     )

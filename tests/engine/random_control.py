@@ -85,5 +85,5 @@ class RandomControl:
         assert drafter != self._settled.drafter
         assert 0 <= n_agreed <= n_compared <= self._offers[drafter]
 
-    def report(self, turn_id: str, step: int, n_ctx: int) -> ControlReported:
-        return ControlReported(turn_id, step, 1.0, 1.0, 0.0, (), ())
+    def report(self, step: int, n_ctx: int) -> ControlReported:
+        return ControlReported(step, 1.0, 1.0, 0.0, (), ())

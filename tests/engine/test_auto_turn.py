@@ -89,7 +89,6 @@ def test_auto_reports_what_it_knows_and_last_of_all_before_the_end(
     assert steps == sorted(steps)
     assert steps[-1] == last.stats.n_steps
     final = reports[-1]
-    assert final.turn_id == "turn"
     assert final.plain_s > 0
     assert [w.width for w in final.costs][:1] == [1]
     assert {outlook.drafter for outlook in final.drafters} == {"draft", "suffix"}
@@ -202,9 +201,7 @@ class OnDisk:
             models["draft"] = self._model(draft_price)
         bench = Bench(**models)
         drafting = DraftModel(ModelParams("draft")) if draft else None
-        bench.client.request(
-            LoadPair("load", ModelParams("target"), drafting, cache_dir=str(self.folder))
-        )
+        bench.client.request(LoadPair(ModelParams("target"), drafting, cache_dir=str(self.folder)))
         return bench
 
     def ask(self, *, remember: bool, draft: bool = True) -> None:
@@ -282,11 +279,9 @@ def test_a_reset_does_not_cost_what_was_kept(
 
 def test_a_turn_without_auto_keeps_nothing(tmp_path: Path) -> None:
     bench = Bench(target=FakeModel(LANGUAGE))
-    bench.client.request(LoadPair("load", ModelParams("target"), cache_dir=str(tmp_path)))
+    bench.client.request(LoadPair(ModelParams("target"), cache_dir=str(tmp_path)))
     bench.client.request(
-        StartTurn(
-            "turn", RawText("ask"), strategy=strategy_of("suffix"), remember=True, max_tokens=20
-        )
+        StartTurn(RawText("ask"), strategy=strategy_of("suffix"), remember=True, max_tokens=20)
     )
     finished(bench.events[-1])
     assert OnDisk(tmp_path).facts() == {}

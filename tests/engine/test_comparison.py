@@ -89,7 +89,7 @@ def test_the_first_other_token_ends_the_reply(desk: Desk, strategy: str, place: 
 def test_a_reply_that_goes_on_longer_differs_at_the_old_end(desk: Desk, strategy: str) -> None:
     plain = desk.ask()
     again = desk.ask(strategy=strategy, expected=plain.tokens[:20])
-    assert desk.divergences == [TextDiverged("turn", 20, -1, plain.tokens[20])]
+    assert desk.divergences == [TextDiverged(20, -1, plain.tokens[20])]
     assert (again.reason, len(again.tokens)) == ("cancelled", 21)
 
 
@@ -97,7 +97,7 @@ def test_a_reply_that_goes_on_longer_differs_at_the_old_end(desk: Desk, strategy
 def test_a_reply_that_ends_earlier_differs_behind_its_end(desk: Desk, strategy: str) -> None:
     plain = desk.ask()
     again = desk.ask(strategy=strategy, max_tokens=20, expected=plain.tokens)
-    assert desk.divergences == [TextDiverged("turn", 20, plain.tokens[20], -1)]
+    assert desk.divergences == [TextDiverged(20, plain.tokens[20], -1)]
     assert (again.reason, again.tokens) == ("cancelled", plain.tokens[:20])
 
 
@@ -194,9 +194,9 @@ def test_a_stop_text_ends_both_replies_alike(desk: Desk, strategy: str) -> None:
     # Without it the reply goes on, and with it a longer one ends too soon.
     n = len(stopped.tokens)
     desk.ask(max_tokens=N, strategy=strategy, expected=stopped.tokens)
-    assert desk.divergences == [TextDiverged("turn", n, -1, free.tokens[n])]
+    assert desk.divergences == [TextDiverged(n, -1, free.tokens[n])]
     desk.ask(max_tokens=N, stop=(stop,), strategy=strategy, expected=free.tokens)
-    assert desk.divergences == [TextDiverged("turn", n, free.tokens[n], -1)]
+    assert desk.divergences == [TextDiverged(n, free.tokens[n], -1)]
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

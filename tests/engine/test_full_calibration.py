@@ -55,8 +55,8 @@ def test_it_measures_everything_and_leaves_empty_contexts(clock: Clock) -> None:
     target, draft = TimedModel(clock, flat(0.02), n_ctx=1024), TimedModel(clock, flat(0.001))
     pair = pair_of(target, draft)
     pair.target.feed([1, 2, 3], 0)
-    answer = calibrated(pair, Calibrate("c"), clock)
-    assert (answer.request_id, answer.problem, answer.n_threads) == ("c", "", 1)
+    answer = calibrated(pair, Calibrate(), clock)
+    assert (answer.problem, answer.n_threads) == ("", 1)
     assert target.tokens == draft.tokens == pair.target.tokens == []
     measured = {cost.width: cost for cost in answer.costs}
     assert set(measured) == set(WIDTHS)
@@ -75,7 +75,7 @@ def test_it_forgets_what_was_measured_before(clock: Clock) -> None:
     pair = pair_of(TimedModel(clock, flat(0.004)))
     pair.knowledge.costs.add(1, 0, 9.0)
     pair.knowledge.costs.add(62, 0, 9.0)
-    calibrated(pair, Calibrate("c"), clock)
+    calibrated(pair, Calibrate(), clock)
     assert pair.knowledge.costs.plain == pytest.approx(0.004)
     assert pair.knowledge.costs.n_samples(62) == 0
 
@@ -90,7 +90,7 @@ def test_a_slow_model_is_measured_in_fewer_rounds(
     pair.promise.find_out()
     looked_s = clock.now - began
     assert looked_s <= promise.LIMIT_S + 40 * cost(1, 512)
-    answer = calibrated(pair, Calibrate("c"), clock)
+    answer = calibrated(pair, Calibrate(), clock)
     round_s = sum(2 * cost(width, 64) for width in WIDTHS)
     assert clock.now - began - 2 * looked_s <= max(
         LIMIT_S + round_s, 2 * round_s
@@ -101,7 +101,7 @@ def test_a_slow_model_is_measured_in_fewer_rounds(
 @pytest.mark.parametrize("n_ctx", [4, 16, 70])
 def test_a_short_context(clock: Clock, n_ctx: int) -> None:
     pair = pair_of(TimedModel(clock, flat(0.001), n_ctx=n_ctx))
-    answer = calibrated(pair, Calibrate("c"), clock)
+    answer = calibrated(pair, Calibrate(), clock)
     assert not answer.problem
     room = n_ctx - min(64, n_ctx // 2)
     assert {c.width for c in answer.costs} == {w for w in WIDTHS if w <= room}
@@ -118,8 +118,8 @@ def test_a_cancel_anywhere_leaves_what_was_known(clock: Clock, at: int) -> None:
             raise CancelledError
 
     target.before = stop
-    answer = calibrated(pair, Calibrate("c"), clock)
-    assert answer == Calibrated("c", problem="Stopped.")
+    answer = calibrated(pair, Calibrate(), clock)
+    assert answer == Calibrated(problem="Stopped.")
     assert pair.knowledge.costs.plain == 9.0
     assert target.tokens == pair.target.tokens == []
     assert not pair.is_lost
@@ -141,13 +141,13 @@ def test_a_failure_is_told(clock: Clock, error: EngineError, *, is_lost: bool) -
             raise error
 
     target.before = fail
-    assert calibrated(pair, Calibrate("c"), clock).problem == str(error)
+    assert calibrated(pair, Calibrate(), clock).problem == str(error)
     assert pair.is_lost == is_lost
 
 
 def test_what_takes_no_tokens_back_is_not_measured(clock: Clock) -> None:
     pair = pair_of(TimedModel(clock, flat(1.0), can_rollback=False))
-    assert "cannot take tokens back" in calibrated(pair, Calibrate("c"), clock).problem
+    assert "cannot take tokens back" in calibrated(pair, Calibrate(), clock).problem
 
 
 # ---------------------------------------------------------------------------- as commands
@@ -171,7 +171,7 @@ class Bench:
 
     def load(self, cache_dir: str = "") -> None:
         draft = DraftModel(ModelParams("draft")) if "draft" in self.models else None
-        self.client.request(LoadPair("load", ModelParams("target"), draft, cache_dir=cache_dir))
+        self.client.request(LoadPair(ModelParams("target"), draft, cache_dir=cache_dir))
         assert isinstance(self.events[-1], PairLoaded)
         self.events.clear()
 
@@ -179,7 +179,7 @@ class Bench:
         """Get a reply; returns how many tokens of the prompt were still there."""
         self.events.clear()
         self.client.request(
-            StartTurn("t", Chat(ASK), strategy=strategy("prompt-lookup"), seed=1, max_tokens=20)
+            StartTurn(Chat(ASK), strategy=strategy("prompt-lookup"), seed=1, max_tokens=20)
         )
         assert isinstance(self.events[-1], TurnFinished)
         return next(e.n_reused for e in self.events if isinstance(e, TurnStarted)) and (
@@ -193,10 +193,10 @@ def made(clock: Clock) -> Bench:
 
 def test_calibrate_is_answered(clock: Clock, tmp_path: Path) -> None:
     bench = made(clock)
-    bench.client.request(Calibrate("none"))
-    assert bench.events == [Calibrated("none", problem="No model is loaded.")]
+    bench.client.request(Calibrate())
+    assert bench.events == [Calibrated(problem="No model is loaded.")]
     bench.load(str(tmp_path))
-    bench.client.request(Calibrate("c"))
+    bench.client.request(Calibrate())
     told, answer = bench.events
     assert isinstance(told, SamenessChanged)
     assert told.sameness.holds is True
@@ -220,8 +220,8 @@ def test_calibrate_can_be_cancelled_by_its_id(clock: Clock) -> None:
     target._cancel = bench.client._broker.flag
     n = len(target.widths)
     target.before = lambda n_decodes: bench.client.cancel() if n_decodes == n + 5 else None
-    bench.client.request(Calibrate("c"))
-    assert bench.events == [Calibrated("c", problem="Stopped.")]
+    bench.client.request(Calibrate())
+    assert bench.events == [Calibrated(problem="Stopped.")]
     assert len(target.widths) == n + 5
     target.before = lambda n_decodes: None
     assert bench.ask() == 0
@@ -237,7 +237,7 @@ def test_a_computation_that_fails_frees_the_models(clock: Clock) -> None:
         raise ComputeFailedError("compute-failed", "It broke.")
 
     target.before = fail
-    bench.client.request(Calibrate("c"))
+    bench.client.request(Calibrate())
     assert [type(e) for e in bench.events] == [Unloaded, Calibrated]
     assert target.closed
 
@@ -247,10 +247,10 @@ def test_widths_that_change_before_a_turn_are_told_and_measured_anew(
 ) -> None:
     bench = made(clock)
     bench.load()
-    bench.client.request(Calibrate("c"))
+    bench.client.request(Calibrate())
     bench.events.clear()
     monkeypatch.setattr(LoadedPair, "settle", lambda _pair: True)
-    bench.client.request(StartTurn("t", Chat(ASK), max_tokens=2))
+    bench.client.request(StartTurn(Chat(ASK), max_tokens=2))
     assert isinstance(bench.events[0], SamenessChanged)
     work = bench.service._idle_work
     assert work is not None
@@ -307,7 +307,7 @@ def test_a_draft_model_that_takes_no_tokens_back_is_left_out(clock: Clock) -> No
     draft = TimedModel(clock, flat(0.001), can_rollback=False)
     pair = pair_of(TimedModel(clock, flat(0.02)), draft)
     guess = pair.knowledge.draft_costs["draft"].guess = 0.3
-    answer = calibrated(pair, Calibrate("c"), clock)
+    answer = calibrated(pair, Calibrate(), clock)
     assert answer.problem == ""
     assert answer.costs
     assert answer.draft_costs == ()

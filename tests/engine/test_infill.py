@@ -56,7 +56,7 @@ def prompt_tokens(bench: Bench, prompt: Prompt) -> list[int]:
 
 
 def count(bench: Bench, prompt: Prompt) -> int:
-    bench.client.request(CountTokens("q", prompt))
+    bench.client.request(CountTokens(prompt))
     counted = bench.events[-1]
     assert isinstance(counted, TokensCounted)
     assert counted.per_message == ()

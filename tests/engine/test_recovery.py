@@ -501,9 +501,7 @@ class Bench:
         self.on_event(event)
 
     def load(self) -> None:
-        self.client.request(
-            LoadPair("load", ModelParams("target"), DraftModel(ModelParams("draft")))
-        )
+        self.client.request(LoadPair(ModelParams("target"), DraftModel(ModelParams("draft"))))
         assert isinstance(self.events[-1], PairLoaded)
 
     def ask(
@@ -516,7 +514,6 @@ class Bench:
         self.events.clear()
         self.client.request(
             turn_of(
-                "turn",
                 messages=ASK,
                 strategy=strategy,
                 seed=1,
@@ -688,9 +685,9 @@ def test_a_file_that_is_written_to_while_it_is_loaded_is_loaded_once_more(tmp_pa
             file.write_bytes(b"GGUF and more")
 
     service = service_of(file, write)
-    service.handle(LoadPair("load", ModelParams(str(file))))
+    service.handle(LoadPair(ModelParams(str(file))))
     assert isinstance(events[-1], PairLoaded)
-    service.handle(StartTurn("turn", Chat(ASK), strategy=strategy_of("off"), seed=1))
+    service.handle(StartTurn(Chat(ASK), strategy=strategy_of("off"), seed=1))
     assert isinstance(events[-1], TurnFailed)
     assert events[-1].code == OVERWRITTEN
 
@@ -708,10 +705,10 @@ def test_a_file_that_is_replaced_while_it_is_loaded_is_refused(tmp_path: Path) -
             other.replace(file)
 
     service = service_of(file, replace_it)
-    service.handle(LoadPair("load", ModelParams(str(file))))
+    service.handle(LoadPair(ModelParams(str(file))))
     assert isinstance(events[-1], LoadFailed)
     assert events[-1].code == "file-moved"
-    service.handle(LoadPair("again", ModelParams(str(file))))
+    service.handle(LoadPair(ModelParams(str(file))))
     assert isinstance(events[-1], PairLoaded)
 
 
@@ -736,8 +733,8 @@ def test_another_thread_sees_which_decode_runs() -> None:
         backend=lambda: FakeBackend({"target": FakeModel(waiting)}),
     )
     assert service.activity() is None
-    service.handle(LoadPair("load", ModelParams("target")))
-    turn = StartTurn("turn", Chat(ASK), strategy=strategy_of("off"), seed=1, max_tokens=40)
+    service.handle(LoadPair(ModelParams("target")))
+    turn = StartTurn(Chat(ASK), strategy=strategy_of("off"), seed=1, max_tokens=40)
     began = time.monotonic()
     thread = threading.Thread(target=service.handle, args=(turn,))
     thread.start()

@@ -49,7 +49,7 @@ def earlier(bench: Bench) -> EarlierTexts:
 def drafted(bench: Bench, *, remember: bool = True, which: str = "suffix") -> int:
     """Let the target write its reply, and return how many tokens of it were drafted."""
     turn = StartTurn(
-        "turn", RawText(PROMPT), strategy=strategy(which), max_tokens=60, seed=1, remember=remember
+        RawText(PROMPT), strategy=strategy(which), max_tokens=60, seed=1, remember=remember
     )
     bench.client.request(turn)
     last = bench.events[-1]
@@ -121,7 +121,7 @@ def test_a_benchmarks_reset_forgets_replies_alone(bench: Bench) -> None:
 
 def test_another_pair_knows_nothing(bench: Bench) -> None:
     bench.client.request(Remember("chat", (REPLY,), at_once=True))
-    bench.client.request(LoadPair("again", ModelParams("target")))
+    bench.client.request(LoadPair(ModelParams("target")))
     assert drafted(bench) < 10
     bench.client.request(Unload())
     n = len(bench.events)
@@ -134,7 +134,7 @@ def test_a_message_that_comes_in_an_idle_slice_waits_for_one_piece() -> None:
     broker = Broker()
     texts = EarlierTexts(lambda text: (tokenized.append(len(text)), [])[1])
     texts.put("chat", ["".join(map(chr, range(1000, 1000 + 9 * PIECE)))])
-    turn = StartTurn("turn", RawText(""))
+    turn = StartTurn(RawText(""))
 
     def idle() -> bool:
         if len(tokenized) == 5:

@@ -336,7 +336,7 @@ def test_a_template_that_leaves_the_question_out_gives_way_to_a_guess(name: str)
         "which is a guess.",
     )
     assert b"User: What is a list?" in bytes(t for t in model.tokens if t < EOG)
-    bench.client.request(RenderPrompt("q", Chat(LONG)))
+    bench.client.request(RenderPrompt(Chat(LONG)))
     shown = bench.events[-1]
     assert isinstance(shown, PromptRendered)
     assert shown.is_guessed
@@ -351,7 +351,7 @@ def test_ones_own_template_without_the_question_is_refused(name: str) -> None:
         "bad-template",
         "The chat template leaves the question out.",
     )
-    bench.client.request(RenderPrompt("q", Chat(LONG, Prompting(LACKING[name]))))
+    bench.client.request(RenderPrompt(Chat(LONG, Prompting(LACKING[name]))))
     shown = bench.events[-1]
     assert isinstance(shown, PromptRendered)
     assert shown.problem == failed.message

@@ -161,7 +161,7 @@ class Quiet(FakeBackend):
 
 def load(backend: FakeBackend, hear: Callable[[Event], None]) -> None:
     client = InlineClient(partial(make_engine_service, backend=lambda: backend), hear)
-    client.request(LoadPair("load", ModelParams("target"), DraftModel(ModelParams("draft"))))
+    client.request(LoadPair(ModelParams("target"), DraftModel(ModelParams("draft"))))
 
 
 @pytest.mark.parametrize("kind", [FakeBackend, Quiet])

@@ -67,12 +67,12 @@ class Bench:
 
     def load(self, target: str = "target", draft: str | None = None) -> Event:
         drafting = DraftModel(ModelParams(draft)) if draft else None
-        self.client.request(LoadPair("load", ModelParams(target), drafting))
+        self.client.request(LoadPair(ModelParams(target), drafting))
         return self.events[-1]
 
     def ask(self, **options: object) -> Event:
         options = {"messages": ASK, "strategy": "off", "seed": 1, "max_tokens": 40} | options
-        self.client.request(turn_of("turn", **options))  # type: ignore[arg-type]
+        self.client.request(turn_of(**options))  # type: ignore[arg-type]
         return self.events[-1]
 
 
@@ -215,7 +215,7 @@ def test_tune_takes_effect_within_the_reply_and_a_bad_one_changes_nothing() -> N
 
 def test_tune_without_a_running_turn_is_rejected() -> None:
     bench = Bench(target=writer())
-    bench.client.request(Tune("turn", strategy("off")))
+    bench.client.request(Tune(strategy("off")))
     assert isinstance(bench.events[-1], TuneRejected)
 
 
@@ -242,7 +242,7 @@ def test_cancel_keeps_what_was_committed(at: int) -> None:
 def test_cancel_of_another_turn_is_ignored() -> None:
     bench = Bench(target=writer())
     bench.load()
-    over = bench.client.request(turn_of("yesterday", messages=ASK))
+    over = bench.client.request(turn_of(messages=ASK))
     bench.on_event = lambda _event: over.cancel()
     finished = bench.ask()
     assert isinstance(finished, TurnFinished)

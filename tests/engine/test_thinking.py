@@ -144,10 +144,9 @@ def test_a_reply_ends_before_the_next_turn_of_a_text() -> None:
 
 
 def shown(bench: Bench, **options: str) -> PromptRendered:
-    bench.client.request(RenderPrompt("q", Chat(HI, Prompting(**options))))
+    bench.client.request(RenderPrompt(Chat(HI, Prompting(**options))))
     answer = bench.events[-1]
     assert isinstance(answer, PromptRendered)
-    assert answer.request_id == "q"
     return answer
 
 
@@ -170,7 +169,7 @@ def test_the_engine_shows_a_prompt_and_what_is_wrong_with_a_template() -> None:
 
 def test_a_long_prompt_is_shown_by_its_end() -> None:
     bench = writer("Yes.", TURNS)
-    bench.client.request(RenderPrompt("q", Chat((ChatMessage.of_text("user", "x" * 200_000),))))
+    bench.client.request(RenderPrompt(Chat((ChatMessage.of_text("user", "x" * 200_000),))))
     answer = bench.events[-1]
     assert isinstance(answer, PromptRendered)
     assert answer.n_chars > 200_000 > len(answer.text)
@@ -186,7 +185,7 @@ def test_sizes_are_those_of_the_template_in_use() -> None:
     bench = writer("Yes.", TURNS)
     sizes = []
     for prompting in (Prompting(), Prompting("{{ messages[0].content }}"), Prompting()):
-        bench.client.request(CountTokens("c", Chat(HI, prompting)))
+        bench.client.request(CountTokens(Chat(HI, prompting)))
         counted = bench.events[-1]
         assert isinstance(counted, TokensCounted)
         sizes.append(counted.n_tokens)
@@ -217,7 +216,7 @@ def test_a_failing_template_of_the_file_gives_way_to_a_guess() -> None:
     answer = shown(bench)
     assert answer.text == "User: hi\nAssistant:"
     assert (answer.own, answer.is_guessed, answer.problem) == (PLAIN.source, True, "")
-    bench.client.request(CountTokens("c", Chat(HI)))
+    bench.client.request(CountTokens(Chat(HI)))
     counted = bench.events[-1]
     assert isinstance(counted, TokensCounted)
     assert counted.n_tokens == len(answer.text)
@@ -227,7 +226,7 @@ def test_a_template_that_fails_later_gives_way_then() -> None:
     bench = writer("Yes.", FAILING)
     assert shown(bench).text == "user: hi\nassistant:"
     longer = (*HI, ChatMessage.of_text("assistant", "Yes?"), ChatMessage.of_text("user", "go"))
-    bench.client.request(CountTokens("c", Chat(longer)))
+    bench.client.request(CountTokens(Chat(longer)))
     assert shown(bench).text == "User: hi\nAssistant:"
     mine = shown(bench, template=TURNS)
     assert (mine.text, mine.notes) == ("user: hi\nassistant:", ())

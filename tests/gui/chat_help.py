@@ -96,9 +96,7 @@ def committed(
 ) -> StepCommitted:
     """A step that added this text."""
     drafted = (DraftCount("draft", n_drafted, 0),) if n_drafted else ()
-    return StepCommitted(
-        "t", step, tokens, text, drafted, 0.0, seconds, 0.0, seconds, decision=decision
-    )
+    return StepCommitted(step, tokens, text, drafted, 0.0, seconds, 0.0, seconds, decision=decision)
 
 
 def button(widget: QWidget, text: str) -> QToolButton | None:

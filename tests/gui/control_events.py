@@ -22,7 +22,6 @@ CURVE = (1.0, 1.12, 1.2, 1.31, 1.7, 1.8, 1.9, 2.0, 3.1, 3.2, 3.3, 3.4)
 
 
 def drafting_step(
-    turn_id: str,
     number: int,
     *,
     drafter: str = "draft",
@@ -32,17 +31,15 @@ def drafting_step(
     gain: float = 1.6,
 ) -> StepCommitted:
     """Three tokens, two of them drafted and accepted."""
-    step = step_of(turn_id, "abc", number, drafter=drafter, n_rejected=n_rejected, total_s=total_s)
+    step = step_of("abc", number, drafter=drafter, n_rejected=n_rejected, total_s=total_s)
     return structs.replace(step, decision=Decision(drafter, 2 + n_rejected, reason, 2.4, gain))
 
 
-def plain_step(
-    turn_id: str, number: int, reason: Reason, total_s: float = PLAIN_S
-) -> StepCommitted:
+def plain_step(number: int, reason: Reason, total_s: float = PLAIN_S) -> StepCommitted:
     """One token and nothing drafted."""
     trace = TokenTrace(1, "target", -1, None, number)
     return StepCommitted(
-        turn_id, number, (trace,), "x", (), 0.0, 0.03, 0.001, total_s, True, Decision("", 0, reason)
+        number, (trace,), "x", (), 0.0, 0.03, 0.001, total_s, True, Decision("", 0, reason)
     )
 
 
@@ -75,12 +72,9 @@ def outlook(drafter: str = "draft", **changes: object) -> Outlook:
 
 
 def report(
-    turn_id: str,
     *drafters: Outlook,
     curve: Sequence[float] = CURVE,
     step: int = 40,
 ) -> ControlReported:
     """What Auto knows."""
-    return ControlReported(
-        turn_id, step, PLAIN_S, 1.0, 0.21, costs(curve), drafters or (outlook(),)
-    )
+    return ControlReported(step, PLAIN_S, 1.0, 0.21, costs(curve), drafters or (outlook(),))

@@ -124,7 +124,7 @@ class FakeClient:
 
     def tune(self, ticket: Ticket, strategy: Strategy) -> None:
         assert isinstance(ticket.command, StartTurn)
-        self.commands.append(Tune(ticket.command.turn_id, strategy))
+        self.commands.append(Tune(strategy))
 
     def cancel(self, ticket: Ticket) -> None:
         self.cancelled.append(ticket.command)
@@ -150,9 +150,6 @@ class FakeClient:
             asked = [each for each in open_ones if not isinstance(each.command, LoadPair)]
         else:
             fitting = [each for each in open_ones if isinstance(each.command, _asked_by(event))]
-            turn_id = getattr(event, "turn_id", "")
-            if turn_id:
-                fitting = [each for each in fitting if each.command.turn_id == turn_id]  # type: ignore[union-attr]
             asked = [ticket] if ticket is not None else fitting[-1:]
         for each in asked:
             each.tell(event)
@@ -172,7 +169,6 @@ class FakeClient:
         drafter = file_of(command.drafting)
         self.emit(
             PairLoaded(
-                command.request_id,
                 structs.replace(model_info(command.target.path), file_id=file_id),
                 model_info(drafter) if drafter else None,
                 0.1,
@@ -180,26 +176,23 @@ class FakeClient:
             )
         )
 
-    def start_turn(self) -> str:
-        """Begin the turn that was asked for last; returns its id."""
-        turn_id = self.last(StartTurn).turn_id
-        self.emit(TurnStarted(turn_id, 10, 0, 7))
-        return turn_id
+    def start_turn(self) -> None:
+        """Begin the turn that was asked for last."""
+        self.emit(TurnStarted(10, 0, 7))
 
     def step(self, text: str, number: int = 1, *, drafter: str = "draft") -> None:
         """Commit one step of the last turn: all but its last token were drafted and accepted."""
-        turn_id = self.last(StartTurn).turn_id
-        self.emit(step_of(turn_id, text, number, drafter=drafter))
+        self.emit(step_of(text, number, drafter=drafter))
 
     def figures(self, stats: TurnStats = STATS) -> None:
         """Tell the figures of the last turn so far."""
-        self.emit(FiguresReported(self.last(StartTurn).turn_id, stats))
+        self.emit(FiguresReported(stats))
 
     def finish_turn(self, text: str, *, stats: TurnStats = STATS) -> None:
         """End the last turn."""
         command = self.last(StartTurn)
         used = complete(command.strategy).value
-        self.emit(TurnFinished(command.turn_id, "eog", text, (1, 2, 3), 7, used, stats))
+        self.emit(TurnFinished("eog", text, (1, 2, 3), 7, used, stats))
 
     def reply(self, text: str, *, stats: TurnStats = STATS) -> None:
         """One whole turn."""
@@ -251,7 +244,6 @@ def model_info(path: str) -> ModelInfo:
 
 
 def step_of(
-    turn_id: str,
     text: str,
     number: int,
     *,
@@ -262,19 +254,19 @@ def step_of(
     """A step with three tokens, two of them drafted; step 0 has one token and no draft."""
     if number == 0:
         trace = TokenTrace(1, "target", -1, None, len(text))
-        return StepCommitted(turn_id, 0, (trace,), text, (), 0.0, 0.0, 0.001, total_s)
+        return StepCommitted(0, (trace,), text, (), 0.0, 0.0, 0.001, total_s)
     traces = (
         TokenTrace(1, drafter, 0, 0.9, len(text)),
         TokenTrace(2, drafter, 1, 0.8, len(text)),
         TokenTrace(3, "target", -1, None, len(text)),
     )
     counts = (DraftCount(drafter, 2 + n_rejected, 2),)
-    return StepCommitted(turn_id, number, traces, text, counts, 0.004, 0.012, 0.001, total_s)
+    return StepCommitted(number, traces, text, counts, 0.004, 0.012, 0.001, total_s)
 
 
-def plain_step(turn_id: str, number: int, total_s: float = 0.05) -> StepCommitted:
+def plain_step(number: int, total_s: float = 0.05) -> StepCommitted:
     trace = TokenTrace(1, "target", -1, None, number)
-    return StepCommitted(turn_id, number, (trace,), "x", (), 0.0, 0.04, 0.001, total_s, plain=True)
+    return StepCommitted(number, (trace,), "x", (), 0.0, 0.04, 0.001, total_s, plain=True)
 
 
 def described(*, supports_gpu: bool = False) -> EngineDescribed:

@@ -19,7 +19,7 @@ from paceline.gui.look.colours import DARK
 from paceline.gui.look.current import look
 from paceline.gui.speculation.reply_cards import AdviceLine
 from paceline.gui.speculation.why_card import CostBars
-from paceline.messages import ControlReported, LoadPair, PairLoaded, StartTurn
+from paceline.messages import ControlReported, LoadPair, PairLoaded, RawText, StartTurn
 from paceline.params import Strategy, params_of
 from paceline.settings import Settings
 
@@ -52,10 +52,10 @@ def begin(program: Program, client: FakeClient) -> str:
     return client.start_turn()
 
 
-def write(client: FakeClient, turn_id: str, n: int = 40) -> None:
+def write(client: FakeClient, n: int = 40) -> None:
     """Most steps draft with the model, every fourth one is plain."""
     for i in range(1, n + 1):
-        client.emit(drafting_step(turn_id, i) if i % 4 else plain_step(turn_id, i, "nothing"))
+        client.emit(drafting_step(i) if i % 4 else plain_step(i, "nothing"))
 
 
 # ------------------------------------------------------------------------------ strategy, lengths
@@ -148,10 +148,10 @@ def test_the_sentence_and_the_section_tell_what_was_reported(
 ) -> None:
     panel = auto.window.panel
     panel.why.toggle.setChecked(True)
-    turn_id = begin(auto, client)
-    write(client, turn_id)
+    begin(auto, client)
+    write(client)
     shut = outlook("ngram-mod", is_open=False, gain=0.8, n_judged=50)
-    client.emit(report(turn_id, outlook(), shut))
+    client.emit(report(outlook(), shut))
     client.figures()
     qtbot.waitUntil(lambda: panel.headline.sentence.text().startswith("Draft model pays here"))
     qtbot.waitUntil(lambda: len(panel.why.blocks) == 2)
@@ -176,11 +176,12 @@ def test_the_sentence_and_the_section_tell_what_was_reported(
 
 
 def test_reports_of_foreign_turns_are_not_shown(auto: Program, client: FakeClient) -> None:
-    turn_id = begin(auto, client)
-    client.emit(report("somebody-elses"))
+    begin(auto, client)
+    foreign = client.request(StartTurn(RawText("another program's")))
+    client.emit(report(), foreign)
     assert auto.live.report is None
-    client.emit(report(turn_id))
-    assert auto.live.report == report(turn_id)
+    client.emit(report(), client.tickets[-2])
+    assert auto.live.report == report()
     client.finish_turn("x")
     auto.window.actions_.no_draft.trigger()
     client.finish_load()
@@ -205,10 +206,10 @@ def test_the_section_fits_into_the_narrowest_panel(
 ) -> None:
     panel = auto.window.panel
     panel.why.toggle.setChecked(True)
-    turn_id = begin(auto, client)
-    write(client, turn_id)
+    begin(auto, client)
+    write(client)
     names = ("draft", "suffix", "prompt-lookup", "ngram-cache", "ngram-mod")
-    client.emit(report(turn_id, *(outlook(name) for name in names)))
+    client.emit(report(*(outlook(name) for name in names)))
     qtbot.waitUntil(lambda: len(panel.why.blocks) == len(names))
     panel.setParent(None)
     try:
@@ -245,9 +246,8 @@ def test_a_large_ratio_is_shown_whole(qtbot: QtBot) -> None:
 
 
 def load_sized(client: FakeClient, n_bytes: int) -> None:
-    command = client.last(LoadPair)
     info = structs.replace(model_info("x.gguf"), size_bytes=n_bytes)
-    client.emit(PairLoaded(command.request_id, info, info, 0.1))
+    client.emit(PairLoaded(info, info, 0.1))
 
 
 @pytest.fixture
@@ -259,26 +259,23 @@ def advised(make_program: Callable[..., Program], client: FakeClient) -> tuple[P
     return program, program.window.panel.advice
 
 
-def reply_with(
-    program: Program, client: FakeClient, told: Callable[[str], ControlReported]
-) -> None:
-    turn_id = begin(program, client)
-    write(client, turn_id, 24)
-    client.emit(told(turn_id))
+def reply_with(program: Program, client: FakeClient, told: ControlReported) -> None:
+    begin(program, client)
+    write(client, 24)
+    client.emit(told)
     client.finish_turn("x", stats=STATS)
 
 
-def bad(turn_id: str) -> ControlReported:
-    return report(turn_id, outlook(n_judged=2400, saved_s=-1.2, gain=0.97))
+BAD = report(outlook(n_judged=2400, saved_s=-1.2, gain=0.97))
 
 
 def test_a_useless_draft_model_can_be_freed(
     advised: tuple[Program, AdviceLine], client: FakeClient
 ) -> None:
     program, line = advised
-    reply_with(program, client, lambda turn_id: report(turn_id, outlook(n_judged=1999, saved_s=-9)))
+    reply_with(program, client, report(outlook(n_judged=1999, saved_s=-9)))
     assert line.isHidden()
-    reply_with(program, client, bad)
+    reply_with(program, client, BAD)
     assert not line.isHidden()
     assert line.text.text().startswith("Draft model has not paid on this machine")
     assert "2,400 judged tokens it lost 1.20\u202fs" in line.reason.text()
@@ -297,7 +294,7 @@ def test_what_is_known_of_a_pair_goes_with_it(
     program, line = advised
     why = program.window.panel.why
     why.toggle.setChecked(True)
-    reply_with(program, client, bad)
+    reply_with(program, client, BAD)
     assert not line.isHidden()
     assert not why.content_of_report.isHidden()
     program.loader.reload()
@@ -311,14 +308,14 @@ def test_dismissed_advice_about_the_pair_stays_away(
     advised: tuple[Program, AdviceLine], client: FakeClient
 ) -> None:
     program, line = advised
-    reply_with(program, client, bad)
+    reply_with(program, client, BAD)
     line.close_button.click()
     assert line.isHidden()
-    reply_with(program, client, bad)
+    reply_with(program, client, BAD)
     assert line.isHidden()
     program.models.reload()
     load_sized(client, 300 << 20)
-    reply_with(program, client, bad)
+    reply_with(program, client, BAD)
     assert not line.isHidden()
 
 
@@ -328,8 +325,8 @@ def test_dismissed_advice_about_the_pair_stays_away(
 def test_the_line_the_hover_and_the_run_tell_the_decisions(
     auto: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
-    turn_id = begin(auto, client)
-    write(client, turn_id)
+    begin(auto, client)
+    write(client)
     client.finish_turn("x")
     reply_id = auto.shown.conversation.path()[-1].message_id
     view = auto.window.chat_pane.chat.reply_view(reply_id)
@@ -352,8 +349,8 @@ def test_decisions_are_kept_with_the_reply(
     program = make_program(chats_file=file)
     client.finish_load()
     program.speculation.choose("auto")
-    turn_id = begin(program, client)
-    write(client, turn_id)
+    begin(program, client)
+    write(client)
     client.finish_turn("x")
     words = program.live.headline.sentence
     chat = program.shown.id

@@ -114,7 +114,7 @@ def advice(sources: Sources) -> Iterator[Advice]:
         (structs.replace(small, n_gpu_layers=9), bad, (1.0, 1.95, 2.9, 3.8)),
     ):
         found = pair_advice(
-            report("t", drafter, curve=curve),
+            report(drafter, curve=curve),
             models={"draft"},
             target=target,
             draft=small,
@@ -138,10 +138,8 @@ def all_words(sources: Sources) -> Iterator[str]:
         yield decision_words(Decision("draft", 3, reason, 2.4, 1.6))
     yield decision_words(Decision("", 0, "shut"))
     yield "# A whole reply"
-    steps = [drafting_step("t", i) for i in range(300)]
-    mix = mix_of(
-        [*steps, *(plain_step("t", i, "nothing") for i in range(99)), plain_step("t", 1, "first")]
-    )
+    steps = [drafting_step(i) for i in range(300)]
+    mix = mix_of([*steps, *(plain_step(i, "nothing") for i in range(99)), plain_step(1, "first")])
     for name, words in decision_rows(mix, title, Speedup(1.5, 1.2, 1.9)):
         yield f"{said(name)}: {said(words)}"
     yield drafted_words(mix)
@@ -149,7 +147,7 @@ def all_words(sources: Sources) -> Iterator[str]:
     yield "# What was measured"
     shut = outlook("suffix", is_open=False, gain=0.82, saved_s=-0.4, n_judged=1200, n_accepted=31)
     idle, late = outlook("ngram-mod", n_judged=0, saved_s=0.0), outlook(is_open=False, saved_s=0.0)
-    told = report("t", outlook(), shut, idle)
+    told = report(outlook(), shut, idle)
     yield from (cost_words(cost, 0.04) for cost in shown_costs(told.costs)[:2])
     yield cost_words(told.costs[1], 0.0)
     for each in (*told.drafters, late):
@@ -157,7 +155,7 @@ def all_words(sources: Sources) -> Iterator[str]:
     yield unused_words(told.drafters, title)
     yield from (accepted.words for accepted in (*by_place(outlook()), *by_confidence(outlook())))
     yield from balance(told)
-    yield from balance(structs.replace(report("t", outlook(saved_s=-1.5)), pace=0.5, slack_s=-0.1))
+    yield from balance(structs.replace(report(outlook(saved_s=-1.5)), pace=0.5, slack_s=-0.1))
     yield promise_words(1_234, 2_000)
     yield "# Advice"
     for piece in advice(sources):

@@ -292,7 +292,7 @@ def begin(program: Program, client: FakeClient) -> BenchDialog:
     dialog.start.click()
     assert isinstance(client.commands[-1], DescribeEngine)
     client.emit(described())
-    client.emit(Calibrated(client.last(Calibrate).request_id))
+    client.emit(Calibrated())
     assert next_turn(client).strategy == Strategy.of("off")
     return dialog
 
@@ -300,8 +300,8 @@ def begin(program: Program, client: FakeClient) -> BenchDialog:
 def finish(client: FakeClient, n_runs: int) -> None:
     """Carry out so many runs."""
     for _ in range(n_runs):
-        turn = next_turn(client)
-        client.emit(TurnStarted(turn.turn_id, 10, 0, 1))
+        next_turn(client)
+        client.emit(TurnStarted(10, 0, 1))
         client.finish_turn("text")
 
 
@@ -328,9 +328,9 @@ def test_auto_is_calibrated_first(program: Program, client: FakeClient, prompts:
     dialog = opened(program, ("off", "auto"))
     dialog.start.click()
     client.emit(described())
-    calibrate = client.last(Calibrate)
+    assert client.all(Calibrate)
     assert not client.all(StartTurn)
-    client.emit(Calibrated(calibrate.request_id))
+    client.emit(Calibrated())
     assert next_turn(client).strategy == Strategy.of("off")
     assert not client.cancelled
     dialog.close()
@@ -345,13 +345,12 @@ def test_a_calibration_gives_way_to_a_reply_and_is_made_again(
     first, ticket = client.last(Calibrate), client.tickets[-1]
     program.chat.send("Hello?")
     assert ticket.gave_way
-    client.emit(Calibrated(first.request_id, problem="Stopped."))
+    client.emit(Calibrated(problem="Stopped."))
     assert client.all(Calibrate) == [first]
     client.reply("Hello")
     assert client.all(Calibrate) == [first, first]
-    again = client.last(Calibrate)
     # Where it cannot be done at all that is taken, not asked for without end.
-    client.emit(Calibrated(again.request_id, problem="This model cannot."))
+    client.emit(Calibrated(problem="This model cannot."))
     finish(client, 11)  # three to warm up, two prompts, two strategies, twice
     assert not program.bench.driver.is_running
     assert "This model cannot." in dialog.results.details.text()
@@ -365,7 +364,7 @@ def test_cancelling_ends_a_calibration(program: Program, client: FakeClient, pro
     calibrate = client.last(Calibrate)
     dialog.results.strip.stop.click()
     assert client.cancelled == [calibrate]
-    client.emit(Calibrated(calibrate.request_id, problem="Stopped."))
+    client.emit(Calibrated(problem="Stopped."))
     assert not program.bench.driver.is_running
     assert not client.all(StartTurn)
     assert dialog.results.sentence.text() == "Cancelled."
@@ -387,7 +386,7 @@ def test_a_run_that_gave_way_is_made_again(
     assert ticket.gave_way
     assert client.last(StartTurn) is not first
     n_commands = len(client.commands)
-    client.emit(TurnFailed(first.turn_id, "cancelled", "It was stopped.", ""), ticket)
+    client.emit(TurnFailed("cancelled", "It was stopped.", ""), ticket)
     assert len(client.commands) == n_commands, "it waits for the reply"
     assert bench.driver.is_paused
     client.reply("Hello")
@@ -428,7 +427,7 @@ def test_a_failing_strategy_costs_itself_alone(
             break
         turn = next_turn(client)
         if turn.strategy == Strategy.of("suffix"):
-            client.emit(TurnFailed(turn.turn_id, "broken", "It broke.", "Try again."))
+            client.emit(TurnFailed("broken", "It broke.", "Try again."))
         else:
             client.finish_turn("text")
     assert not program.bench.driver.is_running
@@ -460,7 +459,7 @@ def test_closing_the_dialog_stops_it_and_so_does_the_window(
     dialog.close()
     assert turn in client.cancelled
     assert program.bench.dialog is None
-    client.emit(TurnFailed(turn.turn_id, "cancelled", "It was stopped.", ""))
+    client.emit(TurnFailed("cancelled", "It was stopped.", ""))
     assert not program.bench.driver.is_running
     begin(program, client)
     program.window.close()
@@ -514,7 +513,7 @@ def test_questions_of_the_chat_are_used_with_their_context(
     dialog.setup.prompts.questions.setValue(2)
     dialog.start.click()
     client.emit(described())
-    client.emit(Calibrated(client.last(Calibrate).request_id))
+    client.emit(Calibrated())
     contents = [message.text for message in next_turn(client).prompt.messages]
     assert contents == ["First?", "Answer", "Second?"]
     finish(client, 1)

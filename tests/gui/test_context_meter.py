@@ -104,13 +104,13 @@ def test_an_answer_is_taken_apart_by_what_was_asked() -> None:
         ChatMessage.of_text("assistant", "d"),
         ChatMessage.of_text("user", "e"),
     ]
-    counted = TokensCounted("q", 130, 100, (10, 20, 30, 25, 15, 20), n_cut=2)
+    counted = TokensCounted(130, 100, (10, 20, 30, 25, 15, 20), n_cut=2)
     use = use_of(counted, messages, has_unsent=True, room=8)
     assert (use.n_used, use.n_system, use.n_chat, use.n_unsent) == (80, 10, 40, 20)
     assert (use.n_messages, use.n_cut, use.n_cut_tokens) == (2, 2, 50)
     whole = use_of(structs.replace(counted, n_cut=0), messages, has_unsent=False, room=8)
     assert (whole.n_unsent, whole.n_chat, whole.is_refused) == (0, 110, True)
-    unknown = use_of(TokensCounted("q", -1, 100), messages, has_unsent=True, room=8)
+    unknown = use_of(TokensCounted(-1, 100), messages, has_unsent=True, room=8)
     assert unknown == ContextUse(-1, 100, room=8)
 
 
@@ -200,7 +200,7 @@ def asked(client: FakeClient, qtbot: QtBot, n: int) -> CountTokens:
 def answer(client: FakeClient, question: CountTokens, n_tokens: int, n_cut: int = 0) -> None:
     share = n_tokens // max(len(question.prompt.messages), 1)
     each = (share,) * len(question.prompt.messages)
-    client.emit(TokensCounted(question.request_id, n_tokens, 2048, each, n_cut))
+    client.emit(TokensCounted(n_tokens, 2048, each, n_cut))
 
 
 def test_what_is_typed_is_counted_when_the_typing_stops(

@@ -15,9 +15,7 @@ from paceline.hosting.exit_reasons import NOT_STARTED
 from paceline.messages import (
     EngineDied,
     LoadFailed,
-    LoadPair,
     LoadProgressed,
-    StartTurn,
     TurnFailed,
     Unloaded,
 )
@@ -60,7 +58,7 @@ def test_an_engine_that_starts_again_by_itself_asks_for_no_click(
     assert "The engine was killed." in notice(program)
     assert "next message" not in notice(program)
     assert not program.window.chat_pane.errors.action.isVisibleTo(program.window)
-    client.emit(LoadProgressed(client.last(LoadPair).request_id, "target", 0.1))
+    client.emit(LoadProgressed("target", 0.1))
     assert "The engine was killed." in notice(program)
     client.finish_load()
     assert notice(program) == ""
@@ -70,9 +68,8 @@ def test_models_whose_file_was_written_to_load_again_by_themselves(
     program: Program, client: FakeClient
 ) -> None:
     program.chat.send("Hello?")
-    turn = client.last(StartTurn)
     client.emit(Unloaded())
-    client.emit(TurnFailed(turn.turn_id, OVERWRITTEN, "It was written to.", "Send it again."))
+    client.emit(TurnFailed(OVERWRITTEN, "It was written to.", "Send it again."))
     assert program.window.status.state == "Loading the models"
     assert notice(program) == ""
     assert "written to" not in words(last_view(program))
@@ -102,7 +99,7 @@ def test_nor_is_it_offered_while_the_models_load_that_were_waiting(
     program.window.actions_.demo_pair.trigger()  # waits for the reply
     client.emit(DEATH)
     assert notice(program) != ""
-    client.emit(LoadProgressed(client.last(LoadPair).request_id, "target", 0.1))
+    client.emit(LoadProgressed("target", 0.1))
     assert notice(program) == ""
 
 
@@ -125,8 +122,7 @@ def test_a_refused_start_leaves_no_seconds_in_the_chat_that_nobody_counts_down(
 ) -> None:
     client.emit(DEATH)
     program.chat.send("Hello?")
-    request_id = client.last(LoadPair).request_id
-    client.emit(LoadFailed(request_id, NOT_STARTED, "Not started yet.", "Wait 50 seconds."))
+    client.emit(LoadFailed(NOT_STARTED, "Not started yet.", "Wait 50 seconds."))
     assert "Wait 50 seconds." in notice(program)
     assert "Not started yet." in words(last_view(program))
     assert "50 seconds" not in words(last_view(program))

@@ -47,14 +47,14 @@ BAD = structs.replace(
 )  # fmt: skip
 
 
-def mixed_step(turn_id: str, number: int) -> StepCommitted:
+def mixed_step(number: int) -> StepCommitted:
     traces = (
         TokenTrace(1, "draft", 0, 0.9, number),
         TokenTrace(2, "grammar", 1, None, number),
         TokenTrace(3, "target", -1, None, number),
     )
     counts = (DraftCount("grammar", 2, 1), DraftCount("draft", 1, 1))
-    return StepCommitted(turn_id, number, traces, "x", counts, 0.004, 0.012, 0.001, 0.02)
+    return StepCommitted(number, traces, "x", counts, 0.004, 0.012, 0.001, 0.02)
 
 
 def colours_of(label: QLabel) -> set[str]:
@@ -68,9 +68,9 @@ def test_the_card_is_live_and_names_every_drafter(program: Program, client: Fake
     card = program.window.panel.drafters
     assert card.isHidden()
     program.chat.send("Hello?")
-    turn_id = client.start_turn()
+    client.start_turn()
     client.step("a", 0)
-    client.emit(mixed_step(turn_id, 1))
+    client.emit(mixed_step(1))
     program.live.refreshed.emit()
     assert not card.isHidden()
     shown = [(line.title.text(), line.figures.text(), line.rate.text()) for line in card.lines]
@@ -80,7 +80,7 @@ def test_the_card_is_live_and_names_every_drafter(program: Program, client: Fake
     assert LIGHT.accent in colours_of(card.lines[1].dot)
     assert card.lines[0].accessibleName() == "Grammar: 1 of 2 50\u202f%"
     client.figures(BAD)  # they are late, and tell of drafters that have not drafted
-    client.emit(mixed_step(turn_id, 2))
+    client.emit(mixed_step(2))
     program.live.refreshed.emit()
     assert [line.title.text() for line in card.lines] == ["Grammar", "Draft model"]
     assert card.lines[0].figures.text() == "2 of 4"
@@ -110,8 +110,8 @@ def test_a_continued_reply_counts_what_its_figures_are_of(
     program.live.show(reply)
     assert card.lines[0].figures.text() == "2 of 3"
     program.chat.continue_reply()
-    turn_id = client.start_turn()
-    client.emit(TurnFailed(turn_id, "context-full", "There is no room.", ""))
+    client.start_turn()
+    client.emit(TurnFailed("context-full", "There is no room.", ""))
     failed = program.live.reply
     assert failed is not None
     program.live.show(failed)
@@ -244,11 +244,9 @@ def test_advice_belongs_to_the_conversation_that_is_shown(
     program: Program, client: FakeClient
 ) -> None:
     program.chat.send("Hello?")
-    turn_id = client.start_turn()
+    client.start_turn()
     client.step("a", 0)
-    client.emit(
-        TurnFinished(turn_id, "eog", "a", (1,), 7, complete(Strategy.of("draft")).value, BAD)
-    )
+    client.emit(TurnFinished("eog", "a", (1,), 7, complete(Strategy.of("draft")).value, BAD))
     first = program.shown.id
     program.shown.new()
     assert program.window.panel.advice.isHidden()

@@ -40,15 +40,15 @@ def test_what_waits_is_answered_after_the_call_that_cancels_it(
     bridge: EngineBridge, qtbot: QtBot
 ) -> None:
     heard: list[Event] = []
-    running = bridge.request(StartTurn("a", RawText("")), on_event=heard.append)
+    running = bridge.request(StartTurn(RawText("")), on_event=heard.append)
     waiting = bridge.request(
-        StartTurn("b", RawText("")), Priority.PROGRAM, heard.append, asker="an editor"
+        StartTurn(RawText("")), Priority.PROGRAM, heard.append, asker="an editor"
     )
     qtbot.waitUntil(lambda: bridge.running is running)
     waiting.cancel()
     assert (waiting.state, heard) == ("over", [])
     qtbot.waitUntil(lambda: len(heard) == 1)
-    assert heard == [TurnFailed("b", "cancelled", "Stopped.", "")]
+    assert heard == [TurnFailed("cancelled", "Stopped.", "")]
     running.cancel()
     qtbot.waitUntil(lambda: len(heard) == 2)
 

@@ -73,9 +73,9 @@ def test_a_loss_that_is_not_noticed_is_grey(n_tokens: int, speed: float, tone: s
 def silent_turn(program: Program, client: FakeClient, strategy: str, speed: float) -> None:
     program.speculation.choose(strategy)
     program.chat.send("Hello?")
-    turn_id = client.start_turn()
+    client.start_turn()
     for number in range(1, 9):
-        client.emit(plain_step(turn_id, number))
+        client.emit(plain_step(number))
     client.finish_turn("x", stats=at_speed(speed, undrafted()))
 
 
@@ -131,7 +131,7 @@ def test_one_rule_for_the_colour_of_a_ratio(
     interval = f"{100 / plain_high:.2f}–{100 / plain_low:.2f}×"
     assert f"{interval} of the speed without drafts" in figures.stats_details(ended(stats))
     metrics = StepMetrics(Sources(registry.available()))
-    metrics.push(step_of("t", "abc", 1))
+    metrics.push(step_of("abc", 1))
     head = figures.headline(metrics, "Draft model", stats)
     assert (head.ratio, head.tone) == (shown.strip("<>emdl/· "), tone)
     words = {"gain": "pays here", "even": "about as much", "loss": "gave less than it cost"}
@@ -165,7 +165,7 @@ def test_a_reply_of_old_shows_its_speed_and_no_ratio(missing: str) -> None:
     assert "without" not in line
     assert "nothing drafted" not in line
     metrics = StepMetrics(Sources(registry.available()))
-    metrics.push(step_of("t", "abc", 1))
+    metrics.push(step_of("abc", 1))
     head = figures.headline(metrics, "Draft model", stats)
     assert (head.speed, head.plain, head.ratio, head.tone) == ("41.2", "", "", "even")
     assert head.sentence.startswith("Draft model: ")
@@ -174,11 +174,11 @@ def test_a_reply_of_old_shows_its_speed_and_no_ratio(missing: str) -> None:
 def test_the_headline_waits_for_the_first_step_and_outlives_a_failure() -> None:
     metrics = StepMetrics(Sources(registry.available()))
     assert figures.headline(metrics, "Draft model", None) == figures.Headline()
-    metrics.push(step_of("t", "a", 0))
+    metrics.push(step_of("a", 0))
     first = structs.replace(undrafted(), n_steps=0, tokens_per_s=1e9)  # the prefill's token alone
     assert figures.headline(metrics, "Draft model", first) == figures.Headline()
     for number in (1, 2, 3):
-        metrics.push(step_of("t", "abc", number))
+        metrics.push(step_of("abc", number))
     failed = figures.headline(metrics, "Draft model", None)
     assert (failed.speed, failed.ratio, failed.tone) == ("125", "", "even")
     assert failed.sentence.startswith("Draft model: 3.0 tokens per step")
@@ -188,9 +188,9 @@ def test_the_context_is_never_more_than_full(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
     program.chat.send("Hello?")
-    turn_id = client.start_turn()
+    client.start_turn()
     client.step("a", 1)
-    client.emit(PrefillProgressed(turn_id, 2047, 2047))
+    client.emit(PrefillProgressed(2047, 2047))
     meter = program.window.chat_pane.composer.meter
     qtbot.waitUntil(lambda: meter.toolTip().startswith("2,048 of 2,048 tokens are in use."))
 

@@ -362,8 +362,7 @@ def test_a_branch_is_marked_as_one_and_leads_back(live: Callable[..., Life]) -> 
 def test_messages_that_were_left_out_are_told_below_the_reply(live: Callable[..., Life]) -> None:
     first = live().load()
     first.program.chat.send("One")
-    turn_id = first.client.last(StartTurn).turn_id
-    first.client.emit(TurnStarted(turn_id, 10, 0, 7, n_cut=4))
+    first.client.emit(TurnStarted(10, 0, 7, n_cut=4))
     first.client.step("1", 0)
     first.client.finish_turn("1")
     for life in (first, None):

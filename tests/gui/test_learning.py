@@ -193,10 +193,10 @@ def test_a_reply_that_breaks_off_is_not_the_last_one(
     program: Program, client: FakeClient, paceline_home: Path
 ) -> None:
     program.chat.send("Hello?")
-    turn_id = client.start_turn()
+    client.start_turn()
     client.step("abc", 1)
     client.figures()
-    client.emit(TurnFailed(turn_id, "broken", "It broke.", ""))
+    client.emit(TurnFailed("broken", "It broke.", ""))
     program.background.close()
     assert load_last_run(paceline_home / "data") is None
 

@@ -132,9 +132,8 @@ def test_what_has_no_use_here_is_off_and_says_why(
 def fail(
     client: FakeClient, *, code: str = "does-not-fit", stage: Stage = "target", fraction: float = 1
 ) -> None:
-    request_id = client.last(LoadPair).request_id
-    client.emit(LoadProgressed(request_id, stage, fraction))
-    client.emit(LoadFailed(request_id, code, "There is no room.", "Choose a smaller context."))
+    client.emit(LoadProgressed(stage, fraction))
+    client.emit(LoadFailed(code, "There is no room.", "Choose a smaller context."))
 
 
 def load_with(program: Program, client: FakeClient, n_target: int, n_draft: int) -> None:
@@ -184,9 +183,8 @@ def test_the_context_that_the_engine_proposes_is_the_one_that_is_offered(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
     load_with(program, client, 100_000, 0)
-    client.emit(LoadProgressed(client.last(LoadPair).request_id, "target", 1.0))
-    request_id = client.last(LoadPair).request_id
-    client.emit(LoadFailed(request_id, "does-not-fit", "No room.", "Less.", smaller_ctx=7168))
+    client.emit(LoadProgressed("target", 1.0))
+    client.emit(LoadFailed("does-not-fit", "No room.", "Less.", smaller_ctx=7168))
     client.finish_load()
     errors = program.window.chat_pane.errors
     assert errors.action.text() == "Load with 7,168 tokens"

@@ -69,7 +69,7 @@ def load(client: FakeClient, n_ctx_train: int = 32_768) -> None:
     n_ctx = command.target.n_ctx or 2048
     target = structs.replace(model_info(command.target.path), n_ctx=n_ctx, n_ctx_train=n_ctx_train)
     draft = structs.replace(model_info("draft.gguf"), n_ctx=2048, n_ctx_train=8192)
-    client.emit(PairLoaded(command.request_id, target, draft, 0.1))
+    client.emit(PairLoaded(target, draft, 0.1))
 
 
 def count(program: Program, client: FakeClient, qtbot: QtBot, n_tokens: int) -> None:
@@ -80,7 +80,7 @@ def count(program: Program, client: FakeClient, qtbot: QtBot, n_tokens: int) -> 
     question = client.last(CountTokens)
     each = (n_tokens // len(question.prompt.messages),) * len(question.prompt.messages)
     n_ctx = program.pair.state.target.n_ctx  # type: ignore[union-attr]
-    client.emit(TokensCounted(question.request_id, n_tokens, n_ctx, each, 0))
+    client.emit(TokensCounted(n_tokens, n_ctx, each, 0))
 
 
 def write(program: Program, client: FakeClient, qtbot: QtBot, n_tokens: int) -> Composer:
@@ -158,8 +158,7 @@ def test_what_was_sent_too_early_comes_back(
     composer = program.window.chat_pane.composer
     composer.set_text(LONG)
     composer._on_send()
-    turn_id = client.last(StartTurn).turn_id
-    client.emit(TurnFailed(turn_id, "prompt-too-long", "Too many tokens.", "Shorten it."))
+    client.emit(TurnFailed("prompt-too-long", "Too many tokens.", "Shorten it."))
     assert composer.text.strip() == LONG.strip()
     assert program.shown.conversation.path() == ()
     assert "Too many tokens" not in program.window.chat_pane.errors.text.text()
@@ -173,8 +172,7 @@ def test_a_reply_that_cannot_go_on_leaves_no_failed_version(
     program.chat.send("Hello")
     client.reply("Hi there")
     program.chat.continue_reply()
-    turn_id = client.last(StartTurn).turn_id
-    client.emit(TurnFailed(turn_id, "prompt-too-long", "Too many tokens.", "Shorten it."))
+    client.emit(TurnFailed("prompt-too-long", "Too many tokens.", "Shorten it."))
     path = program.shown.conversation.path()
     assert [message.text for message in path] == ["Hello", "Hi there"]
     assert program.shown.conversation.place_of(path[1].message_id) == (0, 1)

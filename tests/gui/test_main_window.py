@@ -132,8 +132,7 @@ def test_the_stop_key_is_free_while_there_is_nothing_to_stop(
 
 def test_notes_about_the_turn_stand_with_its_figures(program: Program, client: FakeClient) -> None:
     program.chat.send("Hello?")
-    turn_id = client.last(StartTurn).turn_id
-    client.emit(TurnStarted(turn_id, 10, 0, 7, ("ChatML is used.",)))
+    client.emit(TurnStarted(10, 0, 7, ("ChatML is used.",)))
     reply = program.session.active
     client.finish_turn("Hi")
     assert reply is not None
@@ -145,8 +144,7 @@ def test_a_model_without_marks_may_write_of_them_while_it_writes(
 ) -> None:
     text = "Three tags:\n<think>\n<reasoning>\n</think>\nand more."
     program.chat.send("Which tags?")
-    turn_id = client.last(StartTurn).turn_id
-    client.emit(TurnStarted(turn_id, 10, 0, 7, knows_marks=False))
+    client.emit(TurnStarted(10, 0, 7, knows_marks=False))
     client.step(text)
     reply = program.session.active
     assert reply is not None
@@ -165,8 +163,7 @@ def test_a_message_before_the_models_are_there_waits_and_says_so(
     program = make_program()
     write(program, "Hello?", qtbot)
     assert client.all(StartTurn) == []
-    request_id = client.last(LoadPair).request_id
-    client.emit(LoadProgressed(request_id, "target", 0.42))
+    client.emit(LoadProgressed("target", 0.42))
     assert "42 %" in program.window.model_bar.pill.text()
     client.finish_load()
     assert client.last(StartTurn).prompt.messages[-1].text == "Hello?"
@@ -186,9 +183,9 @@ def test_regenerating_replaces_what_is_shown(
 
 def test_a_failed_turn_is_told_in_its_reply(program: Program, client: FakeClient) -> None:
     program.chat.send("Hello?")
-    turn_id = client.start_turn()
+    client.start_turn()
     client.step("Half", 0)
-    client.emit(TurnFailed(turn_id, "decode", "The decode failed.", "Load the models again."))
+    client.emit(TurnFailed("decode", "The decode failed.", "Load the models again."))
     view = replies(program)[-1]
     assert any("The decode failed." in label.text() for label in view.findChildren(QLabel))
     assert view.plain_text == "Half"
@@ -455,8 +452,7 @@ def test_a_failed_load_falls_back_and_says_so(
 ) -> None:
     program.models.open_target(ggufs["large"])
     qtbot.waitUntil(lambda: loads(client)[-1][0] == "large")
-    request_id = client.last(LoadPair).request_id
-    client.emit(LoadFailed(request_id, "broken", "The file is broken.", "Download it again."))
+    client.emit(LoadFailed("broken", "The file is broken.", "Download it again."))
     text = program.window.chat_pane.errors.text.text()
     assert "The file is broken. Download it again." in text
     assert "from before" in text
@@ -485,8 +481,7 @@ def test_a_draft_that_does_not_fit_can_be_left_out(
 ) -> None:
     program.models.open_both([ggufs["small"], ggufs["large"]])
     qtbot.waitUntil(lambda: loads(client)[-1] == ("large", "small"))
-    request_id = client.last(LoadPair).request_id
-    client.emit(LoadFailed(request_id, "vocabulary-mismatch", "They do not fit.", ""))
+    client.emit(LoadFailed("vocabulary-mismatch", "They do not fit.", ""))
     client.finish_load()
     qtbot.mouseClick(program.window.chat_pane.errors.action, Qt.MouseButton.LeftButton)
     assert loads(client)[-1] == ("large", None)
@@ -496,7 +491,7 @@ def test_when_nothing_can_be_loaded_the_chat_stays_readable_and_it_can_be_tried_
     make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot
 ) -> None:
     program = make_program()
-    client.emit(LoadFailed(client.last(LoadPair).request_id, "broken", "Broken.", "Reinstall."))
+    client.emit(LoadFailed("broken", "Broken.", "Reinstall."))
     assert program.window.status.state == "No model is loaded"
     assert "not loaded" in bar(program)
     n_loads = len(loads(client))

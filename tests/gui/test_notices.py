@@ -79,7 +79,7 @@ def test_a_notice_about_a_load_outlives_the_fallback_but_not_the_next_load(
 ) -> None:
     errors = program.window.chat_pane.errors
     open_target(program, client, gguf, qtbot)
-    client.emit(LoadFailed(client.last(LoadPair).request_id, "broken", "Broken.", ""))
+    client.emit(LoadFailed("broken", "Broken.", ""))
     client.finish_load()
     assert "Broken." in errors.text.text()
     assert not errors.isHidden()
@@ -113,7 +113,7 @@ def test_a_load_that_has_begun_waits_for_nothing(
     program.chat.send("Hello?")
     client.start_turn()
     open_target(program, client, gguf, qtbot)
-    client.emit(LoadProgressed(client.last(LoadPair).request_id, "target", 0.1))
+    client.emit(LoadProgressed("target", 0.1))
     assert "10 %" in program.window.model_bar.pill.text()
 
 
@@ -162,9 +162,9 @@ def test_a_reply_that_was_cut_says_why_below_its_text(
 ) -> None:
     client.finish_load()
     program.chat.send("Hello?")
-    turn_id = client.start_turn()
+    client.start_turn()
     client.step("A", 0)
-    client.emit(TurnFinished(turn_id, reason, "A", (1,), 7, Strategy.of("off"), STATS))
+    client.emit(TurnFinished(reason, "A", (1,), 7, Strategy.of("off"), STATS))
     view = program.window.chat_pane.chat.findChild(ReplyView)
     assert view is not None
     view.flush()

@@ -207,7 +207,7 @@ def test_a_shorter_context_than_usual_is_told(
     program.window.actions_.reload.trigger()
     command = client.last(LoadPair)
     small = structs.replace(model_info(command.target.path), n_ctx=768, n_ctx_train=2048)
-    client.emit(PairLoaded(command.request_id, small, None, 0.1))
+    client.emit(PairLoaded(small, None, 0.1))
     assert "a context of 768 tokens only" in notice(program, qtbot, "context")
 
 
@@ -272,8 +272,7 @@ def test_a_pair_that_finds_no_room_is_helped_by_its_plan(
     monkeypatch.setattr(models, "plan", plan)
     client.emit(CPU)
     program.window.actions_.reload.trigger()
-    request = client.last(LoadPair).request_id
-    client.emit(LoadFailed(request, "does-not-fit", "It does not fit.", "Choose less."))
+    client.emit(LoadFailed("does-not-fit", "It does not fit.", "Choose less."))
     text = notice(program, qtbot, "q8_0")
     assert text.startswith("It does not fit.")
     errors = program.window.chat_pane.errors
@@ -294,7 +293,6 @@ def test_without_help_from_the_plan_the_old_advice_stands(
     monkeypatch.setattr(models, "plan", lambda target, draft, *_, **__: plan_of(target, draft))
     client.emit(CPU)
     program.window.actions_.reload.trigger()
-    request = client.last(LoadPair).request_id
-    client.emit(LoadFailed(request, "does-not-fit", "It does not fit.", "Choose less."))
+    client.emit(LoadFailed("does-not-fit", "It does not fit.", "Choose less."))
     notice(program, qtbot, "Choose less.")
     assert program.window.chat_pane.errors.action.text() == "Load again"

@@ -167,13 +167,13 @@ def test_a_change_reaches_the_running_reply_once_it_rests(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
     program.chat.send("Hello?")
-    turn_id = client.start_turn()
+    client.start_turn()
     field = program.window.panel.draft_settings.fields["n_max"]
     for position in (2, 5, 7):
         field.slider.setValue(position)
     assert program.next_reply.options().strategy == strategy_of("draft:n_max=8"), "at once"
     assert client.all(Tune) == []
-    qtbot.waitUntil(lambda: client.all(Tune) == [Tune(turn_id, strategy_of("draft:n_max=8"))])
+    qtbot.waitUntil(lambda: client.all(Tune) == [Tune(strategy_of("draft:n_max=8"))])
 
 
 def test_a_change_without_a_running_reply_is_not_sent(
@@ -189,15 +189,13 @@ def test_a_change_without_a_running_reply_is_not_sent(
 def test_a_refused_change_shows_its_reason(program: Program, client: FakeClient) -> None:
     problem = program.window.panel.draft_settings.problem
     program.chat.send("Hello?")
-    turn_id = client.start_turn()
+    client.start_turn()
     client.emit(
-        TuneRejected(
-            turn_id, Strategy.of("draft"), "no-draft-model", "None is loaded.", "Load one."
-        )
+        TuneRejected(Strategy.of("draft"), "no-draft-model", "None is loaded.", "Load one.")
     )
     assert not problem.isHidden()
     assert "None is loaded. Load one." in problem.text()
-    client.emit(TuneApplied(turn_id, Strategy.of("off")))
+    client.emit(TuneApplied(Strategy.of("off")))
     assert problem.isHidden()
 
 
@@ -316,15 +314,15 @@ def test_the_headline_is_the_same_at_the_end_and_on_the_way(
     program.speculation.choose(strategy)
     for stats in (STATS, perhaps(), at_speed(10.0), undrafted(), without_plain()):
         program.chat.send("Hello?")
-        turn_id = client.start_turn()
+        client.start_turn()
         client.step("a", 0)
         for number in range(1, 20):
             if stats.n_drafted and strategy == "auto":
-                client.emit(drafting_step(turn_id, number))
+                client.emit(drafting_step(number))
             elif stats.n_drafted:
                 client.step("abc", number)
             else:
-                client.emit(plain_step(turn_id, number))
+                client.emit(plain_step(number))
         client.figures(stats)
         with qtbot.waitSignal(program.live.refreshed):
             pass
@@ -339,11 +337,11 @@ def test_a_reply_that_breaks_off_keeps_the_speed_of_its_steps(
     program: Program, client: FakeClient
 ) -> None:
     program.chat.send("Hello?")
-    turn_id = client.start_turn()
+    client.start_turn()
     for number in range(6):
         client.step("abc", number)
         client.figures()
-    client.emit(TurnFailed(turn_id, "broken", "It broke.", ""))
+    client.emit(TurnFailed("broken", "It broke.", ""))
     headline = program.window.panel.headline
     assert (headline.speed.text(), headline.ratio.text()) == ("133", "")
     assert headline.sentence.text().startswith("Draft model: 3.0 tokens per step")
@@ -386,9 +384,9 @@ def test_a_reply_of_several_drafters_is_nobodys_alone(program: Program, client: 
 def test_plain_decoding_is_called_plain(program: Program, client: FakeClient) -> None:
     program.speculation.choose("off")
     program.chat.send("Hello?")
-    turn_id = client.start_turn()
+    client.start_turn()
     for number in range(1, 9):
-        client.emit(plain_step(turn_id, number))
+        client.emit(plain_step(number))
     client.finish_turn("x", stats=undrafted())
     assert program.window.panel.headline.ratio.text() == ""
     assert "Without drafts" in program.window.panel.headline.sentence.text()
@@ -436,6 +434,6 @@ def test_a_refused_setting_shows_the_tab_that_it_is_in(
 ) -> None:
     panel = program.window.panel
     program.chat.send("Hello?")
-    turn_id = client.start_turn()
-    client.emit(TurnFailed(turn_id, "bad-grammar", "The grammar is wrong.", "Mend it."))
+    client.start_turn()
+    client.emit(TurnFailed("bad-grammar", "The grammar is wrong.", "Mend it."))
     assert panel.tab == "chat"

@@ -238,9 +238,9 @@ def test_json_that_was_cut_is_told(
 ) -> None:
     program.window.panel.sampling.form.put_text("schema", '{"type": "object"}')
     program.chat.send("Hello?")
-    turn_id = client.start_turn()
+    client.start_turn()
     client.step(text, 1)
-    client.emit(TurnFinished(turn_id, reason, text, (1, 2, 3), 7, Strategy.of("draft"), STATS))
+    client.emit(TurnFinished(reason, text, (1, 2, 3), 7, Strategy.of("draft"), STATS))
     errors = program.window.chat_pane.errors
     assert errors.isHidden() == (not words)
     assert words in errors.text.text()

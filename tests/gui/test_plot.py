@@ -35,9 +35,9 @@ def metrics() -> StepMetrics:
 
 
 def fill(metrics: StepMetrics, n_steps: int, drafter: str = "draft") -> None:
-    metrics.push(step_of("t", "x", 0))
+    metrics.push(step_of("x", 0))
     for number in range(1, n_steps + 1):
-        metrics.push(step_of("t", "xyz", number, drafter=drafter))
+        metrics.push(step_of("xyz", number, drafter=drafter))
 
 
 # ---------------------------------------------------------------------------------------- metrics
@@ -52,11 +52,11 @@ def test_an_empty_reply_has_no_figures(metrics: StepMetrics) -> None:
 
 
 def test_steps_are_counted_by_the_family_of_the_drafter(metrics: StepMetrics) -> None:
-    metrics.push(step_of("t", "x", 0))
-    metrics.push(step_of("t", "x", 1, drafter="draft"))
-    metrics.push(step_of("t", "x", 2, drafter="prompt-lookup"))
-    metrics.push(step_of("t", "x", 3, drafter="plugin.unknown"))
-    metrics.push(plain_step("t", 4))
+    metrics.push(step_of("x", 0))
+    metrics.push(step_of("x", 1, drafter="draft"))
+    metrics.push(step_of("x", 2, drafter="prompt-lookup"))
+    metrics.push(step_of("x", 3, drafter="plugin.unknown"))
+    metrics.push(plain_step(4))
     window = metrics.window(100)
     assert window.drafted.tolist() == [3, 3, 3, 0]
     assert window.accepted.tolist() == [2, 2, 2, 0]
@@ -73,11 +73,11 @@ def chain_step(number: int) -> StepCommitted:
         TokenTrace(9, "target", -1, None, number),
     )
     counts = (DraftCount("prompt-lookup", 4, 2, 1), DraftCount("draft", 3, 3))
-    return StepCommitted("t", number, traces, "x", counts, 0.004, 0.012, 0.001, 0.02)
+    return StepCommitted(number, traces, "x", counts, 0.004, 0.012, 0.001, 0.02)
 
 
 def test_several_drafters_of_one_step_are_told_apart(metrics: StepMetrics) -> None:
-    metrics.push(step_of("t", "x", 0))
+    metrics.push(step_of("x", 0))
     metrics.push(chain_step(1))
     metrics.push(chain_step(2))
     window = metrics.window(10)
@@ -100,7 +100,7 @@ def test_the_speed_is_tokens_over_seconds_and_at_a_step_of_the_last_ones(
     fill(metrics, 100)  # three tokens in 20 ms each
     assert metrics.speed_at(99) == pytest.approx(150)
     for number in range(101, 101 + RATE_STEPS):
-        metrics.push(plain_step("t", number))  # one token in 50 ms each
+        metrics.push(plain_step(number))  # one token in 50 ms each
     assert metrics.speed_at(99 + RATE_STEPS) == pytest.approx(20)
     seconds = metrics.times.total_s
     assert seconds > 100 * 0.02 + RATE_STEPS * 0.05 - 1e-9
@@ -120,9 +120,9 @@ def test_the_time_is_shared_out_completely(metrics: StepMetrics) -> None:
 
 @pytest.mark.parametrize("n_steps", [511, 512, 513, 5000])
 def test_every_step_is_kept_and_a_part_of_them_is_given(metrics: StepMetrics, n_steps: int) -> None:
-    metrics.push(step_of("t", "x", 0))
+    metrics.push(step_of("x", 0))
     for number in range(1, n_steps + 1):
-        metrics.push(step_of("t", "x", number, n_rejected=number % 7))
+        metrics.push(step_of("x", number, n_rejected=number % 7))
     newest = metrics.window(200)
     assert newest.first + 200 == metrics.n_steps == n_steps
     expected = [2 + number % 7 for number in range(n_steps - 199, n_steps + 1)]
@@ -134,9 +134,9 @@ def test_every_step_is_kept_and_a_part_of_them_is_given(metrics: StepMetrics, n_
 
 @pytest.mark.parametrize("n_steps", [399, 400, 401, 5003])
 def test_a_long_reply_shares_places(metrics: StepMetrics, n_steps: int) -> None:
-    metrics.push(step_of("t", "x", 0))
+    metrics.push(step_of("x", 0))
     for number in range(1, n_steps + 1):
-        metrics.push(step_of("t", "x", number, n_rejected=number % 7))
+        metrics.push(step_of("x", number, n_rejected=number % 7))
     whole = metrics.window(n_steps)
     n_places = len(whole.drafted)
     assert n_places <= MOST_PLACES
@@ -150,8 +150,8 @@ def test_a_long_reply_shares_places(metrics: StepMetrics, n_steps: int) -> None:
 
 
 def test_one_step_in_figures(metrics: StepMetrics) -> None:
-    metrics.push(step_of("t", "x", 0))
-    metrics.push(plain_step("t", 1))
+    metrics.push(step_of("x", 0))
+    metrics.push(plain_step(1))
     metrics.push(chain_step(2))
     second, first = metrics.step(1), metrics.step(0)
     assert second is not None
@@ -194,9 +194,9 @@ def heights(bars: object) -> list[float]:
 def test_the_bars_show_drafted_behind_accepted_behind_the_models_part(
     plot: SpeedPlot, metrics: StepMetrics
 ) -> None:
-    metrics.push(step_of("t", "x", 0))
-    metrics.push(step_of("t", "x", 1, drafter="draft"))
-    metrics.push(step_of("t", "x", 2, drafter="prompt-lookup"))
+    metrics.push(step_of("x", 0))
+    metrics.push(step_of("x", 1, drafter="draft"))
+    metrics.push(step_of("x", 2, drafter="prompt-lookup"))
     plot.refresh(None)
     assert heights(plot.drafted) == [3, 3]
     assert heights(plot.accepted) == [2, 2]
@@ -207,7 +207,7 @@ def test_the_bars_show_drafted_behind_accepted_behind_the_models_part(
 
 def test_the_legend_names_the_drafters_of_the_reply(plot: SpeedPlot, metrics: StepMetrics) -> None:
     assert "draft&nbsp;model" in plot.legend.text()
-    metrics.push(step_of("t", "x", 0))
+    metrics.push(step_of("x", 0))
     metrics.push(chain_step(1))
     plot.refresh(None)
     model, lookup, rejected = plot.legend.text().split("&nbsp; ")[0::1]
@@ -219,9 +219,9 @@ def test_the_legend_names_the_drafters_of_the_reply(plot: SpeedPlot, metrics: St
 
 
 def test_one_colour_has_one_entry_in_the_legend(plot: SpeedPlot, metrics: StepMetrics) -> None:
-    metrics.push(step_of("t", "x", 0))
+    metrics.push(step_of("x", 0))
     metrics.push(chain_step(1))
-    metrics.push(step_of("t", "x", 2, drafter="suffix"))
+    metrics.push(step_of("x", 2, drafter="suffix"))
     plot.refresh(None)
     assert [plot.legend.text().count(colour) for colour in (LIGHT.accent, LIGHT.lookup)] == [1, 1]
     assert "lookups" in plot.legend.text()
@@ -324,7 +324,7 @@ def test_paused_the_plot_holds_and_says_so(plot: SpeedPlot, metrics: StepMetrics
     assert plot.bars_canvas.badge.isVisible()
     assert "100" in plot.bars_canvas.badge.text()
     for number in range(101, 151):
-        metrics.push(plain_step("t", number))
+        metrics.push(plain_step(number))
     plot.refresh(None)
     assert steps_of(plot) == (20, 100)
     assert heights(plot.drafted)[-1] == 3
@@ -390,8 +390,8 @@ def test_dragging_moves_what_is_held_or_has_ended(
 
 @pytest.mark.qt_log_ignore("does not support raise")
 def test_a_bar_says_what_it_is(plot: SpeedPlot, metrics: StepMetrics, qtbot: QtBot) -> None:
-    metrics.push(step_of("t", "x", 0))
-    metrics.push(plain_step("t", 1))
+    metrics.push(step_of("x", 0))
+    metrics.push(plain_step(1))
     metrics.push(chain_step(2))
     plot.refresh(None)
     canvas = plot.bars_canvas
@@ -413,18 +413,18 @@ def test_a_bar_says_what_it_is(plot: SpeedPlot, metrics: StepMetrics, qtbot: QtB
 
 def test_the_token_of_the_prefill_is_no_speed(metrics: StepMetrics) -> None:
     """It costs no decode, and took the plot's scale to three times the reply's speed."""
-    metrics.push(structs.replace(step_of("t", "x", 0), total_s=0.0001))
+    metrics.push(structs.replace(step_of("x", 0), total_s=0.0001))
     for number in range(1, 30):
-        metrics.push(plain_step("t", number))  # one token in 50 ms each
+        metrics.push(plain_step(number))  # one token in 50 ms each
     assert metrics.window(100).tokens_per_s == pytest.approx(20)
 
 
 def test_a_long_first_draft_does_not_set_the_scale(metrics: StepMetrics) -> None:
-    metrics.push(step_of("t", "x", 0))
-    metrics.push(step_of("t", "x", 1))
-    metrics.push(step_of("t", "abcdefghijklmnop", 2))
+    metrics.push(step_of("x", 0))
+    metrics.push(step_of("x", 1))
+    metrics.push(step_of("abcdefghijklmnop", 2))
     for number in range(3, 30):
-        metrics.push(plain_step("t", number))
+        metrics.push(plain_step(number))
     rates = metrics.window(100).tokens_per_s
     assert rates[0] == rates[4]
 

@@ -38,12 +38,7 @@ OWN = "{{ messages[0].content }}"
 
 def tell(client: FakeClient, *thinking: str, is_guessed: bool = False) -> None:
     """Answer the window's newest question about a prompt."""
-    request_id = client.last(RenderPrompt).request_id
-    client.emit(
-        PromptRendered(
-            request_id, "the prompt", 10, thinking=thinking, own=OWN, is_guessed=is_guessed
-        )
-    )
+    client.emit(PromptRendered("the prompt", 10, thinking=thinking, own=OWN, is_guessed=is_guessed))
 
 
 def target_of(client: FakeClient) -> str:
@@ -153,15 +148,15 @@ def test_the_editor_shows_the_chat_through_what_is_written(
     asked = client.last(RenderPrompt)
     first = client.tickets[-1]
     assert [m.text for m in asked.chat.messages] == ["Hello?", "Hi."]
-    client.emit(PromptRendered(asked.request_id, "A prompt.", 9, stops=("\nUser:",), own=OWN))
+    client.emit(PromptRendered("A prompt.", 9, stops=("\nUser:",), own=OWN))
     assert editor.preview.toPlainText() == "A prompt."
     assert "“User:”" in editor.verdict.text()
     editor.editor.setPlainText("{% if %}")
     asked = rendered(client, qtbot, editor)
-    client.emit(PromptRendered(asked.request_id, problem="Wrong in line 1.", own=OWN))
+    client.emit(PromptRendered(problem="Wrong in line 1.", own=OWN))
     assert editor.verdict.text() == "Wrong in line 1."
     assert editor.preview.toPlainText() == "A prompt."  # what was last right
-    client.emit(PromptRendered("", "an old answer", 3, own=OWN), first)
+    client.emit(PromptRendered("an old answer", 3, own=OWN), first)
     assert editor.verdict.text() == "Wrong in line 1."
 
 
@@ -245,8 +240,7 @@ def test_a_template_that_refuses_a_chat_gives_the_message_back(
 ) -> None:
     tell(client)
     program.chat.send("Hello?")
-    turn_id = client.last(StartTurn).turn_id
-    client.emit(TurnFailed(turn_id, code, "The chat template failed.", "Take another one."))
+    client.emit(TurnFailed(code, "The chat template failed.", "Take another one."))
     assert program.window.chat_pane.composer.text == "Hello?"
     assert program.shown.conversation.path() == ()
     notice = program.window.chat_pane.errors
@@ -270,8 +264,7 @@ def reasoning(make_program: Callable[[Settings], Program], client: FakeClient) -
 def test_an_answer_that_names_a_problem_says_nothing_about_choices(
     reasoning: Program, client: FakeClient
 ) -> None:
-    request_id = client.last(RenderPrompt).request_id
-    client.emit(PromptRendered(request_id, problem="No model is loaded."))
+    client.emit(PromptRendered(problem="No model is loaded."))
     assert kept(reasoning)[0].prompting.think == "high"
 
 
@@ -304,8 +297,7 @@ def test_what_was_written_is_there_again_after_escape(program: Program, client: 
 def test_a_template_that_was_not_touched_stays_the_own(
     program: Program, client: FakeClient
 ) -> None:
-    request_id = client.last(RenderPrompt).request_id
     own = "a\r\n{{ messages[0].content }}\u00a0\u2028b"
-    client.emit(PromptRendered(request_id, "x", 1, own=own))
+    client.emit(PromptRendered("x", 1, own=own))
     opened(program).accept()
     assert kept(program) == ()

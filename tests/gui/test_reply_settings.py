@@ -103,8 +103,7 @@ def test_a_refused_reply_gives_the_message_back(
     choose_form(program, "Grammar", GRAMMAR)
     program.chat.send("Hello?")
     composer.set_text("And then")
-    turn_id = client.last(StartTurn).turn_id
-    client.emit(TurnFailed(turn_id, code, "The grammar is wrong in line 1.", "Correct it."))
+    client.emit(TurnFailed(code, "The grammar is wrong in line 1.", "Correct it."))
     assert composer.text == "Hello?\nAnd then"
     problem = sampling.form.problem if is_form else sampling.problem
     assert problem.text() == "The grammar is wrong in line 1. Correct it."
@@ -126,8 +125,7 @@ def test_a_refused_message_of_files_alone_brings_them_back(
     composer.files.add([file])
     composer.button.click()
     assert composer.attachments == ()
-    turn_id = client.last(StartTurn).turn_id
-    client.emit(TurnFailed(turn_id, "bad-grammar", "No.", ""))
+    client.emit(TurnFailed("bad-grammar", "No.", ""))
     assert (composer.text, composer.attachments) == ("", (file,))
     assert composer.button.isEnabled()
     assert program.shown.conversation.path() == ()
@@ -137,16 +135,14 @@ def test_a_refused_second_message_leaves_the_first(program: Program, client: Fak
     program.chat.send("One")
     client.reply("Two")
     program.chat.send("Three")
-    turn_id = client.last(StartTurn).turn_id
-    client.emit(TurnFailed(turn_id, "bad-grammar", "No.", ""))
+    client.emit(TurnFailed("bad-grammar", "No.", ""))
     assert [m.text for m in program.shown.conversation.path()] == ["One", "Two"]
     assert program.window.chat_pane.composer.text == "Three"
 
 
 def test_other_failures_stay_in_the_chat(program: Program, client: FakeClient) -> None:
     program.chat.send("One")
-    turn_id = client.last(StartTurn).turn_id
-    client.emit(TurnFailed(turn_id, "decode", "The decode failed.", ""))
+    client.emit(TurnFailed("decode", "The decode failed.", ""))
     assert [m.text for m in program.shown.conversation.path()] == ["One", ""]
     assert program.window.chat_pane.composer.text == ""
 
@@ -157,7 +153,7 @@ def test_a_lookup_cache_that_is_refused_gives_the_message_back(
 ) -> None:
     window = program.window
     program.chat.send("Hello?")
-    client.emit(TurnFailed(client.last(StartTurn).turn_id, code, "The file is damaged.", ""))
+    client.emit(TurnFailed(code, "The file is damaged.", ""))
     assert window.chat_pane.composer.text == "Hello?"
     assert program.shown.conversation.path() == ()
     assert window.panel.loading.toggle.isChecked()

@@ -35,7 +35,7 @@ from paceline.gui.kit.labels import (
 from paceline.gui.kit.translation import install_language
 from paceline.gui.look.scale import px
 from paceline.gui.panel import MIN_WIDTH
-from paceline.messages import StartTurn, TurnFailed
+from paceline.messages import TurnFailed
 from paceline.params import Strategy
 from paceline.sentence import sentence
 from paceline.settings import Settings
@@ -112,10 +112,10 @@ def fill(program: Program, client: FakeClient, qtbot: QtBot, form: int = 0) -> N
     panel.open_only(("drafters", "loading", "advanced"))
     program.speculation.use(strategy_named(LONG_CHAIN))
     program.chat.send("Hello?")
-    turn_id = client.start_turn()
+    client.start_turn()
     for number, drafter in enumerate(("suffix", "ngram-map-k4v", "ngram-mod", "draft"), start=1):
-        client.emit(step_of(turn_id, "x", number, drafter=drafter, n_rejected=900))
-    client.emit(plain_step(turn_id, 5))
+        client.emit(step_of("x", number, drafter=drafter, n_rejected=900))
+    client.emit(plain_step(5))
     client.finish_turn("Hi", stats=STATS)
     words = sentence("Try {word}.", word=LONG_WORD)
     panel.advice.show_advice("k", (Advice("longer-drafts", words, words, Strategy.of("off")),))
@@ -233,8 +233,7 @@ def test_a_long_path_in_an_error_keeps_the_chat_as_wide_as_it_was(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
     program.chat.send("Hello?")
-    turn_id = client.last(StartTurn).turn_id
-    client.emit(TurnFailed(turn_id, "decode", f"“/tmp/{LONG_WORD}” is broken.", LONG_WORD))
+    client.emit(TurnFailed("decode", f"“/tmp/{LONG_WORD}” is broken.", LONG_WORD))
     qtbot.wait(50)
     reply = program.window.chat_pane.chat.findChildren(ReplyView)[-1]
     assert reply.minimumSizeHint().width() < CHAT_MIN_WIDTH
@@ -315,9 +314,9 @@ def test_the_context_is_counted_while_a_reply_grows(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
     program.chat.send("Hello?")
-    turn_id = client.start_turn()
-    client.emit(step_of(turn_id, "x", 0))
-    client.emit(step_of(turn_id, "y", 1))
+    client.start_turn()
+    client.emit(step_of("x", 0))
+    client.emit(step_of("y", 1))
     meter = program.window.chat_pane.composer.meter
     qtbot.waitUntil(lambda: meter.toolTip().startswith("14 of 2,048 tokens are in use."))
 
@@ -325,9 +324,9 @@ def test_the_context_is_counted_while_a_reply_grows(
 def test_forced_tokens_of_a_grammar_are_no_strategy(program: Program, client: FakeClient) -> None:
     program.speculation.use(strategy_named("draft"))
     program.chat.send("Hello?")
-    turn_id = client.start_turn()
-    client.emit(step_of(turn_id, "x", 0))
-    client.emit(step_of(turn_id, "x", 1, drafter=grammar_drafter.INFO.id))
+    client.start_turn()
+    client.emit(step_of("x", 0))
+    client.emit(step_of("x", 1, drafter=grammar_drafter.INFO.id))
     client.finish_turn("xx")
     assert program.live.headline.sentence.startswith("Speculation ")
 

@@ -30,7 +30,7 @@ from paceline.run_record import ModelRecord, RunError, RunRecord
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
-STEPS = (step_of("t", "x", 0), step_of("t", "x", 1), *(plain_step("t", n) for n in range(2, 7)))
+STEPS = (step_of("x", 0), step_of("x", 1), *(plain_step(n) for n in range(2, 7)))
 RECORD = RunRecord(
     "m",
     "finished",
@@ -124,7 +124,7 @@ def test_the_time_is_the_prefill_s_and_the_steps() -> None:
 
 
 def test_a_continued_reply_has_the_figures_of_its_last_part_alone() -> None:
-    before = tuple(structs.replace(step, turn_id="s") for step in STEPS)
+    before = STEPS
     record = replace(RECORD, steps=(*before, *STEPS), n_parts=2)
     assert "part 2 of the reply" in run_words.heading(record)
     assert "part" not in run_words.heading(RECORD)

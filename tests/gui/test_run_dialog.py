@@ -255,9 +255,9 @@ def test_a_long_reply_opens_without_a_gap(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
     program.chat.send("Hello?")
-    turn_id = client.start_turn()
+    client.start_turn()
     for number in range(1500):
-        client.emit(step_of(turn_id, "a b c", number))
+        client.emit(step_of("a b c", number))
     client.finish_turn("a b c" * 1500)
     began = perf_counter()
     program.runs.open_last()
@@ -280,10 +280,10 @@ def test_a_reply_that_failed_shows_what_is_known(
     from paceline.messages import TurnFailed
 
     program.chat.send("Hello?")
-    turn_id = client.start_turn()
+    client.start_turn()
     client.step("He", 0)
     client.step("llo", 1)
-    client.emit(TurnFailed(turn_id, "decode-failed", "It broke.", "Try again."))
+    client.emit(TurnFailed("decode-failed", "It broke.", "Try again."))
     program.runs.open_last()
     dialog = filled(program, qtbot)
     page = dialog.reply_page

@@ -200,7 +200,7 @@ def _errors_of_files() -> Iterator[UserError]:
 
 def _sent(error: UserError) -> LoadFailed:
     """Return an error as it comes from another process."""
-    event = LoadFailed("r", error.code, error.message, error.hint)
+    event = LoadFailed(error.code, error.message, error.hint)
     return decode(LoadFailed, json.loads(json.dumps(encode(event))))
 
 

@@ -54,7 +54,7 @@ def test_a_name_that_turns_around_leaves_the_type_of_weights_beside_it(
     program = make_program()
     command = client.last(LoadPair)
     target = structs.replace(model_info(command.target.path), name=f"{EVIL} Q4_K_M")
-    client.emit(PairLoaded(command.request_id, target, None, 0.1, ()))
+    client.emit(PairLoaded(target, None, 0.1, ()))
     bar = program.window.model_bar
     assert bar.target.text() == f"{SEEN} Q4_K_M"
     assert "\u202e" not in bar.accessibleName()
@@ -71,7 +71,7 @@ def test_no_name_in_the_window_turns_around(
     program = make_program()
     command = client.last(LoadPair)
     target = structs.replace(model_info(command.target.path), name=f"{EVIL} Q4_K_M")
-    client.emit(PairLoaded(command.request_id, target, None, 0.1, ()))
+    client.emit(PairLoaded(target, None, 0.1, ()))
     session, pane = program.session, program.window.chat_pane
     file = Attachment(f"{EVIL}.txt", "x", 1)
     chat = Conversation("c", EVIL).add(

@@ -21,7 +21,7 @@ def step(
 ) -> StepCommitted:
     traces = tuple(TokenTrace(1, source, place, None, 0) for source, place in sources)
     drafted = tuple(DraftCount(*count) for count in counts)
-    return StepCommitted("t", number, traces, "", drafted, 0.004, 0.012, 0.001, 0.02)
+    return StepCommitted(number, traces, "", drafted, 0.004, 0.012, 0.001, 0.02)
 
 
 def test_every_step_is_a_row_with_sums_and_a_part_per_drafter() -> None:
@@ -30,7 +30,7 @@ def test_every_step_is_a_row_with_sums_and_a_part_per_drafter() -> None:
         [("prompt-lookup", 0), ("draft", 1), ("target", -1)],
         [("prompt-lookup", 1, 1, 0), ("draft", 4, 1, 2)],
     )
-    rows = rows_of(steps_csv([step_of("t", "x", 0), step_of("t", "x", 1), both], STATS))
+    rows = rows_of(steps_csv([step_of("x", 0), step_of("x", 1), both], STATS))
     assert [row["step"] for row in rows] == ["0", "1", "2"]
     assert [row["tokens"] for row in rows] == ["1", "3", "3"]
     assert [row["time_s"] for row in rows] == ["0.020000", "0.040000", "0.060000"]
@@ -47,7 +47,7 @@ def test_every_step_is_a_row_with_sums_and_a_part_per_drafter() -> None:
 
 
 def test_plain_steps_are_marked_and_what_is_not_known_is_empty() -> None:
-    (row,) = rows_of(steps_csv([plain_step("t", 1, total_s=0.0)], None))
+    (row,) = rows_of(steps_csv([plain_step(1, total_s=0.0)], None))
     assert (row["plain"], row["plain_tokens_per_s"], row["tokens_per_s"]) == ("1", "", "")
     assert (row["plain_low"], row["plain_high"]) == ("", "")
     assert row["drafted"] == "0"

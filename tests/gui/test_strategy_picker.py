@@ -296,10 +296,10 @@ def test_every_drafter_of_a_chain_has_its_section(
     chain = ["N-gram, simple", "Prompt lookup", "Draft model"]
     qtbot.waitUntil(lambda: _titles_in(settings, chain) == chain)
     program.chat.send("Hello?")
-    turn_id = client.start_turn()
+    client.start_turn()
     settings.fields["prompt-lookup.n_pred"].field.setValue(5)
     settings.fields["draft.n_max"].field.setValue(6)
-    wanted = Tune(turn_id, strategy(f"{CHAIN}:prompt-lookup.n_pred=5:draft.n_max=6"))
+    wanted = Tune(strategy(f"{CHAIN}:prompt-lookup.n_pred=5:draft.n_max=6"))
     qtbot.waitUntil(lambda: client.all(Tune) == [wanted])
     program.speculation.choose("draft")
     qtbot.waitUntil(lambda: _titles_in(settings, chain) == [])

@@ -94,7 +94,7 @@ def test_numbers_and_months_follow_it(german: tuple[QTranslator, ...]) -> None:
 
 
 def test_exports_have_its_signs(german: tuple[QTranslator, ...]) -> None:
-    step = StepCommitted("t", 1, (), "x", (DraftCount("draft", 1, 1),), 0, 0, 0, 0)
+    step = StepCommitted(1, (), "x", (DraftCount("draft", 1, 1),), 0, 0, 0, 0)
     line = token_line(TokenTrace(1, "draft", 0, 0.75, 1), step, export_words(), Sourcing({}))
     assert line.endswith(" 0,75")
 

@@ -203,8 +203,8 @@ def test_a_repeated_reply_that_is_refused_leaves_the_dialog_as_it_was(
     program.window.actions_.compare.trigger()
     dialog = compared(program, qtbot)
     dialog.repeat.menu().actions()[0].trigger()
-    turn_id = client.start_turn()
-    client.emit(TurnFailed(turn_id, "prompt-too-long", "Too many tokens.", "Shorten it."))
+    client.start_turn()
+    client.emit(TurnFailed("prompt-too-long", "Too many tokens.", "Shorten it."))
     assert program.shown.conversation.path()[-1].text == "Two."
     qtbot.waitUntil(lambda: dialog.summary.text() == "1 difference")
     assert dialog.repeat.isEnabled()

@@ -213,7 +213,6 @@ def test_models_are_looked_for_behind_the_first_load(
     assert not welcome.page.isVisible()
     client.emit(
         PairLoaded(
-            asked.request_id,
             model_info(asked.target.path),
             model_info(draft.path),
             0.1,

@@ -155,9 +155,9 @@ def test_a_refresh_paints_each_plot_once(qtbot: QtBot) -> None:
     plot.resize(320, 300)
     host.resize(400, 400)
     host.show()
-    metrics.push(step_of("t", "x", 0))
+    metrics.push(step_of("x", 0))
     for number in range(1, 9):
-        metrics.push(step_of("t", "xyz", number, drafter="draft"))
+        metrics.push(step_of("xyz", number, drafter="draft"))
     plot.refresh(20.0)
     settle(qtbot)
     paints = [
@@ -165,7 +165,7 @@ def test_a_refresh_paints_each_plot_once(qtbot: QtBot) -> None:
         for canvas in (plot.bars_canvas, plot.line_canvas)
     ]
     for number in range(9, 14):
-        metrics.push(step_of("t", "xyz", number, drafter="draft"))
+        metrics.push(step_of("xyz", number, drafter="draft"))
         plot.refresh(20.0 + number)
         for _ in range(4):
             QApplication.processEvents()

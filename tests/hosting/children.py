@@ -23,7 +23,7 @@ from msgspec import structs
 from message_samples import sample
 from paceline.hosting.wire import Done, LogLine, Upward, decode_command, encode_message
 from paceline.messages import (
-    CancelTurn,
+    Cancel,
     Command,
     DescribeEngine,
     EngineDescribed,
@@ -114,14 +114,14 @@ def answer(line: Line, command: Command) -> None:
     """Send what an engine would send; all but the `Done`."""
     match command:
         case LoadPair():
-            line.send(LoadProgressed(command.request_id, "target", 1.0))
-            line.send(structs.replace(sample(PairLoaded), request_id=command.request_id))
+            line.send(LoadProgressed("target", 1.0))
+            line.send(sample(PairLoaded))
         case StartTurn():
-            line.send(structs.replace(sample(TurnStarted), turn_id=command.turn_id))
+            line.send(sample(TurnStarted))
             prompt = command.prompt.text if isinstance(command.prompt, RawText) else ""
             _TURNS[prompt.partition(" ")[0] or "finish"](line, command)
         case Tune():
-            line.send(TuneRejected(command.turn_id, command.strategy, "not-running", "", ""))
+            line.send(TuneRejected(command.strategy, "not-running", "", ""))
         case DescribeEngine():
             line.send(sample(EngineDescribed))
         case Unload():
@@ -130,44 +130,44 @@ def answer(line: Line, command: Command) -> None:
             pass
 
 
-def finished(turn: StartTurn, reason: FinishReason = "eog") -> TurnFinished:
-    return structs.replace(sample(TurnFinished), turn_id=turn.turn_id, reason=reason)
+def finished(reason: FinishReason = "eog") -> TurnFinished:
+    return structs.replace(sample(TurnFinished), reason=reason)
 
 
-def step(turn: StartTurn) -> StepCommitted:
-    return structs.replace(sample(StepCommitted), turn_id=turn.turn_id)
+def step() -> StepCommitted:
+    return sample(StepCommitted)
 
 
 def _finish(line: Line, turn: StartTurn) -> None:
-    line.send(finished(turn))
+    line.send(finished())
 
 
 def _fail(line: Line, turn: StartTurn) -> None:
     assert isinstance(turn.prompt, RawText)
-    line.send(step(turn), TurnFailed(turn.turn_id, turn.prompt.text.split()[1], "", ""))
+    line.send(step(), TurnFailed(turn.prompt.text.split()[1], "", ""))
 
 
 def _until_cancelled(line: Line, turn: StartTurn) -> None:
-    line.wait_for(CancelTurn)
-    line.send(finished(turn, "cancelled"))
+    line.wait_for(Cancel)
+    line.send(finished("cancelled"))
 
 
 def _slowly_cancelled(line: Line, turn: StartTurn) -> None:
-    line.wait_for(CancelTurn)
+    line.wait_for(Cancel)
     time.sleep(0.2)
-    line.send(finished(turn, "cancelled"))
+    line.send(finished("cancelled"))
 
 
 def _take_tune(line: Line, turn: StartTurn) -> None:
     tune = line.wait_for(Tune)
-    line.send(Done(), TuneApplied(turn.turn_id, tune.strategy), finished(turn))
+    line.send(Done(), TuneApplied(tune.strategy), finished())
 
 
 def _miss_tune(line: Line, turn: StartTurn) -> None:
     """End before the `Tune` that is there already is taken: it is answered as a command."""
     tune = line.wait_for(Tune)
-    line.send(finished(turn), Done())
-    line.send(TuneRejected(turn.turn_id, tune.strategy, "not-running", "", ""))
+    line.send(finished(), Done())
+    line.send(TuneRejected(tune.strategy, "not-running", "", ""))
 
 
 def _steps(line: Line, turn: StartTurn) -> None:
@@ -175,32 +175,32 @@ def _steps(line: Line, turn: StartTurn) -> None:
     chance = random.Random(turn.seed)
     line.pipe.settimeout(0)
     for _ in range(20):
-        line.send(step(turn))
+        line.send(step())
         if chance.random() < 0.5:
             try:
                 tune = line.wait_for(Tune)
             except BlockingIOError:
                 time.sleep(0.001)
                 continue
-            line.send(Done(), TuneApplied(turn.turn_id, tune.strategy))
+            line.send(Done(), TuneApplied(tune.strategy))
     line.pipe.settimeout(None)
-    line.send(finished(turn))
+    line.send(finished())
 
 
 def _measure(line: Line, turn: StartTurn) -> None:
     assert isinstance(turn.prompt, RawText)
     content = turn.prompt.text.removeprefix("measure ").encode()
-    line.send(TurnFailed(turn.turn_id, "measured", f"{len(content)} {zlib.crc32(content)}", ""))
+    line.send(TurnFailed("measured", f"{len(content)} {zlib.crc32(content)}", ""))
 
 
 def _short_keep(line: Line, turn: StartTurn) -> None:
-    line.send(finished(turn))
+    line.send(finished())
     time.sleep(0.2)
 
 
 def _long_keep(line: Line, turn: StartTurn) -> None:
     """Tell the end and never come back, as a drafter that stores what it learned might."""
-    line.send(finished(turn))
+    line.send(finished())
     time.sleep(3600)
 
 
@@ -293,10 +293,10 @@ def dies_in_a_load(line: Line) -> None:
     """Crash when the weights are there, unless extra buffers are off."""
     line.ready()
     load = line.wait_for(LoadPair)
-    line.send(LoadProgressed(load.request_id, "target", 1.0))
+    line.send(LoadProgressed("target", 1.0))
     if load.target.extra_bufts:
         os.kill(os.getpid(), signal.SIGILL)
-    line.send(structs.replace(sample(PairLoaded), request_id=load.request_id, notes=()), Done())
+    line.send(structs.replace(sample(PairLoaded), notes=()), Done())
     line.take()
 
 
@@ -314,5 +314,5 @@ def ignores_cancel(line: Line) -> None:
     if isinstance(command, StartTurn):
         line.send(step(command))
     elif isinstance(command, LoadPair):
-        line.send(LoadProgressed(command.request_id, "target", 0.5))
+        line.send(LoadProgressed("target", 0.5))
     time.sleep(3600)

@@ -9,8 +9,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from msgspec import structs
-
 from inline_client import InlineClient
 from paceline.hosting.broker import Broker
 from paceline.hosting.client import Service
@@ -49,7 +47,7 @@ class Host:
         self.times: list[float] = []
         self._n = 0
         target, draft = (ModelParams(str(path), n_threads=1) for path in pair)
-        self.pair = LoadPair("", target, DraftModel(draft), exact=exact, cache_dir=cache_dir)
+        self.pair = LoadPair(target, DraftModel(draft), exact=exact, cache_dir=cache_dir)
 
     def __enter__(self) -> Host:
         return self
@@ -77,7 +75,7 @@ class Host:
 
     def load(self) -> Event:
         self._n += 1
-        return self.submit(structs.replace(self.pair, request_id=f"load-{self._n}"))
+        return self.submit(self.pair)
 
     def must_load(self) -> PairLoaded:
         last = self.load()
@@ -86,7 +84,7 @@ class Host:
 
     def turn(self, **options: object) -> Event:
         self._n += 1
-        return self.submit(turn_of(f"turn-{self._n}", **options))  # type: ignore[arg-type]
+        return self.submit(turn_of(**options))  # type: ignore[arg-type]
 
     def reply(self, **options: object) -> TurnFinished:
         last = self.turn(**options)

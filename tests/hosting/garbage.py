@@ -38,7 +38,7 @@ def _anything(rng: random.Random, depth: int = 0) -> Any:
     items = [_anything(rng, depth + 1) for _ in range(rng.randrange(4))]
     if kind == 6:
         return items
-    return {rng.choice(["type", "turn_id", "tokens", "x", ""]): item for item in items}
+    return {rng.choice(["type", "chat", "tokens", "x", ""]): item for item in items}
 
 
 def _random_data(rng: random.Random) -> bytes:
@@ -171,16 +171,9 @@ HARMFUL_IN_A_TURN: dict[str, Make] = {
     **STREAMS,
     "done too early": lambda _rng: frame(encode_message(Done())),
     "done twice": lambda _rng: frame(encode_message(Done())) * 2,
-    "another turn's end": lambda _rng: _ends("other"),
     "another load's end": lambda _rng: frame(SOUND[2]) + frame(encode_message(Done())),
 }
 """Bytes behind which no answer of this process can be taken for one."""
-
-
-def _ends(turn_id: str) -> bytes:
-    from paceline.messages import TurnFailed
-
-    return frame(encode_message(TurnFailed(turn_id, "x", "y", ""))) + frame(encode_message(Done()))
 
 
 def frames_of_all_kinds(rng: random.Random, n: int) -> Iterator[tuple[str, bytes]]:

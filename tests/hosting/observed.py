@@ -74,7 +74,7 @@ class Host:
     def load(self) -> list[Event]:
         """Load the pair."""
         target, draft = (ModelParams(str(path), n_threads=1) for path in self.pair)
-        return self.submit(LoadPair("load", target, DraftModel(draft)))
+        return self.submit(LoadPair(target, DraftModel(draft)))
 
     def ready(self) -> None:
         """Load the pair and see that it is there."""
@@ -87,13 +87,12 @@ class Host:
         question: str = QUESTION,
         *,
         seed: int = 1,
-        turn_id: str = "turn",
         max_tokens: int = 120,
     ) -> list[Event]:
         """Ask for a reply of `max_tokens` tokens."""
         messages = (ChatMessage.of_text("user", question),)
         return self.submit(
-            StartTurn(turn_id, Chat(messages), seed=seed, max_tokens=max_tokens, ignore_eog=True)
+            StartTurn(Chat(messages), seed=seed, max_tokens=max_tokens, ignore_eog=True)
         )
 
     def __enter__(self) -> Host:

@@ -20,7 +20,7 @@ from paceline.messages import (
     PairLoaded,
 )
 
-LOAD = LoadPair("l", ModelParams("/m/target.gguf"))
+LOAD = LoadPair(ModelParams("/m/target.gguf"))
 
 
 @dataclass

@@ -44,13 +44,13 @@ CANCEL_S = 1.0
 """Ten times what a cancel may take after the end of the step that runs."""
 N_TOKENS = 12
 QUESTION = (ChatMessage.of_text("user", "What is a list?"),)
-COUNT = CountTokens("count", Chat(QUESTION))
+COUNT = CountTokens(Chat(QUESTION))
 PERSON, PROGRAM, COUNTING = Priority.PERSON, Priority.PROGRAM, Priority.COUNTING
 NAMES = {PERSON: "window", PROGRAM: "script", COUNTING: "counting"}
 
 
 def reply(max_tokens: int = N_TOKENS, seed: int = 1) -> Command:
-    return turn_of("turn", messages=QUESTION, max_tokens=max_tokens, seed=seed, ignore_eog=True)
+    return turn_of(messages=QUESTION, max_tokens=max_tokens, seed=seed, ignore_eog=True)
 
 
 @dataclass(eq=False)
@@ -103,7 +103,7 @@ def client(demo_pair: tuple[Path, Path]) -> Iterator[ThreadedClient]:
 
 def load(client: ThreadedClient, pair: tuple[Path, Path]) -> None:
     target, draft = (ModelParams(str(path), n_threads=1) for path in pair)
-    ticket = client.request(LoadPair("load", target, DraftModel(draft)), PERSON, asker="window")
+    ticket = client.request(LoadPair(target, DraftModel(draft)), PERSON, asker="window")
     assert isinstance(ticket.wait(LIMIT_S), PairLoaded)
 
 

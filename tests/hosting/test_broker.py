@@ -48,11 +48,11 @@ from paceline.messages import (
 from paceline.params import Strategy
 
 PERSON, PROGRAM, TOOL, COUNTING, IDLE = Priority
-LOAD = LoadPair("l", ModelParams("m.gguf"))
-TURN = StartTurn("t", RawText(""))
-END = TurnFailed("t", "x", "The end.", "")
+LOAD = LoadPair(ModelParams("m.gguf"))
+TURN = StartTurn(RawText(""))
+END = TurnFailed("x", "The end.", "")
 DEATH = EngineDied("It died.")
-STOPPED = TurnFailed("t", "cancelled", "Stopped.", "")
+STOPPED = TurnFailed("cancelled", "Stopped.", "")
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_take_waits_for_a_request_of_another_thread(broker: Broker) -> None:
 # ------------------------------------------------------------------------------------ cancelling
 
 
-@pytest.mark.parametrize("command", [LOAD, TURN, Calibrate("c")])
+@pytest.mark.parametrize("command", [LOAD, TURN, Calibrate()])
 def test_cancel_reaches_what_runs(broker: Broker, command: Command) -> None:
     ticket, _ = begun(broker, command)
     assert not broker.flag.is_set()
@@ -138,9 +138,9 @@ def test_a_late_cancel_cannot_stop_the_next_turn(broker: Broker) -> None:
     ("command", "answer"),
     [
         (TURN, STOPPED),
-        (LOAD, LoadFailed("l", "cancelled", "Stopped.", "")),
-        (Calibrate("c"), Calibrated("c", problem="Stopped.")),
-        (CountTokens("n", Chat(())), None),
+        (LOAD, LoadFailed("cancelled", "Stopped.", "")),
+        (Calibrate(), Calibrated(problem="Stopped.")),
+        (CountTokens(Chat(())), None),
         (Reset(), None),
     ],
 )
@@ -184,7 +184,7 @@ def test_idle_work_gives_way_to_a_reply_or_a_load(
 ) -> None:
     ticket, events = begun(broker, TURN, IDLE)
     broker.request(DescribeEngine())
-    broker.request(CountTokens("n", Chat(())), COUNTING)
+    broker.request(CountTokens(Chat(())), COUNTING)
     broker.request(TURN, COUNTING)
     assert not broker.flag.is_set()
     broker.request(command, priority)
@@ -210,10 +210,10 @@ def test_a_tune_reaches_the_running_turn_and_no_later_one(broker: Broker) -> Non
     other = broker.request(TURN)
     for name in ("off", "draft", "suffix"):
         ticket.tune(Strategy.of(name))
-    assert broker.take_between() == Tune("t", Strategy.of("off"))
-    assert broker.take_between() == Tune("t", Strategy.of("draft"))
-    broker.emit(TuneApplied("t", Strategy.of("draft")))
-    assert events == [TuneApplied("t", Strategy.of("draft"))]
+    assert broker.take_between() == Tune(Strategy.of("off"))
+    assert broker.take_between() == Tune(Strategy.of("draft"))
+    broker.emit(TuneApplied(Strategy.of("draft")))
+    assert events == [TuneApplied(Strategy.of("draft"))]
     broker.done()
     ticket.tune(Strategy.of("suffix"))
     assert broker.take(0) is other
@@ -226,7 +226,7 @@ def test_a_turn_that_waits_begins_with_its_new_strategy(broker: Broker) -> None:
     ticket.tune(Strategy.of("suffix"))
     broker.done()
     broker.take(0)
-    assert ticket.command == StartTurn("t", RawText(""), strategy=Strategy.of("suffix"))
+    assert ticket.command == StartTurn(RawText(""), strategy=Strategy.of("suffix"))
     assert broker.take_between() is None
 
 
@@ -259,7 +259,7 @@ def test_what_was_begun_beside_a_turn_is_over_with_it(broker: Broker) -> None:
 
 def test_nothing_comes_after_the_answer(broker: Broker) -> None:
     ticket, events = begun(broker)
-    for event in (END, TuneApplied("t", Strategy.of("off")), END, DEATH):
+    for event in (END, TuneApplied(Strategy.of("off")), END, DEATH):
         broker.emit(event)
     assert events == [END]
     assert ticket.state == "running", "it may still have something to keep"
@@ -270,7 +270,7 @@ def test_nothing_comes_after_the_answer(broker: Broker) -> None:
 def test_a_ticket_without_a_listener_keeps_its_events(broker: Broker) -> None:
     ticket = broker.request(TURN)
     broker.take(0)
-    tuned = TuneApplied("t", Strategy.of("off"))
+    tuned = TuneApplied(Strategy.of("off"))
     broker.emit(tuned)
     broker.emit(END)
     broker.done()
@@ -282,7 +282,7 @@ def test_what_concerns_all_comes_to_those_who_watch_before_the_asker(broker: Bro
     broker.watch(lambda event: order.append(("all", event)))
     broker.request(LOAD, PERSON, lambda event: order.append(("one", event)))
     broker.take(0)
-    failed = LoadFailed("l", "x", "No.", "")
+    failed = LoadFailed("x", "No.", "")
     broker.emit(failed)
     broker.done()
     assert order == [("all", failed), ("one", failed)]
@@ -301,7 +301,7 @@ def test_a_listener_that_fails_costs_its_own_request_alone(
 
     broker.request(TURN, PERSON, broken)
     broker.take(0)
-    broker.emit(TuneApplied("t", Strategy.of("off")))
+    broker.emit(TuneApplied(Strategy.of("off")))
     assert broker.flag.is_set(), "nobody hears it any more"
     broker.emit(END)
     broker.done()
@@ -317,7 +317,7 @@ def test_a_death_answers_all_that_needs_the_models_once(broker: Broker) -> None:
     remembering, of_remembering = listened(broker, Remember("chat"), IDLE)
     broker.take_between()
     turn, of_turn = listened(broker, TURN, PROGRAM)
-    count, of_count = listened(broker, CountTokens("n", Chat(())), COUNTING)
+    count, of_count = listened(broker, CountTokens(Chat(())), COUNTING)
     load, of_load = listened(broker, LOAD)
     broker.emit(DEATH)
     broker.emit(END)
@@ -336,7 +336,7 @@ def test_the_death_of_the_engine_before_is_not_the_end_of_one_that_starts(
     broker: Broker, command: Command
 ) -> None:
     described = EngineDescribed("1", "", supports_gpu=False, devices=())
-    answer: Event = LoadFailed("l", "x", "No.", "") if command is LOAD else described
+    answer: Event = LoadFailed("x", "No.", "") if command is LOAD else described
     ticket, events = begun(broker, command)
     broker.emit(DEATH)
     broker.emit(answer)
@@ -394,7 +394,7 @@ class Lives(RuleBasedStateMachine):
 
     tickets = Bundle("tickets")
     COMMANDS: tuple[Command, ...] = (
-        TURN, LOAD, DescribeEngine(), CountTokens("n", Chat(())), Remember("chat"), Calibrate("c"),
+        TURN, LOAD, DescribeEngine(), CountTokens(Chat(())), Remember("chat"), Calibrate(),
         Reset(), Unload(),
     )  # fmt: skip
 
@@ -447,7 +447,7 @@ class Lives(RuleBasedStateMachine):
     @precondition(lambda self: self.running is not None)
     @rule(
         event=st.sampled_from(
-            [END, TuneApplied("t", Strategy.of("off")), Remembered("chat"), Unloaded()]
+            [END, TuneApplied(Strategy.of("off")), Remembered("chat"), Unloaded()]
         )
     )
     def emit(self, event: Event) -> None:

@@ -135,7 +135,7 @@ def test_garbage_in_place_of_an_answer(demo_pair: Pair, tmp_path: Path, is_long:
         assert finished_text(host.reply()) == whole
 
 
-STEP = StepCommitted("turn", 9, (TokenTrace(1, "target", -1, None, 3),), "abc", (), 0, 0, 0, 0)
+STEP = StepCommitted(9, (TokenTrace(1, "target", -1, None, 3),), "abc", (), 0, 0, 0, 0)
 
 
 def _half_a_step() -> bytes:

@@ -52,8 +52,8 @@ def broker() -> Broker:
 @pytest.mark.parametrize(
     "command",
     [
-        StartTurn("t", RawText("")),
-        CountTokens("c", Chat(())),
+        StartTurn(RawText("")),
+        CountTokens(Chat(())),
         Shutdown(),
         DescribeEngine(),
         Reset(),
@@ -75,7 +75,7 @@ def test_whatever_comes_in_idle_time_sets_the_flag_and_is_not_lost(
 def test_a_request_after_idle_time_sets_no_flag(broker: Broker) -> None:
     assert broker.begin_idle()
     assert broker.take(0) is None
-    broker.request(StartTurn("t", RawText("")))
+    broker.request(StartTurn(RawText("")))
     assert not broker.flag.is_set()
 
 
@@ -136,11 +136,11 @@ def test_a_command_ends_idle_time_and_is_not_kept_waiting(
         nonlocal put_at
         waits.wait(5)
         put_at = time.monotonic()
-        broker.request(StartTurn("t", RawText("")), priority)
+        broker.request(StartTurn(RawText("")), priority)
 
     thread = threading.Thread(target=put)
     thread.start()
-    assert taken(broker, idle) == StartTurn("t", RawText(""))
+    assert taken(broker, idle) == StartTurn(RawText(""))
     assert time.monotonic() - put_at < 0.5
     thread.join()
     assert not broker.flag.is_set()
@@ -156,9 +156,7 @@ def host_with(demo_pair: tuple[Path, Path], tmp_path: Path) -> Iterator[Callable
     def make(*main: object) -> Host:
         host = Host(demo_pair, *main)  # type: ignore[arg-type]
         target, draft = (ModelParams(str(path), n_threads=1) for path in demo_pair)
-        loaded = host.submit(LoadPair("load", target, DraftModel(draft), cache_dir=str(tmp_path)))[
-            -1
-        ]
+        loaded = host.submit(LoadPair(target, DraftModel(draft), cache_dir=str(tmp_path)))[-1]
         assert isinstance(loaded, PairLoaded), loaded
         hosts.append(host)
         return host
@@ -188,7 +186,7 @@ def test_the_process_measures_while_nobody_wants_anything_and_then_rests(
         return after.user + after.system - before.user - before.system < 0.1
 
     wait_until(rests, 60)
-    answer = host.submit(Calibrate("c"))[-1]
+    answer = host.submit(Calibrate())[-1]
     assert isinstance(answer, Calibrated)
     assert not answer.problem
     assert host.submit(Reset()) == []
@@ -202,7 +200,7 @@ def test_commands_in_the_middle_of_it_are_carried_out_as_ever(
     for pause in range(6):
         time.sleep(hosting_client.IDLE_AFTER_S / 2 + 0.04 * pause)
         assert finished_text(host.reply(max_tokens=30)) == expected
-        (count,) = host.submit(CountTokens("c", Chat((ChatMessage.of_text("user", "hello"),))))
+        (count,) = host.submit(CountTokens(Chat((ChatMessage.of_text("user", "hello"),))))
         assert count.n_tokens > 0  # type: ignore[union-attr]
     wait_until(lambda: measured(tmp_path), 20)
 

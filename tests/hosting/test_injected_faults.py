@@ -120,7 +120,7 @@ def test_kill_at_random_tokens(
             killer = Killer(host, rng, in_decode=i % 4 != 3)
             host.hear = killer.hear
             pid, n_before = host.service.pid, len(host.told)
-            events = host.reply(OTHER_QUESTION, seed=seed, turn_id=f"turn-{i}")
+            events = host.reply(OTHER_QUESTION, seed=seed)
             killer.join()
             assert not killer.has_missed, "it was never caught in a decode"
             death = only_death(events)

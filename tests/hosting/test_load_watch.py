@@ -25,18 +25,18 @@ from paceline.messages import (
 from paceline.params import DraftModel, params_of
 from paceline.workers.ends import End
 
-PAIR = LoadPair("l", ModelParams("/m/target.gguf"), DraftModel(ModelParams("/m/draft.gguf")))
+PAIR = LoadPair(ModelParams("/m/target.gguf"), DraftModel(ModelParams("/m/draft.gguf")))
 CRASH = describe_death(End(-4))
 KILLED = describe_death(End(-9))
 MEMORY = describe_death(End(-6, "std::bad_alloc"))
 
 
 def progress(stage: Literal["target", "draft"], fraction: float) -> LoadProgressed:
-    return LoadProgressed("l", stage, fraction)
+    return LoadProgressed(stage, fraction)
 
 
 def answer(cls: type[LoadFailed] | type[PairLoaded]) -> LoadFailed | PairLoaded:
-    return structs.replace(sample(cls), request_id="l")
+    return sample(cls)
 
 
 def test_the_second_try_is_the_same_load_without_extra_buffers() -> None:
@@ -61,7 +61,7 @@ def test_there_is_no_third_try() -> None:
 
 def test_a_draft_alone_is_a_reason_for_a_second_try() -> None:
     assert without_extra_bufts(structs.replace(PAIR, target=ModelParams("t", extra_bufts=False)))
-    target_only = LoadPair("l", ModelParams("t", extra_bufts=False))
+    target_only = LoadPair(ModelParams("t", extra_bufts=False))
     assert without_extra_bufts(target_only) is None
     assert without_extra_bufts(structs.replace(target_only, target=ModelParams("t"))) == target_only
 
@@ -107,7 +107,7 @@ def test_too_little_memory_is_no_damaged_file() -> None:
 
 def test_a_second_try_that_succeeds_says_why_it_was_needed() -> None:
     watch = LoadWatch(PAIR, note="It crashed.")
-    loaded = PairLoaded("l", sample(PairLoaded).target, None, 1.0, ("Something else.",))
+    loaded = PairLoaded(sample(PairLoaded).target, None, 1.0, ("Something else.",))
     told = watch.hear(loaded)
     assert isinstance(told, PairLoaded)
     assert told.notes[0] == "Something else."

@@ -23,12 +23,12 @@ from paceline.messages import (
 from paceline.workers.frames import MAX_FRAME
 
 AllowWarnings = Callable[[str], None]
-QUESTION = CountTokens("q", Chat((ChatMessage.of_text("user", "How long is this?"),)))
+QUESTION = CountTokens(Chat((ChatMessage.of_text("user", "How long is this?"),)))
 
 
 def test_no_process_is_started_to_count(rig: MakeRig) -> None:
     r = rig()
-    assert r.submit(QUESTION) == [TokensCounted("q", -1, 0)]
+    assert r.submit(QUESTION) == [TokensCounted(-1, 0)]
     assert r.service.pid == 0
 
 
@@ -50,8 +50,8 @@ def test_a_dead_process_is_told_and_not_started_again(
 def test_a_conversation_beyond_a_frame_is_not_counted(rig: MakeRig) -> None:
     r = rig()
     r.load()
-    huge = CountTokens("q", Chat((ChatMessage.of_text("user", "x" * MAX_FRAME),)))
-    assert r.submit(huge) == [TokensCounted("q", -1, 0)]
+    huge = CountTokens(Chat((ChatMessage.of_text("user", "x" * MAX_FRAME),)))
+    assert r.submit(huge) == [TokensCounted(-1, 0)]
     assert r.service.pid
 
 
@@ -76,7 +76,7 @@ def test_the_real_engine_counts(kind: str, demo_pair: tuple[Path, Path]) -> None
             ChatMessage.of_text("system", "Be brief."),
             ChatMessage.of_text("user", "What does os.path.join do?"),
         )
-        counted = host.submit(CountTokens("q", Chat(messages, cuts=True), 64))
+        counted = host.submit(CountTokens(Chat(messages, cuts=True), 64))
         assert isinstance(counted, TokensCounted)
         host.reply(messages=messages, max_tokens=2, seed=1)
         started = next(event for event in host.events if isinstance(event, TurnStarted))

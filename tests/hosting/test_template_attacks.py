@@ -31,7 +31,7 @@ def host(request: pytest.FixtureRequest, demo_pair: tuple[Path, Path]) -> Iterat
             impatient_everywhere(stack.enter_context(pytest.MonkeyPatch.context()).setattr)
         made = stack.enter_context(Host(request.param, demo_pair))
         assert isinstance(made.load(), PairLoaded)
-        made.submit(RenderPrompt("warm", Chat(HI)))
+        made.submit(RenderPrompt(Chat(HI)))
         yield made
 
 
@@ -71,14 +71,14 @@ def test_an_attack_costs_nothing_but_its_own_prompt(host: Host, name: str) -> No
     engine = engine_of(host)
     with Watch(engine) as watch:
         began = time.monotonic()
-        answer = host.submit(RenderPrompt(name, Chat(HI, Prompting(ATTACKS[name]))))
+        answer = host.submit(RenderPrompt(Chat(HI, Prompting(ATTACKS[name]))))
         seconds = time.monotonic() - began
     assert isinstance(answer, PromptRendered)
     assert answer.problem.startswith("The chat template") or not answer.problem
     assert seconds < FAR_TOO_LONG_S
     assert watch.most <= MEMORY
     assert engine_of(host).pid == engine.pid, "the engine was ended"
-    usual = host.submit(RenderPrompt("usual", Chat(HI)))
+    usual = host.submit(RenderPrompt(Chat(HI)))
     assert isinstance(usual, PromptRendered)
     assert "hi" in usual.text
 

@@ -45,7 +45,7 @@ from paceline.params import DraftModel, Strategy
 from strategies import strategy
 
 AllowWarnings = Callable[[str], None]
-ENDED = TurnFailed("t", "ended", "", "")
+ENDED = TurnFailed("ended", "", "")
 
 
 class Scripted:
@@ -65,7 +65,7 @@ class Scripted:
             while not self.broker.flag.is_set():
                 tune = self.broker.take_between()
                 if isinstance(tune, Tune):
-                    self.emit(TuneApplied(command.turn_id, Strategy.of("off")))
+                    self.emit(TuneApplied(Strategy.of("off")))
                 time.sleep(0.001)
             self.emit(ENDED)
         elif not isinstance(command, Shutdown):
@@ -100,7 +100,7 @@ def client(maker: Maker) -> Iterator[ThreadedClient]:
     assert made.close()
 
 
-TURN = StartTurn("t", RawText(""))
+TURN = StartTurn(RawText(""))
 
 
 def begun(client: ThreadedClient, command: Command = TURN) -> Ticket:
@@ -129,7 +129,7 @@ def test_cancelling_does_not_queue_behind_the_turn(client: ThreadedClient) -> No
     other = client.request(Unload())
     ticket.tune(Strategy.of("off"))
     events = iter(ticket)
-    assert next(events) == TuneApplied("t", Strategy.of("off"))
+    assert next(events) == TuneApplied(Strategy.of("off"))
     other.cancel()
     assert ticket.state == "running"
     ticket.cancel()
@@ -159,15 +159,13 @@ def test_closing_stops_what_runs_and_answers_what_waits(
     client: ThreadedClient, maker: Maker
 ) -> None:
     running = begun(client)
-    waiting = [client.request(StartTurn("t", RawText(""))) for _ in range(5)]
+    waiting = [client.request(StartTurn(RawText(""))) for _ in range(5)]
     began = time.perf_counter()
     assert client.close()
     assert time.perf_counter() - began < 2
     assert list(running) == [ENDED]
     assert [list(ticket) for ticket in waiting] == [[CLOSED]] * 5
-    assert maker.last.handled == [StartTurn("t", RawText("")), Shutdown()], (
-        "what waits is not begun"
-    )
+    assert maker.last.handled == [StartTurn(RawText("")), Shutdown()], "what waits is not begun"
     assert not maker.last.thread.is_alive()
     assert client.request(Unload()).wait(0) == CLOSED
 
@@ -261,7 +259,7 @@ def test_a_death_that_the_service_survives_leaves_thread_and_service(
     watcher: Callable[[], Watching], client: ThreadedClient, maker: Maker
 ) -> None:
     assert client.request(Unload()).wait(10) == EngineDied("Killed.")
-    client.request(LoadPair("x", ModelParams(""))).wait(10)
+    client.request(LoadPair(ModelParams(""))).wait(10)
     assert len(maker.made) == 1
     assert len(watcher().handled) == 2
 
@@ -271,13 +269,13 @@ def test_a_watcher_looks_on_its_own_thread_while_it_has_nothing_to_do(
 ) -> None:
     deaths: list[Event] = []
     client.watch(deaths.append)
-    client.request(LoadPair("x", ModelParams(""))).wait(10)
+    client.request(LoadPair(ModelParams(""))).wait(10)
     deaths.clear()
     wait_until(lambda: len(watcher().looked_on) > 2)
     assert set(watcher().looked_on) == {maker.last.thread}
     watcher().dies_now = True
     wait_until(lambda: deaths == [EngineDied("Killed while idle.")])
-    assert client.request(LoadPair("y", ModelParams(""))).wait(10) is None
+    assert client.request(LoadPair(ModelParams(""))).wait(10) is None
 
 
 def test_a_service_that_watches_nothing_is_waited_for_without_end(
@@ -322,7 +320,7 @@ def test_another_host_takes_over_when_the_work_before_it_is_done(
     assert other.made == []
     turn.cancel()
     assert unload.wait(10) == Unloaded()
-    assert maker.last.handled == [StartTurn("t", RawText("")), Shutdown()]
+    assert maker.last.handled == [StartTurn(RawText("")), Shutdown()]
     assert other.last.handled == [Unload()]
     assert other.last.thread is maker.last.thread
     assert wished == ["thread"]
@@ -354,7 +352,7 @@ class Idling(Scripted):
 
     def handle(self, command: Command) -> None:
         self.slices = 0
-        self.emit(TurnFailed("t", str(self.broker.flag.is_set()), "", ""))
+        self.emit(TurnFailed(str(self.broker.flag.is_set()), "", ""))
 
     def idle(self) -> bool:
         self.n_asked += 1
@@ -386,14 +384,14 @@ def test_a_request_takes_idle_time_back_at_once(
 ) -> None:
     for _ in range(3):
         began = time.monotonic()
-        answer = client.request(StartTurn("t", RawText(""))).wait(10)
-        assert answer == TurnFailed("t", "False", "", ""), "the flag was for the idle work"
+        answer = client.request(StartTurn(RawText(""))).wait(10)
+        assert answer == TurnFailed("False", "", ""), "the flag was for the idle work"
         assert time.monotonic() - began < 1
         wait_until(lambda: idling().slices == 2)
 
 
 def test_closing_takes_it_back_too(idling: Callable[[], Idling], client: ThreadedClient) -> None:
-    client.request(StartTurn("t", RawText(""))).wait(10)
+    client.request(StartTurn(RawText(""))).wait(10)
     wait_until(lambda: idling().slices == 2)
     began = time.monotonic()
     assert client.close()
@@ -403,7 +401,7 @@ def test_closing_takes_it_back_too(idling: Callable[[], Idling], client: Threade
 def test_when_nothing_is_left_to_do_the_thread_rests(
     idling: Callable[[], Idling], client: ThreadedClient
 ) -> None:
-    client.request(StartTurn("t", RawText(""))).wait(10)
+    client.request(StartTurn(RawText(""))).wait(10)
     wait_until(lambda: idling().slices == 2)
     idling().broker.flag.set()
     wait_until(lambda: idling().n_asked == 4)
@@ -425,7 +423,7 @@ def test_what_breaks_in_idle_time_is_the_engines_death(
     deaths: list[Event] = []
     client.watch(deaths.append)
     for number in (1, 2):
-        client.request(StartTurn("t", RawText(""))).wait(10)
+        client.request(StartTurn(RawText(""))).wait(10)
         wait_until(lambda n=number: len(deaths) == n)  # type: ignore[misc]
         assert isinstance(deaths[-1], EngineDied)
         assert "device is gone" in deaths[-1].reason
@@ -436,12 +434,12 @@ def test_the_real_engine_measures_in_idle_time_and_replies_in_the_middle_of_it(
 ) -> None:
     client = ThreadedClient(make_engine_service)
     target, draft = (ModelParams(str(path), n_threads=1) for path in demo_pair)
-    load = LoadPair("l", target, DraftModel(draft), cache_dir=str(tmp_path))
+    load = LoadPair(target, DraftModel(draft), cache_dir=str(tmp_path))
     assert isinstance(client.request(load).wait(30), PairLoaded)
     texts = set()
     for _ in range(3):
         time.sleep(0.15)
-        turn = client.request(StartTurn("t", RawText("A list is"), max_tokens=8, seed=1))
+        turn = client.request(StartTurn(RawText("A list is"), max_tokens=8, seed=1))
         finished = turn.wait(30)
         assert isinstance(finished, TurnFinished)
         texts.add(finished.text)
@@ -458,7 +456,7 @@ def engine(
     request: pytest.FixtureRequest, target_path: Path, draft_path: Path
 ) -> Iterator[ThreadedClient]:
     client = ThreadedClient(service_factory(request.param))
-    load = LoadPair("load", ModelParams(str(target_path)), DraftModel(ModelParams(str(draft_path))))
+    load = LoadPair(ModelParams(str(target_path)), DraftModel(ModelParams(str(draft_path))))
     assert isinstance(client.request(load).wait(30), PairLoaded)
     yield client
     assert client.close()
@@ -466,7 +464,6 @@ def engine(
 
 def turn(max_tokens: int = 40) -> StartTurn:
     return StartTurn(
-        "t",
         Chat((ChatMessage.of_text("user", "What is a list?"),)),
         strategy=strategy("draft:n_max=4"),
         max_tokens=max_tokens,

@@ -160,11 +160,9 @@ LONE = ["\ud800", "a\udfffb", "\udc80" * 3]
 
 @pytest.mark.parametrize("text", LONE)
 def test_half_a_surrogate_pair_costs_a_character_and_no_message(text: str) -> None:
-    down = decode_command(
-        encode_message(StartTurn("t", Chat((ChatMessage.of_text("user", text),))))
-    )
+    down = decode_command(encode_message(StartTurn(Chat((ChatMessage.of_text("user", text),)))))
     assert isinstance(down, StartTurn)
-    up = decode_upward(encode_message(TurnFailed("t", "bug", text, "")))
+    up = decode_upward(encode_message(TurnFailed("bug", text, "")))
     assert isinstance(up, TurnFailed)
     for back in (down.prompt.messages[0].text, up.message):
         assert len(back) == len(text)
@@ -174,16 +172,14 @@ def test_half_a_surrogate_pair_costs_a_character_and_no_message(text: str) -> No
 @pytest.mark.parametrize("text", ["\U0001f600", "é\0\x7f\u2028", "\\ud83d\\ude00", '"\\"\n'])
 def test_every_other_text_comes_through_unchanged(text: str) -> None:
     assert decode_upward(encode_message(LogLine(7, "x", text))) == LogLine(7, "x", text)
-    assert decode_command(encode_message(Tune(text, Strategy.of(text)))) == Tune(
-        text, Strategy.of(text)
-    )
+    assert decode_command(encode_message(Tune(Strategy.of(text)))) == Tune(Strategy.of(text))
 
 
 @pytest.mark.parametrize("n_messages", [0, 200, 201, 5_000])
 def test_a_long_chat_comes_through_unchanged(n_messages: int) -> None:
     texts = ('He said: "no"', "\U0001f600\n", "", "[1, 2]")
     messages = tuple(ChatMessage.of_text("user", texts[i % 4]) for i in range(n_messages))
-    command = CountTokens("q", Chat(messages, cuts=True), 100)
+    command = CountTokens(Chat(messages, cuts=True), 100)
     payload = encode_message(command)
     assert decode_command(payload) == command
     assert unpacked(payload)["prompt"]["messages"][:4] == [
@@ -207,7 +203,7 @@ def test_a_figure_may_be_a_number_that_is_not_finite_and_a_count_may_not(number:
 def test_an_integer_of_more_than_64_bits_costs_no_message(number: int, nearest: int) -> None:
     def turn(token: int) -> StartTurn:
         sampling = SamplingParams(logit_bias=(LogitBias(token, -math.inf),))
-        return StartTurn("t", RawText(""), sampling=sampling)
+        return StartTurn(RawText(""), sampling=sampling)
 
     assert decode_command(encode_message(turn(number))) == turn(nearest)
 

@@ -82,7 +82,6 @@ class Engine:
         model = replace(ModelParams("", n_threads=n_threads), **params)  # type: ignore[arg-type]
         self.client.request(
             LoadPair(
-                "load",
                 replace(model, path=str(target)),
                 DraftModel(replace(model, path=str(draft))) if draft else read_head(str(mtp)),
                 exact=exact,
@@ -130,7 +129,7 @@ class Engine:
         self.checks = 0
         defaults = {"strategy": "off", "max_tokens": 200, "seed": 1, "sampling": GREEDY}
         options = defaults | {"messages": (ChatMessage.of_text("user", prompt),)} | options
-        self.client.request(turn_of("turn", **options))  # type: ignore[arg-type]
+        self.client.request(turn_of(**options))  # type: ignore[arg-type]
         last = self.events[-1]
         assert isinstance(last, (TurnFinished, TurnFailed))
         return last

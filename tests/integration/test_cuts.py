@@ -44,7 +44,7 @@ def chat(n_turns: int) -> tuple[ChatMessage, ...]:
 @pytest.mark.parametrize("n_turns", [4, 14, 15])
 def test_every_strategy_cuts_and_answers_alike(engine: Engine, n_turns: int) -> None:
     options = {"messages": chat(n_turns), "cuts": True, "sampling": WARM, "max_tokens": 48}
-    engine.client.request(CountTokens("q", Chat(chat(n_turns), cuts=True), 48))
+    engine.client.request(CountTokens(Chat(chat(n_turns), cuts=True), 48))
     counted = engine.events[-1]
     assert isinstance(counted, TokensCounted)
     engine.reply("", **options)  # so that all that follow reuse the same prompt
@@ -77,7 +77,7 @@ def test_a_question_while_somebody_types_is_answered_at_once(engine: Engine) -> 
     times = []
     for n in range(1, 12):
         question = CountTokens(
-            "q", Chat((*messages, ChatMessage.of_text("user", "why " * n)), cuts=True), 48
+            Chat((*messages, ChatMessage.of_text("user", "why " * n)), cuts=True), 48
         )
         began = time.perf_counter()
         engine.client.request(question)

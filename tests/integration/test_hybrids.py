@@ -184,7 +184,7 @@ def test_without_memory_for_states_it_goes_on_by_copies(engine: Engine, kind: st
 def test_auto_drafts_once_costs_are_measured(engine: Engine) -> None:
     engine.pair.empty()
     plain = ids(engine, "off", 0.5)
-    engine.client.request(Calibrate("widths"))
+    engine.client.request(Calibrate())
     measured = engine.events[-1]
     assert isinstance(measured, Calibrated)
     assert not measured.problem

@@ -359,7 +359,7 @@ class Loaded:
         self.events: list[Event] = []
         self.client.on_event = self.events.append
         target, draft = (ModelParams(str(path), n_threads=1) for path in pair)
-        self.load = LoadPair("load", target, DraftModel(draft), **options)  # type: ignore[arg-type]
+        self.load = LoadPair(target, DraftModel(draft), **options)  # type: ignore[arg-type]
         self.client.request(self.load)
         self.answer = self.events[-1]
 
@@ -386,9 +386,7 @@ def test_a_load_says_whose_kernels_compute(
             assert loaded.target.kernels == uses
             assert loaded.draft is not None
             assert not loaded.draft.kernels
-            run.client.request(
-                StartTurn("t", RawText("def f"), strategy=strategy("off"), max_tokens=2)
-            )
+            run.client.request(StartTurn(RawText("def f"), strategy=strategy("off"), max_tokens=2))
             last = run.events[-1]
             assert isinstance(last, TurnFinished)
             assert last.stats.kernels == uses
@@ -453,9 +451,7 @@ def test_kernels_with_which_a_decode_hangs_are_not_used_again(
     run = Loaded(demo_pair, main, kernels=wish, cache_dir=str(tmp_path))
     with run as loaded:
         tokens = tuple(range(100, 100 + hanging.TRIGGER))
-        run.client.request(
-            StartTurn("t", Tokens(tokens), strategy=strategy("off"), ignore_eog=True)
-        )
+        run.client.request(StartTurn(Tokens(tokens), strategy=strategy("off"), ignore_eog=True))
         died = run.events[-1]
         assert isinstance(died, EngineDied)
         assert "hangs" in died.reason
@@ -473,7 +469,7 @@ def test_a_proof_stops_with_the_load(own: pytest.MonkeyPatch, demo_pair: tuple[P
     client.on_event = events.append
     timer = threading.Timer(1.0, client.cancel)
     timer.start()
-    client.request(LoadPair("load", ModelParams(str(demo_pair[0])), kernels="auto"))
+    client.request(LoadPair(ModelParams(str(demo_pair[0])), kernels="auto"))
     timer.join()
     (failed,) = events
     assert isinstance(failed, LoadFailed)

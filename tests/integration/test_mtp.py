@@ -95,7 +95,7 @@ def test_two_turns_a_reply_once_more_and_an_edit(engine: Engine) -> None:
 def test_auto_drafts_with_it_once_costs_are_measured(engine: Engine) -> None:
     engine.pair.empty()
     plain = ids(engine, "off", 0.5)
-    engine.client.request(Calibrate("widths"))
+    engine.client.request(Calibrate())
     measured = engine.events[-1]
     assert isinstance(measured, Calibrated)
     assert not measured.problem

@@ -248,7 +248,6 @@ def pair(demo_pair: tuple[Path, Path]) -> Iterator[InlineClient]:
     client.on_event = events.append
     client.request(
         LoadPair(
-            "load",
             ModelParams(target, n_ctx=768, n_threads=1, n_threads_batch=2),
             DraftModel(ModelParams(
                 draft, n_ctx=512, n_threads=2, n_threads_batch=1, device="CPU", flash_attn="on",
@@ -259,7 +258,7 @@ def pair(demo_pair: tuple[Path, Path]) -> Iterator[InlineClient]:
     assert isinstance(events[-1], PairLoaded), events[-1]
     client.request(
         StartTurn(
-            "turn", Chat((ChatMessage.of_text("user", "hello"),)), strategy=strategy("draft"),
+            Chat((ChatMessage.of_text("user", "hello"),)), strategy=strategy("draft"),
             max_tokens=4, seed=1, sampling=GREEDY,
         )
     )  # fmt: skip

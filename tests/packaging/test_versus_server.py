@@ -118,9 +118,7 @@ def test_the_server_is_told_what_ours_is_told() -> None:
     target = replace(
         TARGET, n_ctx=512, n_threads=3, n_threads_batch=3, n_gpu_layers=0, flash_attn="off"
     )
-    command = server.arguments(
-        LoadPair("load", target, DraftModel(DRAFT)), ("--spec-type", "none"), 4711
-    )
+    command = server.arguments(LoadPair(target, DraftModel(DRAFT)), ("--spec-type", "none"), 4711)
 
     def value(flag: str) -> str:
         return command[command.index(flag) + 1]
@@ -133,7 +131,7 @@ def test_the_server_is_told_what_ours_is_told() -> None:
     assert (value("--host"), value("--port")) == ("127.0.0.1", "4711")
     assert value("--spec-draft-model") == "draft.gguf"
     assert command[-2:] == ["--spec-type", "none"]
-    alone = server.arguments(LoadPair("load", replace(TARGET, n_gpu_layers=-1), None), (), 4711)
+    alone = server.arguments(LoadPair(replace(TARGET, n_gpu_layers=-1), None), (), 4711)
     assert "--spec-draft-model" not in alone
     assert alone[alone.index("--gpu-layers") + 1] == "auto"
 
@@ -156,7 +154,7 @@ def test_a_server_that_does_not_start_is_told_and_gone(tmp_path: Path) -> None:
     program.chmod(0o755)
     with (
         pytest.raises(ConnectionError, match="no such model"),
-        Server(program, LoadPair("load", TARGET, None), ()),
+        Server(program, LoadPair(TARGET, None), ()),
     ):
         pytest.fail("it did not start")
 
@@ -166,7 +164,7 @@ def test_a_server_ends_with_whatever_fails(tmp_path: Path) -> None:
     program = tmp_path / "llama-server"
     program.write_text(STAND_IN.format(python=sys.executable))
     program.chmod(0o755)
-    running = Server(program, LoadPair("load", TARGET, None), ())
+    running = Server(program, LoadPair(TARGET, None), ())
 
     def use() -> None:
         with running:
@@ -265,9 +263,7 @@ def test_sides_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(versus_server, "Server", lambda *_: Side("server"))
     monkeypatch.setattr(versus_server, "read_prompts", lambda *_: [("p", [1] * 20)])
     options = versus_server.parse_arguments(["--server", __file__, "--tokens", "50"])
-    pairs = versus_server.compare(
-        match("off"), LoadPair("load", TARGET, DraftModel(DRAFT)), options
-    )
+    pairs = versus_server.compare(match("off"), LoadPair(TARGET, DraftModel(DRAFT)), options)
     assert len(pairs) == 9
     assert Side.calls[:2] == [("ours", 50), ("server", 50)]
     turns = Side.calls[2:]

@@ -39,7 +39,7 @@ def step(number: int, text: str, end: int) -> StepCommitted:
     )
     counts = (DraftCount("draft", 4, 1, 1), DraftCount("suffix", 2, 0))
     return StepCommitted(
-        "turn", number, tokens, text, counts, 0.001, 0.0125, 0.000002, 0.02, number % 7 == 0
+        number, tokens, text, counts, 0.001, 0.0125, 0.000002, 0.02, number % 7 == 0
     )
 
 

@@ -57,7 +57,6 @@ from paceline.messages import (
 from paceline.params import moved
 from paceline.sentence import sentence
 
-_NAME = "bench"
 BETWEEN_S = 0.02
 """A reset, and what a host needs to pass commands and events."""
 
@@ -142,7 +141,7 @@ class BenchRun:
         self._settings = settings
         self._warm_up, self._cells = deque(plan.warm_up()), deque(plan.cells())
         self._forecast = Forecast()
-        self._commands: deque[Command] = deque([DescribeEngine(), Calibrate(_NAME)])
+        self._commands: deque[Command] = deque([DescribeEngine(), Calibrate()])
         self._engine: EngineDescribed | None = None
         self._calibrated: Calibrated | None = None
         self._cell: Cell | None = None
@@ -271,7 +270,7 @@ class BenchRun:
             return
         self._cell = cell = queue.popleft()
         most = WARM_UP_TOKENS if cell.repeat == 0 else None
-        turn = cell.workload.turn(_NAME, cell.strategy, most)
+        turn = cell.workload.turn(cell.strategy, most)
         self._commands.extend((Reset(keeps_rates=not self._plan.is_fresh), turn))
 
     def _finished(self, event: TurnFinished) -> None:

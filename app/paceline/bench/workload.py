@@ -75,11 +75,10 @@ class Workload:
     ignore_eog: bool = False
     earlier: tuple[EarlierReply, ...] = ()
 
-    def turn(self, turn_id: str, strategy: str, most: int | None = None) -> StartTurn:
+    def turn(self, strategy: str, most: int | None = None) -> StartTurn:
         """Return the command that generates the reply.
 
         Args:
-            turn_id: Its id.
             strategy: A text that `read_strategy` takes.
             most: Tokens at most; None: as many as the workload says.
         """
@@ -87,7 +86,6 @@ class Workload:
         return made_of(
             StartTurn,
             self,
-            turn_id=turn_id,
             strategy=read_strategy(strategy),
             max_tokens=n_tokens,
         )

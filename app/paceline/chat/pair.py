@@ -203,7 +203,6 @@ class PairLoader:
         self._set(PairState("loading", pair))
         models = self._decided.get(pair, pair)
         command = LoadPair(
-            "",
             models.target,
             models.drafting,
             cache_dir=self._cache_dir,

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from msgspec import structs
-
 from paceline.codec import decode, encode
 from paceline.engine.draft.strategy import short_text, strategy_named
 from paceline.errors import UserError
@@ -37,12 +35,6 @@ class Recording:
     machine: str
     date: str
     events: tuple[tuple[float, TurnEvent], ...]
-
-    def of_turn(self, turn_id: str) -> tuple[tuple[float, TurnEvent], ...]:
-        """Return the events with this turn's id."""
-        return tuple(
-            (seconds, structs.replace(event, turn_id=turn_id)) for seconds, event in self.events
-        )
 
 
 def read_recording(path: Path) -> Recording:
@@ -91,6 +83,7 @@ def _data(event: TurnEvent) -> dict[str, Any]:
 
 
 def _event(data: dict[str, Any]) -> TurnEvent:
+    data = {key: value for key, value in data.items() if key != "turn_id"}  # of earlier versions
     if "strategy" in data:
         data = data | {"strategy": encode(strategy_named(data["strategy"]))}
     event: TurnEvent = decode(TurnEvent, data)

@@ -61,7 +61,6 @@ class Reply:
     """One reply while it grows and after it ended; only `ReplyRunner` changes it.
 
     Attributes:
-        turn_id: Id of the engine's turn.
         message_id: The message of the conversation that gets the text.
         conversation_id: That conversation.
         options: What was asked for.
@@ -94,7 +93,6 @@ class Reply:
         knows_marks: Whether template or vocabulary know marks of reasoning; None: not known.
     """
 
-    turn_id: str
     message_id: str
     conversation_id: str
     options: TurnOptions
@@ -133,7 +131,7 @@ class Reply:
         if steps and not text[len(said) :].strip("\ufffd"):
             text = said  # half a character, which the next token makes whole
         if text != said:  # what no step tells
-            rest = StepCommitted(self.turn_id, 0, (), text[len(said) :], (), 0.0, 0.0, 0.0, 0.0)
+            rest = StepCommitted(0, (), text[len(said) :], (), 0.0, 0.0, 0.0, 0.0)
             steps.append(rest)
         self.text, self.steps = text, steps
         self.n_parts = 2 if old is None else old.n_parts + 1
@@ -245,7 +243,6 @@ def to_reply(record: RunRecord, conversation_id: str, text: str) -> Reply:
     return made_of(
         Reply,
         record,
-        turn_id="",
         conversation_id=conversation_id,
         options=TurnOptions(
             strategy_named(record.asked_strategy or record.strategy),

@@ -214,7 +214,6 @@ class ReplyRunner:
             asked = self._asked_options(chat_id, settings)
         answer = self._conversations.new_message("assistant", of_text(""), question_id)
         reply = Reply(
-            self._conversations.new_id(),
             answer.message_id,
             chat_id,
             asked,
@@ -455,7 +454,6 @@ def start_turn(
     return made_of(
         StartTurn,
         settings,
-        turn_id=reply.turn_id,
         prompt=Chat(
             build_messages(path, settings.system_prompt, known), options.prompting, options.cuts
         ),

@@ -232,7 +232,6 @@ class SamenessCheck:
         command = made_of(
             StartTurn,
             record,
-            turn_id="",
             prompt=Chat(
                 _without(build_messages(path, record.system_prompt, known), record.n_cut),
                 record.prompting,
@@ -368,7 +367,6 @@ def _emptying(command: StartTurn, token: int) -> StartTurn:
     No prompt begins with the first token of a reply to it.
     """
     return StartTurn(
-        "",
         Tokens((token,)),
         sampling=command.sampling,
         strategy=PLAIN,

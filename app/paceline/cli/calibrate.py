@@ -34,7 +34,6 @@ from paceline.messages import (
 )
 from paceline.paths import Paths
 
-_ID = "calibrate"
 _SHOWN = 4
 """The width that the conclusion speaks of: drafts of three tokens."""
 
@@ -83,7 +82,7 @@ def measure(client: EngineClient, interrupts: Interrupts) -> tuple[Calibrated, S
     sameness: Sameness | None = None
     with Progress() as progress:
         progress.show("Measuring what steps cost")
-        ticket = client.request(Calibrate(_ID))
+        ticket = client.request(Calibrate())
         for event in carried_out(ticket, interrupts):
             if isinstance(event, SamenessChanged):
                 sameness = event.sameness

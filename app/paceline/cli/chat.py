@@ -47,7 +47,6 @@ from paceline.parameters import parameters_of
 from paceline.params import ReplySettings
 from paceline.paths import Paths
 
-TURN_ID = "turn"
 LOOKUP_CACHE_USER = "ngram-cache"
 """The drafter that reads the file of --lookup-cache."""
 EARLIER_USER = "earlier"
@@ -253,7 +252,6 @@ def read_request(args: argparse.Namespace, folders: Paths) -> ChatRequest:
             drafting=_translating(args, load.drafting),
         ),
         turn=StartTurn(
-            turn_id=TURN_ID,
             prompt=_read_prompt(args),
             sampling=sampling,
             strategy=read_strategy(args.strategy),

@@ -413,7 +413,7 @@ def finished_object(
     """
     known = encode(control) if control else None
     if known:
-        del known["type"], known["turn_id"]
+        del known["type"]
     return {
         "event": "finished",
         "text": event.text,

@@ -37,7 +37,6 @@ from paceline.params import (
 from paceline.paths import Paths, demo_pair
 from paceline.settings import KERNELS_VARIABLE, kernels_of_environment
 
-LOAD_ID = "load"
 _SEE_THERE = "What a quantised one costs, --kv-type-k says."
 _LOADING = tuple(parameters_of(ModelParams).values())
 _DRAFT = "_draft"
@@ -146,7 +145,6 @@ def read_pair(args: argparse.Namespace, folders: Paths) -> tuple[LoadPair, tuple
     if draft is not None:
         drafting = DraftModel(read_params(draft, args, _DRAFT))
     load = LoadPair(
-        LOAD_ID,
         read_params(target, args, ""),
         drafting,
         cache_dir=str(folders.cache_dir),

@@ -273,16 +273,15 @@ class Reply(_Closing, Iterator[StepCommitted]):
             self._on_event(event)
 
     def _take_tune(self) -> Tune | None:
-        turn_id = self._command.turn_id
         wish, self._wish = self._wish, None
         if isinstance(wish, str):
             try:
-                return Tune(turn_id, self._names.read(wish))
+                return Tune(self._names.read(wish))
             except UserError as error:
                 strategy = Strategy.of(wish)  # no text that can be read
-                self._emit(TuneRejected(turn_id, strategy, error.code, error.message, error.hint))
+                self._emit(TuneRejected(strategy, error.code, error.message, error.hint))
                 return None
-        return Tune(turn_id, wish) if wish is not None else None
+        return Tune(wish) if wish is not None else None
 
 
 def load_pair(
@@ -336,7 +335,6 @@ def load_pair(
         lambda _event: None, take_between=lambda: None, cancel=cancel, backend=backend
     )
     command = LoadPair(
-        "load",
         _params(target),
         drafting,
         cache_dir=str(cache_dir),
@@ -402,7 +400,6 @@ def generate(
     """
     names = Names(drafters or {})
     command = StartTurn(
-        "reply",
         _prompt(prompt),
         sampling=sampling or SamplingParams(),
         strategy=names.read(strategy),

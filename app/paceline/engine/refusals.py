@@ -10,12 +10,10 @@ from paceline.messages import (
     Calibrate,
     Calibrated,
     Command,
-    CountTokens,
     Event,
     LoadFailed,
     LoadPair,
     PromptRendered,
-    RenderPrompt,
     StartTurn,
     Strategy,
     TokensCounted,
@@ -57,49 +55,46 @@ def describe_failure(error: Exception) -> tuple[str, str, str]:
             )
 
 
-def no_model(turn_id: str) -> TurnFailed:
+def no_model() -> TurnFailed:
     """Answer a turn that finds no model loaded."""
-    return TurnFailed(
-        turn_id, "no-model", "No model is loaded.", "Choose one first, or load the demo pair."
-    )
+    return TurnFailed("no-model", "No model is loaded.", "Choose one first, or load the demo pair.")
 
 
-def not_running(turn_id: str, strategy: Strategy) -> TuneRejected:
+def not_running(strategy: Strategy) -> TuneRejected:
     """Answer a `Tune` that comes after the end of its reply."""
     return TuneRejected(
-        turn_id, strategy, "not-running",
+        strategy, "not-running",
         "This reply is not running any more.",
         "The setting counts from the next reply on.",
     )  # fmt: skip
 
 
-def not_counted(question: CountTokens) -> TokensCounted:
+def not_counted() -> TokensCounted:
     """Answer a question about sizes that finds no model loaded."""
-    return TokensCounted(question.request_id, -1, 0)
+    return TokensCounted(-1, 0)
 
 
-def no_prompt(question: RenderPrompt) -> PromptRendered:
+def no_prompt() -> PromptRendered:
     """Answer a question about a prompt that finds no model loaded."""
     return PromptRendered(
-        question.request_id,
         problem=sentence("No model is loaded."),
         hint=sentence("Load one to see its prompts."),
     )
 
 
-def not_calibrated(command: Calibrate) -> Calibrated:
+def not_calibrated() -> Calibrated:
     """Answer a wish to measure that finds no model loaded."""
-    return Calibrated(command.request_id, problem=sentence("No model is loaded."))
+    return Calibrated(problem=sentence("No model is loaded."))
 
 
 def stopped(command: Command) -> Event | None:
     """Answer a command that was cancelled while it waited; None: it needs no answer."""
     match command:
         case LoadPair():
-            return LoadFailed(command.request_id, "cancelled", "Stopped.", "")
+            return LoadFailed("cancelled", "Stopped.", "")
         case StartTurn():
-            return TurnFailed(command.turn_id, "cancelled", "Stopped.", "")
+            return TurnFailed("cancelled", "Stopped.", "")
         case Calibrate():
-            return Calibrated(command.request_id, problem=sentence("Stopped."))
+            return Calibrated(problem=sentence("Stopped."))
         case _:
             return None

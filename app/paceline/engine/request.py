@@ -380,7 +380,7 @@ _log = logging.getLogger(__name__)
 def count_tokens(pair: LoadedPair | None, command: CountTokens) -> TokensCounted:
     """Answer the question; what cannot be counted is -1."""
     if pair is None or pair.is_lost:
-        return not_counted(command)
+        return not_counted()
     n_ctx, prompt = pair.target.n_ctx, command.prompt
     limit = n_ctx - room_for_reply(n_ctx, command.max_tokens)
 
@@ -390,24 +390,24 @@ def count_tokens(pair: LoadedPair | None, command: CountTokens) -> TokensCounted
         if chat.cuts and n_tokens > limit:
             n_cut = Cutter(messages, sizes, limit).n_cut(lambda kept: sizes.count(kept, limit))
         per_message = at_most(sizes.of_messages(messages), n_tokens)
-        return TokensCounted(command.request_id, n_tokens, n_ctx, per_message, n_cut)
+        return TokensCounted(n_tokens, n_ctx, per_message, n_cut)
 
     try:
         if not isinstance(prompt, Chat):
             n_tokens = len(_tokens_of(pair.target.model.vocab, prompt))
-            return TokensCounted(command.request_id, n_tokens, n_ctx)
+            return TokensCounted(n_tokens, n_ctx)
         check_messages(prompt.messages)
         return _by_template(pair, prompt.prompting, lambda sizes: count(sizes, prompt))
     except UserError as error:
         _log.debug("a prompt cannot be counted: %s", error)
-        return TokensCounted(command.request_id, -1, n_ctx)
+        return TokensCounted(-1, n_ctx)
 
 
 def render_prompt(pair: LoadedPair | None, command: RenderPrompt) -> PromptRendered:
     """Answer the question; what is wrong with a template is part of the answer."""
     if pair is None or pair.is_lost:
-        return no_prompt(command)
-    shown = PromptRendered(command.request_id)
+        return no_prompt()
+    shown = PromptRendered()
 
     def render(prompts: PromptSizes) -> PromptRendered:
         nonlocal shown

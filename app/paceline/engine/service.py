@@ -47,7 +47,7 @@ from paceline.engine.turn import Turn
 from paceline.errors import CancelledError, ModelError, UserError
 from paceline.messages import (
     Calibrate,
-    CancelTurn,
+    Cancel,
     Command,
     CountTokens,
     DescribeEngine,
@@ -122,7 +122,7 @@ class EngineService:
             case Remember():
                 self._remember(command)
             case Calibrate():
-                self._calibrate(command)
+                self._calibrate()
             case Reset():
                 if self._pair is not None:
                     self._pair.forget(keeps_rates=command.keeps_rates)
@@ -131,13 +131,13 @@ class EngineService:
                 self._emit(Unloaded())
             case Shutdown():
                 self._unload()
-            case CancelTurn():
+            case Cancel():
                 pass  # the broker has set the flag already
 
     def _answer(self, command: Tune | DescribeEngine | CountTokens | RenderPrompt) -> Event:
         match command:
             case Tune():
-                return not_running(command.turn_id, command.strategy)
+                return not_running(command.strategy)
             case DescribeEngine():
                 return self._get_backend().describe()
             case CountTokens():
@@ -170,7 +170,7 @@ class EngineService:
         except Exception as error:
             smaller_ctx = error.smaller_ctx if isinstance(error, ModelError) else 0
             failure = describe_failure(error)
-            self._emit(LoadFailed(command.request_id, *failure, smaller_ctx=smaller_ctx))
+            self._emit(LoadFailed(*failure, smaller_ctx=smaller_ctx))
             return
         finally:
             self._opening = ()
@@ -180,7 +180,6 @@ class EngineService:
         self._told = sameness.holds, sameness.basis
         self._emit(
             PairLoaded(
-                command.request_id,
                 target.info,
                 draft.model.info if draft else None,
                 time.perf_counter() - began,
@@ -206,14 +205,14 @@ class EngineService:
         drafting = command.drafting
         with_head = isinstance(drafting, TargetHead) and _is_inside(drafting, command.target)
         load_target = partial(load, command.target, n_rows=MAX_WIDTH, with_head=with_head)
-        target = self._load_model(command, "target", load_target, facts)
+        target = self._load_model("target", load_target, facts)
         draft: LanguageModel | None = None
         translation: Translation | None = None
         try:
             match drafting:
                 case DraftModel(params=params, translating=how):
                     load_draft = partial(load, params, n_rows=1)
-                    draft = self._load_model(command, "draft", load_draft, facts)
+                    draft = self._load_model("draft", load_draft, facts)
                     translation, words = _translated(target, draft, how)
                     told = (*told, *words)
                 case TargetHead(kind=kind):
@@ -256,7 +255,7 @@ class EngineService:
         load = partial(self._get_backend().load_head, target, wanted.kind, cancel=self._cancel)
         if not _is_inside(wanted, command.target):
             params = replace(command.target, path=wanted.file)
-            return self._load_model(command, "draft", partial(load, params), facts), ()
+            return self._load_model("draft", partial(load, params), facts), ()
         try:
             head = load(command.target, progress=lambda _fraction: None)  # it takes no time
             return (self._tried(head, "draft", facts) if head is not None else None), ()
@@ -273,7 +272,6 @@ class EngineService:
 
     def _load_model(
         self,
-        command: LoadPair,
         stage: Literal["target", "draft"],
         load: Callable[..., LanguageModel | None],
         facts: Facts,
@@ -285,7 +283,7 @@ class EngineService:
             nonlocal last
             if fraction - last >= 0.01 or fraction >= 1:
                 last = fraction
-                self._emit(LoadProgressed(command.request_id, stage, fraction))
+                self._emit(LoadProgressed(stage, fraction))
 
         progress(0.0)  # so that a crash before the library's first word is not another model's
         model = load(progress=progress)
@@ -321,7 +319,7 @@ class EngineService:
 
     def _start_turn(self, command: StartTurn) -> None:
         if self._pair is None:
-            self._emit(no_model(command.turn_id))
+            self._emit(no_model())
             return
         try:
             seed = secrets.randbits(32) if command.seed is None else command.seed
@@ -344,7 +342,7 @@ class EngineService:
                 # Told first: a client that asks again on hearing of the failure must load first.
                 self._unload()
                 self._emit(Unloaded())
-            self._emit(TurnFailed(command.turn_id, *failure))
+            self._emit(TurnFailed(*failure))
 
     def _take_tune(self) -> Tune | None:
         """Carry out what need not wait for the turn's end, and return what is for the turn."""
@@ -390,8 +388,8 @@ class EngineService:
         self._told = sameness.holds, sameness.basis
         self._emit(SamenessChanged(sameness))
 
-    def _calibrate(self, command: Calibrate) -> None:
-        answer = calibrated(self._pair, command)
+    def _calibrate(self) -> None:
+        answer = calibrated(self._pair)
         if self._pair is not None and self._pair.is_lost:
             self._unload()
             self._emit(Unloaded())

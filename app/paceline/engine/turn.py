@@ -143,7 +143,6 @@ class Turn:
         self._text = TextAssembler(vocab, stops, self._opening, prompt.marks)
         try:
             self._decoder = Decoder(
-                command.turn_id,
                 pair.target,
                 bench,
                 strategy,
@@ -210,7 +209,6 @@ class Turn:
         try:
             self._emit(
                 TurnStarted(
-                    self._command.turn_id,
                     len(whole),
                     n_reused,
                     self._seed,
@@ -225,12 +223,12 @@ class Turn:
             raise
 
     def _tell_end(self, reason: FinishReason) -> None:
-        decoder, turn_id = self._decoder, self._command.turn_id
+        decoder = self._decoder
         self._tell_held_back(is_cut=reason not in ("eog", "stop"))
         self._tell_failures()
         divergence = decoder.divergence(reason)
         if divergence is not None:
-            self._emit(TextDiverged(turn_id, *divergence))
+            self._emit(TextDiverged(*divergence))
             reason = "cancelled"
         self._tell_control()
         stats = self.stats
@@ -238,7 +236,6 @@ class Turn:
             stats = structs.replace(stats, kept=kept_of(self._earlier[0], decoder.generated))
         self._emit(
             TurnFinished(
-                turn_id,
                 reason,
                 decoder.reply,
                 tuple(decoder.generated),
@@ -260,7 +257,7 @@ class Turn:
         text = self._text.finish(is_cut=is_cut)
         if text:
             step = self._decoder.meter.n_steps + 1
-            self._emit(StepCommitted(self._command.turn_id, step, (), text, (), 0.0, 0.0, 0.0, 0.0))
+            self._emit(StepCommitted(step, (), text, (), 0.0, 0.0, 0.0, 0.0))
 
     @property
     def stats(self) -> TurnStats:
@@ -272,7 +269,7 @@ class Turn:
     def _tell_figures(self) -> None:
         """Report the figures and what Auto knows."""
         self._report_due = _clock() + EVERY_S
-        self._emit(FiguresReported(self._command.turn_id, self.stats))
+        self._emit(FiguresReported(self.stats))
         self._tell_control()
 
     def _tell_control(self) -> None:
@@ -325,7 +322,7 @@ class Turn:
     def _reject(self, strategy: Strategy, error: Exception, introduction: str = "") -> None:
         code, message, hint = describe_failure(error)
         message = joined([introduction, message])
-        self._emit(TuneRejected(self._command.turn_id, strategy, code, message, hint))
+        self._emit(TuneRejected(strategy, code, message, hint))
 
     def _tune(self, tune: Tune) -> None:
         try:
@@ -338,14 +335,12 @@ class Turn:
             self._strategy = asked.value
             self._pair.uses_draft = strategy.uses_model
             self._told_failures.clear()
-            self._emit(TuneApplied(tune.turn_id, self._strategy))
+            self._emit(TuneApplied(self._strategy))
 
     # ------------------------------------------------------------------------------------ events
 
     def _on_prefill(self, n_done: int) -> None:
-        self._emit(
-            PrefillProgressed(self._command.turn_id, n_done, len(self._prompt) + len(self._begun))
-        )
+        self._emit(PrefillProgressed(n_done, len(self._prompt) + len(self._begun)))
 
 
 def fitting(strategy: CompleteStrategy, pair: LoadedPair) -> CompleteStrategy:

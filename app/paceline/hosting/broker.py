@@ -74,7 +74,7 @@ _ANSWERS: dict[type[Command], tuple[type[Event], ...]] = {
 }
 """The events that end a request."""
 STOPPABLE = (LoadPair, StartTurn, Calibrate)
-"""Commands that heed the flag while they run."""
+"""Commands that can be cancelled while they are carried out."""
 _STARTING = (LoadPair, DescribeEngine)
 """Commands that start an engine where there is none; the death of the one before is not theirs."""
 _PRESSING = (StartTurn, LoadPair)
@@ -299,7 +299,7 @@ class Broker:
         assert isinstance(command, StartTurn)
         with self._changed:
             if ticket is self.running:
-                tune = Ticket(self, Tune(command.turn_id, strategy), Priority.PERSON, None, "")
+                tune = Ticket(self, Tune(strategy), Priority.PERSON, None, "")
                 tune.turn = ticket
                 self._queue(tune)
             elif ticket.state == "waiting":

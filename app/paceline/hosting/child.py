@@ -30,7 +30,7 @@ from paceline.hosting.wire import (
     decode_command,
     encode_message,
 )
-from paceline.messages import CancelTurn, Remember, Shutdown, Tune
+from paceline.messages import Cancel, Remember, Shutdown, Tune
 from paceline.workers.child import FAILED, ChildPipe, last_words
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _read(line: ChildPipe, broker: Broker) -> None:
     try:
         for payload in line.received():
             command = decode_command(payload)
-            if isinstance(command, CancelTurn):
+            if isinstance(command, Cancel):
                 broker.cancel_open()
             else:
                 broker.request(command)

@@ -22,7 +22,6 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import assert_never
 
@@ -51,7 +50,7 @@ from paceline.hosting.supervisor import (
 from paceline.hosting.wire import Beat, Done, Upward
 from paceline.messages import (
     Calibrate,
-    CancelTurn,
+    Cancel,
     Command,
     CountTokens,
     DescribeEngine,
@@ -113,8 +112,6 @@ class LoadWatch:
 
     def hear(self, event: Event) -> Event:
         """Take an event of the load; returns it, with the note added to a `PairLoaded`."""
-        if getattr(event, "request_id", "") != self.command.request_id:
-            return event
         match event:
             case LoadProgressed():
                 draft = params_of(self.command.drafting)
@@ -215,7 +212,7 @@ class ProcessService:
 
     def handle(self, command: Command) -> None:
         """Carry the command out; what happens to the child becomes an event."""
-        if not isinstance(command, (Shutdown, CancelTurn)):
+        if not isinstance(command, (Shutdown, Cancel)):
             self.look()  # the child may have died since the last look
         match command:
             case LoadPair():
@@ -230,7 +227,7 @@ class ProcessService:
                 self._unload(command)
             case Shutdown():
                 self._keeper.end()
-            case CancelTurn():
+            case Cancel():
                 pass  # the broker has set the flag already
             case _:
                 assert_never(command)
@@ -256,7 +253,7 @@ class ProcessService:
 
     def _load(self, command: LoadPair) -> None:
         if self._broker.flag.is_set():  # stopped in the queue: what is loaded stays
-            self._emit(_load_failed(command, "cancelled", "Stopped."))
+            self._emit(LoadFailed("cancelled", "Stopped.", ""))
             return
         self._cache_dir = command.cache_dir
         watch = LoadWatch(command)
@@ -269,19 +266,19 @@ class ProcessService:
         if death is None or watch.is_over:
             self._pass_on(death)
         elif self._broker.flag.is_set():
-            self._emit(_load_failed(command, "cancelled", "Stopped."))
+            self._emit(LoadFailed("cancelled", "Stopped.", ""))
         else:
-            self._emit(_load_failed(command, death.code, *watch.explain(death)))
+            self._emit(LoadFailed(death.code, *watch.explain(death)))
 
     def _turn(self, command: StartTurn) -> None:
         if self._keeper.child is None:
-            self._emit(no_model(command.turn_id))
+            self._emit(no_model())
             return
         self._is_unsound = False
         try:
-            death = self._carry_out(command, partial(self._hear_turn, command.turn_id))
+            death = self._carry_out(command, self._hear_turn)
         except FrameError:
-            self._emit(TurnFailed(command.turn_id, *TOO_LARGE))
+            self._emit(TurnFailed(*TOO_LARGE))
             return
         if death is None and not self._is_over:
             death = self._keeper.give_up(sentence("The engine left a reply without an end"))
@@ -299,13 +296,13 @@ class ProcessService:
                 return
         match command:
             case Tune():
-                self._emit(not_running(command.turn_id, command.strategy))
+                self._emit(not_running(command.strategy))
             case CountTokens():
-                self._emit(not_counted(command))
+                self._emit(not_counted())
             case RenderPrompt():
-                self._emit(no_prompt(command))
+                self._emit(no_prompt())
             case Calibrate():
-                self._emit(not_calibrated(command))
+                self._emit(not_calibrated())
             case Remember() | Reset():
                 pass  # nothing is loaded that could know of texts
 
@@ -316,8 +313,8 @@ class ProcessService:
         self._pass_on(self._carry_out(command))
         self._keeper.end()  # only the end of the process is sure to free its memory
 
-    def _hear_turn(self, turn_id: str, event: Event) -> Event:
-        if isinstance(event, (TurnFinished, TurnFailed)) and event.turn_id == turn_id:
+    def _hear_turn(self, event: Event) -> Event:
+        if isinstance(event, (TurnFinished, TurnFailed)):
             self._is_over = True
             self._over_since = self._watchdog.awake_s  # from here `KEEP_S` counts
             self._is_unsound = isinstance(event, TurnFailed) and event.code == UNSOUND
@@ -445,9 +442,5 @@ class _Stop:
             return self._watchdog.awake_s - self._began > self._limit_s
         if self._can_stop and self._flag.is_set():
             self._began = self._watchdog.awake_s
-            child.send(CancelTurn(""))
+            child.send(Cancel())
         return False
-
-
-def _load_failed(command: LoadPair, code: str, message: str, hint: str = "") -> LoadFailed:
-    return LoadFailed(command.request_id, code, message, hint)

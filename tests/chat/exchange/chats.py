@@ -79,7 +79,6 @@ def steps(draw: DrawFn, n_chars: int) -> tuple[StepCommitted, ...]:
         times = [draw(MICROS) for _ in range(4)]
         result.append(
             StepCommitted(
-                "turn",
                 number,
                 tuple(tokens),
                 draw(TEXT),

@@ -83,7 +83,6 @@ def one_token_per_character(text: str) -> tuple[StepCommitted, ...]:
     """Step n gives character n; drafters take turns."""
     return tuple(
         StepCommitted(
-            "t",
             n,
             (TokenTrace(n, SOURCES[n % 3], -1 if n % 3 == 0 else 0, None, n + 1),),
             text[n],
@@ -113,7 +112,7 @@ def test_hovering_tells_who_where_and_how_sure() -> None:
         TokenTrace(1, "suffix", 1, 0.875, 3),
         TokenTrace(2, "target", -1, None, 5),
     )
-    step = StepCommitted("t", 7, tokens, "ab <b", (DraftCount("suffix", 4, 2),), 0, 0, 0, 0)
+    step = StepCommitted(7, tokens, "ab <b", (DraftCount("suffix", 4, 2),), 0, 0, 0, 0)
     page = Page(reply_page("ab <b", (step,)))
     told = dict.fromkeys((css, title) for _, css, title in page.chars if title)
     assert list(told) == [
@@ -154,7 +153,7 @@ def test_nothing_of_a_text_becomes_markup(text: str) -> None:
         strategy=text,
         system_prompt=text,
         error=RunError("x", text),
-        steps=(StepCommitted(text, 0, (TokenTrace(0, text, 0, 0.5, 9),), text, (), 0, 0, 0, 0),),
+        steps=(StepCommitted(0, (TokenTrace(0, text, 0, 0.5, 9),), text, (), 0, 0, 0, 0),),
     )
     html = to_html(conversation, {"a": made}, LOOK, version=text, now_s=1e9)
     page = Page(html)  # knows which tags there may be
@@ -258,7 +257,7 @@ def test_blanks_around_a_token_have_no_colour() -> None:
     """Indentation is no word that somebody guessed."""
     text = "```py\n    x = 1\n```\n"
     trace = TokenTrace(1, "draft", 0, None, len(text))
-    step = StepCommitted("t", 1, (trace,), text, (DraftCount("draft", 1, 1),), 0, 0, 0, 0)
+    step = StepCommitted(1, (trace,), text, (DraftCount("draft", 1, 1),), 0, 0, 0, 0)
     page = reply_page(text, (step,))
     assert re.search(r"<code>    <span [^>]*>x = <i [^>]*>1</i></span>", page)
 
@@ -266,7 +265,7 @@ def test_blanks_around_a_token_have_no_colour() -> None:
 def test_code_has_its_colours_within_those_of_tokens() -> None:
     text = "```py\nreturn 1  # one\n```\n"
     tokens = (TokenTrace(1, "draft", 0, None, 11), TokenTrace(1, "target", -1, None, len(text)))
-    step = StepCommitted("t", 1, tokens, text, (DraftCount("draft", 1, 1),), 0, 0, 0, 0)
+    step = StepCommitted(1, tokens, text, (DraftCount("draft", 1, 1),), 0, 0, 0, 0)
     page = reply_page(text, (step,))
     # A word that two tokens share is marked in both.
     drafted = r'<span class="m" [^>]*><i class="keyword">retur</i></span>'

@@ -467,7 +467,7 @@ class Controller:
 
     # -------------------------------------------------------------------------------- telling
 
-    def report(self, turn_id: str, step: int, n_ctx: int) -> ControlReported:
+    def report(self, step: int, n_ctx: int) -> ControlReported:
         """Return costs, outlooks and the balance as they are known by now."""
         knowledge = self._knowledge
         costs, pace = knowledge.costs, knowledge.pace
@@ -476,7 +476,6 @@ class Controller:
         plain = own * pace.wait
         speed = unit / (pace.plain * pace.wait) if unit and pace.plain else 1.0
         return ControlReported(
-            turn_id,
             step,
             plain,
             speed,

@@ -184,7 +184,6 @@ class Decoder:
 
     def __init__(
         self,
-        turn_id: str,
         target: CachedContext,
         bench: Workbench,
         strategy: CompleteStrategy,
@@ -194,7 +193,6 @@ class Decoder:
         knowledge: Knowledge | None = None,
         expected: Sequence[int] = (),
     ) -> None:
-        self._turn_id = turn_id
         self._target = target
         self._bench = bench
         self._sampler = bench.sampler
@@ -280,7 +278,7 @@ class Decoder:
 
     def report(self) -> ControlReported | None:
         """What Auto knows by now; None where it is not in charge."""
-        return self._chain.report(self._turn_id, self.meter.n_steps, len(self.history))
+        return self._chain.report(self.meter.n_steps, len(self.history))
 
     def go_on(self, begun: Sequence[int], shown: str, *, may_end: bool) -> None:
         """Before `run`: the reply begins with these tokens, which have this text.
@@ -356,9 +354,7 @@ class Decoder:
         seconds = self._clock.end()
         self.meter.plain.add_same(seconds)
         trace = TokenTrace(token, SOURCE_TARGET, -1, None, self._text.text_end)
-        return StepCommitted(
-            self._turn_id, 0, (trace,), self._new_text(), (), 0.0, 0.0, seconds, seconds
-        )
+        return StepCommitted(0, (trace,), self._new_text(), (), 0.0, 0.0, seconds, seconds)
 
     # ---------------------------------------------------------------------------------- step
 
@@ -424,7 +420,6 @@ class Decoder:
         decision = self._chain.timed(lap, width, n_held, own_s, slowed)
         self._timed_s = _clock() - timed_began
         return StepCommitted(
-            self._turn_id,
             meter.n_steps,
             proposal.traces(verdict, self._ends),
             self._new_text(),

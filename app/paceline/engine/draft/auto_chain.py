@@ -223,10 +223,10 @@ class AutoChain(Chain):
         self._told_s = self._computed() - began
         return _FIRST if self._is_first else step.decision
 
-    def report(self, turn_id: str, step: int, n_ctx: int) -> ControlReported:
+    def report(self, step: int, n_ctx: int) -> ControlReported:
         """Return what the controller knows by now."""
         self._tell_of_rest()
-        return self._control.report(turn_id, step, n_ctx)
+        return self._control.report(step, n_ctx)
 
     def close(self) -> None:
         """Close all drafters."""

@@ -417,9 +417,9 @@ class Chain:
         del lap, width, n_ctx, decode_s, slowed
         return None
 
-    def report(self, turn_id: str, step: int, n_ctx: int) -> ControlReported | None:
+    def report(self, step: int, n_ctx: int) -> ControlReported | None:
         """Return what the controller knows; None: there is none."""
-        del turn_id, step, n_ctx
+        del step, n_ctx
         return None
 
     def close(self) -> None:

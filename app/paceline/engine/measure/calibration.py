@@ -43,7 +43,7 @@ from paceline.errors import (
     UserError,
 )
 from paceline.figures import WidthCost
-from paceline.messages import Calibrate, Calibrated
+from paceline.messages import Calibrated
 from paceline.params import SamplingParams
 from paceline.sentence import sentence
 
@@ -419,9 +419,7 @@ LONG_S = 2.0
 """Tokens of the longer text, and how long filling them in may take."""
 
 
-def calibrated(
-    pair: LoadedPair | None, command: Calibrate, clock: Clock | None = None
-) -> Calibrated:
+def calibrated(pair: LoadedPair | None, clock: Clock | None = None) -> Calibrated:
     """Measure the pair again, and keep what was found. Both contexts are empty afterwards.
 
     First it is looked at whether rows depend on the width of their batch, until that is known.
@@ -429,12 +427,10 @@ def calibrated(
     Returns:
         The answer; a failure and a cancel are told by its `problem`, and change nothing.
     """
-    request_id = command.request_id
     if pair is None or pair.is_lost:
-        return not_calibrated(command)
+        return not_calibrated()
     if not pair.target.model.max_rollback:
         return Calibrated(
-            request_id,
             problem=no_copies(sentence("target")),
         )
     try:
@@ -442,13 +438,12 @@ def calibrated(
         pair.promise.find_out()
         items = _measure(pair, clock)
     except CancelledError:
-        return Calibrated(request_id, problem="Stopped.")
+        return Calibrated(problem="Stopped.")
     except UserError as error:
         pair.is_lost = isinstance(error, ComputeFailedError)
-        return Calibrated(request_id, problem=str(error))
+        return Calibrated(problem=str(error))
     keep_costs(pair)
     return Calibrated(
-        request_id,
         pair.target.model.info.n_threads,
         pair.knowledge.costs.table(SHORT),
         _draft_table(items),

@@ -233,7 +233,7 @@ class ContextMeterController(QObject):
             return
         self._asked = messages, bool(unsent), settings.max_tokens
         prompt = Chat(messages, options.prompting, options.cuts)
-        self._count.ask(CountTokens("", prompt, settings.max_tokens))
+        self._count.ask(CountTokens(prompt, settings.max_tokens))
 
     # ------------------------------------------------------------------------------- within
 

@@ -231,7 +231,7 @@ class PromptingController(DialogOwner[TemplateEditor]):
     def _ask_about_model(self) -> None:
         probe = (ChatMessage.of_text("user", "?"),)
         prompting = Prompting(self.prompting.template)
-        self._about_model.ask(RenderPrompt("", Chat(probe, prompting)))
+        self._about_model.ask(RenderPrompt(Chat(probe, prompting)))
 
     @Slot()
     def _on_render(self) -> None:
@@ -245,7 +245,7 @@ class PromptingController(DialogOwner[TemplateEditor]):
         if not any(message.role == "user" for message in messages):
             messages = (*messages, ChatMessage.of_text("user", self.tr("What is a list?")))
         prompting = replace(self.prompting, template=self.dialog.source)
-        self._about_chat.ask(RenderPrompt("", Chat(_end_of(messages), prompting)))
+        self._about_chat.ask(RenderPrompt(Chat(_end_of(messages), prompting)))
 
     def _on_about_chat(self, event: Event) -> None:
         if isinstance(event, PromptRendered) and self.dialog is not None:

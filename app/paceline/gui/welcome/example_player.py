@@ -57,7 +57,7 @@ class ExamplePlayer(QObject):
             return
         self._notices.tell(self._words(recording), topic=EXAMPLE)
         self._reply = reply
-        self._events = list(recording.of_turn(reply.turn_id))
+        self._events = list(recording.events)
         self._began = time.perf_counter()
         self._timer.start()
 
