@@ -129,7 +129,10 @@ def test_arbitrary_bytes_are_refused(payload: bytes) -> None:
         packed({"type": b"Done"}),
         packed({"type": "Done", "more": 1}),
         packed({"type": "LogLine"}),
-        *map(logged, ["7", True, 1.0, None, datetime.now(UTC), msgspec.msgpack.Ext(5, b"x")]),
+        *map(
+            logged,
+            ["7", True, 1.0, None, datetime(2026, 1, 1, tzinfo=UTC), msgspec.msgpack.Ext(5, b"x")],
+        ),
         logged(7, None),
         logged(7, b"x"),
         packed({"type": "Beat", "n_events": 1, "cpu_s": "1", **dict.fromkeys(ZEROES, 0)}),
