@@ -202,7 +202,7 @@ def damaged(key: str, value: Any) -> dict[str, Any]:
         damaged("token", [1, 2, 3, "4"]),
         damaged("source", [0, 0, 0, 99]),
         damaged("source", [0, 0, 0, -1]),
-        damaged("turn", [True, False]),
+        damaged("step", [True, False]),
         damaged("confidence", ["x", None, None, None]),
         damaged("confidence", None),
         damaged("n_tokens", [6, -2]),

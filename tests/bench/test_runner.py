@@ -352,9 +352,9 @@ def test_a_run_behind_a_reset_is_that_of_a_fresh_load(demo_pair: tuple[object, o
         runs = [r for r in report.runs if r.strategy == strategy and r.workload == "file"]
         fresh = Loaded(demo_pair)
         # The first steps behind a load are plain: a reply of another kind takes them up.
-        fresh.client.request(REAL[0].turn("first", "off"))
+        fresh.client.request(REAL[0].turn("off"))
         fresh.client.request(Reset())
-        end = fresh.client.request(REAL[1].turn("only", strategy)).wait()
+        end = fresh.client.request(REAL[1].turn(strategy)).wait()
         fresh.close()
         assert isinstance(end, TurnFinished)
         assert end.stats.n_reused == 0

@@ -45,9 +45,9 @@ def test_every_key_is_taken(tmp_path: Path) -> None:
 
 def test_what_is_left_out_is_as_in_a_chat(tmp_path: Path) -> None:
     (workload,) = read_workloads(written(tmp_path, QUESTION))
-    turn = workload.turn("t", "draft")
+    turn = workload.turn("draft")
     assert (turn.sampling, turn.max_tokens, turn.seed) == (SamplingParams(), 1024, 1)
-    assert workload.turn("t", "draft", most=8).max_tokens == 8
+    assert workload.turn("draft", most=8).max_tokens == 8
     assert not turn.remember
 
 
@@ -64,9 +64,9 @@ def test_an_earlier_reply(tmp_path: Path) -> None:
     (plain, text, tokens) = read_workloads(
         written(tmp_path, QUESTION, {**QUESTION, "name": "text", "earlier": {"text": "Hi"}}, ids)
     )
-    assert plain.turn("t", "earlier").earlier == ()
-    assert text.turn("t", "earlier").earlier == (EarlierReply(text="Hi"),)
-    assert tokens.turn("t", "earlier").earlier == (EarlierReply((5, 6)),)
+    assert plain.turn("earlier").earlier == ()
+    assert text.turn("earlier").earlier == (EarlierReply(text="Hi"),)
+    assert tokens.turn("earlier").earlier == (EarlierReply((5, 6)),)
 
 
 @pytest.mark.parametrize(

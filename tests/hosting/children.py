@@ -312,7 +312,7 @@ def ignores_cancel(line: Line) -> None:
     line.ready()
     command = line.take()
     if isinstance(command, StartTurn):
-        line.send(step(command))
+        line.send(step())
     elif isinstance(command, LoadPair):
         line.send(LoadProgressed("target", 0.5))
     time.sleep(3600)

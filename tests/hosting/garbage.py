@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
+from msgspec import structs
 
 from message_samples import COMMANDS, EVENTS, sample
 from paceline.hosting.wire import Beat, Done, LogLine, encode_message
@@ -49,6 +50,13 @@ def _json(rng: random.Random) -> bytes:
     return msgspec.json.encode(unpacked(rng.choice(SOUND)))
 
 
+NEEDED = {
+    cls.__name__: [field.name for field in structs.fields(cls) if field.required]
+    for cls in (*EVENTS, *map(type, REPORTS))
+}
+"""The fields without a default, by the message's name."""
+
+
 def _with_fields(rng: random.Random) -> dict[str, Any]:
     data: dict[str, Any] = unpacked(rng.choice(SOUND))
     return data if len(data) > 1 else _with_fields(rng)
@@ -62,9 +70,12 @@ def _wrong_types(rng: random.Random) -> bytes:
 
 
 def _left_out(rng: random.Random) -> bytes:
-    """The first field is missing, which all messages need."""
+    """A field is missing that the message needs."""
     data = _with_fields(rng)
-    del data[next(key for key in data if key != "type")]
+    needed = NEEDED[data["type"]]
+    if not needed:
+        return _left_out(rng)
+    del data[rng.choice(needed)]
     return packed(data)
 
 

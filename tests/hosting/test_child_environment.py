@@ -107,8 +107,8 @@ def test_the_windows_process_never_loads_the_native_library() -> None:
             client = ThreadedClient(service_factory("process"))
             client.request(DescribeEngine())
             target, draft = (ModelParams(str(p), n_threads=1) for p in demo_pair())
-            client.request(LoadPair("l", target, DraftModel(draft)))
-            answer = client.request(StartTurn("t", RawText("hello"), max_tokens=8)).wait()
+            client.request(LoadPair(target, DraftModel(draft)))
+            answer = client.request(StartTurn(RawText("hello"), max_tokens=8)).wait()
             assert isinstance(answer, TurnFinished), answer
             maps = Path("/proc/self/maps").read_text()
             client.request(Unload()).wait()

@@ -336,7 +336,7 @@ def test_a_model_file_that_is_overwritten_while_it_is_used(
             assert isinstance(freed, Unloaded)
             assert isinstance(refused, TurnFailed)
             assert refused.code == "model-overwritten"
-            assert host.reply()[-1] == no_model("turn")
+            assert host.reply()[-1] == no_model()
             for whole_file, written in zip(demo_pair, (target, draft), strict=True):
                 shutil.copy(whole_file, written)
             host.ready()
@@ -355,7 +355,7 @@ def test_memory_that_runs_out_in_a_prefill(demo_pair: Pair, room: int | None) ->
             resource.prlimit(pid, resource.RLIMIT_AS, (limit, limit))
         tokens = tuple(100 + i % 400 for i in range(1500))
         turn = functools.partial(StartTurn, prompt=Tokens(tokens), seed=1, max_tokens=20)
-        events = host.submit(turn("turn"))
+        events = host.submit(turn())
         if room is None:
             assert finished_text(events)
             return
@@ -363,4 +363,4 @@ def test_memory_that_runs_out_in_a_prefill(demo_pair: Pair, room: int | None) ->
         assert "Memory ran out" in death.reason
         assert "context" in death.hint
         host.ready()
-        assert finished_text(host.submit(turn("again")))
+        assert finished_text(host.submit(turn()))

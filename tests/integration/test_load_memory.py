@@ -44,7 +44,7 @@ hard = resource.getrlimit(resource.RLIMIT_AS)[1]
 if need:
     resource.setrlimit(resource.RLIMIT_AS, (before + int(share * need), hard))
 models = [ModelParams(path, n_ctx=2048, n_threads=1) for path in (target, draft)]
-engine.handle(LoadPair("load", models[0], DraftModel(models[1])))
+engine.handle(LoadPair(models[0], DraftModel(models[1])))
 resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
 last = seen[-1]
 report = {"kind": type(last).__name__, "need": status("VmPeak") - before}

@@ -212,7 +212,7 @@ class Rig:
         self._drafted.clear()
         self._decodes.clear()
         self._engine.events.clear()
-        self._engine.client.request(workload.turn("turn", strategy))
+        self._engine.client.request(workload.turn(strategy))
         last = self._engine.events[-1]
         assert isinstance(last, TurnFinished), last
         steps = tuple(step for step in self._engine.steps if step.step)
