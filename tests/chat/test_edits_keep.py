@@ -97,9 +97,7 @@ def test_a_repeated_reply_is_asked_for_as_it_was_but_for_the_strategy(bench: Cha
     bench.set_settings(changed)
     assert bench.repeat(bench.message(5), Strategy.of("off"))
     again = asked(bench)
-    assert again == structs.replace(
-        before, turn_id=again.turn_id, seed=7, strategy=Strategy.of("off")
-    )
+    assert again == structs.replace(before, seed=7, strategy=Strategy.of("off"))
     assert not bench.repeat(bench.message(3), Strategy.of("off")), "one is under way"
     bench.client.reply("Three.")
     bench.edit_reply(bench.message(3), "Mine.")
@@ -111,11 +109,11 @@ def test_a_stopped_reply_is_repeated_as_far_as_it_goes_and_a_continued_one_is_no
     bench: ChatBench,
 ) -> None:
     bench.regenerate()
-    turn_id = bench.client.start_turn()
+    bench.client.start_turn()
     bench.client.step("Thr", 0)
     bench.client.step("ee", 1)
     bench.client.emit(
-        TurnFinished(turn_id, "cancelled", "Three", (1, 2, 3, 4), 7, Strategy.of("off"), STATS)
+        TurnFinished("cancelled", "Three", (1, 2, 3, 4), 7, Strategy.of("off"), STATS)
     )
     stopped = bench.message(5)
     assert bench.repeat(stopped, Strategy.of("off"))
@@ -249,9 +247,9 @@ def test_turns_of_a_second_branch_are_counted_when_they_come(store: Conversation
 def test_a_stop_ends_it_and_the_rest_can_be_asked_afterwards(bench: ChatBench) -> None:
     edited(bench)
     bench.bring_up_to_date()
-    turn_id = bench.client.start_turn()
+    bench.client.start_turn()
     bench.session.stop()
-    bench.client.emit(TurnFinished(turn_id, "cancelled", "New", (1,), 7, Strategy.of("off"), STATS))
+    bench.client.emit(TurnFinished("cancelled", "New", (1,), 7, Strategy.of("off"), STATS))
     assert bench.session.later is None
     assert bench.session.active is None
     assert later(bench) == ["Three?", "Three."]
@@ -287,8 +285,8 @@ def test_a_question_that_is_taken_back_is_not_asked_again(
     monkeypatch.setattr(bench.told, "reply_ended", bench.session.take_back)
     bench.bring_up_to_date()
     n_turns = len(bench.client.all(StartTurn))
-    turn_id = bench.client.start_turn()
-    bench.client.emit(TurnFailed(turn_id, "prompt-too-long", "Too many tokens.", "Shorten it."))
+    bench.client.start_turn()
+    bench.client.emit(TurnFailed("prompt-too-long", "Too many tokens.", "Shorten it."))
     assert bench.texts == ["Won?", "Won."]
     assert bench.session.later is None
     assert len(bench.client.all(StartTurn)) == n_turns
@@ -297,7 +295,7 @@ def test_a_question_that_is_taken_back_is_not_asked_again(
 def test_a_failure_ends_it(bench: ChatBench) -> None:
     edited(bench)
     bench.bring_up_to_date()
-    turn_id = bench.client.start_turn()
-    bench.client.emit(TurnFailed(turn_id, "compute-failed", "It failed.", ""))
+    bench.client.start_turn()
+    bench.client.emit(TurnFailed("compute-failed", "It failed.", ""))
     assert bench.session.later is None
     assert bench.session.active is None

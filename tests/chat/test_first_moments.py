@@ -80,7 +80,7 @@ def test_an_engine_that_dies_does_not_end_a_recording(
     bench.new(private=True)
     reply = bench.begin_recorded(recording)
     assert reply is not None
-    events = recording.of_turn(reply.turn_id)
+    events = recording.events
     n_loads = commands(bench, LoadPair)
     for at, (_, event) in enumerate(events):
         if at in (0, 40):
@@ -114,7 +114,7 @@ def test_a_recording_is_told_as_a_reply_is_and_asks_the_engine_nothing(
     bench.new(private=True)
     reply = bench.begin_recorded(recording)
     assert reply is not None
-    for _, event in recording.of_turn(reply.turn_id):
+    for _, event in recording.events:
         bench.session.on_recorded(event)
     last = recording.events[-1][1]
     assert isinstance(last, TurnFinished)
@@ -131,7 +131,7 @@ def test_a_recording_is_ended_where_it_is(bench: ChatBench, recording: Recording
     bench.new(private=True)
     reply = bench.begin_recorded(recording)
     assert reply is not None
-    for _, event in recording.of_turn(reply.turn_id)[:40]:
+    for _, event in recording.events[:40]:
         bench.session.on_recorded(event)
     assert bench.begin_recorded(recording) is None, "one at a time"
     bench.session.stop()

@@ -144,9 +144,9 @@ def test_nothing_comes_behind_the_close(store: ConversationStore) -> None:
 def test_a_failed_reply_keeps_its_reason(store: ConversationStore) -> None:
     first = ChatBench(store)
     first.send("One")
-    turn_id = first.client.start_turn()
+    first.client.start_turn()
     first.client.step("Half", 0)
-    first.client.emit(TurnFailed(turn_id, "decode", "The decode failed.", "Load again."))
+    first.client.emit(TurnFailed("decode", "The decode failed.", "Load again."))
     second = ChatBench(first.store, prefix="second")
     second.show(first.id)
     error = second.reply().error
@@ -189,7 +189,7 @@ def test_a_refused_question_leaves_nothing_in_the_store(store: ConversationStore
     bench.send("One")
     reply = bench.session.active
     assert reply is not None
-    bench.client.emit(TurnFailed(reply.turn_id, "bad-grammar", "It is wrong.", ""))
+    bench.client.emit(TurnFailed("bad-grammar", "It is wrong.", ""))
     assert text_of(bench.session.take_back(reply)) == "One"
     assert bench.store.summaries() == ()
     assert bench.session.conversations.is_purged(reply.conversation_id)
@@ -201,7 +201,7 @@ def test_a_refused_later_question_is_taken_out_of_the_store(store: ConversationS
     bench.send("Two")
     reply = bench.session.active
     assert reply is not None
-    bench.client.emit(TurnFailed(reply.turn_id, "bad-grammar", "It is wrong.", ""))
+    bench.client.emit(TurnFailed("bad-grammar", "It is wrong.", ""))
     assert text_of(bench.session.take_back(reply)) == "Two"
     assert [m.text for m in bench.store.load(bench.id).messages.values()] == ["One", "1"]
     assert dict(bench.store.runs(bench.id)).keys() == {bench.message(1)}
@@ -214,7 +214,7 @@ def test_stop_texts_and_cuts_reach_the_engine_and_the_record(store: Conversation
     bench.send("One")
     command = bench.client.last(StartTurn)
     assert (command.stop, command.prompt.cuts) == (("END", "\n\n"), True)
-    bench.client.emit(TurnStarted(command.turn_id, 10, 0, 7, n_cut=4))
+    bench.client.emit(TurnStarted(10, 0, 7, n_cut=4))
     bench.client.step("1", 0)
     bench.client.finish_turn("1")
     record = bench.store.runs(bench.id)[bench.message(1)]

@@ -146,7 +146,6 @@ class ManyChats(RuleBasedStateMachine):
         self.trees[chat].add(reply.message_id, parent, "assistant", "")
         self.text = begun
         command = self.client.last(StartTurn)
-        assert command.turn_id == reply.turn_id
         assert command.strategy == self.strategy
         assert command.remember != self.trees[chat].private
 
@@ -413,7 +412,7 @@ class ManyChats(RuleBasedStateMachine):
             self.client.step("x", len(active.steps))
             self.text += "x"
         if how == "fail":
-            self.client.emit(TurnFailed(active.turn_id, "decode", "It failed.", ""))
+            self.client.emit(TurnFailed("decode", "It failed.", ""))
         elif how == "die":
             self.client.emit(EngineDied("Killed.", ""))
             self.loader.reload()
@@ -442,7 +441,7 @@ class ManyChats(RuleBasedStateMachine):
         active = self.session.active
         assert active is not None
         chat = self.chat = active.conversation_id
-        self.client.emit(TurnFailed(active.turn_id, "prompt-too-long", "Too long.", ""))
+        self.client.emit(TurnFailed("prompt-too-long", "Too long.", ""))
         self.know_end(active)
         tree = self.trees[chat]
         question = tree.nodes[active.message_id][0]

@@ -26,12 +26,9 @@ def bench(store: ConversationStore) -> ChatBench:
 def answer(bench: ChatBench, text: str, reason: FinishReason, *, marks: bool) -> None:
     """Ask, and let the model write this."""
     assert bench.send("Go?")
-    command = bench.client.last(StartTurn)
-    bench.client.emit(TurnStarted(command.turn_id, 10, 0, 7, knows_marks=marks))
+    bench.client.emit(TurnStarted(10, 0, 7, knows_marks=marks))
     bench.client.step(text, 0)
-    bench.client.emit(
-        TurnFinished(command.turn_id, reason, text, (1, 2), 7, Strategy.of("off"), STATS)
-    )
+    bench.client.emit(TurnFinished(reason, text, (1, 2), 7, Strategy.of("off"), STATS))
 
 
 def asked(bench: ChatBench) -> list[str]:
@@ -104,11 +101,9 @@ def test_of_an_edited_or_old_reply_the_text_alone_tells(bench: ChatBench) -> Non
 
 def test_half_a_character_that_was_stored_once_is_not_gone_on_after(bench: ChatBench) -> None:
     assert bench.send("Go?")
-    turn_id = bench.client.start_turn()
+    bench.client.start_turn()
     bench.client.step("a", 0)
-    bench.client.emit(
-        TurnFinished(turn_id, "length", "a\ufffd", (1, 2), 7, Strategy.of("off"), STATS)
-    )
+    bench.client.emit(TurnFinished("length", "a\ufffd", (1, 2), 7, Strategy.of("off"), STATS))
     assert bench.continue_reply()
     assert bench.client.last(StartTurn).begun_text == "a"
     bench.client.start_turn()

@@ -57,7 +57,3 @@ def test_a_damaged_one_is_told_in_words(tmp_path: Path, damage: object) -> None:
     file.write_text(damage(SHIPPED.read_text("utf-8")), "utf-8")
     with pytest.raises(UserError, match="recorded example cannot be read"):
         read_recording(file)
-
-
-def test_events_are_told_of_the_turn_that_plays_them(shipped: Recording) -> None:
-    assert {event.turn_id for _, event in shipped.of_turn("mine")} == {"mine"}

@@ -71,9 +71,9 @@ class Bench(Shown):
         self.client.finish_load()
         self.send("What colour is the sky?")
         self.ticket = self.client.tickets[-1]
-        turn_id = self.client.start_turn()
-        self.emit_steps(turn_id)
-        self.finish(turn_id, "eog", IDS, "".join(TEXT))
+        self.client.start_turn()
+        self.emit_steps()
+        self.finish("eog", IDS, "".join(TEXT))
 
     def sameness_progressed(self, message_id: str, n_same: int, n_tokens: int) -> None:
         assert message_id == self.check.message_id
@@ -96,19 +96,19 @@ class Bench(Shown):
         self.ticket = self.client.tickets[-1]
         return has_begun
 
-    def emit_steps(self, turn_id: str, ids: tuple[int, ...] = IDS) -> None:
+    def emit_steps(self, ids: tuple[int, ...] = IDS) -> None:
         end = 0
         for number, (token, text) in enumerate(zip(ids, TEXT, strict=False)):
             end += len(text)
             trace = TokenTrace(token, "target", -1, None, end)
-            step = StepCommitted(turn_id, number, (trace,), text, (), 0, 0, 0, 0.01)
+            step = StepCommitted(number, (trace,), text, (), 0, 0, 0, 0.01)
             self.client.emit(step, self.ticket)
 
     def finish(
-        self, turn_id: str, reason: FinishReason, ids: tuple[int, ...], text: str, **stats: object
+        self, reason: FinishReason, ids: tuple[int, ...], text: str, **stats: object
     ) -> None:
         figures = structs.replace(STATS, **stats)  # type: ignore[arg-type]
-        end = TurnFinished(turn_id, reason, text, ids, 7, Strategy.of("off"), figures)
+        end = TurnFinished(reason, text, ids, 7, Strategy.of("off"), figures)
         self.client.emit(end, self.ticket)
 
 
@@ -138,8 +138,8 @@ def test_what_began_with_an_empty_context_is_checked_with_one(bench: Bench) -> N
     assert (before.strategy, before.max_tokens) == (strategy("off"), 1)
     assert not before.remember
     bench.ticket = bench.client.tickets[-2]
-    bench.client.emit(TurnStarted("", 1, 0, 7), bench.ticket)
-    bench.finish("", "length", (99,), "x")
+    bench.client.emit(TurnStarted(1, 0, 7), bench.ticket)
+    bench.finish("length", (99,), "x")
     assert bench.check.is_running
     assert not bench.results
 
@@ -149,9 +149,9 @@ def test_what_began_behind_an_earlier_prompt_says_so_where_it_differs(bench: Ben
     assert record.stats is not None
     bench.start(replace(record, stats=structs.replace(record.stats, n_reused=300)))
     assert len(bench.client.all(StartTurn)) == 2, "the reply and the check"
-    bench.emit_steps("", IDS[:3])
-    bench.client.emit(TextDiverged("", 3, 14, 2, 0.01))
-    bench.finish("", "cancelled", (*IDS[:3], 2), "The sky is", n_reused=9)
+    bench.emit_steps(IDS[:3])
+    bench.client.emit(TextDiverged(3, 14, 2, 0.01))
+    bench.finish("cancelled", (*IDS[:3], 2), "The sky is", n_reused=9)
     (found,) = bench.results
     assert isinstance(found, Differs)
     assert found.reused == (300, 9)
@@ -159,9 +159,9 @@ def test_what_began_behind_an_earlier_prompt_says_so_where_it_differs(bench: Ben
 
 def test_equal_tokens_are_the_same(bench: Bench) -> None:
     bench.start()
-    bench.client.emit(TurnStarted("", 10, 0, 7))
-    bench.emit_steps("")
-    bench.finish("", "eog", IDS, "".join(TEXT))
+    bench.client.emit(TurnStarted(10, 0, 7))
+    bench.emit_steps()
+    bench.finish("eog", IDS, "".join(TEXT))
     assert bench.results == [Same(5)]
     assert bench.progress[-1] == (5, 5)
     assert not bench.check.is_running
@@ -170,11 +170,11 @@ def test_equal_tokens_are_the_same(bench: Bench) -> None:
 
 def test_the_first_difference_is_told_with_its_margin_and_texts(bench: Bench) -> None:
     bench.start()
-    bench.emit_steps("", (11, 12))
+    bench.emit_steps((11, 12))
     trace = TokenTrace(99, "target", -1, None, 12)
-    bench.client.emit(StepCommitted("", 2, (trace,), " was!", (), 0, 0, 0, 0.01))
-    bench.client.emit(TextDiverged("", 2, 13, 99, 0.04))
-    bench.finish("", "cancelled", (11, 12, 99), "The sky was!", logit_difference=0.3)
+    bench.client.emit(StepCommitted(2, (trace,), " was!", (), 0, 0, 0, 0.01))
+    bench.client.emit(TextDiverged(2, 13, 99, 0.04))
+    bench.finish("cancelled", (11, 12, 99), "The sky was!", logit_difference=0.3)
     found = Differs(
         2, 5, " is", " was!", 0.04, "The sky",
         is_promised=False, logit_difference=0.3, reused=(0, 0),
@@ -204,9 +204,9 @@ def test_equality_is_promised_where_both_turns_had_such_rows(
     record = bench.record
     assert record.stats is not None
     bench.start(replace(record, stats=structs.replace(record.stats, **then)))  # type: ignore[arg-type]
-    bench.emit_steps("", (11, 12))
-    bench.client.emit(TextDiverged("", 2, 13, 99, 0.04))
-    bench.finish("", "cancelled", (11, 12, 99), "The sky was!", **now)
+    bench.emit_steps((11, 12))
+    bench.client.emit(TextDiverged(2, 13, 99, 0.04))
+    bench.finish("cancelled", (11, 12, 99), "The sky was!", **now)
     (found,) = bench.results
     assert isinstance(found, Differs)
     assert found.is_promised is is_promised
@@ -219,9 +219,9 @@ def test_exact_mode_promises_it_whatever_was_reused(bench: Bench) -> None:
     bench.client.emit(SamenessChanged(sameness))
     assert bench.loader.state.sameness == sameness
     bench.start(replace(record, stats=structs.replace(record.stats, n_reused=300, **SURE)))  # type: ignore[arg-type]
-    bench.emit_steps("", (11, 12))
-    bench.client.emit(TextDiverged("", 2, 13, 99, 0.04))
-    bench.finish("", "cancelled", (11, 12, 99), "The sky was!", **SURE)
+    bench.emit_steps((11, 12))
+    bench.client.emit(TextDiverged(2, 13, 99, 0.04))
+    bench.finish("cancelled", (11, 12, 99), "The sky was!", **SURE)
     (found,) = bench.results
     assert isinstance(found, Differs)
     assert found.is_promised
@@ -231,19 +231,19 @@ def test_exact_mode_promises_it_whatever_was_reused(bench: Bench) -> None:
 def test_a_reply_that_filled_its_context_is_compared_as_far_as_it_goes(bench: Bench) -> None:
     bench.start(replace(bench.record, reason="context"))
     assert bench.client.last(StartTurn).max_tokens == 5
-    bench.emit_steps("")
-    bench.finish("", "length", IDS, "".join(TEXT))
+    bench.emit_steps()
+    bench.finish("length", IDS, "".join(TEXT))
     assert bench.results == [Same(5)]
 
 
 def test_a_replay_that_ends_sooner_or_later_differs(bench: Bench) -> None:
     bench.start()
-    bench.emit_steps("", IDS[:3])
-    bench.client.emit(TextDiverged("", 3, 14, 2, 1.5))
-    bench.finish("", "cancelled", (*IDS[:3], 2), "The sky is")
+    bench.emit_steps(IDS[:3])
+    bench.client.emit(TextDiverged(3, 14, 2, 1.5))
+    bench.finish("cancelled", (*IDS[:3], 2), "The sky is")
     bench.start()
-    bench.emit_steps("")
-    bench.finish("", "length", (*IDS, 16), "The sky is blue. And")
+    bench.emit_steps()
+    bench.finish("length", (*IDS, 16), "The sky is blue. And")
     early, late = bench.results
     assert isinstance(early, Differs)
     assert (early.index, early.expected, early.found) == (3, " blue", "")
@@ -254,17 +254,17 @@ def test_a_replay_that_ends_sooner_or_later_differs(bench: Bench) -> None:
 def test_a_stopped_reply_is_compared_as_far_as_it_goes(bench: Bench) -> None:
     bench.start(replace(bench.record, reason="cancelled"))
     assert bench.client.last(StartTurn).max_tokens == 5
-    bench.emit_steps("")
-    bench.finish("", "length", IDS, "".join(TEXT))
+    bench.emit_steps()
+    bench.finish("length", IDS, "".join(TEXT))
     assert bench.results == [Same(5)]
 
 
 def test_messages_that_had_no_room_are_left_out_again(bench: Bench) -> None:
     bench.send("And the sea?")
     bench.ticket = bench.client.tickets[-1]
-    turn_id = bench.client.start_turn()
-    bench.emit_steps(turn_id)
-    bench.finish(turn_id, "eog", IDS, "".join(TEXT))
+    bench.client.start_turn()
+    bench.emit_steps()
+    bench.finish("eog", IDS, "".join(TEXT))
     path = bench.current.path()
     reply = bench.reply_of(path[3].message_id)
     assert reply is not None
@@ -278,11 +278,11 @@ def test_messages_that_had_no_room_are_left_out_again(bench: Bench) -> None:
 
 def test_cancelling_is_no_difference(bench: Bench) -> None:
     bench.start()
-    bench.emit_steps("", IDS[:2])
+    bench.emit_steps(IDS[:2])
     bench.check.cancel("Stopped.")
     bench.check.cancel("Again.")
     assert bench.client.cancelled == [bench.client.last(StartTurn)]
-    bench.finish("", "cancelled", IDS[:2], "The sky")
+    bench.finish("cancelled", IDS[:2], "The sky")
     assert bench.results == [CannotCompare("stopped", "Stopped.")]
     bench.check.cancel("Later.")
     assert bench.client.cancelled == [bench.client.last(StartTurn)]
@@ -292,9 +292,9 @@ def test_it_gives_way_to_a_reply(bench: Bench) -> None:
     bench.start()
     check = bench.client.last(StartTurn)
     assert bench.send("Another question")
-    bench.emit_steps("", IDS[:1])
+    bench.emit_steps(IDS[:1])
     assert bench.client.cancelled == [check]
-    bench.finish("", "cancelled", IDS[:1], "The")
+    bench.finish("cancelled", IDS[:1], "The")
     (result,) = bench.results
     assert isinstance(result, CannotCompare)
     assert "gave way" in result.message
@@ -305,14 +305,14 @@ def test_it_gives_way_to_a_reply(bench: Bench) -> None:
 def test_it_gives_way_to_other_models(bench: Bench) -> None:
     bench.start()
     bench.loader.load(PAIR)
-    bench.emit_steps("", IDS[:1])
+    bench.emit_steps(IDS[:1])
     assert bench.client.last(StartTurn) in bench.client.cancelled
 
 
 def test_only_one_at_a_time_and_not_beside_a_reply(bench: Bench) -> None:
     bench.start()
     assert not bench.start()
-    bench.finish("", "eog", IDS, "".join(TEXT))
+    bench.finish("eog", IDS, "".join(TEXT))
     bench.send("Another question")
     obstacle = bench.check.obstacle(bench.record)
     assert obstacle is not None
@@ -349,7 +349,7 @@ def test_a_reply_without_tokens_or_seed_is_not_compared(bench: Bench) -> None:
 
 def test_what_goes_wrong_is_told(bench: Bench) -> None:
     bench.start()
-    bench.client.emit(TurnFailed("", "prompt-too-long", "Too long.", "Shorten it."))
+    bench.client.emit(TurnFailed("prompt-too-long", "Too long.", "Shorten it."))
     bench.start()
     bench.client.emit(EngineDied("It crashed.", "Start it again."))
     assert bench.results == [
@@ -360,9 +360,9 @@ def test_what_goes_wrong_is_told(bench: Bench) -> None:
 
 def test_a_shorter_context_is_no_difference(bench: Bench) -> None:
     bench.start()
-    bench.emit_steps("", IDS[:3])
-    bench.client.emit(TextDiverged("", 3, 14, -1))
-    bench.finish("", "cancelled", IDS[:3], "The sky is")
+    bench.emit_steps(IDS[:3])
+    bench.client.emit(TextDiverged(3, 14, -1))
+    bench.finish("cancelled", IDS[:3], "The sky is")
     (result,) = bench.results
     assert isinstance(result, CannotCompare)
     assert result.code == "context-too-short"

@@ -15,6 +15,7 @@ from paceline.messages import (
     LoadPair,
     ModelParams,
     PrefillProgressed,
+    RawText,
     SamplingParams,
     StartTurn,
     StepCommitted,
@@ -85,9 +86,9 @@ def test_the_reply_keeps_what_the_plot_and_the_record_need(bench: ChatBench) -> 
     bench.send("Hello?")
     reply = bench.session.active
     assert reply is not None
-    turn_id = bench.client.start_turn()
+    bench.client.start_turn()
     assert (reply.status, reply.n_prompt, reply.seed) == ("prefill", 10, 7)
-    bench.client.emit(PrefillProgressed(turn_id, 5, 10))
+    bench.client.emit(PrefillProgressed(5, 10))
     assert (reply.n_prefilled, reply.n_prompt) == (5, 10)
     bench.time = 0.4
     bench.client.step("H", 0)
@@ -104,13 +105,14 @@ def test_events_of_a_foreign_turn_are_dropped(bench: ChatBench) -> None:
     bench.send("Hello?")
     bench.client.start_turn()
     before = len(bench.told.calls)
+    foreign = bench.client.request(StartTurn(RawText("another program's")))
     for event in (
-        TurnStarted("foreign", 3, 0, 1),
-        step_of("foreign", "intruder", 1),
-        TuneApplied("foreign", Strategy.of("off")),
-        TurnFailed("foreign", "bug", "No.", ""),
+        TurnStarted(3, 0, 1),
+        step_of("an intruder", 1),
+        TuneApplied(Strategy.of("off")),
+        TurnFailed("bug", "No.", ""),
     ):
-        bench.client.emit(event)
+        bench.client.emit(event, foreign)
     assert len(bench.told.calls) == before
     reply = bench.session.active
     assert reply is not None
@@ -212,8 +214,7 @@ def test_a_waiting_message_fails_with_the_load() -> None:
     bench.loader.load(PAIR)
     bench.send("Hello?")
     reply = bench.session.active
-    request_id = bench.client.last(LoadPair).request_id
-    bench.client.emit(LoadFailed(request_id, "broken", "It is broken.", "Take another."))
+    bench.client.emit(LoadFailed("broken", "It is broken.", "Take another."))
     assert reply is not None
     assert reply.error is not None
     assert (reply.error.message, reply.error.hint) == ("It is broken.", "Take another.")
@@ -223,8 +224,7 @@ def test_a_waiting_message_fails_with_the_load() -> None:
 def test_a_waiting_message_survives_a_wrong_file(bench: ChatBench) -> None:
     bench.loader.load(Pair(ModelParams("wrong.gguf")))
     bench.send("Hello?")
-    request_id = bench.client.last(LoadPair).request_id
-    bench.client.emit(LoadFailed(request_id, "broken", "It is broken.", ""))
+    bench.client.emit(LoadFailed("broken", "It is broken.", ""))
     assert bench.session.active is not None
     bench.client.finish_load()
     assert bench.client.last(StartTurn).prompt.messages == (ChatMessage.of_text("user", "Hello?"),)
@@ -239,10 +239,10 @@ def test_without_any_model_the_reply_says_so() -> None:
 
 def test_a_failed_turn_keeps_its_text_and_its_reason(bench: ChatBench) -> None:
     bench.send("Hello?")
-    turn_id = bench.client.start_turn()
+    bench.client.start_turn()
     bench.client.step("Half", 0)
     reply = bench.session.active
-    bench.client.emit(TurnFailed(turn_id, "decode", "The decode failed.", "Load again."))
+    bench.client.emit(TurnFailed("decode", "The decode failed.", "Load again."))
     assert reply is not None
     assert reply.error is not None
     assert (reply.status, reply.text, reply.error.code) == ("failed", "Half", "decode")
@@ -269,12 +269,12 @@ def test_a_reply_that_had_not_begun_when_the_engine_died_is_handed_to_the_next_o
     bench: ChatBench,
 ) -> None:
     bench.send("Hello?")
-    first = bench.client.last(StartTurn)
+    first = bench.client.tickets[-1]
     bench.client.emit(EngineDied("Killed while it had nothing to do.", ""))
     reply = bench.session.active
     assert reply is not None
     assert (reply.error, reply.submitted_s) == (None, None)
-    bench.client.emit(TurnFailed(first.turn_id, "no-model", "No model is loaded.", ""))
+    bench.client.emit(TurnFailed("no-model", "No model is loaded.", ""), first)
     assert bench.session.active is reply, "the engine that died cannot answer any more"
     bench.client.finish_load()
     assert len(bench.client.all(StartTurn)) == 2
@@ -304,9 +304,8 @@ def test_a_model_file_that_was_written_to_is_loaded_again_once_for_the_reply(
     reply = bench.session.active
     assert reply is not None
     for is_again in (False, True):
-        turn = bench.client.last(StartTurn)
         bench.client.emit(Unloaded())
-        bench.client.emit(TurnFailed(turn.turn_id, "model-overwritten", "It was written to.", ""))
+        bench.client.emit(TurnFailed("model-overwritten", "It was written to.", ""))
         assert (bench.session.active is None) == is_again
         if not is_again:
             bench.client.finish_load()
@@ -328,16 +327,14 @@ def test_a_reply_that_was_stopped_does_not_wait_for_another_engine(bench: ChatBe
 def test_tuning_reaches_the_running_turn_and_its_answer_is_told(bench: ChatBench) -> None:
     assert not bench.session.tune(strategy("off"))
     bench.send("Hello?")
-    turn_id = bench.client.start_turn()
+    bench.client.start_turn()
     assert bench.session.tune(strategy("off"))
-    assert bench.client.last(Tune) == Tune(turn_id, strategy("off"))
-    bench.client.emit(TuneApplied(turn_id, Strategy.of("off")))
+    assert bench.client.last(Tune) == Tune(strategy("off"))
+    bench.client.emit(TuneApplied(Strategy.of("off")))
     reply = bench.session.active
     assert reply is not None
     assert reply.strategy == Strategy.of("off")
-    bench.client.emit(
-        TuneRejected(turn_id, Strategy.of("draft"), "no-draft-model", "None.", "Load one.")
-    )
+    bench.client.emit(TuneRejected(Strategy.of("draft"), "no-draft-model", "None.", "Load one."))
     assert reply.strategy == Strategy.of("off")
     assert len(bench.told.answers) == 2
 
@@ -355,17 +352,17 @@ def test_figures_grow_with_the_reply_and_end_with_the_engines_last_word(bench: C
     bench.send("Hello?")
     reply = bench.session.active
     assert reply is not None
-    turn_id = bench.client.start_turn()
+    bench.client.start_turn()
     assert reply.stats is None
     for n in (1, 20):
         so_far = structs.replace(STATS, n_generated=n)
         bench.client.step("H", n)
         bench.client.figures(so_far)
-        bench.client.emit(FiguresReported("a turn of somebody else", STATS))
+        bench.client.emit(FiguresReported(STATS))
         assert reply.stats == so_far
         assert to_record(reply).stats is None  # a record tells what is final
     bench.client.finish_turn("Hi", stats=STATS)
-    bench.client.emit(FiguresReported(turn_id, without_plain()))
+    bench.client.emit(FiguresReported(without_plain()))
     assert reply.stats == to_record(reply).stats == STATS
 
 
@@ -386,11 +383,11 @@ def test_a_reply_that_breaks_off_has_no_figures(bench: ChatBench, *, death: bool
     bench.send("Hello?")
     reply = bench.session.active
     assert reply is not None
-    turn_id = bench.client.start_turn()
+    bench.client.start_turn()
     bench.client.step("H", 0)
     bench.client.figures()
     bench.client.step("i", 1)  # the figures know nothing of this one
-    event = EngineDied("SIGSEGV") if death else TurnFailed(turn_id, "broken", "It broke.", "")
+    event = EngineDied("SIGSEGV") if death else TurnFailed("broken", "It broke.", "")
     bench.client.emit(event)
     assert reply.status == "failed"
     assert reply.stats is to_record(reply).stats is None
@@ -420,7 +417,7 @@ def test_what_may_be_remembered_is_asked_for_each_reply(bench: ChatBench) -> Non
 def refuse(bench: ChatBench) -> Reply:
     reply = bench.session.active
     assert reply is not None
-    bench.client.emit(TurnFailed(reply.turn_id, "bad-grammar", "It is wrong.", "Correct it."))
+    bench.client.emit(TurnFailed("bad-grammar", "It is wrong.", "Correct it."))
     return reply
 
 
@@ -458,9 +455,9 @@ def test_a_reply_that_has_begun_is_not_taken_back(bench: ChatBench) -> None:
     reply = bench.session.active
     assert reply is not None
     assert bench.session.take_back(reply) is None
-    turn_id = bench.client.start_turn()
+    bench.client.start_turn()
     bench.client.step("Half", 0)
-    bench.client.emit(TurnFailed(turn_id, "decode", "It failed.", ""))
+    bench.client.emit(TurnFailed("decode", "It failed.", ""))
     assert bench.session.take_back(reply) is None
     assert bench.path == [("user", "One"), ("assistant", "Half")]
 

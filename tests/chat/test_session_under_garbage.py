@@ -13,13 +13,14 @@ from gui.fake_client import STATS, FakeClient, step_of
 from message_samples import EVENTS, sample
 from paceline.chat.pair import Pair, PairLoader
 from paceline.chat.session import ChatSession
+from paceline.hosting.broker import Ticket
 from paceline.messages import (
     Event,
     LoadFailed,
+    LoadPair,
     ModelParams,
     PairLoaded,
     PrefillProgressed,
-    StartTurn,
     StepCommitted,
     TokenTrace,
     TurnFailed,
@@ -51,13 +52,13 @@ class Chat(Shown):
         self.loader.load(Pair(ModelParams("target.gguf"), DraftModel(ModelParams("draft.gguf"))))
         self.client.finish_load()
 
-    def turn_of(self, text: str) -> str:
-        """Send a question; returns the new turn's id."""
+    def turn_of(self, text: str) -> Ticket:
+        """Send a question; returns the new turn's ticket."""
         assert self.send(text)
-        return self.client.last(StartTurn).turn_id
+        return self.client.tickets[-1]
 
 
-def sequence_of(turn_id: str) -> list[Event]:
+def sequence() -> list[Event]:
     """A sound reply."""
     steps = [step_of(f"word {n} ", n) for n in range(4)]
     finished = TurnFinished("eog", "word " * 4, (1, 2), 1, Strategy.of("draft"), STATS)
@@ -65,12 +66,12 @@ def sequence_of(turn_id: str) -> list[Event]:
         TurnStarted(9, 0, 1),
         PrefillProgressed(9, 9),
         *steps,
-        structs.replace(sample(TurnFinished), turn_id=turn_id) if turn_id == "other" else finished,
+        finished,
     ]
 
 
 def mutated(events: list[Event], rng: random.Random) -> list[Event]:
-    """Well-typed nonsense: another order, other ids, other numbers, what belongs elsewhere."""
+    """Well-typed nonsense: another order, other numbers, what belongs elsewhere."""
     events = list(events)
     for _ in range(rng.randrange(1, 6)):
         place = rng.randrange(len(events))
@@ -84,7 +85,7 @@ def mutated(events: list[Event], rng: random.Random) -> list[Event]:
             case 3:
                 events[place] = _with_wild_values(events[place], rng)
             case 4:
-                events += sequence_of("other")
+                events += sequence()
             case _:
                 del events[place]
         if not events:
@@ -96,7 +97,7 @@ def _with_wild_values(event: Event, rng: random.Random) -> Event:
     changes: dict[str, object] = {}
     for name in event.__struct_fields__:
         value = getattr(event, name)
-        if rng.random() < 0.5 or name in {"turn_id", "request_id"}:
+        if rng.random() < 0.5:
             continue
         if type(value) is int:
             changes[name] = rng.choice(NUMBERS)
@@ -114,15 +115,15 @@ def test_mutated_replies_harm_no_other_reply(seed: int, is_long: bool) -> None:
     rng = random.Random(seed)
     for _ in range(500 if is_long else 25):
         chat = Chat()
-        turn_id = chat.turn_of("second")
-        for event in mutated(sequence_of(turn_id), rng):
+        turn = chat.turn_of("second")
+        for event in mutated(sequence(), rng):
             chat.client.emit(event)
         assert chat.texts[: len(chat.first)] == chat.first
         assert len(chat.texts) == len(chat.first) + 2
-        end_and_ask_again(chat, turn_id)
+        end_and_ask_again(chat, turn)
 
 
-def end_and_ask_again(chat: Chat, turn_id: str) -> None:
+def end_and_ask_again(chat: Chat, turn: Ticket) -> None:
     """Whatever was sent: the next question gets its own answer, from a pair loaded again."""
     chat.client.emit(TurnFailed("x", "y", ""))
     if chat.session.active is not None:  # it waits for the models, since they are gone
@@ -131,10 +132,9 @@ def end_and_ask_again(chat: Chat, turn_id: str) -> None:
     assert chat.session.active is None
     before = chat.texts
     chat.load()
-    third = chat.turn_of("third")
-    for late in sequence_of(turn_id):
-        chat.client.emit(late)
-    assert third != turn_id
+    assert chat.turn_of("third") is not turn
+    for late in sequence():
+        chat.client.emit(late, turn)
     chat.client.reply("The third answer.")
     assert chat.texts == [*before, "third", "The third answer."]
 
@@ -154,20 +154,21 @@ def test_a_wrong_order_changes_nothing_behind_the_end(
     name: str, order: Callable[[list[Event]], list[Event]]
 ) -> None:
     chat = Chat()
-    turn_id = chat.turn_of("second")
+    turn = chat.turn_of("second")
     text_at_end = None
-    for event in order(sequence_of(turn_id)):
+    for event in order(sequence()):
         chat.client.emit(event)
         if chat.session.active is None and text_at_end is None:
             text_at_end = chat.texts
     assert text_at_end == chat.texts
     assert chat.texts[-1] == "word " * 4
-    end_and_ask_again(chat, turn_id)
+    end_and_ask_again(chat, turn)
 
 
 def test_the_same_sequence_unharmed_is_the_reply() -> None:
     chat = Chat()
-    for event in sequence_of(chat.turn_of("second")):
+    chat.turn_of("second")
+    for event in sequence():
         chat.client.emit(event)
     assert chat.session.active is None
     assert chat.texts == [*chat.first, "second", "word " * 4]
@@ -176,9 +177,10 @@ def test_the_same_sequence_unharmed_is_the_reply() -> None:
 @pytest.mark.parametrize("cls", [LoadFailed, PairLoaded])
 def test_the_answer_to_another_load_ends_no_reply(cls: type[Event]) -> None:
     chat = Chat()
-    turn_id = chat.turn_of("second")
-    chat.client.emit(sample(cls))
+    chat.turn_of("second")
+    foreign = chat.client.request(LoadPair(ModelParams("another.gguf")))
+    chat.client.emit(sample(cls), foreign)
     assert chat.session.active is not None
-    for event in sequence_of(turn_id):
+    for event in sequence():
         chat.client.emit(event)
     assert chat.texts[-1] == "word " * 4

@@ -151,8 +151,7 @@ def test_a_chat_that_is_deleted_before_it_was_taken_does_not_stay(engine: Engine
 def test_a_refused_question_is_taken_back_from_the_engine(engine: Engine) -> None:
     engine.chat("One?", "1.")
     engine.send("Too long?")
-    turn_id = engine.client.last(StartTurn).turn_id
-    engine.client.emit(TurnFailed(turn_id, "prompt-too-long", "It is too long.", ""))
+    engine.client.emit(TurnFailed("prompt-too-long", "It is too long.", ""))
     assert "Too long?" in engine.texts
     engine.session.take_back(engine.reply())
     assert engine.texts == {"One?", "1."}
@@ -284,6 +283,5 @@ def test_what_another_window_deletes_is_gone_before_the_next_reply(
     engine.session.remove(chats[1])
     other.new()
     other.send("Three?")
-    turn_id = other.client.last(StartTurn).turn_id
-    other.client.emit(TurnStarted(turn_id, 3, 0, 1))
+    other.client.emit(TurnStarted(3, 0, 1))
     assert other.texts == {"2?", "2."}

@@ -151,7 +151,6 @@ def decoder_for(
         for _ in range(8):
             knowledge.recent.add(1.0)
     return Decoder(
-        "turn",
         context or CachedContext(model),
         bench,
         parse_strategy(drafter) if isinstance(drafter, str) else strategy_of(drafter),

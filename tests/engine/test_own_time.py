@@ -141,10 +141,10 @@ def test_people_are_told_the_seconds_that_pass() -> None:
         knowledge.costs.add(1, 0, 0.01)
         knowledge.pace.saw_plain(0.01)
     control = Controller(knowledge, (), (), n_most=16)
-    quiet = control.report("t", 1, 0)
+    quiet = control.report(1, 0)
     for _ in range(100):
         knowledge.pace.saw_share(0.01, 0.01)
-    busy = control.report("t", 2, 0)
+    busy = control.report(2, 0)
     assert quiet.plain_s == pytest.approx(0.01)
     assert busy.plain_s == pytest.approx(0.02, rel=0.01)
     assert busy.pace == pytest.approx(0.5 * quiet.pace, rel=0.01)

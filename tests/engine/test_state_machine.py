@@ -260,7 +260,7 @@ class Life(RuleBasedStateMachine):
             kept=self.kept,
         )
         self.decoder = Decoder(
-            "turn", self.target, bench, strategy,
+            self.target, bench, strategy,
             text=TextAssembler(bench.vocab, [stop]), max_tokens=max_tokens,
             knowledge=self.knowledge,
         )  # fmt: skip

@@ -103,7 +103,7 @@ def test_nothing_drafted_is_no_ratio_but_said(
 
 def ended(stats: TurnStats) -> Reply:
     options = TurnOptions(strategy=Strategy.of("draft"))
-    return Reply("t", "m", "c", options, status="finished", strategy=options.strategy, stats=stats)
+    return Reply("m", "c", options, status="finished", strategy=options.strategy, stats=stats)
 
 
 @pytest.mark.parametrize(

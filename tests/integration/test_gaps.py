@@ -206,6 +206,6 @@ def decoder_of(pair: LoadedPair, strategy: str) -> Decoder:
     while knowledge.recent.n_needed:  # plain steps after a load
         knowledge.recent.add(1.0)
     return Decoder(
-        "turn", pair.target, bench, parse_strategy(strategy),
+        pair.target, bench, parse_strategy(strategy),
         text=TextAssembler(vocab, ()), max_tokens=50, knowledge=knowledge,
     )  # fmt: skip

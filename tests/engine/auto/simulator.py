@@ -454,7 +454,7 @@ def decode(
         plain = machine.plain(n_ctx, done)
         done += n_committed
         reply.add(n_committed, seconds, plain * (1 + 2 * machine.hiccups))
-        believed = controller.report("", 0, n_ctx).plain_s if (done % 16) < n_committed else 0.0
+        believed = controller.report(0, n_ctx).plain_s if (done % 16) < n_committed else 0.0
         reason = settled.reason
         reply.steps.append(Step(settled.drafter, n, n_committed, seconds, plain, believed, reason))
     return reply

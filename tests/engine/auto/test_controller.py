@@ -277,16 +277,16 @@ def test_another_strategy_in_between_is_no_new_allowance() -> None:
         first.plan(10, 100)
         first.settle()
         first.observe(times(1, PLAIN_S))
-    before = first.report("t", 40, 10).slack_s
+    before = first.report(40, 10).slack_s
     assert before > (TUNING.allowance + 0.5) * PLAIN_S
     again = Controller(knowledge, ["draft"], (), n_most=16, ledger=first.ledger)
-    assert again.report("t", 41, 10).slack_s == before
+    assert again.report(41, 10).slack_s == before
     again.plan(10, 100)
     again.settle()
     again.observe(times(1, PLAIN_S))
     assert knowledge.n_tokens == 41, "it is the same reply"
     anew = Controller(knowledge, ["draft"], (), n_most=16)
-    assert anew.report("t", 0, 10).slack_s == pytest.approx(TUNING.allowance * PLAIN_S, rel=0.05)
+    assert anew.report(0, 10).slack_s == pytest.approx(TUNING.allowance * PLAIN_S, rel=0.05)
     assert knowledge.n_tokens == 0
 
 
@@ -295,9 +295,9 @@ def test_a_pause_teaches_nothing_about_time() -> None:
     controller = control(knowledge=knowledge)
     controller.plan(10, 100)
     controller.settle()
-    before = controller.report("t", 1, 10)
+    before = controller.report(1, 10)
     controller.observe(times(1, 100.0, had_pause=True))
-    after = controller.report("t", 2, 10)
+    after = controller.report(2, 10)
     assert after.plain_s == before.plain_s
     assert after.slack_s == before.slack_s
 
@@ -338,7 +338,7 @@ def test_what_is_reported_is_what_is_known() -> None:
         controller.offer("suffix", [0.9, 0.9])
         n = controller.settle().n_drafted
         controller.observe(times(n + 1, PLAIN_S * CURVES["cpu"](n + 1), n))
-    report = controller.report("turn", 30, 10)
+    report = controller.report(30, 10)
     assert report.step == 30
     assert report.plain_s == pytest.approx(PLAIN_S, rel=0.05)
     assert report.pace == pytest.approx(1.0, rel=0.05)
@@ -372,7 +372,7 @@ def test_a_model_that_was_given_up_is_told_as_such() -> None:
     assert not plan.models
     assert not controller.wants_model("draft", 1)
     assert controller.settle().reason == "shut"
-    assert not controller.report("t", 1, 10).drafters[0].is_open
+    assert not controller.report(1, 10).drafters[0].is_open
 
 
 def test_a_model_s_first_drafts_are_trials() -> None:
@@ -527,7 +527,7 @@ def test_whatever_steps_take_it_can_be_learned_from() -> None:
             n_accepted = rng.randint(0, n)
             step = times(n + 1, seconds, n_accepted, is_warm=rng.random() < 0.5)
             controller.observe(replace(step, draft_s=rng.random() * seconds))
-        told = controller.report("turn", 1, 100)
+        told = controller.report(1, 100)
         assert told.plain_s > 0
         assert all(cost.seconds > 0 for cost in told.costs)
 
@@ -546,7 +546,7 @@ def test_long_contexts_are_learned_between_replies() -> None:
     assert knowledge.costs.context.slope == pytest.approx(slope, rel=0.15)
     for n_ctx in (0, 1000, 3000):
         expected = PLAIN_S * (1 + slope * n_ctx)
-        assert controller.report("t", 0, n_ctx).plain_s == pytest.approx(expected, rel=0.15)
+        assert controller.report(0, n_ctx).plain_s == pytest.approx(expected, rel=0.15)
 
 
 @pytest.mark.parametrize("is_ended", [False, True], ids=["rejected", "ended"])
