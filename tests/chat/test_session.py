@@ -349,6 +349,7 @@ def test_the_engine_is_not_told_twice_of_the_same_strategy(bench: ChatBench) -> 
 
 
 def test_figures_grow_with_the_reply_and_end_with_the_engines_last_word(bench: ChatBench) -> None:
+    other = bench.client.request(StartTurn(RawText("another program's")))
     bench.send("Hello?")
     reply = bench.session.active
     assert reply is not None
@@ -358,7 +359,7 @@ def test_figures_grow_with_the_reply_and_end_with_the_engines_last_word(bench: C
         so_far = structs.replace(STATS, n_generated=n)
         bench.client.step("H", n)
         bench.client.figures(so_far)
-        bench.client.emit(FiguresReported(STATS))
+        bench.client.emit(FiguresReported(STATS), other)
         assert reply.stats == so_far
         assert to_record(reply).stats is None  # a record tells what is final
     bench.client.finish_turn("Hi", stats=STATS)

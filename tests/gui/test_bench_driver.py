@@ -29,7 +29,7 @@ from paceline.messages import (
 from turns import turn_of
 
 QUESTION = (ChatMessage.of_text("user", "Hi"),)
-PERSONS = turn_of("person", messages=QUESTION)
+PERSONS = turn_of(messages=QUESTION)
 PLAN = make_plan([Workload("a", QUESTION, max_tokens=10)], ("off", "suffix"), 1)
 
 
@@ -65,7 +65,7 @@ class Desk:
         assert ticket is not None
         assert isinstance(ticket.command, StartTurn)
         if reason == "cancelled":
-            self.broker.emit(TurnFailed("", "cancelled", "Stopped.", ""))
+            self.broker.emit(TurnFailed("cancelled", "Stopped.", ""))
         else:
             self.broker.emit(finished(ticket.command, stats(1.0)))
         self.broker.done()

@@ -151,6 +151,7 @@ def test_the_inspector_rests_while_a_gpu_is_loaded(
     assert not rests, "on a processor it takes nothing"
     client.finish_load()
     gpu = DeviceInfo("CUDA0", "A GPU", "gpu", 16 * GIB, 12 * GIB)
+    program.session.describe_engine()
     client.emit(EngineDescribed("", "", True, (gpu, *CPU.devices)))
     program.models.reload()
     assert rests

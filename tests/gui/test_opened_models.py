@@ -164,6 +164,7 @@ def test_automatic_layers_are_decided_before_the_load(
         return plan_of(replace(target, n_gpu_layers=17), draft)
 
     monkeypatch.setattr(models, "plan", plan)
+    program.session.describe_engine()
     client.emit(GPU)
     program.window.actions_.demo_pair.trigger()
     qtbot.waitUntil(lambda: len(client.all(LoadPair)) == 2)
@@ -195,6 +196,7 @@ def test_an_automatic_context_is_decided_where_memory_is_short(
 
     monkeypatch.setattr(models, "plan", plan)
     monkeypatch.setattr(program.devices, "_main_memory", lambda: free)
+    program.session.describe_engine()
     client.emit(CPU)
     program.window.actions_.demo_pair.trigger()
     qtbot.waitUntil(lambda: len(client.all(LoadPair)) == 2)
@@ -222,6 +224,7 @@ def test_where_there_is_no_plan_the_engine_decides(
         raise UserError("odd", "It cannot be told.")
 
     monkeypatch.setattr(models, "plan", plan)
+    program.session.describe_engine()
     client.emit(GPU)
     program.window.actions_.demo_pair.trigger()
     qtbot.waitUntil(lambda: len(client.all(LoadPair)) == 2)
@@ -232,6 +235,7 @@ def test_numbers_of_the_users_own_are_not_decided(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
     del qtbot
+    program.session.describe_engine()
     client.emit(GPU)
     loading = program.window.panel.loading
     loading.target.fields["n_gpu_layers"].setValue(5)
@@ -252,6 +256,7 @@ def test_the_last_pair_waits_until_the_devices_are_known(
     program = make_program(Settings(pairs=(SavedPair(ModelParams(str(copy))),)), models=models)
     qtbot.waitUntil(lambda: program.models._waiting is not None)
     assert not client.all(LoadPair)
+    program.session.describe_engine()
     client.emit(CPU)
     assert client.last(LoadPair).target.path == str(copy)
 
@@ -270,6 +275,7 @@ def test_a_pair_that_finds_no_room_is_helped_by_its_plan(
         return replace(plan_of(target, drafting, free=GIB), remedies=(remedy,))
 
     monkeypatch.setattr(models, "plan", plan)
+    program.session.describe_engine()
     client.emit(CPU)
     program.window.actions_.reload.trigger()
     client.emit(LoadFailed("does-not-fit", "It does not fit.", "Choose less."))
@@ -291,6 +297,7 @@ def test_without_help_from_the_plan_the_old_advice_stands(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(models, "plan", lambda target, draft, *_, **__: plan_of(target, draft))
+    program.session.describe_engine()
     client.emit(CPU)
     program.window.actions_.reload.trigger()
     client.emit(LoadFailed("does-not-fit", "It does not fit.", "Choose less."))
