@@ -55,7 +55,7 @@ def test_it_measures_everything_and_leaves_empty_contexts(clock: Clock) -> None:
     target, draft = TimedModel(clock, flat(0.02), n_ctx=1024), TimedModel(clock, flat(0.001))
     pair = pair_of(target, draft)
     pair.target.feed([1, 2, 3], 0)
-    answer = calibrated(pair, Calibrate(), clock)
+    answer = calibrated(pair, clock)
     assert (answer.problem, answer.n_threads) == ("", 1)
     assert target.tokens == draft.tokens == pair.target.tokens == []
     measured = {cost.width: cost for cost in answer.costs}
@@ -75,7 +75,7 @@ def test_it_forgets_what_was_measured_before(clock: Clock) -> None:
     pair = pair_of(TimedModel(clock, flat(0.004)))
     pair.knowledge.costs.add(1, 0, 9.0)
     pair.knowledge.costs.add(62, 0, 9.0)
-    calibrated(pair, Calibrate(), clock)
+    calibrated(pair, clock)
     assert pair.knowledge.costs.plain == pytest.approx(0.004)
     assert pair.knowledge.costs.n_samples(62) == 0
 
@@ -90,7 +90,7 @@ def test_a_slow_model_is_measured_in_fewer_rounds(
     pair.promise.find_out()
     looked_s = clock.now - began
     assert looked_s <= promise.LIMIT_S + 40 * cost(1, 512)
-    answer = calibrated(pair, Calibrate(), clock)
+    answer = calibrated(pair, clock)
     round_s = sum(2 * cost(width, 64) for width in WIDTHS)
     assert clock.now - began - 2 * looked_s <= max(
         LIMIT_S + round_s, 2 * round_s
@@ -101,7 +101,7 @@ def test_a_slow_model_is_measured_in_fewer_rounds(
 @pytest.mark.parametrize("n_ctx", [4, 16, 70])
 def test_a_short_context(clock: Clock, n_ctx: int) -> None:
     pair = pair_of(TimedModel(clock, flat(0.001), n_ctx=n_ctx))
-    answer = calibrated(pair, Calibrate(), clock)
+    answer = calibrated(pair, clock)
     assert not answer.problem
     room = n_ctx - min(64, n_ctx // 2)
     assert {c.width for c in answer.costs} == {w for w in WIDTHS if w <= room}
@@ -118,7 +118,7 @@ def test_a_cancel_anywhere_leaves_what_was_known(clock: Clock, at: int) -> None:
             raise CancelledError
 
     target.before = stop
-    answer = calibrated(pair, Calibrate(), clock)
+    answer = calibrated(pair, clock)
     assert answer == Calibrated(problem="Stopped.")
     assert pair.knowledge.costs.plain == 9.0
     assert target.tokens == pair.target.tokens == []
@@ -141,13 +141,13 @@ def test_a_failure_is_told(clock: Clock, error: EngineError, *, is_lost: bool) -
             raise error
 
     target.before = fail
-    assert calibrated(pair, Calibrate(), clock).problem == str(error)
+    assert calibrated(pair, clock).problem == str(error)
     assert pair.is_lost == is_lost
 
 
 def test_what_takes_no_tokens_back_is_not_measured(clock: Clock) -> None:
     pair = pair_of(TimedModel(clock, flat(1.0), can_rollback=False))
-    assert "cannot take tokens back" in calibrated(pair, Calibrate(), clock).problem
+    assert "cannot take tokens back" in calibrated(pair, clock).problem
 
 
 # ---------------------------------------------------------------------------- as commands
@@ -307,7 +307,7 @@ def test_a_draft_model_that_takes_no_tokens_back_is_left_out(clock: Clock) -> No
     draft = TimedModel(clock, flat(0.001), can_rollback=False)
     pair = pair_of(TimedModel(clock, flat(0.02)), draft)
     guess = pair.knowledge.draft_costs["draft"].guess = 0.3
-    answer = calibrated(pair, Calibrate(), clock)
+    answer = calibrated(pair, clock)
     assert answer.problem == ""
     assert answer.costs
     assert answer.draft_costs == ()

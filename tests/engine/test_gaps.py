@@ -27,7 +27,7 @@ from paceline.engine.cancel import CancelFlag
 from paceline.engine.decode.decoder import Decoder
 from paceline.engine.draft import registry
 from paceline.engine.draft.base import Drafter, Workbench
-from paceline.engine.draft.draft_model import DraftModel
+from paceline.engine.draft.draft_model import ModelDrafter
 from paceline.engine.draft.strategy import parse_strategy
 from paceline.engine.facts import Facts
 from paceline.engine.idle import PIECE, CatchingUp
@@ -283,7 +283,7 @@ def test_what_is_drafted_are_ids(lookup: str, one: Parts, other: Parts, end: lis
 def test_a_draft_model_reads_what_is_after_the_last_gap() -> None:
     model = FakeModel(lambda tokens: np.eye(N_VOCAB, dtype=np.float32)[tokens[-1] + 1] * 20)
     drafter = drafter_of("draft", model)
-    assert isinstance(drafter, DraftModel)
+    assert isinstance(drafter, ModelDrafter)
     history = sequence([1, gap("x", 5), 2, gap("y", 3), 3, 4, 5])
     drafter.begin(history, len(history))
     assert drafter.n_backlog == 3
@@ -302,7 +302,7 @@ def test_a_draft_model_reads_what_is_after_the_last_gap() -> None:
 def test_of_a_long_text_after_a_gap_a_draft_model_can_read_the_end_and_later_the_rest() -> None:
     model = FakeModel(lambda tokens: np.eye(N_VOCAB, dtype=np.float32)[tokens[-1] + 1] * 20)
     drafter = drafter_of("draft", model)
-    assert isinstance(drafter, DraftModel)
+    assert isinstance(drafter, ModelDrafter)
     text = list(range(100))
     history = sequence([gap("x", 50), *text])
     drafter.begin(history, len(history))

@@ -286,7 +286,7 @@ def load(model: FakeModel, params: ModelParams = AUTO, client: InlineClient | No
         partial(make_engine_service, backend=lambda: FakeBackend({"fake": model}))
     )
     own.on_event = events.append
-    own.submit(LoadPair(params))
+    own.request(LoadPair(params))
     own.close()
     return events[-1]
 
