@@ -45,9 +45,8 @@ _TEMPLATES = {
     (0, 1): "sentence ReasonError Remedy _binary _refusal",
     (0, 2): "refuse NoKernelsError _refuse _unusable",
     (1, 2): "reject misfit bad_answer broken Reason MemoryRemedy _bad _if_fitting",
-    (1, 3): "UserError Death RunError CannotCompare problem",
-    (2, 4): "TurnFailed LoadFailed",
-    (3, 5): "TuneRejected",
+    (1, 3): "UserError Death RunError CannotCompare TurnFailed LoadFailed problem",
+    (2, 4): "TuneRejected",
 }
 """Arguments of a call that are templates; of errors that derive from others, as of these."""
 CURATED = "resources/curated_pairs.json"

@@ -8571,6 +8571,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/refusals.py"/>
+        <location filename="../../app/hosting/process.py"/>
         <source>Stopped.</source>
         <translation>Angehalten.</translation>
     </message>
