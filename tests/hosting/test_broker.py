@@ -275,6 +275,7 @@ def test_a_ticket_without_a_listener_keeps_its_events(broker: Broker) -> None:
     broker.emit(END)
     broker.done()
     assert list(ticket) == [tuned, END]
+    assert list(ticket) == [], "what is over is never waited for"
 
 
 def test_what_concerns_all_comes_to_those_who_watch_before_the_asker(broker: Broker) -> None:
@@ -305,6 +306,26 @@ def test_a_listener_that_fails_costs_its_own_request_alone(
     assert broker.flag.is_set(), "nobody hears it any more"
     broker.emit(END)
     broker.done()
+
+
+@pytest.mark.parametrize("end", [Broker.emit, Broker.fail])
+def test_one_who_watches_and_fails_leaves_the_others_their_events_and_answers(
+    broker: Broker,
+    end: Callable[[Broker, EngineDied], None],
+    allow_warnings: Callable[[str], None],
+) -> None:
+    allow_warnings("a listener of the engine failed")
+    watched: list[Event] = []
+
+    def broken(event: Event) -> None:
+        raise ZeroDivisionError
+
+    broker.watch(broken)
+    broker.watch(watched.append)
+    _, of_running = begun(broker)
+    _, of_waiting = listened(broker, TURN, PROGRAM)
+    end(broker, DEATH)
+    assert (watched, of_running, of_waiting) == ([DEATH], [DEATH], [DEATH])
 
 
 # ------------------------------------------------------------------------------------- the end

@@ -83,13 +83,17 @@ _logger = logging.getLogger(__name__)
 
 
 class Priority(IntEnum):
-    """Who goes first; the lowest number does."""
+    """The order in which requests are carried out: the lowest number goes first."""
 
     PERSON = 0
     PROGRAM = 1
     TOOL = 2
     COUNTING = 3
     IDLE = 4
+
+
+def _hear_nothing(_event: Event) -> None:
+    """Stand in for a listener that failed."""
 
 
 class Ticket:
@@ -131,7 +135,7 @@ class Ticket:
 
     @property
     def state(self) -> State:
-        """Whether it waits, runs or is over."""
+        """Its state: a request waits, runs, then is over."""
         if self._is_over.is_set():
             return "over"
         return "running" if self._is_running else "waiting"
@@ -162,6 +166,7 @@ class Ticket:
         """Yield every event as it comes; for one reader, and a ticket without a listener."""
         while (event := self._events.get()) is not None:
             yield event
+        self._events.put(None)  # who iterates again must not wait for ever
 
     # -------------------------------------------------------------------- for the broker alone
 
@@ -182,7 +187,7 @@ class Ticket:
             self._on_event(event)
         except Exception:  # one asker's fault must not end the engine for the others
             _logger.exception("the listener of a request failed")
-            self._on_event = None
+            self._on_event = _hear_nothing
             self.cancel()
 
     def end(self) -> None:
@@ -386,8 +391,7 @@ class Broker:
     def emit(self, event: Event) -> None:
         """Pass an event of the engine on: to those who watch it, then to the asker."""
         if isinstance(event, _OF_ENGINE):
-            for listener in tuple(self._watchers):
-                listener(event)
+            self._tell_all(event)
         if isinstance(event, EngineDied):
             self._die(event)
         elif isinstance(event, Remembered) and (beside := self._remembering()):
@@ -415,8 +419,7 @@ class Broker:
 
     def fail(self, death: EngineDied) -> None:
         """Answer everything with a death: what carried commands out has ended by an error."""
-        for listener in tuple(self._watchers):
-            listener(death)
+        self._tell_all(death)
         with self._changed:
             running, self.running, self._death = self.running, None, None
             gone = [*filter(None, [running]), *self._between, *self._take_all()]
@@ -425,6 +428,14 @@ class Broker:
             self._finish(ticket, death)
 
     # ------------------------------------------------------------------------------- within
+
+    def _tell_all(self, event: EngineEvent) -> None:
+        """Pass an event on to those who watch; the error of one is logged and nothing else."""
+        for listener in tuple(self._watchers):
+            try:
+                listener(event)
+            except Exception:  # as in `Ticket.tell`
+                _logger.exception("a listener of the engine failed")
 
     def _remove(self, ticket: Ticket) -> bool:
         """Take a ticket out of the queue; the lock is held. False: it does not wait."""
