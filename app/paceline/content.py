@@ -134,13 +134,13 @@ class Tokens(Tagged, frozen=True):
 
 
 class Infill(Tagged, frozen=True):
-    """A text with a gap, which the reply fills in; control tokens in it are plain text.
+    """A text without its middle, which the reply is; control tokens in it are plain text.
 
-    Only models with tokens that mark the gap can do it.
+    Only models with tokens that ask for a missing middle can do it.
 
     Attributes:
-        before: The text up to the gap.
-        after: The text from the gap's end on.
+        before: The text that precedes the middle.
+        after: The text that follows it.
     """
 
     before: str

@@ -28,9 +28,9 @@ GAP = Infill("He", "llo")
 
 
 class MarkedVocabulary(ByteVocabulary):
-    """Bytes, three of which mark a gap."""
+    """Bytes, three of which ask for a missing middle."""
 
-    infill = InfillMarks(before=1, after=2, gap=3)
+    infill = InfillMarks(before=1, after=2, middle=3)
 
 
 class BeginningVocabulary(MarkedVocabulary):
@@ -123,7 +123,7 @@ def test_a_files_marks_stand_around_the_text(real: VocabularyFile) -> None:
     at = texts.index(INFILL[1])
     assert texts[:2] == ["<s>", INFILL[0]]
     assert ("".join(texts[2:at]), texts[-1]) == ("▁Hello", INFILL[2])
-    assert "".join(texts[at + 1 : -1]) == "world", "no blank comes between the gap and it"
+    assert "".join(texts[at + 1 : -1]) == "world", "no blank comes before it"
 
 
 @pytest.mark.parametrize("real", [EXTRA, INFILL[:2]], indirect=True)

@@ -214,7 +214,7 @@ def encode_prompt(pair: LoadedPair, command: StartTurn) -> FittedPrompt:
 
     Raises:
         ValueOutOfRangeError: It is empty, or holds a token or a role that does not exist.
-        UserError: The model has no tokens that mark a gap to fill in.
+        UserError: The model has no tokens that ask for a missing middle.
     """
     if isinstance(command.prompt, Chat):
         return _encode_chat(pair, command, command.prompt)
@@ -238,7 +238,7 @@ def _tokens_of(vocab: Vocabulary, prompt: RawText | Tokens | Infill) -> list[int
 
 
 def _infill_tokens(vocab: Vocabulary, prompt: Infill) -> list[int]:
-    """Return what is before the gap, what is after it, and the mark that asks for the rest."""
+    """Return what is before the middle, what is after it, and the mark that asks for it."""
     marks = vocab.infill
     if marks is None:
         raise UserError(
@@ -250,7 +250,7 @@ def _infill_tokens(vocab: Vocabulary, prompt: Infill) -> list[int]:
     after = tokenize_after(vocab, prompt.after, special=False)
     if not (before or after):
         return []
-    return _begun_by_bos(vocab, [marks.before, *before, marks.after, *after, marks.gap])
+    return _begun_by_bos(vocab, [marks.before, *before, marks.after, *after, marks.middle])
 
 
 def _begun_by_bos(vocab: Vocabulary, tokens: list[int]) -> list[int]:

@@ -67,17 +67,17 @@ class Grammar(Protocol):
 
 
 class InfillMarks(NamedTuple):
-    """Ids of the tokens around a text with a gap.
+    """Ids of the tokens around a text whose middle is missing.
 
     Attributes:
-        before: Comes before the text up to the gap.
-        after: Comes before the text from the gap's end on.
-        gap: Asks for what is in the gap.
+        before: Comes before the text that precedes the middle.
+        after: Comes before the text that follows it.
+        middle: Comes last, and asks for the middle.
     """
 
     before: int
     after: int
-    gap: int
+    middle: int
 
 
 class Vocabulary(Protocol):
@@ -85,7 +85,7 @@ class Vocabulary(Protocol):
 
     Attributes:
         eog: The ids that end a generation.
-        infill: The tokens that mark a gap to fill in; None: there are none.
+        infill: The tokens that ask for a missing middle; None: there are none.
     """
 
     kind: int
