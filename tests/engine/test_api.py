@@ -123,9 +123,9 @@ def test_what_a_strategy_can_be(strategy: Any, drafter: str | None) -> None:
     info = DrafterInfo("elsewhere", "I", "I.", "lookup", Knowing.parameters, Knowing)
     with load(draft=True) as pair:
         plain = reply_of(pair).finish()
-        result = reply_of(
-            pair, strategy=strategy, drafters={"mine": Knowing, "info": info}
-        ).finish()
+        reply = reply_of(pair, strategy=strategy, drafters={"mine": Knowing, "info": info})
+        result = reply.finish()
+        assert reply.strategy == (strategy if isinstance(strategy, str) else drafter)
         assert result.tokens == plain.tokens
         assert result.text == TEXT
         accepted = {d.drafter: d.tokens_accepted for d in result.stats.by_drafter}
@@ -312,10 +312,12 @@ def test_another_strategy_in_mid_reply() -> None:
             if step.step == 8:
                 reply.tune("mine:n=1")
             if step.step == 10:
+                assert reply.strategy == "mine:n=1"
                 reply.tune(lambda bench, settings: Knowing(bench, {"n": 2}))
             if step.step == 12:
                 reply.tune("nonsense")
         assert reply.text == TEXT
+    assert reply.strategy == "<lambda>"
     applied = [event.strategy for event in events if isinstance(event, TuneApplied)]
     assert applied == [Strategy((("mine", (("n", 1.0),)),)), Strategy.of("<lambda>")]
     assert [(r.strategy, r.code) for r in reply.rejections] == [

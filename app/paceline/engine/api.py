@@ -16,7 +16,7 @@ from typing import Self, cast
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.draft import registry
 from paceline.engine.draft.base import Drafter, DrafterInfo, Settings, Workbench
-from paceline.engine.draft.strategy import read_strategy
+from paceline.engine.draft.strategy import read_strategy, short_text
 from paceline.engine.model.backend import Backend, Vocabulary
 from paceline.engine.pair import LoadedPair
 from paceline.engine.service import EngineService
@@ -41,6 +41,7 @@ from paceline.messages import (
     Tokens,
     Translating,
     Tune,
+    TuneApplied,
     TuneRejected,
     TurnFinished,
     TurnStats,
@@ -186,7 +187,7 @@ class Reply(_Closing, Iterator[StepCommitted]):
     ) -> None:
         self.result: TurnFinished | None = None
         self.rejections: list[TuneRejected] = []
-        self._command = command
+        self._strategy = command.strategy
         self._names = names
         self._on_event = on_event
         self._wish: str | Strategy | None = None
@@ -229,6 +230,11 @@ class Reply(_Closing, Iterator[StepCommitted]):
         """The figures so far; times in seconds, rates in 0..1."""
         return self.result.stats if self.result else self._turn.stats
 
+    @property
+    def strategy(self) -> str:
+        """The strategy in force, as `generate` takes it; without settings that are the defaults."""
+        return short_text(self._strategy, self._names.find)
+
     def finish(self) -> TurnFinished:
         """Run to the end and return the last event.
 
@@ -267,8 +273,11 @@ class Reply(_Closing, Iterator[StepCommitted]):
                 self._text.append(event.text)
             case TuneRejected():
                 self.rejections.append(event)
+            case TuneApplied():
+                self._strategy = event.strategy
             case TurnFinished():
                 self.result = event
+                self._strategy = event.strategy
         if self._on_event is not None:
             self._on_event(event)
 

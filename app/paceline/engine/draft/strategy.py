@@ -200,9 +200,9 @@ def as_written(told: Strategy, written: str) -> str:
     return written if brief(told) == brief(read_strategy(written)) else short_text(told)
 
 
-def short_text(strategy: Strategy) -> str:
+def short_text(strategy: Strategy, find: Callable[[str], DrafterInfo] = find) -> str:
     """Return a strategy as text, without the settings that have their defaults."""
-    return strategy_text(brief(strategy))
+    return strategy_text(brief(strategy, find), find)
 
 
 def strategy_named(text: str) -> Strategy:
