@@ -10,6 +10,7 @@ from architecture.source import modules
 from paceline import messages
 
 EVENTS = {cls.__name__ for cls in get_args(messages.Event)}
+OF_TURNS = {cls.__name__ for cls in get_args(messages.TurnEvent)}
 LISTENERS = ("bench", "chat", "cli", "gui")
 """Rooms that take the engine's events; those below make them or pass them on."""
 
@@ -29,9 +30,17 @@ def _named(node: ast.AST) -> Iterator[str]:
                     yield part.id
 
 
+def taken_in(*rooms: str) -> set[str]:
+    return taken(m.tree for m in modules() if m.place.split("/")[0] in rooms)
+
+
 def test_no_event_is_sent_for_nothing() -> None:
-    listening = [m.tree for m in modules() if m.place.split("/")[0] in LISTENERS]
-    assert EVENTS - taken(listening) == set()
+    assert EVENTS - taken_in(*LISTENERS) == set()
+
+
+def test_use_cases_pass_over_no_event_of_a_turn() -> None:
+    """What the command line alone takes would be missing in the window and in every front end."""
+    assert OF_TURNS - taken_in("chat") == set()
 
 
 def test_an_event_that_nobody_takes_is_noticed() -> None:
