@@ -1,11 +1,10 @@
 """The use cases of chats: send, edit, regenerate, stop, rename, branch, remove and the rest.
 
 A session joins three parts: `Conversations` (which chats there are), `ReplyRunner` (the reply under
-way) and a `PairLoader` (the models). It takes every event of the engine in `on_event`, and tells a
-`SessionListener` which chat has changed, and how. A use case is told the chat's id, and does the
-same in every chat: which one is shown, if any, is its caller's affair. Where it starts a reply, it
-is told what that is generated with, and returns it. All on the thread that owns the engine client;
-no widgets.
+way) and a `PairLoader` (the models). It tells a `SessionListener` which chat has changed, and how.
+A use case is told the chat's id, and does the same in every chat: which one is shown, if any, is
+its caller's affair. Where it starts a reply, it is told what that is generated with, and returns
+it. All on one thread, on which the engine's client has to call listeners; no widgets.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Commands in, events out: the engine as one object, the same in every host.
 
 `handle` carries a command out and returns when it is done; it runs on one thread, which owns both
-models. Between two steps of a reply it looks for a `Tune`; cancelling is a flag. Every
-failure of a load or a turn becomes an event here.
+models. Between two steps of a reply it looks for a `Tune` or a `Remember`; cancelling is a flag.
+Every failure of a load or a turn becomes an event here.
 """
 
 from __future__ import annotations
