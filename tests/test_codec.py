@@ -100,30 +100,43 @@ def test_an_unknown_field_is_refused(cls: type) -> None:
 
 
 @pytest.mark.parametrize(
-    "data",
+    ("data", "error"),
     [
-        None,
-        [],
-        {},
-        {"type": None},
-        {"type": []},
-        {"type": "ModelParams"},  # a value, not a message
-        {"type": "Tune", "strategy": "off"},
-        {"type": "Tune", "strategy": ["off"]},
-        {"type": "PrefillProgressed", "n_done": True, "n_total": 2},
-        {"type": "PrefillProgressed", "n_done": 1.0, "n_total": 2},
-        {"type": "LoadProgressed", "stage": "both", "fraction": 0.5},
-        {"type": "LoadProgressed", "stage": ["target"], "fraction": 0.5},
-        {"type": "LoadProgressed", "stage": "target", "fraction": "0.5"},
-        {"type": "LoadProgressed", "stage": "target", "fraction": True},
-        {"type": "LoadProgressed", "stage": "target", "fraction": 10**400},
-        {"type": "StartTurn", "prompt_tokens": [1, "2"]},
-        {"type": "StartTurn", "messages": [["user", "hi"]]},
-        {"type": "StartTurn", "sampling": {"temperature": 1.0, "heat": 2}},
+        (None, "must be an object"),
+        ([], "must be an object"),
+        ({}, "type is missing"),
+        ({"type": None}, "type must be a text"),
+        ({"type": []}, "type must be a text"),
+        ({"type": "ModelParams"}, "type cannot be 'ModelParams'"),  # a value, not a message
+        ({"type": "Tune", "strategy": "off"}, "strategy must be an object"),
+        ({"type": "Tune", "strategy": ["off"]}, "strategy must be an object"),
+        ({"type": "PrefillProgressed", "n_done": True, "n_total": 2}, "n_done must be"),
+        ({"type": "PrefillProgressed", "n_done": 1.0, "n_total": 2}, "n_done must be"),
+        ({"type": "LoadProgressed", "stage": "both", "fraction": 0.5}, "stage cannot be 'both'"),
+        ({"type": "LoadProgressed", "stage": ["target"], "fraction": 0.5}, "stage must be a text"),
+        ({"type": "LoadProgressed", "stage": "target", "fraction": "0.5"}, "fraction must be"),
+        ({"type": "LoadProgressed", "stage": "target", "fraction": True}, "fraction must be"),
+        ({"type": "LoadProgressed", "stage": "target", "fraction": 10**400}, "fraction must be"),
+        ({"type": "StartTurn"}, "prompt is missing"),
+        ({"type": "StartTurn", "prompt": "hi"}, "prompt must be an object"),
+        ({"type": "StartTurn", "prompt": {"type": "Text", "text": "hi"}}, "prompt.type cannot be"),
+        ({"type": "StartTurn", "prompt": {"type": "Tokens", "ids": [1, "2"]}}, "prompt.ids[1]"),
+        (
+            {"type": "StartTurn", "prompt": {"type": "Chat", "messages": [["user", "hi"]]}},
+            "prompt.messages[0] must be an object",
+        ),
+        (
+            {
+                "type": "StartTurn",
+                "prompt": {"type": "RawText", "text": "hi"},
+                "sampling": {"temperature": 1.0, "heat": 2},
+            },
+            "sampling.heat is not known",
+        ),
     ],
 )
-def test_data_that_is_nearly_a_message_is_refused(data: Any) -> None:
-    with pytest.raises(CodecError):
+def test_data_that_is_nearly_a_message_is_refused(data: Any, error: str) -> None:
+    with pytest.raises(CodecError, match=f"^{re.escape(error)}"):
         decode(ANY, data)
 
 
