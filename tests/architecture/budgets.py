@@ -56,8 +56,9 @@ BUDGETS = {
     "gui/sampling": Size(7, 1_370),
     "gui/settings": Size(5, 850),
     "gui/speculation": Size(8, 1_370),
-    # Which chat is shown and what the next reply is generated with are state, each in a file.
-    "gui/state": Size(15, 1_700),
+    # Which chat is shown, what is written in it and not sent, and what the next reply is generated
+    # with are state, each in a file.
+    "gui/state": Size(16, 1_700),
     "gui/welcome": Size(5, 780),
     # The queue in front of the engine, with its tickets. The doctor asks a process of its own, in a
     # file beside the engine's.

@@ -13,6 +13,7 @@ from paceline.gui.kit.file_dialogs import SaveFile
 from paceline.gui.kit.notices import Notifications
 from paceline.gui.state.actions import Actions
 from paceline.gui.state.chat_signals import ChatSignals
+from paceline.gui.state.drafts import Drafts
 from paceline.gui.state.live import LiveFigures
 from paceline.gui.state.next_reply import NextReply
 from paceline.gui.state.pair import PairModel
@@ -30,6 +31,7 @@ class AppContext:
         client: The engine.
         session: The chats and the reply under way; told of as Qt signals by `signals`.
         shown: Which chat is shown.
+        drafts: What is written in each chat and was not sent.
         next_reply: What the next reply is generated with.
         loader: Loads pairs; `pair` shows how the present one stands.
         speculation: Which strategy is chosen, with which settings.
@@ -46,6 +48,7 @@ class AppContext:
     session: ChatSession
     signals: ChatSignals
     shown: ShownChat
+    drafts: Drafts
     next_reply: NextReply
     loader: PairLoader
     pair: PairModel

@@ -56,6 +56,7 @@ from paceline.gui.speculation.learning import LearningController
 from paceline.gui.speculation.strategy_helper import StrategyAdvisor
 from paceline.gui.state.chat_signals import ChatSignals
 from paceline.gui.state.current_devices import CurrentDevices
+from paceline.gui.state.drafts import Drafts
 from paceline.gui.state.live import LiveFigures
 from paceline.gui.state.next_reply import NextReply
 from paceline.gui.state.pair import PairModel
@@ -226,6 +227,7 @@ class Program(QObject):
             fingerprint_of=self.hashes.fingerprint_of,
         )
         self.shown = ShownChat(self.session, self.signals, self)
+        self.drafts = Drafts(self.shown, self.session.conversations, self.signals)
         self.presets.kept_changed.connect(self.shown.settings_changed)  # of a chat that set none
         self.next_reply = NextReply(self.shown, self.speculation, self.settings, self.pair)
         self.loader.set_listener(self.pair)
@@ -239,6 +241,7 @@ class Program(QObject):
             session=self.session,
             signals=self.signals,
             shown=self.shown,
+            drafts=self.drafts,
             next_reply=self.next_reply,
             loader=self.loader,
             pair=self.pair,

@@ -1,7 +1,6 @@
 """What follows the composer: unsent text and files, the context meter, messages that are too long.
 
-Text is stored with its conversation, and so are files that were made of pasted text. Other files
-are kept only while the window is open: they may be private, and are still where they came from.
+The text of a draft has in it the files that were made of pasted text.
 
 The engine is asked what a chat takes when nothing has been typed for a while. During a reply it has
 no time for questions, and the reply's own figures say the same.
@@ -39,57 +38,32 @@ KEEP_AFTER_MS = 400
 
 
 class UnsentController(QObject):
-    """Keeps the composer's text with its conversation, and brings it back when that is shown."""
+    """Binds the composer to the draft of the shown chat."""
 
     def __init__(self, context: AppContext, composer: Composer, parent: QObject) -> None:
         super().__init__(parent)
-        self._shown, self._chats = context.shown, context.session.conversations
-        self._composer = composer
-        self._id = self._shown.unsent_id
-        self._kept = self._chats.unsent(self._id)
-        self._files: dict[str, tuple[Attachment, ...]] = {}  # gone with the window
+        self._drafts, self._composer = context.drafts, composer
         self._timer = QTimer(self, singleShot=True, interval=KEEP_AFTER_MS)
         self._timer.timeout.connect(self.keep)
-        if self._kept:
-            composer.show_unsent(self._kept)
+        if self._drafts.text:
+            composer.show_unsent(self._drafts.text)
         composer.edit.textChanged.connect(self._timer.start)
         composer.files.changed.connect(self._timer.start)
-        context.shown.path_changed.connect(self._on_shown)
-        context.signals.started.connect(self._on_started)
+        context.shown.leaving.connect(self.keep)
+        context.drafts.turned.connect(self._on_turned)
+        context.signals.started.connect(self.keep)
 
     @Slot()
     def keep(self) -> None:
         """Keep now what the composer has."""
         self._timer.stop()
-        text = self._composer.unsent
-        if text != self._kept:
-            self._kept = text
-            self._chats.save_unsent(self._id, text)
+        self._drafts.write(self._composer.unsent, self._composer.attachments)
 
     @Slot()
-    def _on_shown(self) -> None:
-        unsent_id = self._shown.unsent_id
-        if unsent_id == self._id:
-            return
-        if self._chats.is_purged(self._id):  # its question was refused
-            self._id, self._kept = unsent_id, ""
-            return
-        self.keep()
-        self._files[self._id] = self._composer.attachments
-        self._id = unsent_id
-        self._kept = self._chats.unsent(unsent_id)
-        self._composer.show_unsent(self._kept, self._files.pop(unsent_id, ()))
-        if self._composer.unsent == self._kept:
+    def _on_turned(self) -> None:
+        self._composer.show_unsent(self._drafts.text, self._drafts.files)
+        if self._composer.unsent == self._drafts.text:
             self._timer.stop()
-
-    @Slot()
-    def _on_started(self) -> None:
-        """The first message gives a new chat an id; what is written stays with it."""
-        unsent_id = self._shown.unsent_id
-        if unsent_id != self._id:
-            self._chats.save_unsent(self._id, "")
-            self._id, self._kept = unsent_id, ""
-        self.keep()
 
 
 class AttachmentsController(QObject):

@@ -54,6 +54,7 @@ class ChatController(QObject):
         self._shown_id = ""
         self._stays = False
         signals = context.signals
+        shown.leaving.connect(self.keep_place)
         shown.path_changed.connect(self._on_shown)
         signals.started.connect(self._on_started)
         signals.progressed.connect(self._on_progressed)
@@ -170,8 +171,7 @@ class ChatController(QObject):
     @Slot()
     def keep_place(self) -> None:
         """Remember where the view of the shown conversation stands."""
-        if self._shown_id:
-            self._session.conversations.save_place(self._shown_id, self._chat.place())
+        self._shown.keep_place(self._chat.place())
 
     @Slot(str, int)
     def _on_sibling(self, message_id: str, step: int) -> None:
@@ -235,7 +235,6 @@ class ChatController(QObject):
         if not is_same:
             self._notices.settled.emit(_DELETED)
             self._notices.settled.emit(_LATER)
-            self.keep_place()
         place = None
         if not is_same:
             place = self._shown.place

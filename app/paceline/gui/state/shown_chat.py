@@ -22,6 +22,8 @@ class ShownChat(QObject):
         id: Its id.
     """
 
+    leaving = Signal()
+    """Another one is about to be shown: what only a widget knows of this one is to be kept."""
     path_changed = Signal(object)
     """Another `Conversation` is shown, or another path of it."""
     details_changed = Signal(object)
@@ -98,6 +100,7 @@ class ShownChat(QObject):
 
     def _take(self, chat_id: str) -> None:
         """Show a chat that is open, in place of the one before."""
+        self.leaving.emit()
         left, self.id = self.id, chat_id
         self._chats.close(left)
         self.path_changed.emit(self.conversation)
@@ -140,11 +143,10 @@ class ShownChat(QObject):
     # ------------------------------------------------------------------------- how it was left
 
     @property
-    def unsent_id(self) -> str:
-        """The id under which its text is kept that was not sent."""
-        return self._chats.unsent_id(self.id)
-
-    @property
     def place(self) -> ViewPlace:
         """Where its view was left last."""
         return self._chats.place(self.id)
+
+    def keep_place(self, place: ViewPlace) -> None:
+        """Remember where its view stands."""
+        self._chats.save_place(self.id, place)

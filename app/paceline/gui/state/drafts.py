@@ -1,0 +1,65 @@
+"""What is written in each chat and was not sent: text and files. Main thread.
+
+Text is stored with its chat. Files are kept as long as the window is open: they may be private, and
+are still where they came from.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from paceline.chat.conversations import Conversations
+from paceline.conversation import Attachment
+from paceline.gui.state.chat_signals import ChatSignals
+from paceline.gui.state.shown_chat import ShownChat
+
+
+class Drafts(QObject):
+    """The draft of the shown chat, and those that other chats were left with.
+
+    Attributes:
+        text: What is written in the shown chat.
+        files: What is attached to it.
+    """
+
+    turned = Signal()
+    """Text and files are those of another chat."""
+
+    def __init__(self, shown: ShownChat, chats: Conversations, signals: ChatSignals) -> None:
+        super().__init__(shown)
+        self._shown, self._chats = shown, chats
+        self._id = chats.unsent_id(shown.id)
+        self._others: dict[str, tuple[Attachment, ...]] = {}  # files of chats that are not shown
+        self.text = chats.unsent(self._id)
+        self.files: tuple[Attachment, ...] = ()
+        shown.path_changed.connect(self._on_shown)
+        signals.started.connect(self._on_started)
+
+    def write(self, text: str, files: tuple[Attachment, ...]) -> None:
+        """Keep this as the draft of the shown chat."""
+        self.files = files
+        if text != self.text:
+            self.text = text
+            self._chats.save_unsent(self._id, text)
+
+    @Slot()
+    def _on_shown(self) -> None:
+        """Take up the draft of the chat that is shown now."""
+        left, self._id = self._id, self._chats.unsent_id(self._shown.id)
+        if self._id == left:
+            return
+        if self._chats.is_purged(left):  # its question was refused, and is to be written anew
+            text, self.text = self.text, ""
+            self.write(text, self.files)
+            return
+        self._others[left] = self.files
+        self.text, self.files = self._chats.unsent(self._id), self._others.pop(self._id, ())
+        self.turned.emit()
+
+    @Slot()
+    def _on_started(self) -> None:
+        """Begin the draft of a chat that was new: what was written is sent, or written again."""
+        left, self._id = self._id, self._chats.unsent_id(self._shown.id)
+        if self._id != left:
+            self._chats.save_unsent(left, "")
+            self.text = ""
