@@ -5,6 +5,7 @@ import pytest
 from chat.recorder import Recorder
 from gui.fake_client import FakeClient
 from paceline.chat.pair import Pair, PairLoader
+from paceline.hosting.broker import Broker
 from paceline.messages import (
     EngineDied,
     LoadFailed,
@@ -80,6 +81,22 @@ def test_events_of_an_older_load_are_dropped(bench: Bench) -> None:
     assert bench.loader.state.fraction == 0
     bench.client.finish_load()
     assert bench.loader.state.pair == B
+
+
+def test_a_load_that_waits_is_replaced_by_another_and_fails_nothing() -> None:
+    """A queue answers what is cancelled while it waits before `cancel` returns."""
+    queue, told = Broker(), Recorder()
+    loader = PairLoader(queue)  # type: ignore[arg-type]  # a client that has no engine
+    loader.set_listener(told)
+    loader.load(A)
+    loader.load(B)
+    assert told.states == ["loading", "loading"]
+    assert loader.state.pair == B
+    ticket = queue.take(0)
+    assert ticket is not None
+    assert isinstance(ticket.command, LoadPair)
+    assert ticket.command.target == B.target
+    assert queue.take(0) is None
 
 
 def test_a_wrong_file_brings_the_pair_from_before_back(bench: Bench) -> None:

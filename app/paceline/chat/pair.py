@@ -195,10 +195,10 @@ class PairLoader:
         self._decided = dict(kept)
         if decided is not None:
             self._decided[pair] = decided
+        self._n_loads += 1  # from here on the answer to the load before counts no more
+        number = self._n_loads
         if self._ticket is not None:
             self._ticket.cancel()
-        self._n_loads += 1
-        number = self._n_loads
         self._is_loading = True
         self._set(PairState("loading", pair))
         models = self._decided.get(pair, pair)
