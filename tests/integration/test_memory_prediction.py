@@ -24,6 +24,7 @@ from paceline.catalog.memory.values import MemoryPlan
 from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.engine.llama import LlamaBackend
 from paceline.messages import ModelParams
+from paceline.params import OWN_HEAD, Drafting, DraftModel
 from quantised_model import quantised
 from wide_models import matrix
 
@@ -63,12 +64,14 @@ def planned(n_ctx: int, kind: str, *paths: Path) -> tuple[MemoryPlan, MemoryPlan
         head = inspector.measure(params[0], n_rows=1, target=params[0].path) if has_head else None
     finally:
         inspector.close()
-    none = [None]
     devices = LlamaBackend().describe().devices
-    models = (cards[0], params[0], (cards + none)[1], (params + none)[1], devices)
-    heads = [(cards[0], run) if has_head else None for run in (head, None)]
-    known = {"measured_target": measured[0], "measured_draft": (measured + none)[1]}
-    return plan(*models, **known, head=heads[0]), plan(*models, head=heads[1])
+    if len(paths) == 2:
+        drafting: Drafting = DraftModel(params[1])
+        draft, run = cards[1], measured[1]
+    else:
+        drafting, draft, run = OWN_HEAD, cards[0] if has_head else None, head
+    models = (cards[0], params[0], draft, drafting, devices)
+    return plan(*models, measured_target=measured[0], measured_draft=run), plan(*models)
 
 
 def check(n_ctx: int, kind: str, *paths: Path) -> None:
