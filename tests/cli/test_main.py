@@ -17,6 +17,8 @@ from paceline import __version__
 from paceline.cli import main, output
 from paceline.engine.model.memory_hints import SLOW_CACHE
 from paceline.errors import UserError
+from paceline.hosting.exit_reasons import AGAIN
+from paceline.sentence import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,6 +145,11 @@ def test_the_smoke_test_gets_its_path() -> None:
     [
         (UserError("x", "It broke.", "Mend it."), 1, "paceline: It broke. Mend it.\n"),
         (UserError("x", "Two\nlines.", ""), 1, "paceline: Two lines.\n"),
+        (
+            UserError("x", "It ended.", sentence("{again} Or mend it.", again=AGAIN)),
+            1,
+            "paceline: It ended. Run the command again. Or mend it.\n",
+        ),
         (BrokenPipeError(), 0, ""),
     ],
 )

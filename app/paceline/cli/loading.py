@@ -29,7 +29,7 @@ from paceline.engine.model.model_file import check_model_file, first_part
 from paceline.errors import CancelledError, ModelError, UserError
 from paceline.hosting.broker import Ticket
 from paceline.hosting.client import EngineClient
-from paceline.hosting.exit_reasons import AGAIN, DIED
+from paceline.hosting.exit_reasons import DIED
 from paceline.hosting.threaded import ThreadedClient, service_factory
 from paceline.messages import (
     DescribeEngine,
@@ -154,8 +154,7 @@ def carried_out(ticket: Ticket, interrupts: Interrupts) -> Iterator[Event]:
     interrupts.when_hit(ticket.cancel)
     for event in ticket:
         if isinstance(event, EngineDied):
-            # There is no next message here, which a window would start the engine with.
-            raise TurnError(DIED, event.reason, event.hint.replace(AGAIN, "Run the command again."))
+            raise TurnError(DIED, event.reason, event.hint)
         yield event
 
 

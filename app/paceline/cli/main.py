@@ -112,6 +112,11 @@ def run(
             return open_window(())
         return _run_command(args, draw_chart)
     except UserError as error:
+        from paceline.hosting.exit_reasons import AGAIN
+        from paceline.sentence import Sentence
+
+        # There is no next message here, which a window would start the engine with.
+        error.hint = Sentence(error.hint.replace(AGAIN, "Run the command again."))
         if _wants_json(arguments):
             _print_failure(error, is_event=arguments[0] == "chat")
         output.remark(str(error))

@@ -50,7 +50,7 @@ class EngineBridge(QObject):
 
     @property
     def running(self) -> Ticket | None:
-        """The request that is being carried out, whoever asked; None: none is."""
+        """The request that is being carried out, of any asker; None: none is."""
         return self._client.running
 
     def close(self) -> bool:
