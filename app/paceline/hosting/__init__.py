@@ -1,1 +1,1 @@
-"""Where the engine runs: inline, in a thread, in a process; the same client for each."""
+"""Host of the engine, on a thread or in a process of its own; one client for both."""
