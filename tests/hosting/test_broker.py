@@ -32,16 +32,21 @@ from paceline.messages import (
     LoadFailed,
     LoadPair,
     ModelParams,
+    PairLoaded,
+    PromptRendered,
     RawText,
     Remember,
     Remembered,
+    RenderPrompt,
     Reset,
     SamenessChanged,
     Shutdown,
     StartTurn,
+    TokensCounted,
     Tune,
     TuneApplied,
     TurnFailed,
+    TurnFinished,
     Unload,
     Unloaded,
 )
@@ -255,6 +260,33 @@ def test_what_was_begun_beside_a_turn_is_over_with_it(broker: Broker) -> None:
 
 
 # ---------------------------------------------------------------------------------- the answers
+
+
+@pytest.mark.parametrize(
+    ("command", "answer"),
+    [
+        (LoadPair, PairLoaded),
+        (LoadPair, LoadFailed),
+        (StartTurn, TurnFinished),
+        (StartTurn, TurnFailed),
+        (DescribeEngine, EngineDescribed),
+        (CountTokens, TokensCounted),
+        (RenderPrompt, PromptRendered),
+        (Remember, Remembered),
+        (Calibrate, Calibrated),
+        (Unload, Unloaded),
+    ],
+)
+def test_a_request_is_answered_by_the_event_that_ends_it(
+    broker: Broker, command: type[Command], answer: type[Event]
+) -> None:
+    ticket, events = begun(broker, sample(command))
+    broker.emit(sample(SamenessChanged))
+    assert ticket.answer is None
+    broker.emit(sample(answer))
+    broker.done()
+    assert ticket.wait(0) == ticket.answer == sample(answer)
+    assert events == [sample(SamenessChanged), sample(answer)]
 
 
 def test_nothing_comes_after_the_answer(broker: Broker) -> None:
