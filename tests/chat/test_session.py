@@ -6,6 +6,7 @@ from chat.recorder import Recorder
 from gui.fake_client import STATS, described, step_of, without_plain
 from paceline.chat.pair import Pair
 from paceline.chat.reply import Reply, TurnOptions, to_record
+from paceline.engine.refusals import stopped as answer_to_stopped
 from paceline.messages import (
     ChatMessage,
     DescribeEngine,
@@ -140,6 +141,19 @@ def test_stopping_cancels_the_turn_and_keeps_the_text(bench: ChatBench) -> None:
 def test_stopping_without_a_reply_does_nothing(bench: ChatBench) -> None:
     bench.session.stop()
     assert bench.client.cancelled == []
+
+
+def test_a_reply_that_is_stopped_while_others_have_the_engine_has_not_failed(
+    bench: ChatBench,
+) -> None:
+    bench.send("Hi")
+    bench.session.stop()
+    stopped = answer_to_stopped(bench.client.last(StartTurn))
+    assert stopped is not None
+    bench.client.emit(stopped)
+    reply = bench.reply()
+    assert (reply.status, reply.reason, reply.error) == ("finished", "cancelled", None)
+    assert bench.path == [("user", "Hi"), ("assistant", "")]
 
 
 def test_regenerating_adds_a_sibling_and_asks_the_same(bench: ChatBench) -> None:

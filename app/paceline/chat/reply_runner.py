@@ -422,6 +422,8 @@ class ReplyRunner:
                 self.listener.tune_answered(reply, event)
             case TurnFinished():
                 self._end(reply, "finished")
+            case TurnFailed() if reply.stopping and event.code == "cancelled":
+                self.end()  # it still waited for the engine
             case TurnFailed():
                 if event.code == OVERWRITTEN and self._waits_again(reply):
                     return  # usually it was only touched, or copied onto itself
