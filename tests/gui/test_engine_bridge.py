@@ -45,6 +45,7 @@ def test_what_waits_is_answered_after_the_call_that_cancels_it(
         StartTurn(RawText("")), Priority.PROGRAM, heard.append, asker="an editor"
     )
     qtbot.waitUntil(lambda: bridge.running is running)
+    assert (running.asker, waiting.asker) == ("window", "an editor")
     waiting.cancel()
     assert (waiting.state, heard) == ("over", [])
     qtbot.waitUntil(lambda: len(heard) == 1)

@@ -38,7 +38,7 @@ class EngineBridge(QObject):
         command: Command,
         priority: Priority = Priority.PERSON,
         on_event: Listener | None = None,
-        asker: str = "",
+        asker: str = "window",
     ) -> Ticket:
         """Queue a command; see `Broker.request`."""
         queued = None if on_event is None else partial(self._told.emit, on_event)

@@ -127,6 +127,7 @@ class Ticket:
         self.answer: Event | None = None
         self.turn: Ticket | None = None
         self.is_stopped = False
+        self._ends = (*_ANSWERS.get(type(command), ()), EngineDied)
         self._broker = broker
         self._on_event = on_event
         self._events: SimpleQueue[Event | None] = SimpleQueue()
@@ -178,7 +179,7 @@ class Ticket:
         """Pass an event on; nothing comes after the answer."""
         if self.answer is not None:
             return
-        if isinstance(event, (*_ANSWERS.get(type(self.command), ()), EngineDied)):
+        if isinstance(event, self._ends):
             self.answer = event
         if self._on_event is None:
             self._events.put(event)
