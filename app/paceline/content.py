@@ -1,4 +1,4 @@
-"""What a model is given: the content of a message, and the prompts of a reply. Any thread.
+"""Values that a model is given: the content of a message, and the prompts of a reply. Any thread.
 
 Content is a tuple of parts, text now, other kinds to come. Parts and prompts are values that travel
 between processes and stand in files, each under the name of its kind. Every kind of part has a
@@ -37,7 +37,7 @@ Part = Text
 Content = tuple[Part, ...]
 
 BETWEEN = "\n\n"
-"""What stands between parts where all are one text."""
+"""The text between parts where all are one text."""
 
 
 def of_text(text: str) -> Content:

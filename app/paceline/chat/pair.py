@@ -74,7 +74,7 @@ class Pair:
 
     @property
     def draft(self) -> ModelParams | None:
-        """How the draft model is loaded; None: there is none."""
+        """The draft model, as it is loaded; None: there is none."""
         return params_of(self.drafting)
 
     @property

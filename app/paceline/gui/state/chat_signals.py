@@ -1,4 +1,4 @@
-"""What the chat session tells, as signals that widgets can connect to; all on the main thread.
+"""News of the chat session, as signals that widgets can connect to; all on the main thread.
 
 They carry the session's own records; only the session writes to them.
 """

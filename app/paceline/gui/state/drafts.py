@@ -1,4 +1,4 @@
-"""What is written in each chat and was not sent: text and files. Main thread.
+"""Drafts of messages: text and files that were not sent, of each chat. Main thread.
 
 Text is stored with its chat. Files are kept as long as the window is open: they may be private, and
 are still where they came from.

@@ -1,4 +1,4 @@
-"""What the next reply is generated with: strategy, settings, the model's prompting, switches.
+"""The options of the next reply: strategy, settings, the model's prompting, switches.
 
 All of it is state that others keep; here it becomes one value. Main thread.
 """
@@ -24,7 +24,7 @@ class NextReply(QObject):
     """Makes the `TurnOptions` of the next reply; what a user changed last is in them at once."""
 
     changed = Signal()
-    """They may be others"""
+    """They may be others."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Which chat the window shows, and what belongs to showing it. Main thread.
+"""The chat that the window shows, and what belongs to showing it. Main thread.
 
 The session knows chats by their ids and shows none. The shown one is held open, so its value is
 always in memory.
