@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from paceline.hosting.broker import Broker, EngineEvent, Listener, Priority, Ticket
-from paceline.hosting.client import Service, ServiceFactory
+from paceline.hosting.broker import Listener, Priority, Ticket
+from paceline.hosting.client import QueuedClient, Service, ServiceFactory
 from paceline.hosting.threaded import make_engine_service
 from paceline.messages import Command, EngineDied, Event
 from paceline.params import Strategy
 
 
-class InlineClient:
+class InlineClient(QueuedClient):
     """An `EngineClient` whose `request` returns when the command is done.
 
     A listener may ask from within an event (`tune` reaches the running turn at its next step,
@@ -28,8 +28,8 @@ class InlineClient:
         make_service: ServiceFactory = make_engine_service,
         on_event: Callable[[Event], object] = lambda _event: None,
     ) -> None:
+        super().__init__()
         self.on_event = on_event
-        self._broker = Broker()
         self.service: Service = make_service(self._emit, self._broker)
         self._last: Event | None = None
         self._death: EngineDied | None = None
@@ -44,10 +44,11 @@ class InlineClient:
         asker: str = "",
     ) -> Ticket:
         """Carry out the command, and what was asked for meanwhile."""
-        ticket = self._broker.request(command, priority, on_event or self._hear, asker)
+        return super().request(command, priority, on_event or self._hear, asker)
+
+    def _drive(self) -> None:
         if self.running is None:
             self._carry_out()
-        return ticket
 
     def _carry_out(self) -> None:
         while (ticket := self._broker.take(timeout=0)) is not None:
@@ -75,15 +76,6 @@ class InlineClient:
             self._failure = self._failure or error
             self.cancel()
 
-    def watch(self, listener: Callable[[EngineEvent], None]) -> None:
-        """Call `listener` with what concerns all askers."""
-        self._broker.watch(listener)
-
-    @property
-    def running(self) -> Ticket | None:
-        """The request that is being carried out; None: none is."""
-        return self._broker.running
-
     def cancel(self) -> None:
         """Cancel what runs, if anything does; from any thread."""
         ticket = self.running
@@ -101,6 +93,5 @@ class InlineClient:
         if not self._is_closed:
             self._is_closed = True
             self._broker.close()
-            if self.running is None:
-                self._carry_out()
+            self._drive()
         return True

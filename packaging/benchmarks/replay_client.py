@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import ceil
 from time import perf_counter
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
-from paceline.hosting.broker import Broker, EngineEvent, Listener, Priority, Ticket
+from paceline.hosting.client import QueuedClient
 from paceline.messages import (
     Command,
     FiguresReported,
@@ -28,7 +28,7 @@ FIGURES_EVERY_S = 0.5
 """As an engine tells them."""
 
 
-class ReplayClient(QObject):
+class ReplayClient(QObject, QueuedClient):
     """Loads at once; every reply consists of these tokens. All on the thread that made it."""
 
     began = Signal()
@@ -37,10 +37,10 @@ class ReplayClient(QObject):
     """The turn has ended."""
 
     def __init__(self, tokens: Sequence[str], tokens_per_s: float) -> None:
-        super().__init__()
+        QObject.__init__(self)
+        QueuedClient.__init__(self)
         self._tokens = tokens
         self._tokens_per_s = tokens_per_s
-        self._broker = Broker()
         self._turn: StartTurn | None = None
         self._steps: tuple[StepCommitted, ...] = ()
         self._at = 0
@@ -51,19 +51,8 @@ class ReplayClient(QObject):
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._on_tick)
 
-    def request(
-        self,
-        command: Command,
-        priority: Priority = Priority.PERSON,
-        on_event: Listener | None = None,
-        asker: str = "",
-    ) -> Ticket:
+    def _drive(self) -> None:
         """Answer a load and start a turn; nothing else matters here."""
-        ticket = self._broker.request(command, priority, on_event, asker)
-        self._go_on()
-        return ticket
-
-    def _go_on(self) -> None:
         while self._broker.running is None and (ticket := self._broker.take(0)) is not None:
             self._begin(ticket.command)
             if not isinstance(ticket.command, StartTurn):
@@ -86,15 +75,6 @@ class ReplayClient(QObject):
             self._broker.emit(TurnStarted(600, 0, 7))
             self._start_s = 0.0
             self._timer.start(0)
-
-    def watch(self, listener: Callable[[EngineEvent], None]) -> None:
-        """Tell what concerns all askers to this."""
-        self._broker.watch(listener)
-
-    @property
-    def running(self) -> Ticket | None:
-        """The reply that is played."""
-        return self._broker.running
 
     def close(self) -> bool:
         """Stop playing."""
@@ -132,7 +112,7 @@ class ReplayClient(QObject):
                 )
             )
             self._broker.done()
-            self._go_on()
+            self._drive()
             self.ended.emit()
 
     def _stats(self) -> TurnStats:

@@ -211,7 +211,7 @@ class Broker:
         self._changed = threading.Condition()
         self._numbers = itertools.count()
         self._waiting: list[tuple[Priority, int, Ticket]] = []
-        self._between: deque[Ticket] = deque()  # carried out beside the running one
+        self._remembering: deque[Ticket] = deque()  # each a `Remember`, beside the running turn
         self._watchers: list[Callable[[EngineEvent], None]] = []
         self._death: EngineDied | None = None
         self._is_idle = self._is_closed = False
@@ -296,8 +296,9 @@ class Broker:
                 self.flag.set()
             else:
                 stoppable = (t for _, _, t in self._waiting if isinstance(t.command, STOPPABLE))
-                for ticket in itertools.islice(stoppable, 1):
-                    ticket.is_stopped = True
+                first = next(stoppable, None)
+                if first is not None:
+                    first.is_stopped = True
 
     def tune(self, ticket: Ticket, strategy: Strategy) -> None:
         """Change a turn's strategy; see `Ticket.tune`."""
@@ -352,8 +353,8 @@ class Broker:
         with self._changed:
             ticket, self.running = self.running, None
             late = [each for _, _, each in self._waiting if each.turn is not None]
-            ended = [*self._between, *filter(self._remove, late)]
-            self._between.clear()
+            ended = [*self._remembering, *filter(self._remove, late)]
+            self._remembering.clear()
             death, self._death = self._death, None
         assert ticket is not None
         self._finish(ticket, death)
@@ -384,8 +385,11 @@ class Broker:
                 command = ticket.command
                 if isinstance(command, (Tune, Remember)):
                     self._remove(ticket)
-                    ticket.begin()
-                    self._between.append(ticket)
+                    if isinstance(command, Tune):
+                        ticket.end()  # its answer is the turn's
+                    else:
+                        ticket.begin()
+                        self._remembering.append(ticket)
                     return command
         return None
 
@@ -395,15 +399,10 @@ class Broker:
             self._tell_all(event)
         if isinstance(event, EngineDied):
             self._die(event)
-        elif isinstance(event, Remembered) and (beside := self._remembering()):
-            self._between.remove(beside)
-            self._finish(beside, event)
+        elif isinstance(event, Remembered) and self._remembering:
+            self._finish(self._remembering.popleft(), event)
         elif self.running is not None:
             self.running.tell(event)
-
-    def _remembering(self) -> Ticket | None:
-        """Return the oldest `Remember` that is carried out beside a turn."""
-        return next((each for each in self._between if isinstance(each.command, Remember)), None)
 
     def _die(self, death: EngineDied) -> None:
         """Answer what needs the models that died with the engine; a load that waits goes on."""
@@ -413,8 +412,8 @@ class Broker:
         elif ticket is not None:
             ticket.tell(death)
         with self._changed:
-            gone = [*self._between, *self._take_all(keeps=_STARTING)]
-            self._between.clear()
+            gone = [*self._remembering, *self._take_all(keeps=_STARTING)]
+            self._remembering.clear()
         for each in gone:
             self._finish(each, death)
 
@@ -423,8 +422,8 @@ class Broker:
         self._tell_all(death)
         with self._changed:
             running, self.running, self._death = self.running, None, None
-            gone = [*filter(None, [running]), *self._between, *self._take_all()]
-            self._between.clear()
+            gone = [*filter(None, [running]), *self._remembering, *self._take_all()]
+            self._remembering.clear()
         for ticket in gone:
             self._finish(ticket, death)
 

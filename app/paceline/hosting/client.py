@@ -37,6 +37,38 @@ class EngineClient(Protocol):
         """Stop what runs, shut the engine down and wait for it; False when it did not end."""
 
 
+class QueuedClient:
+    """The part of an `EngineClient` that is the same whatever drives its engine: the queue."""
+
+    def __init__(self) -> None:
+        self._broker = Broker()
+
+    def request(
+        self,
+        command: Command,
+        priority: Priority = Priority.PERSON,
+        on_event: Listener | None = None,
+        asker: str = "",
+    ) -> Ticket:
+        """Queue a command; see `Broker.request`."""
+        ticket = self._broker.request(command, priority, on_event, asker)
+        self._drive()
+        return ticket
+
+    def _drive(self) -> None:
+        """See that what is queued is carried out; called after each request, by its asker."""
+        raise NotImplementedError
+
+    def watch(self, listener: Callable[[EngineEvent], None]) -> None:
+        """Call `listener` with what concerns all askers; see `Broker.watch`."""
+        self._broker.watch(listener)
+
+    @property
+    def running(self) -> Ticket | None:
+        """The request that is being carried out; None: none is."""
+        return self._broker.running
+
+
 class Service(Protocol):
     """Carries out commands: `EngineService` or `ProcessService`."""
 

@@ -23,9 +23,16 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import psutil
 
-from paceline.hosting.broker import Broker, EngineEvent, Listener, Priority, Ticket
-from paceline.hosting.client import Idler, Service, ServiceFactory, Watcher, next_ticket
-from paceline.messages import Command, EngineDied, Event, Shutdown
+from paceline.hosting.broker import Broker
+from paceline.hosting.client import (
+    Idler,
+    QueuedClient,
+    Service,
+    ServiceFactory,
+    Watcher,
+    next_ticket,
+)
+from paceline.messages import EngineDied, Event, Shutdown
 from paceline.sentence import sentence
 from paceline.settings import EngineHost
 
@@ -76,7 +83,7 @@ def service_factory(host: EngineHost) -> ServiceFactory:
     return make_process_service if host == "process" else make_engine_service
 
 
-class ThreadedClient:
+class ThreadedClient(QueuedClient):
     """An `EngineClient` whose engine is driven by a thread of its own.
 
     Args:
@@ -84,38 +91,18 @@ class ThreadedClient:
     """
 
     def __init__(self, make_service: ServiceFactory = make_engine_service) -> None:
+        super().__init__()
         self._make_service = make_service
         self._service: Service | None = None
-        self._broker = Broker()
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
         self._starting = threading.Lock()
         self._is_closed = False
 
-    def request(
-        self,
-        command: Command,
-        priority: Priority = Priority.PERSON,
-        on_event: Listener | None = None,
-        asker: str = "",
-    ) -> Ticket:
-        """Queue a command; see `Broker.request`. The first one starts the thread."""
-        ticket = self._broker.request(command, priority, on_event, asker)
-        self._start()
-        return ticket
-
-    def _start(self) -> None:
+    def _drive(self) -> None:
+        """Start the thread, at the first request."""
         with self._starting:
             if not (self._is_closed or self._thread.ident):
                 self._thread.start()
-
-    def watch(self, listener: Callable[[EngineEvent], None]) -> None:
-        """Call `listener` on the engine's thread with what concerns all askers."""
-        self._broker.watch(listener)
-
-    @property
-    def running(self) -> Ticket | None:
-        """The request that is being carried out; None: none is."""
-        return self._broker.running
 
     def change_host(self, host: EngineHost) -> None:
         """Let another service carry out what is asked for from now on. Never waits.
