@@ -31,6 +31,7 @@ MOST_CHATS = 4
 texts = st.sampled_from(("One", "Two words", "Ünd?"))
 numbers = st.integers(0, 60)
 often = st.sampled_from((False, False, False, True))
+has_messages = precondition(lambda life: any(tree.nodes for tree in life.trees.values()))
 strategies = st.sampled_from((Strategy.of("draft"), Strategy.of("off"), Strategy.of("suffix")))
 
 
@@ -133,6 +134,11 @@ class ManyChats(RuleBasedStateMachine):
         self.chat = found[number % len(found)] if found else ""
         return self.chat
 
+    def a_place(self, number: int, at: int) -> tuple[str, Tree, str]:
+        """Choose a chat that has messages, and one of them."""
+        chat = self.a_chat(number, where=lambda tree: bool(tree.nodes))
+        return chat, self.trees[chat], self.a_message(chat, at)
+
     def a_message(self, chat: str, number: int, role: str = "") -> str:
         nodes = self.trees[chat].nodes
         found = [n for n, node in nodes.items() if role in ("", node[1])]
@@ -150,7 +156,7 @@ class ManyChats(RuleBasedStateMachine):
         assert command.remember != self.trees[chat].private
 
     def is_refused(self, reply: Reply | None) -> bool:
-        """Whether a use case had to be refused, since a reply was under way before."""
+        """Return whether a use case had to be refused, since a reply was under way before."""
         return reply is None and self.session.active is not None
 
     def be_idle(self, *, unless: bool) -> None:
@@ -235,12 +241,10 @@ class ManyChats(RuleBasedStateMachine):
             self.session.regenerate(chat, self.options)
 
     @precondition(lambda self: len(self.trees) < MOST_CHATS)
+    @has_messages
     @rule(number=numbers, at=numbers)
     def branch(self, number: int, at: int) -> None:
-        chat = self.a_chat(number, where=lambda tree: bool(tree.nodes))
-        if not chat:
-            return
-        old, message = self.trees[chat], self.a_message(chat, at)
+        chat, old, message = self.a_place(number, at)
         active = self.session.active
         copy_id = self.session.branch(chat, message)
         assert bool(copy_id) == (active is None or active.message_id != message)
@@ -274,13 +278,11 @@ class ManyChats(RuleBasedStateMachine):
         tree.title = made.title
         self.began(reply, chat, question)
 
+    @has_messages
     @rule(number=numbers, at=numbers, text=texts, busy=often)
     def edit(self, number: int, at: int, text: str, *, busy: bool) -> None:
         self.be_idle(unless=busy)
-        chat = self.a_chat(number, where=lambda tree: bool(tree.nodes))
-        if not chat:
-            return
-        tree, message = self.trees[chat], self.a_message(chat, at)
+        chat, tree, message = self.a_place(number, at)
         was_busy = self.session.active is not None
         if tree.is_reply(message):
             is_new = not was_busy and tree.nodes[message][2] != text
@@ -304,13 +306,11 @@ class ManyChats(RuleBasedStateMachine):
         self.began(reply, chat, question)
         self.was_turned(chat)
 
+    @has_messages
     @rule(number=numbers, at=numbers, busy=often)
     def regenerate(self, number: int, at: int, *, busy: bool) -> None:
         self.be_idle(unless=busy)
-        chat = self.a_chat(number, where=lambda tree: bool(tree.nodes))
-        if not chat:
-            return
-        tree, message = self.trees[chat], self.a_message(chat, at)
+        chat, tree, message = self.a_place(number, at)
         was_busy = self.session.active is not None
         reply = self.session.regenerate(chat, self.options, message)
         if was_busy:
@@ -320,13 +320,11 @@ class ManyChats(RuleBasedStateMachine):
             self.began(reply, chat, parent)
             self.was_turned(chat)
 
+    @has_messages
     @rule(number=numbers, at=numbers, busy=often)
     def continue_reply(self, number: int, at: int, *, busy: bool) -> None:
         self.be_idle(unless=busy)
-        chat = self.a_chat(number, where=lambda tree: bool(tree.nodes))
-        if not chat:
-            return
-        tree, message = self.trees[chat], self.a_message(chat, at)
+        chat, tree, message = self.a_place(number, at)
         was_busy = self.session.active is not None
         reply = self.session.continue_reply(chat, self.options, message)
         text = tree.nodes[message][2]
@@ -336,13 +334,11 @@ class ManyChats(RuleBasedStateMachine):
             self.began(reply, chat, tree.nodes[message][0], text)
             self.was_turned(chat)
 
+    @has_messages
     @rule(number=numbers, at=numbers, step=st.sampled_from((-1, 1)), busy=often)
     def turn(self, number: int, at: int, step: int, *, busy: bool) -> None:
         self.be_idle(unless=busy)
-        chat = self.a_chat(number, where=lambda tree: bool(tree.nodes))
-        if not chat:
-            return
-        tree, message = self.trees[chat], self.a_message(chat, at)
+        chat, tree, message = self.a_place(number, at)
         siblings = tree.children(tree.nodes[message][0])
         place = siblings.index(message) + step
         there = 0 <= place < len(siblings)
@@ -351,13 +347,11 @@ class ManyChats(RuleBasedStateMachine):
             tree.turn_to(siblings[place])
             self.was_turned(chat)
 
+    @has_messages
     @rule(number=numbers, at=numbers, busy=often)
     def delete(self, number: int, at: int, *, busy: bool) -> None:
         self.be_idle(unless=busy)
-        chat = self.a_chat(number, where=lambda tree: bool(tree.nodes))
-        if not chat:
-            return
-        tree, message = self.trees[chat], self.a_message(chat, at)
+        chat, tree, message = self.a_place(number, at)
         was = Tree(tree.private, dict(tree.nodes), tree.leaf)
         deleted = self.session.delete_message(chat, message)
         if self.session.active is not None:
