@@ -21,13 +21,13 @@ MESSAGES = (*COMMANDS, *EVENTS)
 
 
 def is_value(hint: Any) -> bool:
-    """Whether a type is a struct or a dataclass: a message, or a value in one."""
+    """Return whether a type is a struct or a dataclass: a message, or a value in one."""
     is_struct = isinstance(hint, type) and issubclass(hint, msgspec.Struct)
     return is_struct or dataclasses.is_dataclass(hint)
 
 
 def required(cls: type) -> dict[str, bool]:
-    """Whether each field must be given, by name."""
+    """Return whether each field must be given, by name."""
     if issubclass(cls, msgspec.Struct):
         return {field.encode_name: field.required for field in structs.fields(cls)}
     none = dataclasses.MISSING

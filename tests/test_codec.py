@@ -193,7 +193,7 @@ class Sound(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Note:
-    """What has parts of several kinds."""
+    """A value that has parts of several kinds."""
 
     parts: tuple[Words | Sound, ...]
     best: Words | Sound | None = None

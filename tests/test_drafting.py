@@ -1,4 +1,4 @@
-"""What drafts for a target: one value within the program, and the form that files have."""
+"""The drafting of a pair: one value within the program, and the form that files have."""
 
 from __future__ import annotations
 

@@ -17,10 +17,10 @@ from paceline.codec import Checked, Tagged
 from paceline.params import Prompting
 
 StoredRole = Literal["user", "assistant"]
-"""Who says something in a stored conversation."""
+"""The speaker of a message in a stored conversation."""
 
 Role = Literal["system", StoredRole]
-"""Who says something in what the engine is given."""
+"""The speaker of a message in what the engine is given."""
 
 ROLES: tuple[Role, ...] = get_args(Role)
 

@@ -45,7 +45,7 @@ class DraftCount(Checked, frozen=True):
 
 
 class Decision(Checked, frozen=True):
-    """What Auto decided for one step, and what it expected of it.
+    """Auto's choice for one step, and its expectation of it.
 
     Attributes:
         drafter: Whose draft was verified first; empty: the step was a plain one.

@@ -497,7 +497,7 @@ TurnEvent = (
     | TurnFinished
     | TurnFailed
 )
-"""What happens in a turn."""
+"""Events of a turn."""
 Event = (
     EngineDescribed
     | LoadProgressed

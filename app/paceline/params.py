@@ -1,4 +1,4 @@
-"""What a user can set about models, what drafts for them, and sampling, as frozen values.
+"""Settings of models, of drafting for them and of sampling, as frozen values.
 
 `messages` carries these; nothing else belongs here, so that a setting has one place: its field,
 `declared` with all that window, command line, presets and engine say of it and accept.

@@ -96,7 +96,7 @@ class KeptPair:
 
     @property
     def drafting(self) -> Drafting:
-        """What drafts."""
+        """The model or head that drafts; None: there is none."""
         return DraftModel(self.draft) if self.draft is not None else read_head(self.mtp)
 
 

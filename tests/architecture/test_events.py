@@ -39,7 +39,7 @@ def test_no_event_is_sent_for_nothing() -> None:
 
 
 def test_use_cases_pass_over_no_event_of_a_turn() -> None:
-    """What the command line alone takes would be missing in the window and in every front end."""
+    """An event that the command line alone takes would be missing in every other front end."""
     assert OF_TURNS - taken_in("chat") == set()
 
 

@@ -49,7 +49,7 @@ class Shown:
         self.id = session.conversations.new()
 
     def asked(self) -> TurnOptions:
-        """What a reply is generated with that begins now."""
+        """The options of a reply that begins now."""
         return self.options
 
     # ------------------------------------------------------------------------- what is shown

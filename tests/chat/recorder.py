@@ -66,7 +66,7 @@ class Recorder:
         self.steps.append(step)
 
     def auto_reported(self, reply: Reply, report: ControlReported) -> None:
-        """What Auto knows is no part of a reply."""
+        """Nothing: Auto's knowledge is no part of a reply."""
 
     def reply_ended(self, reply: Reply) -> None:
         self.calls.append(("ended", reply))

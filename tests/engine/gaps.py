@@ -39,4 +39,4 @@ GAPS = st.builds(gap, st.sampled_from("xy"), st.integers(1, 4), st.integers(1, 6
 PARTS = st.lists(st.integers(0, 2) | GAPS, max_size=9)
 """Few different ones, so that two texts often begin alike."""
 PROMPTS = st.builds(lambda parts, last: [*parts, last], PARTS, st.integers(0, 2))
-"""What ends with an id, as a prompt does."""
+"""Texts that end with an id, as a prompt does."""

@@ -231,7 +231,7 @@ def drafter_of(text: str, draft: FakeModel | None = None) -> Drafter:
 
 
 def drafted(text: str, parts: Parts) -> list[int]:
-    """What a drafter proposes after this history, of which it sees the last tokens as a reply."""
+    """Return a drafter's proposal after this history, of which the last tokens are a reply."""
     history = sequence(parts)
     drafter = drafter_of(text)
     reply = [history.pop() for _ in range(3)]
@@ -265,7 +265,7 @@ def test_no_lookup_crosses_a_gap(lookup: str, n_cells: int) -> None:
 
 
 def test_what_was_seen_after_an_id_is_not_found_after_a_gap() -> None:
-    """Where ids are packed into few bits, a number below 0 could look like an id."""
+    """A number below 0 could look like an id to an index that packs ids into few bits."""
     seen = [1, 2, 3, 4, 9, 5, 2, 3, 4, 8]
     cell = 512 - 1 - 1  # whose number has the lowest nine bits of the id 1
     picture = gap("x", cell + 1 - len(seen))

@@ -29,7 +29,7 @@ def cells_of(parts: Sequence[int | Gap]) -> list[Cell]:
 
 
 def is_inside(cells: Sequence[Cell], n: int) -> bool:
-    """Whether the first `n` cells end in the middle of a gap."""
+    """Return whether the first `n` cells end in the middle of a gap."""
     return n < len(cells) and isinstance(cells[n], tuple) and cells[n][1] > 0
 
 

@@ -29,7 +29,7 @@ numbers = st.integers(0, 20)
 
 @dataclass
 class Field:
-    """What is written, and what is attached."""
+    """The text and the attachments that are written."""
 
     text: str = ""
     files: tuple[Attachment, ...] = ()

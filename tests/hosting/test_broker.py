@@ -335,7 +335,7 @@ def test_a_listener_that_fails_costs_its_own_request_alone(
     broker.request(TURN, PERSON, broken)
     broker.take(0)
     broker.emit(TuneApplied(Strategy.of("off")))
-    assert broker.flag.is_set(), "nobody hears it any more"
+    assert broker.flag.is_set(), "there is no one left to hear it"
     broker.emit(END)
     broker.done()
 
@@ -550,7 +550,7 @@ class Lives(RuleBasedStateMachine):
             assert self.broker.flag.is_set() is self.flag
 
     @invariant()
-    def nobody_is_answered_twice(self) -> None:
+    def no_ticket_is_answered_twice(self) -> None:
         waiting = sorted(
             (t for t in self.heard if t.state == "waiting"), key=lambda t: (t.priority, t.place)
         )
@@ -563,7 +563,7 @@ class Lives(RuleBasedStateMachine):
         assert [t.place for t in waiting] == sorted(t.place for t in waiting)
 
     def teardown(self) -> None:
-        """However it goes on, nobody waits for ever."""
+        """However it goes on, no wait lasts for ever."""
         self.broker.close()
         if self.running is not None:
             self.broker.done()

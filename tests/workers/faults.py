@@ -1,4 +1,4 @@
-"""What goes wrong in a worker's process, whatever its kind, at one of its answers.
+"""Faults of a worker's process, whatever its kind, at one of its answers.
 
 `broken(main, fault, order)` is a `main`. The fault strikes where the file `order` is, and only
 once: the file is taken away first.
@@ -150,7 +150,7 @@ MORE_NONSENSE: dict[str, Fault] = {
     "event": partial(_send, frame(encode_message(EngineDied("")))),
     "object": partial(_send, frame(b'{"type":"EngineDied","reason":"","hint":""}')),
 }
-"""What is nonsense to all but the echo, to which any text is an answer."""
+"""Nonsense to all but the echo, to which any text is an answer."""
 FAULTS: dict[str, Fault] = {
     **{name: fault for name, (fault, _) in DEATHS.items()},
     **MEMORY_FAULTS,

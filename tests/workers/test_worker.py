@@ -1,4 +1,4 @@
-"""What every kind of worker promises: a question costs its own answer at most, and says why."""
+"""The promise of every kind of worker: a question costs its own answer at most, and says why."""
 
 from __future__ import annotations
 

@@ -145,12 +145,7 @@ class PairLoader:
         kernels: Which kernels the pairs that are loaded from now on compute with.
     """
 
-    def __init__(
-        self,
-        client: EngineClient,
-        *,
-        cache_dir: str = "",
-    ) -> None:
+    def __init__(self, client: EngineClient, *, cache_dir: str = "") -> None:
         self.kernels: KernelWish = "stock"
         self._client = client
         self._cache_dir = cache_dir

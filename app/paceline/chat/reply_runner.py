@@ -213,12 +213,7 @@ class ReplyRunner:
                 settings = replace(settings, seed=old.seed)
             asked = self._asked_options(chat_id, settings)
         answer = self._conversations.new_message("assistant", of_text(""), question_id)
-        reply = Reply(
-            answer.message_id,
-            chat_id,
-            asked,
-            app_version=__version__,
-        )
+        reply = Reply(answer.message_id, chat_id, asked, app_version=__version__)
         reply.ask(asked)
         if continued is not None:
             reply.go_on_after(continued.text, self._full_reply(conversation, continued))

@@ -163,7 +163,7 @@ class CatchingUp:
 
 
 def _can_read(draft: CachedContext, first: int, n_held: int) -> bool:
-    """Whether it can go on after so many tokens from a place on: a head needs states for them."""
+    """Return whether it can go on after so many tokens from a place: a head needs their states."""
     head = draft.model
     if not isinstance(head, DraftHead):
         return True

@@ -428,7 +428,7 @@ _NOT_EXACT = sentence("Exact mode is not possible with a memory that overwrites 
 
 
 def _is_inside(head: TargetHead, target: ModelParams) -> bool:
-    """Whether a head that may draft is the one in the target's file."""
+    """Return whether a head that may draft is the one in the target's file."""
     return head.file in ("", target.path)
 
 

@@ -1,4 +1,4 @@
-"""What every feature of the window may use, handed to its controller as one value."""
+"""The parts that every feature of the window may use, given to its controller as one value."""
 
 from __future__ import annotations
 

@@ -221,7 +221,7 @@ class PanelController(QObject):
     """Sends changes of the strategy to the running reply and shows what became of them."""
 
     settings_changed = Signal()
-    """What is remembered was changed: the strategy, or what is open"""
+    """The strategy was changed, or a section opened or closed; both are remembered."""
     reload_wanted = Signal()
     """The engine is to start again with the models that it had"""
     obstacle_changed = Signal(str)

@@ -1,4 +1,4 @@
-"""Why the engine's process ended, in words for its users, and whether it is started again.
+"""Reasons for the end of the engine's process, in words for its users, and its restarts.
 
 Tells the usual causes apart: too little memory, a file that changed while it was read, an
 instruction that the CPU does not know, a fault in native code.

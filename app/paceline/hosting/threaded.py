@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from paceline.engine.model.backend import Backend
 
 LOOK_EVERY_S = 0.5
-"""How often a service that watches something may look when there is nothing to do."""
+"""The time between two looks of a service that watches something while it has nothing to do."""
 CLOSE_S = 5.0
 KILL_AFTER_S = 3.0
 """A process that hangs while the client closes is ended after this time."""

@@ -1,4 +1,4 @@
-"""What runs in every child process first, and its end of the pipe.
+"""The first code that runs in every child process, and its end of the pipe.
 
 A child ends with its parent and leaves no core dump of the size of a model. Its end harms no other
 process: the out-of-memory killer takes it before the window; Ctrl+C is for the window to act on;

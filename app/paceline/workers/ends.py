@@ -34,7 +34,7 @@ _WINDOWS_ABORT = 3
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How a process ended.
+    """The end of a process.
 
     Attributes:
         code: As `subprocess` gives it: negative for a signal; None: it hung until it was killed.
@@ -59,7 +59,7 @@ class End:
 
     @property
     def lacked_memory(self) -> bool:
-        """Whether it says that it got too little memory."""
+        """True where it says that it got too little memory."""
         return bool(_MEMORY_SIGNS.search(self.last_words) or _MEMORY_SIGNS.search(self.stderr))
 
     @property

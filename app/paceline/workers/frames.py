@@ -25,7 +25,7 @@ _HEAD = struct.Struct(">I")
 
 
 class WireError(ValueError):
-    """What came over the pipe is not a message."""
+    """Something came over the pipe that is not a message."""
 
 
 class FrameError(ValueError):

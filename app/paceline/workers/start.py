@@ -1,4 +1,4 @@
-"""How a child process starts: as this program, with `CHILD` as its first argument.
+"""Starts a child process: this program, with `CHILD` as its first argument.
 
 Not by `multiprocessing`, which allows a child no children of its own, needs a current folder, keeps
 a helper process, and runs a script that uses the engine once more.

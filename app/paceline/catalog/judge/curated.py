@@ -127,12 +127,12 @@ class CuratedPair:
 
     @property
     def is_headed(self) -> bool:
-        """Whether a head drafts that this version can use."""
+        """True where a head drafts that this version can use."""
         return bool(drafts_with(self.kind))
 
     @property
     def is_ahead(self) -> bool:
-        """Whether its drafter is of a kind that this version cannot use."""
+        """True where its drafter is of a kind that this version cannot use."""
         return not self.is_usable and self.kind != LOOKUP
 
     @property

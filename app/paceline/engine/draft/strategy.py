@@ -49,7 +49,7 @@ class CompleteStrategy:
 
     @property
     def needs(self) -> str:
-        """What has to be loaded beside the target for it; see `needs_of`."""
+        """The kind of drafter that has to be loaded beside the target; see `needs_of`."""
         return needs_of(self.infos)
 
     @property

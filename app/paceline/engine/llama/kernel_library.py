@@ -138,7 +138,7 @@ KERNEL_S = 8.0
 
 _REFUSED = "refused"
 _OUTCOMES = {"1": "equal", "0": "different", "-1": sentence("not run"), _REFUSED: _REFUSED}
-"""What a child answers, and what that means."""
+"""The meaning of each answer of a child."""
 
 
 class CannotProveError(ReasonError):

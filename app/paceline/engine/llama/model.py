@@ -386,7 +386,7 @@ class LlamaModel:
         return done
 
     def _has_window_of(self, position: int) -> bool:
-        """Whether sliding windows still hold all that the token at this position sees.
+        """Return whether sliding windows still hold all that the token at this position sees.
 
         llama.cpp overwrites cells that are out of a later token's window, and removes those of
         earlier positions (`apply_ubatch` of src/llama-kv-cache.cpp), but never those that the first

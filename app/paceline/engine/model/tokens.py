@@ -34,7 +34,7 @@ class Gap:
 
 
 class Gaps:
-    """Where the gaps of a text stand, and thus which position belongs to which index.
+    """The places of the gaps of a text, and thus the position that belongs to each index.
 
     Attributes:
         end: The index after the last gap; 0 without any.

@@ -68,7 +68,7 @@ class Candidate:
 
     @property
     def is_head(self) -> bool:
-        """Whether it is a head that can draft for its target, and no model."""
+        """True for a head that can draft for its target, false for a model."""
         return bool(self.head)
 
 
@@ -201,7 +201,7 @@ class Picks:
 
     @property
     def drafts_itself(self) -> bool:
-        """Whether the target's own head is what drafts."""
+        """True where the target's own head drafts."""
         has_head = self.target is not None and self.target.has_head
         return self.draft is None and self.uses_head and has_head
 

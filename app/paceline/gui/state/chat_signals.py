@@ -42,7 +42,7 @@ class ChatSignals(QObject, SessionListener):
     tuned = Signal(object, object)
     """A change of strategy during a `Reply`: the engine's `TuneApplied` or `TuneRejected`."""
     reported = Signal(object, object)
-    """What Auto knows by now in the turn of a `Reply`: a `ControlReported`."""
+    """Auto's knowledge in the turn of a `Reply` so far: a `ControlReported`."""
     described = Signal(object)
     """The engine's versions and devices: `EngineDescribed`."""
     died = Signal(object)

@@ -128,7 +128,7 @@ class ShownChat(QObject):
 
     @property
     def settings(self) -> ReplySettings:
-        """How its replies are drawn."""
+        """The settings that its replies are drawn with."""
         return self._chats.settings_of(self.id)
 
     def set_settings(self, settings: ReplySettings) -> None:
@@ -144,7 +144,7 @@ class ShownChat(QObject):
 
     @property
     def place(self) -> ViewPlace:
-        """Where its view was left last."""
+        """The place where its view was left last."""
         return self._chats.place(self.id)
 
     def keep_place(self, place: ViewPlace) -> None:

@@ -198,11 +198,11 @@ class SpeculationModel(QObject):
         return ""
 
     def needs(self, name: str) -> str:
-        """What has to be loaded for a strategy beside the target, as `needs_of`."""
+        """Return the kind of drafter that a strategy needs beside the target, as `needs_of`."""
         return needs_of(self._members(name))
 
     def is_offered(self, name: str) -> bool:
-        """Whether a strategy is in the menus: one with a head only where such a head is loaded."""
+        """Return whether menus offer a strategy: with a head only where such a head is loaded."""
         needed = self.needs(name)
         return needed not in _HEADS or needed == self._loaded or name == self._current
 
@@ -226,11 +226,11 @@ class SpeculationModel(QObject):
         return DRAFT if self._loaded is None else self._loaded
 
     def knows(self, strategy: Strategy) -> bool:
-        """Whether there are all drafters of a strategy."""
+        """Return whether all drafters of a strategy exist."""
         return all(name in self._infos for name, _ in strategy.drafters)
 
     def choice_for(self, strategy: Strategy) -> Choice:
-        """What a menu shows of a strategy that `knows` accepts."""
+        """Return the entry of a menu for a strategy that `knows` accepts."""
         return choice_of([self._infos[name] for name, _ in strategy.drafters])
 
     def told(self, strategy: Strategy) -> str:
