@@ -36,6 +36,7 @@ def _value(hint: Any) -> st.SearchStrategy[Any]:
         return any_of(hint)
     return {
         str: st.text(max_size=20),
+        bytes: st.binary(max_size=4),
         UserText: st.text(max_size=20) | st.builds(_sentence, st.text(max_size=20)),
         int: st.integers(-(2**63), 2**64 - 1),
         float: st.floats(allow_nan=False),

@@ -49,4 +49,11 @@ def _filled(hint: Any) -> Any:
         return tuple(_filled(item) for item in get_args(hint) if item is not Ellipsis)
     if is_value(hint):
         return sample(hint)
-    return {str: "ä", UserText: sentence("{n} of ä", n=7), int: 7, float: 0.5, bool: True}[hint]
+    return {
+        str: "ä",
+        bytes: b"\xc3",
+        UserText: sentence("{n} of ä", n=7),
+        int: 7,
+        float: 0.5,
+        bool: True,
+    }[hint]

@@ -19,8 +19,8 @@ from paceline.params import Prompting
 StoredRole = Literal["user", "assistant"]
 """The speaker of a message in a stored conversation."""
 
-Role = Literal["system", StoredRole]
-"""The speaker of a message in what the engine is given."""
+Role = Literal["system", StoredRole, "tool"]
+"""The speaker of a message in what the engine is given; "tool": what a called tool has returned."""
 
 ROLES: tuple[Role, ...] = get_args(Role)
 
@@ -89,11 +89,36 @@ def joined(first: Content, second: Content) -> Content:
     return (*appended(first, BETWEEN + second[0].text), *second[1:])
 
 
+class ToolCall(Checked, frozen=True):
+    """A tool that the model wants to be called.
+
+    Attributes:
+        id: Names the call; what the tool returns refers to it.
+        name: The tool's name.
+        arguments: A JSON object, as text.
+    """
+
+    id: str
+    name: str
+    arguments: str
+
+
 class ChatMessage(Checked, frozen=True):
-    """One message of a conversation."""
+    """One message of a conversation.
+
+    Attributes:
+        role: Who speaks.
+        content: What is said; of a tool, what it has returned.
+        calls: Tools that the model called in this message, in their order.
+        answers: Of what a tool has returned, the id of the call; otherwise empty.
+        reasoning: What the model reasoned before this message, for templates that show it.
+    """
 
     role: Role
     content: Content
+    calls: tuple[ToolCall, ...] = ()
+    answers: str = ""
+    reasoning: str = ""
 
     @classmethod
     def of_text(cls, role: Role, text: str) -> ChatMessage:
@@ -106,12 +131,47 @@ class ChatMessage(Checked, frozen=True):
         return text_of(self.content)
 
 
+class Tool(Checked, frozen=True):
+    """A tool that the model may call.
+
+    Attributes:
+        name: Its name.
+        description: What it does, for the model.
+        parameters: JSON schema of its arguments, as text; empty: it takes none.
+    """
+
+    name: str
+    description: str = ""
+    parameters: str = ""
+
+
+ToolChoice = Literal["auto", "none", "required"]
+
+
+class ToolUse(Checked, frozen=True):
+    """The tools that the model is told of, and whether it calls one.
+
+    Attributes:
+        tools: At least one.
+        choice: "auto": the model decides; "none": it is told of them, and calls none; "required":
+            it calls at least one.
+        name: The tool that it calls, with "required"; empty: any of them.
+        is_parallel: Whether a reply may hold several calls.
+    """
+
+    tools: tuple[Tool, ...]
+    choice: ToolChoice = "auto"
+    name: str = ""
+    is_parallel: bool = True
+
+
 class Chat(Tagged, frozen=True):
     """A conversation, put through the model's chat template.
 
     Attributes:
         messages: At least one with a text.
         prompting: How the messages become a prompt.
+        tools: Those that the model may call; None: it is told of none.
         cuts: Whether the oldest messages are left out where the prompt does not fit, in turns of
             question and answer; the system prompt and the last question always stay.
     """
@@ -119,12 +179,20 @@ class Chat(Tagged, frozen=True):
     messages: tuple[ChatMessage, ...]
     prompting: Prompting = field(default_factory=Prompting)
     cuts: bool = False
+    tools: ToolUse | None = None
 
 
 class RawText(Tagged, frozen=True):
-    """Text without a template; control tokens in it are plain text."""
+    """Text without a template.
+
+    Attributes:
+        text: The text, after the token that begins a prompt, if the model has one.
+        special: Whether the names of control tokens in it are read as these, as programs expect
+            that write templates themselves; otherwise they are plain text.
+    """
 
     text: str
+    special: bool = False
 
 
 class Tokens(Tagged, frozen=True):

@@ -35,6 +35,33 @@ class TokenTrace(Checked, frozen=True):
     text_end: int
 
 
+class LikelyToken(Checked, frozen=True):
+    """A token that might have been drawn.
+
+    Attributes:
+        token: The token's id.
+        piece: Its bytes as a reply shows them; a control token's name.
+        logprob: Natural logarithm of its probability, of all tokens, at temperature 1, before
+            biases, penalties and grammar.
+    """
+
+    token: int
+    piece: bytes
+    logprob: float
+
+
+class TokenLikelihood(Checked, frozen=True):
+    """How likely the model held a committed token, and which others it thought of.
+
+    Attributes:
+        drawn: The committed token.
+        best: The likeliest tokens, the likeliest first; as many as were asked for.
+    """
+
+    drawn: LikelyToken
+    best: tuple[LikelyToken, ...]
+
+
 class DraftCount(Checked, frozen=True):
     """What one drafter did in one step; drafted = accepted + rejected + discarded."""
 

@@ -38,6 +38,7 @@ from paceline.figures import KernelUse as KernelUse  # noqa: PLC0414
 from paceline.figures import ModelInfo as ModelInfo  # noqa: PLC0414
 from paceline.figures import Outlook as Outlook  # noqa: PLC0414
 from paceline.figures import Sameness as Sameness  # noqa: PLC0414
+from paceline.figures import TokenLikelihood as TokenLikelihood  # noqa: PLC0414
 from paceline.figures import TokenTrace as TokenTrace  # noqa: PLC0414
 from paceline.figures import TurnStats as TurnStats  # noqa: PLC0414
 from paceline.figures import WidthCost as WidthCost  # noqa: PLC0414
@@ -124,6 +125,8 @@ class StartTurn(Tagged, frozen=True):
         begun_text: Their text; where they do not give it, its own tokens take their place.
         earlier: The reply that this one replaces, and then its other versions: what the drafter
             ``earlier`` copies. They never change what is drawn.
+        n_likely: Of each token its likelihood is told, with so many of the likeliest tokens; -1:
+            it is not.
     """
 
     prompt: Prompt
@@ -138,6 +141,7 @@ class StartTurn(Tagged, frozen=True):
     begun: tuple[int, ...] = ()
     begun_text: str = ""
     earlier: tuple[EarlierReply, ...] = ()
+    n_likely: int = -1
 
 
 class Tune(Tagged, frozen=True):
@@ -347,6 +351,7 @@ class TurnStarted(Tagged, frozen=True):
 
     The reply's text begins with `opening`, a mark of reasoning that stands at the prompt's end and
     is none of the reply's tokens. `knows_marks`: template or vocabulary know marks of reasoning.
+    `calls` names the form in which the reply writes calls of tools; empty: it can hold none.
     """
 
     n_prompt: int
@@ -356,6 +361,7 @@ class TurnStarted(Tagged, frozen=True):
     n_cut: int = 0
     opening: str = ""
     knows_marks: bool = True
+    calls: str = ""
 
 
 class PrefillProgressed(Tagged, frozen=True):
@@ -381,6 +387,7 @@ class StepCommitted(Tagged, frozen=True):
         total_s: Seconds from the last step's end to this one's end.
         plain: Whether this was a true plain step: one row, nothing drafted, the graph warm.
         decision: What Auto decided; None where something else is in charge.
+        likely: How likely each of `tokens` was, where `StartTurn.n_likely` asks for it.
     """
 
     step: int
@@ -393,6 +400,7 @@ class StepCommitted(Tagged, frozen=True):
     total_s: float
     plain: bool = False
     decision: Decision | None = None
+    likely: tuple[TokenLikelihood, ...] = ()
 
 
 class ControlReported(Tagged, frozen=True):
@@ -459,7 +467,8 @@ class TurnFinished(Tagged, frozen=True):
     """The reply is complete, or was stopped (reason "cancelled").
 
     `tokens` keeps a final end-of-generation id and what a stop text cut from `text`; `strategy` is
-    the one in force at the end, with all its settings.
+    the one in force at the end, with all its settings; `stopped_by` the stop text that ended it,
+    empty where none did.
     """
 
     reason: FinishReason
@@ -468,6 +477,7 @@ class TurnFinished(Tagged, frozen=True):
     seed: int
     strategy: Strategy
     stats: TurnStats
+    stopped_by: str = ""
 
 
 class TurnFailed(Tagged, frozen=True):

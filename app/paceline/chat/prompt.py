@@ -14,12 +14,14 @@ from time import perf_counter
 from typing import Any
 
 from paceline.chat.reasoning import UNKNOWN, Known, answer_of
-from paceline.content import ROLES, Content, is_empty, joined, of_text, with_texts
+from paceline.content import Content, is_empty, joined, of_text, with_texts
 from paceline.conversation import Attachment, Message
 from paceline.messages import ChatMessage, EarlierReply
 
 _BACKTICKS = re.compile("`+")
 _LONGEST_ENDING = 10
+_SPEAKERS = ("system", "user", "assistant")
+"""The roles in a file with a conversation, which knows no tools."""
 _PER_LOOK = 50  # messages between two looks at the clock
 KnownOf = Callable[[str], Known]
 """What is known of how a reply came about, by its message's id."""
@@ -239,8 +241,8 @@ def _message(item: Any, where: str) -> ChatMessage:
     if not isinstance(item, dict) or item.keys() != {"role", "content"}:
         raise PromptDataError(f"{where} is not an object with role and content alone.")
     role, content = item["role"], item["content"]
-    if role not in ROLES:
-        raise PromptDataError(f"{where} has the role {role!r:.40}, not {', '.join(ROLES)}.")
+    if role not in _SPEAKERS:
+        raise PromptDataError(f"{where} has the role {role!r:.40}, not {', '.join(_SPEAKERS)}.")
     if not isinstance(content, str) or not is_unicode(content):
         raise PromptDataError(f"{where} has a content that is not text.")
     if not content and role == "user":
