@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import random
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import ClassVar
 
 import pytest
 
+import real_templates
 from engine.test_service import Bench
 from fake_model import EOG, ByteVocabulary, FakeModel, scripted
 from paceline.chat.reasoning import answer_of, reasoning_of
@@ -398,21 +397,15 @@ def test_a_choice_that_a_system_prompt_makes_void_is_told() -> None:
         assert all("ignores how much" in note for note in started.notes)
 
 
-REAL = sorted(Path(os.environ.get("PACELINE_VOCABULARIES") or ".").glob("templates/*.jinja"))
-"""Templates of real models, where llama.cpp's folder `models` is named."""
-
-
-@pytest.mark.parametrize("file", REAL, ids=lambda file: file.stem)
-def test_no_template_of_a_real_model_leaves_the_question_out(file: Path) -> None:
-    template = ChatTemplate(file.read_text(encoding="utf-8"), ByteVocabulary())
+@pytest.mark.parametrize("name", real_templates.NAMES)
+def test_no_template_of_a_real_model_leaves_the_question_out(name: str) -> None:
+    template = ChatTemplate(real_templates.source(name), ByteVocabulary())
     for messages in (HI, LONG, (ChatMessage.of_text("system", "Be brief."), *HI)):
         with (
-            contextlib.suppress(EngineError)
-            if "firefunction" in file.stem
-            else contextlib.nullcontext()
+            contextlib.suppress(EngineError) if "firefunction" in name else contextlib.nullcontext()
         ):
             template.check_question(messages, template.render(messages))
-    if file.stem == "muse-glimmer":
+    if name == "muse-glimmer":
         assert template.marks.opening == " to=self<|message|>"
         assert template.marks.closing == "<|eom|><|start|>assistant to=user<|message|>"
         assert not template.marks.are_listed
