@@ -361,6 +361,11 @@ FAULTS = (
         ("tests/engine/test_decoder.py",),
     ),
     Fault(
+        "how likely a token was is told with biases and penalties",
+        (("own = row.copy()", "own = row"),),
+        ("tests/engine/test_likelihoods.py",),
+    ),
+    Fault(
         "wide steps are learned as of an empty context",
         (("costs.add(width, step.n_ctx,", "costs.add(width, 0,"),),
         ("tests/engine/auto/test_controller.py",),

@@ -55,7 +55,8 @@ class TokenLikelihood(Checked, frozen=True):
 
     Attributes:
         drawn: The committed token.
-        best: The likeliest tokens, the likeliest first; as many as were asked for.
+        best: The likeliest tokens, the likeliest first; as many as were asked for, of those that
+            are possible at all.
     """
 
     drawn: LikelyToken

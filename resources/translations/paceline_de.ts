@@ -7153,6 +7153,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Jedes Modell bis 2B</translation>
     </message>
     <message>
+        <location filename="../../app/engine/decode/likelihoods.py"/>
+        <source>Ask for 0 to {most}.</source>
+        <translation>Fragen Sie nach 0 bis {most}.</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/hub/errors.py"/>
         <source>Ask for access on {where}.</source>
         <translation>Bitten Sie auf {where} um Zugang.</translation>
@@ -9109,6 +9114,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/fetching.py"/>
         <source>The header of the model cannot be kept ({why}).</source>
         <translation>Der Kopf der Modelldatei kann nicht aufbewahrt werden ({why}).</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/decode/likelihoods.py"/>
+        <source>The likeliest {n} tokens are asked for.</source>
+        <translation>Gefragt ist nach den {n} wahrscheinlichsten Token.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/curated.py"/>

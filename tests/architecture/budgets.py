@@ -28,8 +28,9 @@ BUDGETS = {
     "cli": Size(20, 3_890),
     "engine": Size(15, 1_850),
     "engine/auto": Size(10, 1_350),
-    # Stop texts count in the answer, and marks of reasoning are written as readers know them.
-    "engine/decode": Size(5, 780),
+    # Stop texts count in the answer, and marks of reasoning are written as readers know them; how
+    # likely tokens are is a file.
+    "engine/decode": Size(6, 840),
     "engine/draft": Size(25, 3_240),
     # Grammars are cut into lexemes that the library reads exactly; errors name their arguments.
     "engine/llama": Size(18, 3_050),

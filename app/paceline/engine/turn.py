@@ -12,6 +12,7 @@ from paceline.codec import made_of
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.decode.comparison import kept_of
 from paceline.engine.decode.decoder import Decoder
+from paceline.engine.decode.likelihoods import Likelihoods
 from paceline.engine.decode.text import TextAssembler
 from paceline.engine.draft.base import DrafterInfo, Workbench
 from paceline.engine.draft.registry import OFF_INFO, find
@@ -98,13 +99,14 @@ class Turn:
             )
         pair.check_files()
         check_fields(made_of(ReplySettings, command, seed=seed))
+        model, vocab = pair.target.model, pair.target.model.vocab
+        likelihoods = Likelihoods(vocab, command.n_likely) if command.n_likely != -1 else None
         prompt = encode_prompt(pair, command)
         self._prompt, self._notes, self._n_cut = prompt.tokens, prompt.notes, prompt.n_cut
         self._knows_marks = prompt.knows_marks
-        model = pair.target.model
-        begun = encode_begun(model.vocab, command, prompt)
+        begun = encode_begun(vocab, command, prompt)
         self._begun = begun.tokens
-        self._earlier = encode_earlier(model.vocab, command, prompt)
+        self._earlier = encode_earlier(vocab, command, prompt)
         n_ctx, n_prompt = pair.target.n_ctx, len(self._prompt) + len(begun.tokens)
         if n_prompt >= n_ctx:
             raise ContextFullError(
@@ -114,7 +116,6 @@ class Turn:
                 n_prompt=n_prompt,
                 n_ctx=n_ctx,
             )
-        vocab = model.vocab
         asked = complete(command.strategy, find)
         self._strategy = asked.value
         strategy = fitting(asked, pair)
@@ -150,6 +151,7 @@ class Turn:
                 max_tokens=command.max_tokens,
                 knowledge=pair.knowledge,
                 expected=command.expected,
+                likelihoods=likelihoods,
             )
         except BaseException:  # a drafter that cannot work here
             self._sampler.close()

@@ -28,13 +28,14 @@ from collections.abc import Callable, Generator, Sequence
 from paceline.engine.auto.knowledge import Knowledge
 from paceline.engine.auto.plain_time import PlainTime
 from paceline.engine.decode.comparison import Comparison, Divergence
+from paceline.engine.decode.likelihoods import Draw, Likelihoods
 from paceline.engine.decode.text import TextAssembler
 from paceline.engine.draft.auto_chain import make_chain
 from paceline.engine.draft.base import Workbench
 from paceline.engine.draft.chain import Chain
 from paceline.engine.draft.step_clock import StepClock
 from paceline.engine.draft.strategy import CompleteStrategy
-from paceline.engine.model.backend import Rows
+from paceline.engine.model.backend import Row, Rows
 from paceline.engine.model.context import CachedContext
 from paceline.engine.model.threads import own_clock
 from paceline.engine.model.tokens import TokenSequence, common_prefix
@@ -192,12 +193,15 @@ class Decoder:
         max_tokens: int,
         knowledge: Knowledge | None = None,
         expected: Sequence[int] = (),
+        likelihoods: Likelihoods | None = None,
     ) -> None:
         self._target = target
         self._bench = bench
         self._sampler = bench.sampler
         self._comparison = Comparison(bench.sampler, expected) if expected else None
+        self._likelihoods = likelihoods
         self._chooser = self._comparison or bench.sampler
+        self._draw: Draw
         self._text = text
         self._max_tokens = max_tokens
         self._knowledge = knowledge or Knowledge()
@@ -308,6 +312,7 @@ class Decoder:
         self.history = TokenSequence(prompt)
         self.history.extend(self._begun)
         self._n_prompt, self.meter.n_prompt = len(prompt), len(self.history)
+        self._draw = self._noted(self._chooser.sample)
         target, model = self._target, self._target.model
         self._longest = min(self._n_prompt + self._max_tokens, target.n_ctx + 1)
         self._n_most = min(model.max_rows - 1, target.widths.highest - 1, model.max_rollback)
@@ -346,15 +351,30 @@ class Decoder:
         if self._sampler.has_memory:
             for begun in self._begun:
                 self._sampler.commit(begun)
-        if not self._may_end:
-            rows[0][list(self._bench.eog)] = -math.inf
-        token = self._chooser.sample(rows[0], len(self._begun))
+        token = self._first_draw()(rows[0], len(self._begun))
         ended = self._commit(token)
         self._close_step(1, ended=ended)
         seconds = self._clock.end()
         self.meter.plain.add_same(seconds)
         trace = TokenTrace(token, SOURCE_TARGET, -1, None, self._text.text_end)
-        return StepCommitted(0, (trace,), self._new_text(), (), 0.0, 0.0, seconds, seconds)
+        likely = self._likelihoods.take(1) if self._likelihoods else ()
+        text = self._new_text()
+        return StepCommitted(0, (trace,), text, (), 0.0, 0.0, seconds, seconds, likely=likely)
+
+    def _first_draw(self) -> Draw:
+        """Return what draws the first token: no end, where the reply must go on."""
+        if self._may_end:
+            return self._draw
+
+        def draw(row: Row, position: int) -> int:
+            row[list(self._bench.eog)] = -math.inf
+            return self._chooser.sample(row, position)
+
+        return self._noted(draw)
+
+    def _noted(self, draw: Draw) -> Draw:
+        """Return what draws as `draw` does; likelihoods are noted where they are asked for."""
+        return self._likelihoods.noting(draw) if self._likelihoods else draw
 
     # ---------------------------------------------------------------------------------- step
 
@@ -393,7 +413,7 @@ class Decoder:
         own_s, sample_began = self._own() - own_began, _clock()
         position = len(history) - self._n_prompt
         self._ends.clear()
-        verdict = verify(rows, draft, position, self._chooser.sample, self._commit)
+        verdict = verify(rows, draft, position, self._draw, self._commit)
         sample_ended = _clock()
 
         # As far as the reply's end asks for, since some models go back only once.
@@ -430,6 +450,7 @@ class Decoder:
             lap.seconds,
             lap.plain,
             decision,
+            self._likelihoods.take(n_committed) if self._likelihoods else (),
         )
 
     def _mended(

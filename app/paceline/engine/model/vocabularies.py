@@ -22,6 +22,11 @@ from paceline.engine.model.backend import Vocabulary
 from paceline.sentence import sentence
 
 
+def name_or_piece(vocab: Vocabulary, token: int) -> bytes:
+    """Return a token's bytes as a reply shows them; of a control token, its name."""
+    return vocab.piece(token) or vocab.text(token)
+
+
 def vocabulary_hash(vocab: Vocabulary) -> str:
     """Return 16 hex digits that are the same for vocabularies whose tokens have the same texts."""
     return hash_of_texts([vocab.text(token) for token in range(vocab.n_tokens)])
