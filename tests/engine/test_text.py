@@ -115,25 +115,27 @@ def test_control_tokens_are_silent() -> None:
 # --------------------------------------------------------------------------------- stop texts
 
 
-def first_stop(pieces: Sequence[bytes], stops: Sequence[str]) -> tuple[str, bool]:
-    """The obvious way: look at the whole text after every token."""
+def first_stop(pieces: Sequence[bytes], stops: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """The obvious way, with the stops that begin there: see the whole text after every token."""
     data = b""
     for piece in pieces:
         data += piece
         text = data.decode("utf-8", "ignore")  # the text is sound, so only its end can be open
         places = [text.index(stop) for stop in stops if stop in text]
         if places:
-            return text[: min(places)], True
-    return data.decode(), False
+            at = min(places)
+            there = {stop for stop in stops if text.startswith(stop, at)}
+            return text[:at], tuple(sorted(there, key=len, reverse=True))
+    return data.decode(), ()
 
 
 @given(STOPPABLE, STOPS, PLACES)
 def test_stop_texts_against_the_obvious_way(text: str, stops: list[str], places: list[int]) -> None:
     pieces = cut(text.encode(), places)
     assembler = TextAssembler(Pieces(pieces), stops)
-    expected = first_stop(pieces, stops)
-    assert push_all(assembler, len(pieces)) == expected
-    assert assembler.text == expected[0]
+    expected, stopped_by = first_stop(pieces, stops)
+    assert push_all(assembler, len(pieces)) == (expected, bool(stopped_by))
+    assert (assembler.text, assembler.stopped_by) == (expected, stopped_by)
 
 
 @given(STOPPABLE, STOPS)

@@ -234,6 +234,7 @@ class Turn:
             reason = "cancelled"
         self._tell_control()
         stats = self.stats
+        stops = self._text.stopped_by if reason == "stop" else ()
         if self._earlier and not self._begun:
             stats = structs.replace(stats, kept=kept_of(self._earlier[0], decoder.generated))
         self._emit(
@@ -244,6 +245,7 @@ class Turn:
                 self._seed,
                 self._strategy,
                 stats,
+                next((stop for stop in stops if stop in self._command.stop), ""),
             )
         )
 

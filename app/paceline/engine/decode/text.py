@@ -21,6 +21,8 @@ class TextAssembler:
 
     Attributes:
         text_end: Characters decoded so far, held-back and cut ones included.
+        stopped_by: The stop texts that the reply is cut before, the longest first: of those in it,
+            what begins first.
 
     Args:
         vocab: Tells the tokens' bytes.
@@ -47,6 +49,7 @@ class TextAssembler:
         self.text_end = len(opening)
         self._shown = self._begun = 0
         self._cut: int | None = None
+        self.stopped_by: tuple[str, ...] = ()
         self._finder = AnswerFinder()
         self._stand_ins: Mapping[int, str] = marks.stand_ins if marks else {}
         self._writer = MarkWriter(marks, is_opened=bool(opening)) if marks else None
@@ -132,18 +135,23 @@ class TextAssembler:
         self._finder.look(self._text, is_whole=is_whole)
         begin = self._finder.begin
         hits = [
-            at for stop in self._stop_anywhere if (at := self._text.find(stop, self._passed)) >= 0
+            (at, stop)
+            for stop in self._stop_anywhere
+            if (at := self._text.find(stop, self._passed)) >= 0
         ]
         if begin is not None:
             first = max(begin, self._passed)
             hits += [
-                at
+                (at, stop)
                 for stop in self._stop
                 if (at := self._text.find(stop, max(self._searched - len(stop) + 1, first))) >= 0
             ]
             self._searched = self.text_end
         if hits:
-            self._cut = max(min(hits), self._begun)  # what readers have stays
+            first, _ = min(hits)
+            self._cut = max(first, self._begun)  # what readers have stays
+            stops = {stop for at, stop in hits if at == first}
+            self.stopped_by = tuple(sorted(stops, key=len, reverse=True))
         return bool(hits)
 
     def _undecided(self) -> int:
