@@ -1,4 +1,4 @@
-"""A gap in a text to fill in: the tokens of the prompt, and models that have no marks for it."""
+"""Prompts without a template: their tokens, and models without marks for a gap to fill in."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.test_service import Bench
-from fake_model import ByteVocabulary, FakeModel, scripted
+from fake_model import EOG, ByteVocabulary, FakeModel, scripted
 from paceline.engine.llama.backend import LlamaBackend
 from paceline.engine.model.backend import InfillMarks, Vocabulary, VocabularyFile
 from paceline.messages import (
@@ -34,10 +34,17 @@ class MarkedVocabulary(ByteVocabulary):
 
 
 class BeginningVocabulary(MarkedVocabulary):
-    """A text begins with a token, too."""
+    """A text begins with a token, too, which is read where it is written ``<begin>``."""
 
     bos = 4
     add_bos = True
+
+    def tokenize(self, text: str, *, special: bool) -> list[int]:
+        parts = text.split("<begin>") if special else [text]
+        first, *others = (
+            super(BeginningVocabulary, self).tokenize(p, special=special) for p in parts
+        )
+        return [*first, *(token for part in others for token in (self.bos, *part))]
 
 
 def bench_of(vocab: Vocabulary) -> Bench:
@@ -70,6 +77,8 @@ def count(bench: Bench, prompt: Prompt) -> int:
         (Infill("He", ""), [1, *b"He", 2, 3]),
         (Infill("", "<end>"), [1, 2, *b"<end>", 3]),  # no control token
         (RawText("He"), [*b"He"]),
+        (RawText("He<end>llo"), [*b"He<end>llo"]),
+        (RawText("He<end>llo", special=True), [*b"He", EOG, *b"llo"]),
         (Tokens((7, 1, 8)), [7, 1, 8]),
     ],
 )
@@ -82,11 +91,30 @@ def test_the_prompt_has_these_tokens(prompt: Prompt, tokens: list[int]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "special", "tokens"),
+    [
+        ("<begin>He", True, [4, *b"He"]),
+        ("He<begin>", True, [4, *b"He", 4]),
+        ("<begin><begin>", True, [4, 4]),
+        ("<begin>", True, [4]),
+        ("<begin>He", False, [4, *b"<begin>He"]),
+    ],
+)
+def test_a_text_that_begins_with_the_first_token_gets_no_second_one(
+    text: str, special: bool, tokens: list[int]
+) -> None:
+    bench = bench_of(BeginningVocabulary())
+    assert prompt_tokens(bench, RawText(text, special)) == tokens
+    assert count(bench, RawText(text, special)) == len(tokens)
+
+
+@pytest.mark.parametrize(
     ("vocab", "prompt", "code"),
     [
         (ByteVocabulary(), GAP, "no-infill"),
         (MarkedVocabulary(), Infill("", ""), "empty-prompt"),
         (BeginningVocabulary(), Infill("", ""), "empty-prompt"),
+        (BeginningVocabulary(), RawText("", special=True), "empty-prompt"),
     ],
 )
 def test_a_gap_that_cannot_be_filled_in_is_refused(

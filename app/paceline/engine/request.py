@@ -229,7 +229,9 @@ def _tokens_of(vocab: Vocabulary, prompt: RawText | Tokens | Infill) -> list[int
             _check_tokens(vocab, prompt.ids)
             tokens = list(prompt.ids)
         case RawText():
-            tokens = _begun_by_bos(vocab, vocab.tokenize(prompt.text, special=False))
+            tokens = vocab.tokenize(prompt.text, special=prompt.special)
+            if not (prompt.special and tokens[:1] == [vocab.bos]):  # it is written there already
+                tokens = _begun_by_bos(vocab, tokens)
         case Infill():
             tokens = _infill_tokens(vocab, prompt)
     if not tokens:
