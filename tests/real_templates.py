@@ -1,28 +1,9 @@
-"""Chat templates of the model families, as llama.cpp keeps them beside its tests.
-
-``real_templates.source("Qwen-Qwen3-0.6B")`` from a test, and ``python tests/real_templates.py`` to
-bring them. The source package of llama-cpp-python is downloaded once; its templates are kept in the
-cache of `make_pairs`, in the folder ``templates``. Nothing of them is a part of Paceline.
-``PACELINE_VOCABULARIES`` may name the folder ``models`` of llama.cpp's sources in their place.
-"""
+"""Chat templates of the model families, as llama.cpp keeps them: see `llama_files`."""
 
 from __future__ import annotations
 
-import functools
-import os
-import subprocess
-import sys
-import tarfile
-import tempfile
-from importlib.metadata import version
-from pathlib import Path
+import llama_files
 
-import pytest
-
-import make_pairs
-from real_models import NoPackageIndexError
-
-PACKAGE = "llama-cpp-python"
 NAMES = (
     "Apertus-8B-Instruct",
     "Apriel-1.6-15b-Thinker-fixed",
@@ -95,7 +76,7 @@ NAMES = (
     "unsloth-mistral-Devstral-Small-2507",
     "upstage-Solar-Open-100B",
 )
-"""Those of version 0.3.36."""
+"""Those of version 0.3.36 of llama-cpp-python."""
 
 
 def source(name: str) -> str:
@@ -104,69 +85,4 @@ def source(name: str) -> str:
     Args:
         name: One of `NAMES`.
     """
-    found = _folder()
-    if isinstance(found, str):
-        pytest.skip(found)
-    file = found / f"{name}.jinja"
-    if not file.exists():
-        pytest.skip(f"this version of {PACKAGE} has no template {name}")
-    return file.read_text("utf-8")
-
-
-@functools.cache
-def _folder() -> Path | str:
-    """The folder that has them, or why there is none."""
-    try:
-        return folder()
-    except NoPackageIndexError as error:
-        return str(error)
-
-
-def folder() -> Path:
-    """The folder that has the templates; made now if it is not there yet.
-
-    Raises:
-        NoPackageIndexError: The package has to be downloaded and cannot be.
-    """
-    given = os.environ.get("PACELINE_VOCABULARIES")
-    if given and (unpacked := Path(given) / "templates").is_dir():
-        return unpacked
-    kept = make_pairs.cache_folder() / "templates"
-    made = kept / version(PACKAGE)
-    if made.is_dir():
-        return made
-    kept.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=kept, prefix=".making-") as scratch:
-        written = Path(scratch) / made.name
-        unpack(_download(Path(scratch)), written)
-        try:
-            written.rename(made)
-        except OSError:  # another process was faster
-            if not made.is_dir():
-                raise
-    return made
-
-
-def _download(scratch: Path) -> Path:
-    requirement = f"{PACKAGE}=={version(PACKAGE)}"
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-    command += ["--disable-pip-version-check", "--no-binary", PACKAGE, "--dest", str(scratch)]
-    done = subprocess.run([*command, requirement], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise NoPackageIndexError(f"there is no package index that has the sources of {PACKAGE}")
-    return next(scratch.glob("*.tar.gz"))
-
-
-def unpack(archive: Path, into: Path) -> None:
-    """Write the templates of a source package into a folder, which is made."""
-    into.mkdir()
-    with tarfile.open(archive) as packed:
-        for member in packed:
-            path = Path(member.name)
-            if path.suffix == ".jinja" and path.parts[-3:-1] == ("models", "templates"):
-                file = packed.extractfile(member)
-                (into / path.name).write_bytes(file.read() if file else b"")
-
-
-if __name__ == "__main__":
-    print(folder())
+    return llama_files.find(f"templates/{name}.jinja").read_text("utf-8")
