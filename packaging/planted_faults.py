@@ -371,6 +371,16 @@ FAULTS = (
         ("tests/engine/test_stops.py",),
     ),
     Fault(
+        "a lookup goes on with the index of another conversation",
+        (("if same_chat and shape ==", "if shape =="),),
+        ("tests/engine/test_conversations_apart.py",),
+    ),
+    Fault(
+        "programs are drafted from the texts of earlier chats",
+        (("earlier=pair.earlier if command.remember else None", "earlier=pair.earlier"),),
+        ("tests/engine/test_conversations_apart.py",),
+    ),
+    Fault(
         "wide steps are learned as of an empty context",
         (("costs.add(width, step.n_ctx,", "costs.add(width, 0,"),),
         ("tests/engine/auto/test_controller.py",),
