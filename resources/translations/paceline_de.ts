@@ -7058,7 +7058,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Eine Nachricht kann {most} Dateien haben; das wären {n}.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/request.py"/>
+        <location filename="../../app/engine/prompt/conversation.py"/>
         <source>A message has the role “{role}”.</source>
         <translation>Eine Nachricht hat die Rolle „{role}“.</translation>
     </message>
@@ -7111,6 +7111,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/model/translation.py"/>
         <source>A text that is to be replaced for the draft model, or its replacement, is empty.</source>
         <translation>Ein Text, der für das Entwurfsmodell ersetzt werden soll, oder sein Ersatz ist leer.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/conversation.py"/>
+        <source>A tool's result answers the call “{call}”, but no message before it has made such a call.</source>
+        <translation>Das Ergebnis eines Werkzeugs beantwortet den Aufruf „{call}“, aber keine Nachricht davor enthält einen solchen Aufruf.</translation>
     </message>
     <message>
         <location filename="../../app/resources/curated_pairs.json"/>
@@ -8434,6 +8439,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Legen Sie alle Teile in einen Ordner.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/prompt/conversation.py"/>
+        <source>Put the assistant's message with the call before it.</source>
+        <translation>Stelle die Nachricht des Assistenten mit dem Aufruf davor.</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/advice.py"/>
         <source>Reasoning models</source>
         <translation>Modelle, die nachdenken</translation>
@@ -8469,7 +8479,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Setzen Sie den Download fort.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/request.py"/>
+        <location filename="../../app/engine/prompt/conversation.py"/>
         <source>Roles are {role_names}.</source>
         <translation>Rollen sind {role_names}.</translation>
     </message>
@@ -8699,6 +8709,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/hub/errors.py"/>
         <source>The address that the Hub gave for the file does not work any more.</source>
         <translation>Die Adresse, die der Hub für die Datei gab, gilt nicht mehr.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/conversation.py"/>
+        <source>The arguments of a call of the tool “{tool}” are not a JSON object.</source>
+        <translation>Die Argumente eines Aufrufs des Werkzeugs „{tool}“ sind kein JSON-Objekt.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
@@ -9206,6 +9221,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Die ältesten {n} Nachrichten wurden weggelassen, weil der Chat nicht mehr in den Kontext passt.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/prompt/conversation.py"/>
+        <source>The parameters of the tool “{tool}” are not a JSON object.</source>
+        <translation>Die Parameter des Werkzeugs „{tool}“ sind kein JSON-Objekt.</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/attachments.py"/>
         <source>The pasted text has {size:.1f} MB; a file may have 1 MB.</source>
         <translation>Der eingefügte Text hat {size:.1f} MB; eine Datei darf 1 MB haben.</translation>
@@ -9216,7 +9236,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Der Prompt hat {n_prompt:,} Token, aber der Kontext fasst {n_ctx:,}.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/request.py"/>
+        <location filename="../../app/engine/prompt/conversation.py"/>
         <source>The prompt is empty.</source>
         <translation>Der Prompt ist leer.</translation>
     </message>
@@ -9511,6 +9531,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Dieses Modell will Fragen und Antworten abwechselnd: Nachbarn derselben Rolle wurden zusammengefügt, und Antworten vor der ersten Frage weggelassen.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/prompt/template.py"/>
+        <source>This model's chat template cannot write these tools, so they, their calls and results were put into the prompt as text.</source>
+        <translation>Die Chat-Vorlage dieses Modells kann diese Werkzeuge nicht schreiben; daher stehen sie mit ihren Aufrufen und Ergebnissen als Text im Prompt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/template.py"/>
+        <source>This model's chat template leaves out what the model said beside a call of a tool.</source>
+        <translation>Die Chat-Vorlage dieses Modells lässt weg, was das Modell neben dem Aufruf eines Werkzeugs gesagt hat.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/model/states.py"/>
         <source>This model's state is copied before each draft. When tokens are rejected, those before them are decoded once more.</source>
         <translation>Der Zustand dieses Modells wird vor jedem Entwurf kopiert. Werden Token verworfen, werden die davor noch einmal dekodiert.</translation>
@@ -9751,9 +9781,14 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Schreiben Sie ihn neu.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/request.py"/>
+        <location filename="../../app/engine/prompt/conversation.py"/>
         <source>Write something first.</source>
         <translation>Schreiben Sie erst etwas.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/conversation.py"/>
+        <source>Write them as a JSON object of at most {deepest} levels.</source>
+        <translation>Schreibe sie als JSON-Objekt mit höchstens {deepest} Ebenen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/strategy.py"/>

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from engine.test_service import Bench
 from fake_model import ByteVocabulary, FakeModel, scripted
+from paceline.content import Tool
 from paceline.engine.prompt.formats import CHATML
 from paceline.engine.prompt.size import (
     FAR,
@@ -236,9 +237,11 @@ def test_many_times_too_long_needs_no_rendering_of_the_whole() -> None:
     rendered: list[int] = []
 
     class Watched(ChatTemplate):
-        def encode(self, messages: Sequence[ChatMessage]) -> tuple[list[int], tuple[str, ...]]:
+        def encode(
+            self, messages: Sequence[ChatMessage], tools: Sequence[Tool] = ()
+        ) -> tuple[list[int], tuple[str, ...]]:
             rendered.append(len(messages))
-            return super().encode(messages)
+            return super().encode(messages, tools)
 
     t = Watched(PLAIN, ByteVocabulary())
     prompt = encode_fitting(PromptSizes(t), chat(401), 1000, 100)
@@ -265,10 +268,12 @@ def test_while_the_last_message_changes_nothing_is_rendered() -> None:
     n_rendered = 0
 
     class Watched(ChatTemplate):
-        def encode(self, messages: Sequence[ChatMessage]) -> tuple[list[int], tuple[str, ...]]:
+        def encode(
+            self, messages: Sequence[ChatMessage], tools: Sequence[Tool] = ()
+        ) -> tuple[list[int], tuple[str, ...]]:
             nonlocal n_rendered
             n_rendered += 1
-            return super().encode(messages)
+            return super().encode(messages, tools)
 
     t = Watched(PLAIN, ByteVocabulary())
     sizes = PromptSizes(t)

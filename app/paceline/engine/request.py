@@ -10,11 +10,11 @@ from typing import NamedTuple, TypeVar
 
 from msgspec import structs
 
-from paceline.content import ROLES
 from paceline.engine.decode.text import TextAssembler
 from paceline.engine.model.backend import Reasoning, Vocabulary
 from paceline.engine.model.tokens import TokenSequence, last_ids
 from paceline.engine.pair import LoadedPair
+from paceline.engine.prompt.conversation import check_calls, check_chat, empty_prompt, tools_of
 from paceline.engine.prompt.learned_marks import OPENING, LearnedMarks, as_texts
 from paceline.engine.prompt.reasoning_marks import PAIRS, opened_by
 from paceline.engine.prompt.segments import Segment, tokenize_after
@@ -52,7 +52,6 @@ _LONGEST_SHOWN = 100_000
 """Characters of a prompt that is shown."""
 _LONGEST_OWN = 1_000_000
 """Characters of a template that can be edited; an event has to hold it."""
-_ROLE_NAMES = ", ".join(sorted(ROLES))
 
 
 def make_sampler(
@@ -235,7 +234,7 @@ def _tokens_of(vocab: Vocabulary, prompt: RawText | Tokens | Infill) -> list[int
         case Infill():
             tokens = _infill_tokens(vocab, prompt)
     if not tokens:
-        raise _empty()
+        raise empty_prompt()
     return tokens
 
 
@@ -260,7 +259,8 @@ def _begun_by_bos(vocab: Vocabulary, tokens: list[int]) -> list[int]:
 
 
 def _encode_chat(pair: LoadedPair, command: StartTurn, chat: Chat) -> FittedPrompt:
-    check_messages(chat.messages)
+    check_chat(chat)
+    tools = tools_of(chat)
     vocab = pair.target.model.vocab
 
     def encode(prompts: PromptSizes) -> FittedPrompt:
@@ -268,11 +268,11 @@ def _encode_chat(pair: LoadedPair, command: StartTurn, chat: Chat) -> FittedProm
         if chat.cuts:
             n_begun = len(vocab.tokenize(command.begun_text, special=False))
             n_ctx = max(pair.target.n_ctx - n_begun, 1)
-            fitted = encode_fitting(prompts, chat.messages, n_ctx, command.max_tokens)
+            fitted = encode_fitting(prompts, chat.messages, n_ctx, command.max_tokens, tools)
         else:
-            fitted = FittedPrompt(*template.encode(chat.messages), 0)
+            fitted = FittedPrompt(*template.encode(chat.messages, tools), 0)
         ids = chain.from_iterable(fitted.tokens.texts())
-        template.check_question(chat.messages, _text_of(vocab, ids))
+        template.check_question(chat.messages, _text_of(vocab, ids), tools)
         opening = _opening(template, fitted.tokens, chat.messages)
         return fitted._replace(
             opening=opening,
@@ -304,7 +304,7 @@ def _encode_chat(pair: LoadedPair, command: StartTurn, chat: Chat) -> FittedProm
 
     fitted = _by_template(pair, chat.prompting, encode_all)
     if not fitted.tokens:
-        raise _empty()
+        raise empty_prompt()
     if pair.template_failure and not chat.prompting.template:
         fitted = fitted._replace(notes=(pair.template_failure, *fitted.notes))
     return fitted
@@ -354,28 +354,6 @@ def _by_template(pair: LoadedPair, prompting: Prompting, work: Callable[[PromptS
         return work(pair.prompts(prompting))
 
 
-def check_messages(messages: Sequence[ChatMessage]) -> None:
-    """Refuse a conversation that no template should see.
-
-    Raises:
-        ValueOutOfRangeError: It is empty, or holds a role that does not exist.
-    """
-    if not any(m.text.strip() for m in messages):
-        raise _empty()
-    for role in {m.role for m in messages}.difference(ROLES):  # would smuggle control tokens in
-        raise ValueOutOfRangeError(
-            "no-such-role",
-            "A message has the role “{role}”.",
-            "Roles are {role_names}.",
-            role=role,
-            role_names=_ROLE_NAMES,
-        )
-
-
-def _empty() -> UserError:
-    return ValueOutOfRangeError("empty-prompt", "The prompt is empty.", "Write something first.")
-
-
 _log = logging.getLogger(__name__)
 
 
@@ -387,10 +365,11 @@ def count_tokens(pair: LoadedPair | None, command: CountTokens) -> TokensCounted
     limit = n_ctx - room_for_reply(n_ctx, command.max_tokens)
 
     def count(sizes: PromptSizes, chat: Chat) -> TokensCounted:
-        messages = chat.messages
-        n_cut, n_tokens = 0, sizes.count(messages, limit)
+        messages, tools = chat.messages, tools_of(chat)
+        n_cut, n_tokens = 0, sizes.count(messages, limit, tools)
         if chat.cuts and n_tokens > limit:
-            n_cut = Cutter(messages, sizes, limit).n_cut(lambda kept: sizes.count(kept, limit))
+            cutter = Cutter(messages, sizes, limit, tools)
+            n_cut = cutter.n_cut(lambda kept: sizes.count(kept, limit, tools))
         per_message = at_most(sizes.of_messages(messages), n_tokens)
         return TokensCounted(n_tokens, n_ctx, per_message, n_cut)
 
@@ -398,7 +377,7 @@ def count_tokens(pair: LoadedPair | None, command: CountTokens) -> TokensCounted
         if not isinstance(prompt, Chat):
             n_tokens = len(_tokens_of(pair.target.model.vocab, prompt))
             return TokensCounted(n_tokens, n_ctx)
-        check_messages(prompt.messages)
+        check_chat(prompt)
         return _by_template(pair, prompt.prompting, lambda sizes: count(sizes, prompt))
     except UserError as error:
         _log.debug("a prompt cannot be counted: %s", error)
@@ -413,10 +392,12 @@ def render_prompt(pair: LoadedPair | None, command: RenderPrompt) -> PromptRende
 
     def render(prompts: PromptSizes) -> PromptRendered:
         nonlocal shown
+        check_calls(command.chat)
         template = prompts.template
         shown = structs.replace(shown, thinking=template.switch.choices)
-        text, notes = template.render_with_notes(command.chat.messages)
-        template.check_question(command.chat.messages, text)
+        chat, tools = command.chat, tools_of(command.chat)
+        text, notes = template.render_with_notes(chat.messages, tools)
+        template.check_question(chat.messages, text, tools)
         return structs.replace(
             shown,
             text=text[-_LONGEST_SHOWN:],

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from paceline.engine.prompt.reasoning_marks import CHANNEL, PAIRS
 from paceline.engine.prompt.renderer import Job, Outcome
 from paceline.messages import ChatMessage
@@ -75,7 +77,7 @@ def learn(
         for given in variables
         for job in (
             Job((question,), given),
-            Job((question, answer), given, _REASONING),
+            Job((question, structs.replace(answer, reasoning=_REASONING)), given),
             Job((question, answer), given),
         )
     ]

@@ -8,13 +8,15 @@ next question starts another one.
 from __future__ import annotations
 
 import atexit
-import functools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from typing import Any, NamedTuple
 
+from msgspec import structs
+
 from paceline.codec import decode
-from paceline.content import Part, Text
+from paceline.content import Part, Text, Tool, ToolCall, with_texts
 from paceline.engine.refusals import TOO_LARGE
 from paceline.errors import EngineError
 from paceline.messages import ChatMessage
@@ -32,6 +34,8 @@ _HINT = sentence("Close other programs and try again.")
 
 _REASONING_NAMES = ("reasoning_content", "reasoning", "thinking")
 """What templates call the reasoning of a reply."""
+_PLAN = "tool_plan"
+"""What Cohere's templates call all that is said before a call."""
 
 
 class Job(NamedTuple):
@@ -40,22 +44,118 @@ class Job(NamedTuple):
     Attributes:
         messages: A conversation.
         variables: Given besides those that all templates are given.
-        reasoning: Of its last message; empty: it has none.
+        tools: Those that the model is told of.
+        takes_text: Whether the template wants the arguments of calls as text, not as objects.
     """
 
     messages: Sequence[ChatMessage]
     variables: Mapping[str, Any]
-    reasoning: str = ""
+    tools: Sequence[Tool] = ()
+    takes_text: bool = False
+
+    def with_texts(self, change: Callable[[str], str], field: Callable[[str], str]) -> Job:
+        """Return the same with other texts.
+
+        Args:
+            change: What becomes of what is said and reasoned.
+            field: And of descriptions, parameters and arguments, each name and text in them.
+        """
+        messages = [
+            structs.replace(
+                m,
+                content=with_texts(m.content, change),
+                reasoning=m.reasoning and change(m.reasoning),
+                calls=tuple(self._call_with(call, field) for call in m.calls),
+            )
+            for m in self.messages
+        ]
+        tools = [_tool_with(tool, field) for tool in self.tools]
+        return self._replace(messages=messages, tools=tools)
+
+    def fields(self) -> list[str]:
+        """Return every text that `with_texts` changes as a field."""
+        found: list[str] = []
+
+        def seen(text: str) -> str:
+            found.append(text)
+            return text
+
+        for tool in self.tools:
+            _tool_with(tool, seen)
+        for message in self.messages:
+            for call in message.calls:
+                self._call_with(call, seen)
+        return found
+
+    def _call_with(self, call: ToolCall, field: Callable[[str], str]) -> ToolCall:
+        change = field if self.takes_text else partial(_json_with, change=field)
+        return structs.replace(call, arguments=change(call.arguments))
+
+    def names(self) -> Iterator[str]:
+        """Yield names of tools and ids of calls, which cannot be changed."""
+        yield from (tool.name for tool in self.tools)
+        for message in self.messages:
+            yield from (part for call in message.calls for part in (call.id, call.name))
 
     def as_json(self) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """Return what the process is told of it."""
-        told: list[dict[str, Any]] = [
-            {"role": m.role, "content": [_as_told(part) for part in m.content]}
-            for m in self.messages
-        ]
-        if self.reasoning:
-            told[-1] |= dict.fromkeys(_REASONING_NAMES, self.reasoning)
-        return told, dict(self.variables)
+        called = {call.id: call.name for message in self.messages for call in message.calls}
+        told = [self._message(message, called) for message in self.messages]
+        tools = {"tools": list(map(told_tool, self.tools))} if self.tools else {}
+        return told, {**self.variables, **tools}
+
+    def _message(self, message: ChatMessage, called: Mapping[str, str]) -> dict[str, Any]:
+        told: dict[str, Any] = {
+            "role": message.role,
+            "content": [_as_told(part) for part in message.content],
+        }
+        if message.reasoning:
+            told |= dict.fromkeys(_REASONING_NAMES, message.reasoning)
+        if message.calls:
+            told["tool_calls"] = list(map(self._call, message.calls))
+            told[_PLAN] = "\n\n".join(filter(None, (message.reasoning, message.text)))
+        if message.role == "tool":
+            told |= {"tool_call_id": message.answers, "name": called.get(message.answers, "")}
+        return told
+
+    def _call(self, call: ToolCall) -> dict[str, Any]:
+        arguments = call.arguments if self.takes_text else json.loads(call.arguments)
+        function = {"name": call.name, "arguments": arguments}
+        return {"id": call.id, "type": "function", "function": function}
+
+
+def _tool_with(tool: Tool, field: Callable[[str], str]) -> Tool:
+    return structs.replace(
+        tool,
+        description=field(tool.description),
+        parameters=tool.parameters and _json_with(tool.parameters, field),
+    )
+
+
+def _json_with(text: str, change: Callable[[str], str]) -> str:
+    """Return a JSON text with every name and every text in it changed."""
+
+    def changed(value: Any) -> Any:
+        match value:
+            case str():
+                return change(value)
+            case list():
+                return list(map(changed, value))
+            case dict():
+                return {change(key): changed(part) for key, part in value.items()}
+            case _:
+                return value
+
+    return json.dumps(changed(json.loads(text)), ensure_ascii=False)
+
+
+def told_tool(tool: Tool) -> dict[str, Any]:
+    """Return a tool as OpenAI's interface describes it, which templates are written for."""
+    parameters = json.loads(tool.parameters or "{}")
+    if "properties" not in parameters:
+        parameters = {"type": "object", "properties": {}, **parameters}
+    function = {"name": tool.name, "description": tool.description, "parameters": parameters}
+    return {"type": "function", "function": function}
 
 
 def _as_told(part: Part) -> dict[str, Any]:
@@ -158,7 +258,7 @@ def _decode(payload: bytes) -> list[Outcome]:
         raise WireError(str(error)[:200]) from None
 
 
-@functools.cache
+@cache
 def renderer() -> Renderer:
     """Return the one of this program; its process ends with the program."""
     shared = Renderer()

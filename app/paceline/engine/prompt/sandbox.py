@@ -14,7 +14,7 @@ import faulthandler
 import functools
 import json
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from traceback import walk_tb
 from typing import Any, NoReturn
 
@@ -33,6 +33,7 @@ _ALONE_S = 3  # longer than `renderer` waits: for when that is gone
 _TEMPLATE_FILE = "<template>"  # where Jinja says that its compiled code stands
 _LONGEST_REASON = 300
 _KEPT_TEMPLATES = 4
+_N_USUAL = 2  # role and content
 Message = dict[str, Any]
 
 
@@ -72,11 +73,31 @@ def _tojson(  # with the arguments that `transformers` gives it
         indent=indent,
         separators=separators,
         sort_keys=sort_keys,
+        default=_listed,
     )
 
 
+def _listed(value: Any) -> list[Any]:
+    """Return the values of what filters like `map` yield, which Jinja's dialects write as lists."""
+    if not isinstance(value, Iterator):
+        raise TypeError(f"{type(value).__name__} is not JSON")
+    return list(value)
+
+
+class _Environment(ImmutableSandboxedEnvironment):
+    """The sandbox, in which a template may change lists of its own, as Kimi's does."""
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        is_own_list = attr in ("append", "pop") and type(obj) is list
+        return is_own_list or super().is_safe_attribute(obj, attr, value)
+
+
+class _Given(list[Message]):
+    """The messages, which no template may change."""
+
+
 def _environment() -> ImmutableSandboxedEnvironment:
-    env = ImmutableSandboxedEnvironment(
+    env = _Environment(
         trim_blocks=True,
         lstrip_blocks=True,
         extensions=["jinja2.ext.loopcontrols", _Generation],
@@ -126,13 +147,18 @@ class Template:
         """
         if not self._takes_parts:
             messages = [{**message, "content": _text_of(message)} for message in messages]
-        return self._template.render(messages=messages, **self._usual, **variables)
+        return self._template.render(messages=_Given(messages), **self._usual, **variables)
 
 
 def _text_of(message: Message) -> str:
     """Return the content of a message as `paceline.content.text_of` does."""
     texts = [part.get("text", "") for part in message["content"]]
     return texts[0] if len(texts) == 1 else "\n\n".join(filter(None, texts))
+
+
+def _length(message: Message) -> int:
+    """Return about the characters of a message with all that belongs to it."""
+    return len(_text_of(message)) if len(message) == _N_USUAL else len(json.dumps(message))
 
 
 _prepared = functools.lru_cache(_KEPT_TEMPLATES)(Template)
@@ -177,7 +203,7 @@ def _answer(request: dict[str, Any]) -> Any:
     outcomes = tuple(
         _outcome(
             functools.partial(render, messages, variables),
-            100_000 + 8 * sum(len(_text_of(message)) for message in messages),
+            100_000 + 8 * (len(json.dumps(variables)) + sum(map(_length, messages))),
         )
         for messages, variables in request["jobs"]
     )

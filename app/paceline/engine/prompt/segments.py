@@ -6,7 +6,8 @@ they tokenize, and llama.cpp puts one after every control token. Within a text t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from paceline.engine.model.backend import Vocabulary
 
@@ -28,6 +29,42 @@ def encode_segments(vocab: Vocabulary, segments: Iterable[Segment]) -> list[int]
         else:
             tokens += tokenize_after(vocab, text, special=special)
     return tokens
+
+
+_WAYS: tuple[Callable[[str], str], ...] = (
+    str,
+    str.strip,
+    lambda text: json.dumps(text, ensure_ascii=False)[1:-1],
+    lambda text: json.dumps(text)[1:-1],
+)
+"""How a template writes what it is given, if it does not rewrite it."""
+
+
+def filled(pieces: Sequence[str], texts: Mapping[str, str], plain: str) -> list[Segment]:
+    """Return a prompt that was cut at placeholders, with the texts in their places.
+
+    Args:
+        pieces: In turns what the template wrote, and a placeholder.
+        texts: What each placeholder stands for; nothing else is one.
+        plain: The prompt without placeholders.
+
+    Returns:
+        Its pieces, of which the texts hold no control tokens; none: the template rewrites texts.
+    """
+    for way in (str, str.strip):
+        found = [(way(texts[p]), False) if p in texts else (p, True) for p in pieces]
+        if "".join(text for text, _ in found) == plain:
+            return found
+    found, at = [], 0
+    for piece, then in zip(pieces, [*pieces[1:], ""], strict=True):
+        ways = [way(texts[piece]) for way in _WAYS] if piece in texts else [piece]
+        follows = "" if then in texts else then
+        text = next((text for text in ways if plain.startswith(text + follows, at)), None)
+        if text is None:
+            return []
+        found.append((text, piece not in texts))
+        at += len(text)
+    return found if at == len(plain) else []
 
 
 def tokenize_after(vocab: Vocabulary, text: str, *, special: bool) -> list[int]:

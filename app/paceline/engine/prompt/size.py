@@ -25,7 +25,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
-from paceline.content import beyond_text
+from paceline.content import Tool
 from paceline.engine.model.backend import Reasoning
 from paceline.engine.model.tokens import TokenSequence
 from paceline.engine.prompt.learned_marks import MarkTexts
@@ -47,7 +47,7 @@ _UNKNOWN_SHARE = 4  # tokens around a message, where the template does not let t
 _END_OF_REASONING = "</think>"
 _REASONING = "inwardness"
 
-_Key = tuple[tuple[ChatMessage, ...], str]
+_Key = tuple[tuple[ChatMessage, ...], str, tuple[Tool, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,7 @@ class PromptSizes:
         self._sizes: OrderedDict[str, int] = OrderedDict()
         self._n_characters = 0
         self._around: OrderedDict[_Key, int] = OrderedDict()
+        self._of_tools: dict[tuple[Tool, ...], int] = {}
 
     @cached_property
     def shares(self) -> Shares:
@@ -100,38 +101,57 @@ class PromptSizes:
             of_user, max(pair, 0) - of_user, max(alone - of_user, 0), _REASONING not in text
         )
 
-    def count(self, messages: Sequence[ChatMessage], limit: int) -> int:
+    def count(self, messages: Sequence[ChatMessage], limit: int, tools: Sequence[Tool] = ()) -> int:
         """Return the tokens of the prompt.
 
         Args:
             messages: The conversation, at least one message.
             limit: Exact near it, a few tokens off elsewhere, and a sum of sizes far above it.
+            tools: Those that the model is told of.
 
         Raises:
             EngineError: The template refuses the conversation.
         """
-        total = self.total(messages)
+        total = self.total(messages, tools)
         if is_hopeless(total, limit):
             return total
         last = messages[-1]
-        if beyond_text(last.content) or not self._is_plain(last.text):
-            return len(self.template.encode(messages)[0])
-        key = tuple(messages[:-1]), last.role
+        is_text_alone = last == ChatMessage.of_text(last.role, last.text)
+        if not (is_text_alone and self._is_plain(last.text)):
+            return len(self.template.encode(messages, tools)[0])
+        key = tuple(messages[:-1]), last.role, tuple(tools)
         around = self._around.get(key)
         if around is not None:
             self._around.move_to_end(key)
             n_tokens = around + self.of_text(last.text)
             if abs(n_tokens - limit) > max(NEAR, NEAR_SHARE * limit):
                 return n_tokens
-        n_tokens = len(self.template.encode(messages)[0])
+        n_tokens = len(self.template.encode(messages, tools)[0])
         self._around[key] = n_tokens - self.of_text(last.text)
         if len(self._around) > _MOST_CONVERSATIONS:
             self._around.popitem(last=False)
         return n_tokens
 
-    def total(self, messages: Sequence[ChatMessage]) -> int:
+    def total(self, messages: Sequence[ChatMessage], tools: Sequence[Tool] = ()) -> int:
         """Return the sum of all sizes: about the tokens of the prompt, and the same every time."""
-        return self.shares.fixed + sum(self.of_messages(messages))
+        return self.shares.fixed + self.of_tools(tools) + sum(self.of_messages(messages))
+
+    def of_tools(self, tools: Sequence[Tool]) -> int:
+        """Return what the description of the tools takes; measured once for those asked last."""
+        if not tools:
+            return 0
+        given = tuple(tools)
+        if given not in self._of_tools:
+            self._of_tools = {given: self._measured(given)}
+        return self._of_tools[given]
+
+    def _measured(self, tools: tuple[Tool, ...]) -> int:
+        asked = [ChatMessage.of_text("user", "Why")]
+        try:
+            with_tools, alone = (len(self.template.encode(asked, each)[0]) for each in (tools, ()))
+        except EngineError:
+            return sum(self.of_text(part) for t in tools for part in (t.description, t.parameters))
+        return with_tools - alone
 
     def of_messages(self, messages: Sequence[ChatMessage]) -> list[int]:
         """Return what each message takes, independent of its neighbours."""
@@ -164,7 +184,8 @@ class PromptSizes:
             return self.of_text(text) + shares.user
         if shares.drops_reasoning:
             text = text.rpartition(_END_OF_REASONING)[2].lstrip()
-        return self.of_text(text) + shares.assistant
+        called = sum(self.of_text(part) for c in message.calls for part in (c.name, c.arguments))
+        return self.of_text(text) + called + shares.assistant
 
 
 def is_hopeless(total: int, limit: int) -> bool:
@@ -214,14 +235,24 @@ class Cutter:
         messages: All of it.
         sizes: Knows how many tokens each message takes.
         limit: Tokens that the prompt may have.
+        tools: Those that the model is told of.
     """
 
-    def __init__(self, messages: Sequence[ChatMessage], sizes: PromptSizes, limit: int) -> None:
+    def __init__(
+        self,
+        messages: Sequence[ChatMessage],
+        sizes: PromptSizes,
+        limit: int,
+        tools: Sequence[Tool] = (),
+    ) -> None:
         spoken = [i for i, message in enumerate(messages) if message.role != "system"]
         each = sizes.of_messages(messages)
         sums = [0, *accumulate(each[i] for i in spoken)]
-        total = sizes.total(messages)
-        questions = [k for k, i in enumerate(spoken) if k and messages[i].role == "user"]
+        total = sizes.total(messages, tools)
+        waiting = _waiting_calls(messages)
+        questions = [
+            k for k, i in enumerate(spoken) if k and messages[i].role == "user" and i not in waiting
+        ]
         places = _places(questions, sums, (1 - FULL) * limit)
         if places:
             questions = [question for question in questions if question > places[-1]]
@@ -257,6 +288,17 @@ class Cutter:
         if is_hopeless(self._sizes[i], self._limit):
             return False
         return measure(without_oldest(self._messages, self._places[i])) <= self._limit
+
+
+def _waiting_calls(messages: Sequence[ChatMessage]) -> set[int]:
+    """Return the messages between a call and its result: no place to part them."""
+    called: dict[str, int] = {}
+    between: set[int] = set()
+    for i, message in enumerate(messages):
+        called |= {call.id: i for call in message.calls}
+        if message.role == "tool":
+            between.update(range(called.get(message.answers, i) + 1, i + 1))
+    return between
 
 
 def _places(questions: Sequence[int], sums: Sequence[int], step: float) -> list[int]:
@@ -299,6 +341,7 @@ def encode_fitting(
     messages: Sequence[ChatMessage],
     n_ctx: int,
     max_tokens: int,
+    tools: Sequence[Tool] = (),
 ) -> FittedPrompt:
     """Put a conversation through the template, without its oldest messages if need be.
 
@@ -306,19 +349,19 @@ def encode_fitting(
         EngineError: The template refuses it.
     """
     limit, template = n_ctx - room_for_reply(n_ctx, max_tokens), sizes.template
-    if not is_hopeless(sizes.total(messages), limit):
-        tokens, notes = template.encode(messages)
+    if not is_hopeless(sizes.total(messages, tools), limit):
+        tokens, notes = template.encode(messages, tools)
         if len(tokens) <= limit:
             return FittedPrompt(tokens, notes, 0)
     tried: dict[int, tuple[TokenSequence, tuple[str, ...]]] = {}
 
     def measure(kept: Sequence[ChatMessage]) -> int:
-        tried[len(kept)] = encoded = template.encode(kept)
+        tried[len(kept)] = encoded = template.encode(kept, tools)
         return len(encoded[0])
 
-    n_cut = Cutter(messages, sizes, limit).n_cut(measure)
+    n_cut = Cutter(messages, sizes, limit, tools).n_cut(measure)
     kept = without_oldest(messages, n_cut)
-    tokens, notes = tried.get(len(kept)) or template.encode(kept)
+    tokens, notes = tried.get(len(kept)) or template.encode(kept, tools)
     if n_cut:
         note = sentence(
             "The oldest {n} messages were left out, because the chat no longer fits into the "

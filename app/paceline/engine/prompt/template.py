@@ -20,16 +20,20 @@ from __future__ import annotations
 import functools
 import re
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from paceline.content import joined, of_text, with_texts
+from msgspec import structs
+
+from paceline.content import Tool, joined, of_text
 from paceline.engine.model.backend import Vocabulary
 from paceline.engine.model.tokens import TokenSequence
 from paceline.engine.prompt.learned_marks import LearnedMarks, learn
 from paceline.engine.prompt.reasoning_marks import PAIRS
 from paceline.engine.prompt.renderer import Job, Outcome, renderer
-from paceline.engine.prompt.segments import Segment, encode_segments
+from paceline.engine.prompt.segments import Segment, encode_segments, filled
+from paceline.engine.prompt.tool_words import in_words
+from paceline.engine.prompt.tool_writing import ToolWriting, learn_writing
 from paceline.errors import EngineError
 from paceline.messages import ChatMessage
 from paceline.sentence import sentence
@@ -123,6 +127,13 @@ _OTHER = sentence(
 _FORGETS = sentence(
     "Beside a system prompt, this model's chat template ignores how much the model is to reason."
 )
+_IN_WORDS = sentence(
+    "This model's chat template cannot write these tools, so they, their calls and results "
+    "were put into the prompt as text."
+)
+_SILENT = sentence(
+    "This model's chat template leaves out what the model said beside a call of a tool."
+)
 _LEAST_STOP = 4
 """Characters of a text that ends a reply within a line."""
 BAD, REFUSED = "bad-template", "template-refused"
@@ -144,6 +155,7 @@ class ChatTemplate:
         self._source = source
         self._think = think
         self._fails = False
+        self._tried: tuple[tuple[Tool, ...], bool] | None = None
 
     @functools.cached_property
     def switch(self) -> ThinkingSwitch:
@@ -186,6 +198,26 @@ class ChatTemplate:
         return any(len(self.vocab.tokenize(m, special=True)) == 1 for m in PAIRS.values())
 
     @functools.cached_property
+    def _tool_writing(self) -> ToolWriting:
+        return learn_writing(self._probe, self.switch.variables(self._think))
+
+    def writes(self, tools: Sequence[Tool]) -> bool:
+        """Whether it writes tools like these, calls and results; if not, they become text.
+
+        That is in Hermes' form. Templates that know tools fail at one whose parameters they have
+        no words for; a render tells, whose outcome is kept for the tools that were asked last.
+        """
+        if not (tools and self._tool_writing.is_known):
+            return self._tool_writing.is_known
+        given = tuple(tools)
+        if self._tried is None or self._tried[0] != given:
+            ((kind, _),) = self._outcomes(
+                [Job([_PROBE], self.switch.variables(self._think), given)]
+            )
+            self._tried = given, kind == "text"
+        return self._tried[1]
+
+    @functools.cached_property
     def _forgets_choice(self) -> bool:
         """Whether the choice of how much to reason makes no difference beside a system prompt."""
         messages = ChatMessage.of_text("system", "So"), _PROBE
@@ -196,36 +228,57 @@ class ChatTemplate:
         outcomes = set(self._probe(jobs))
         return len(outcomes) == 1 and outcomes.pop().kind == "text"
 
-    def encode(self, messages: Sequence[ChatMessage]) -> tuple[TokenSequence, tuple[str, ...]]:
+    def encode(
+        self, messages: Sequence[ChatMessage], tools: Sequence[Tool] = ()
+    ) -> tuple[TokenSequence, tuple[str, ...]]:
         """Return the prompt's tokens, ready for the assistant's reply, and notes for the user.
+
+        Args:
+            messages: The conversation.
+            tools: Those that the model is told of.
 
         Raises:
             EngineError: The template fails, runs too long, or refuses the conversation.
         """
-        segments, notes = self._split(messages)
+        segments, notes = self._split(messages, tools)
         tokens = encode_segments(self.vocab, segments)
         v = self.vocab
         if v.add_bos and v.bos >= 0 and tokens[:1] != [v.bos]:
             tokens.insert(0, v.bos)
         return TokenSequence(tokens), tuple(notes)
 
-    def render(self, messages: Sequence[ChatMessage]) -> str:
-        """Return the prompt's text; errors as for `encode`."""
-        return self.render_with_notes(messages)[0]
+    def render(self, messages: Sequence[ChatMessage], tools: Sequence[Tool] = ()) -> str:
+        """Return the prompt's text; arguments and errors as for `encode`."""
+        return self.render_with_notes(messages, tools)[0]
 
-    def render_with_notes(self, messages: Sequence[ChatMessage]) -> tuple[str, tuple[str, ...]]:
-        """Return the prompt's text, and notes for the user; errors as for `encode`."""
-        segments, notes = self._split(messages)
+    def render_with_notes(
+        self, messages: Sequence[ChatMessage], tools: Sequence[Tool] = ()
+    ) -> tuple[str, tuple[str, ...]]:
+        """Return the prompt's text, and notes for the user; the rest as for `encode`."""
+        segments, notes = self._split(messages, tools)
         return "".join(text for text, _ in segments), tuple(notes)
 
-    def _split(self, messages: Sequence[ChatMessage]) -> tuple[list[Segment], list[str]]:
+    def _split(
+        self, messages: Sequence[ChatMessage], tools: Sequence[Tool]
+    ) -> tuple[list[Segment], list[str]]:
+        told: list[str] = []
+        takes_text = False
+        if tools or any(message.calls or message.role == "tool" for message in messages):
+            if self.writes(tools):
+                if self._tool_writing.is_silent and any(m.calls and m.text for m in messages):
+                    told.append(_SILENT)
+                messages = self._tool_writing.arranged(messages)
+                takes_text = self._tool_writing.takes_text
+            else:
+                messages, tools = in_words(messages, tools), ()
+                told.append(_IN_WORDS)
         if self._think:
             if self._think not in self.switch.choices:
                 raise self._no_such_thinking()
             messages = self.switch.messages(messages, self._think)
         tried: list[tuple[ChatMessage, ...]] = []
         for changes in _CHANGES:
-            changed, notes = tuple(messages), list[str]()
+            changed, notes = tuple(messages), [*told]
             for change, note in changes:
                 changed = change(changed)
                 notes.append(note)
@@ -236,7 +289,8 @@ class ChatTemplate:
             if self._think and has_system and self._forgets_choice:
                 notes.append(_FORGETS)
             try:
-                return self._segments(changed, notes), notes
+                variables = self.switch.variables(self._think) if self._think else {}
+                return self._segments(Job(changed, variables, tools, takes_text), notes), notes
             except EngineError as error:
                 if error.code != REFUSED:
                     raise
@@ -259,39 +313,48 @@ class ChatTemplate:
             choices=", ".join(choices),
         )
 
-    def _segments(self, messages: Sequence[ChatMessage], notes: list[str]) -> list[Segment]:
-        variables = self.switch.variables(self._think) if self._think else {}
-        plain = self._render(messages, variables)
+    def _segments(self, job: Job, notes: list[str]) -> list[Segment]:
+        plain = self._render(job)
+        fields = job.fields()
+        if self._holds_control_tokens("\n".join(job.names())):
+            raise _cannot_be_kept()
         # All in one text, since a template may put two contents, or parts of one, side by side.
-        if not self._holds_control_tokens("".join(map(_closed_up, messages))):
+        said = "".join(map(_closed_up, job.messages))
+        if not any(map(self._holds_control_tokens, (said, "".join(fields)))):
             return [(plain, True)]  # in one piece, as the model saw it when it was trained
         nonce = secrets.token_hex(8)
         texts: dict[str, str] = {}
 
         def marked(text: str) -> str:
+            if not text:  # templates ask whether anything is said beside a call
+                return text
             mark = f"placeholder{nonce}x{len(texts)}x"
             texts[mark] = text
             return mark
 
-        pieces = re.split(
-            f"(placeholder{nonce}x[0-9]+x)",
-            self._render(_with_texts(messages, marked), variables),
-        )
-        for strip in (str, str.strip):
-            if "".join(strip(texts[p]) if p in texts else p for p in pieces) == plain:
-                return [(strip(texts[p]), False) if p in texts else (p, True) for p in pieces]
+        # Of fields as few as can be, so that what is around them is written as in training.
+        held = {text for text in fields if self._holds_control_tokens(text)}
+        if self._holds_control_tokens("".join(text for text in fields if text not in held)):
+            held.update(fields)
+        marked_job = job.with_texts(marked, lambda text: marked(text) if text in held else text)
+        pieces = re.split(f"(placeholder{nonce}x[0-9]+x)", self._render(marked_job))
+        if found := filled(pieces, texts, plain):
+            return found
         notes.append(
             sentence(
                 "The chat template rewrites messages, so control tokens typed in them "
                 "were broken up."
             )
         )
-        broken = _with_texts(messages, self._break_up)
-        if any(self._holds_control_tokens(_closed_up(message)) for message in broken):
+        broken = job.with_texts(self._break_up, self._break_up)
+        parts = (*map(_closed_up, broken.messages), "".join(broken.fields()))
+        if any(map(self._holds_control_tokens, parts)):
             raise _cannot_be_kept()  # two parts make one together
-        return [(self._render(broken, variables), True)]
+        return [(self._render(broken), True)]
 
-    def check_question(self, messages: Sequence[ChatMessage], prompt: str) -> None:
+    def check_question(
+        self, messages: Sequence[ChatMessage], prompt: str, tools: Sequence[Tool] = ()
+    ) -> None:
         """Refuse a prompt that lacks the last question, so that something else would be answered.
 
         Raises:
@@ -303,7 +366,7 @@ class ChatTemplate:
         question, ends = _question()
         probe = [*messages]
         probe[asked] = ChatMessage.of_text("user", question)
-        text = self.render(probe)
+        text = self.render(probe, tools)
         if not all(end in text for end in ends):
             raise EngineError(BAD, "The chat template leaves the question out.", _OTHER)
 
@@ -342,8 +405,8 @@ class ChatTemplate:
             raise _cannot_be_kept()
         return text
 
-    def _render(self, messages: Sequence[ChatMessage], variables: Mapping[str, Any]) -> str:
-        ((kind, text),) = self._outcomes([Job(messages, variables)])
+    def _render(self, job: Job) -> str:
+        ((kind, text),) = self._outcomes([job])
         match kind:
             case "text":
                 return text
@@ -373,7 +436,7 @@ class ChatTemplate:
 
 
 def _closed_up(message: ChatMessage) -> str:
-    return "".join(part.text for part in message.content)
+    return "".join(part.text for part in message.content) + message.reasoning
 
 
 def _cannot_be_kept() -> EngineError:
@@ -383,10 +446,6 @@ def _cannot_be_kept() -> EngineError:
         "leaves no way to keep it plain text.",
         "Take it out of the message.",
     )
-
-
-def _with_texts(messages: Sequence[ChatMessage], change: Callable[[str], str]) -> list[ChatMessage]:
-    return [ChatMessage(m.role, with_texts(m.content, change)) for m in messages]
 
 
 def fold_system(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
@@ -406,11 +465,11 @@ def in_turns(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
     has_question = all(message.role != "user" for message in messages)  # then nothing is dropped
     for message in messages:
         has_question = has_question or message.role == "user"
-        if message.role == "assistant" and not has_question:
+        if message.role in ("assistant", "tool") and not has_question:
             continue
-        if turns and turns[-1].role == message.role:
+        if turns and turns[-1].role == message.role != "tool" and not turns[-1].calls:
             content = joined(turns.pop().content, message.content)
-            message = ChatMessage(message.role, content)  # noqa: PLW2901
+            message = structs.replace(message, content=content)  # noqa: PLW2901
         turns.append(message)
     return tuple(turns)
 
