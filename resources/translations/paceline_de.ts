@@ -7614,6 +7614,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Code oder Text bearbeiten</translation>
     </message>
     <message>
+        <location filename="../../app/server/listener.py"/>
+        <source>End that program, or choose another port; 0 takes a free one.</source>
+        <translation>Beenden Sie dieses Programm oder wählen Sie einen anderen Port; 0 nimmt einen freien.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/model/model_params.py"/>
         <source>Every GPU's share of the model is 0.</source>
         <translation>Der Anteil jeder GPU am Modell ist 0.</translation>
@@ -7757,6 +7762,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/sample/sampling.py"/>
         <source>Give a number between -1,000,000 and 1,000,000, or -inf to forbid the token.</source>
         <translation>Geben Sie eine Zahl zwischen -1.000.000 und 1.000.000 an, oder -inf, um das Token zu verbieten.</translation>
+    </message>
+    <message>
+        <location filename="../../app/server/listener.py"/>
+        <source>Give an address of this computer and a port that may be used.</source>
+        <translation>Geben Sie eine Adresse dieses Rechners an und einen Port, der benutzt werden darf.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/download/names.py"/>
@@ -8308,6 +8318,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Bisher nicht benutzt: {names}.</translation>
     </message>
     <message>
+        <location filename="../../app/server/listener.py"/>
+        <source>Nothing can listen at {host}, port {port} ({reason}).</source>
+        <translation>An {host}, Port {port}, kann nichts lauschen ({reason}).</translation>
+    </message>
+    <message>
         <location filename="../../app/hosting/supervisor.py"/>
         <source>Nothing has moved in the engine for {stuck_s:.0f} seconds</source>
         <translation>Seit {stuck_s:.0f} Sekunden hat sich in der Engine nichts bewegt</translation>
@@ -8406,6 +8421,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/chat/attachments.py"/>
         <source>Paste the part that matters.</source>
         <translation>Fügen Sie den Teil ein, auf den es ankommt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/server/listener.py"/>
+        <source>Port {port} is in use by another program.</source>
+        <translation>Port {port} wird von einem anderen Programm benutzt.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/params.py"/>

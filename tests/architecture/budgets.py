@@ -25,7 +25,8 @@ BUDGETS = {
     # programs are read, a module for each, and what is lost of them is counted. Auto's words and
     # those of advice serve the command line, too.
     "chat": Size(40, 6_250),
-    "cli": Size(20, 3_890),
+    # A server for other programs is started here, too.
+    "cli": Size(24, 4_250),
     "engine": Size(15, 1_850),
     "engine/auto": Size(10, 1_350),
     # Stop texts count in the answer, and marks of reasoning are written as readers know them; how
@@ -65,6 +66,8 @@ BUDGETS = {
     # The queue in front of the engine, with its tickets. The doctor asks a process of its own, in a
     # file beside the engine's.
     "hosting": Size(13, 1_600),
+    # A folder for each family of routes; limits, guard, queue and port have a file each.
+    "server": Size(30, 3_500),
     "storage": Size(14, 2_270),
     "workers": Size(9, 800),
 }

@@ -11,7 +11,7 @@ from paceline import messages
 
 EVENTS = {cls.__name__ for cls in get_args(messages.Event)}
 OF_TURNS = {cls.__name__ for cls in get_args(messages.TurnEvent)}
-LISTENERS = ("bench", "chat", "cli", "gui")
+LISTENERS = ("bench", "chat", "cli", "gui", "server")
 """Rooms that take the engine's events; those below make them or pass them on."""
 
 

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.program import assert_one_clear_line, chat, paceline
-from paceline.cli.chat import TEMPLATES, THINKING, ChatRequest, read_request
+from paceline.cli.chat import ChatRequest, read_request
 from paceline.cli.main import parse
+from paceline.cli.reply_options import TEMPLATES, THINKING
 from paceline.engine.draft.registry import built_in
 from paceline.engine.prompt.formats import FORMATS, PLAIN
 from paceline.engine.prompt.template import CHOICES

@@ -13,7 +13,7 @@ from msgspec import structs
 
 from cli.program import chat, paceline_process
 from paceline.chat.last_run import FILE_NAME, LastRun, load_last_run, save_last_run
-from paceline.cli import last_reply
+from paceline.cli.findings import last_reply
 from paceline.messages import DrafterStats, TurnStats
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from paceline.cli.known_problems import Facts, find
+from paceline.cli.findings.known_problems import Facts, find
 
 HEALTHY = Facts(
     python=(3, 11, 7),

@@ -23,39 +23,36 @@ from paceline.chat.prompt import (
 )
 from paceline.cli import model_options
 from paceline.cli.chat_run import ChatRequest, ChatRun
-from paceline.cli.loading import engine_client, head_finder, planner, with_local_files
+from paceline.cli.loading import engine_client, planner, with_local_files
 from paceline.cli.output import Interrupts
 from paceline.cli.parameter_options import add_parameters, given
+from paceline.cli.reply_options import (
+    EARLIER_USER,
+    add_exact,
+    add_prompting,
+    add_strategy,
+    add_translation,
+    read_file,
+    read_form,
+    read_lookup_cache,
+    read_prompting,
+    settle_strategy,
+    translating,
+)
 from paceline.cli.usage import Parser, UsageError, plain_text
-from paceline.errors import UserError
-from paceline.files import open_ordinary
 from paceline.messages import (
     Chat,
     ChatMessage,
-    Drafting,
-    DraftModel,
-    LoadPair,
     Prompt,
-    Prompting,
     RawText,
     SamplingParams,
     StartTurn,
     Tokens,
-    Translating,
 )
 from paceline.parameters import parameters_of
 from paceline.params import ReplySettings
 from paceline.paths import Paths
 
-LOOKUP_CACHE_USER = "ngram-cache"
-"""The drafter that reads the file of --lookup-cache."""
-EARLIER_USER = "earlier"
-"""The drafter that copies the reply of --earlier."""
-TEMPLATES = ("chatml", "gemma", "llama3", "phi", "mistral", "plain", "continue")
-THINKING = ("off", "on", "low", "medium", "high", "max")
-"""Used in the help only, which loads no template; a test compares both with what there is."""
-MAX_GRAMMAR_BYTES = 256_000
-"""Grammars that people write are smaller."""
 MAX_PROMPT_BYTES = 64_000_000
 """More than any context holds."""
 _SAMPLING = tuple(parameters_of(SamplingParams).values())
@@ -97,27 +94,7 @@ def add(parser: Parser) -> None:
         help="one JSON object per line: every decoding step, then the finished reply",
     )
     model_options.add_host(output)
-    _add_translation(parser)
-
-
-def _add_translation(parser: Parser) -> None:
-    group = parser.add_argument_group("draft model with another tokenizer")
-    group.add_argument(
-        "--spec-replace",
-        metavar=("A", "B"),
-        nargs=2,
-        type=plain_text,
-        action="append",
-        default=[],
-        help="where the target writes A, let the draft model read B, and take its token B for A; "
-        "can be given several times",
-    )
-    group.add_argument(
-        "--spec-bridge",
-        action="store_true",
-        help="where the target has no token for what the draft model writes, draft the beginning "
-        "of that text",
-    )
+    add_translation(parser)
 
 
 def _add_prompt(parser: Parser) -> None:
@@ -141,49 +118,12 @@ def _add_prompt(parser: Parser) -> None:
     prompt.add_argument(
         "--system", metavar="TEXT", type=plain_text, help="system message (default: none)"
     )
-    prompt.add_argument(
-        "--template",
-        metavar="NAME|FILE",
-        type=plain_text,
-        help="chat template in place of the model's own: a file in Jinja, or "
-        f"{', '.join(TEMPLATES)} (plain writes “User:” and “Assistant:”, continue only what was "
-        "said)",
-    )
-    prompt.add_argument(
-        "--think",
-        choices=THINKING,
-        default="",
-        help="how much the model reasons before it answers, where its template has a switch for "
-        "that; a choice that it does not have is refused with those that it has",
-    )
-
-
-class _KnownStrategies:
-    """The ids of the drafters, asked for when the help is shown: to know them loads all of them."""
-
-    def __str__(self) -> str:
-        from paceline.engine.draft.registry import built_in
-
-        return ", ".join(info.id for info in built_in())
+    add_prompting(prompt)
 
 
 def _add_reply(parser: Parser) -> None:
     group = parser.add_argument_group("reply")
-    strategy = group.add_argument(
-        "--strategy",
-        metavar="ID[+ID…][:KEY=VALUE]…",
-        default="auto",
-        help="how to speculate: %(known)s, plugin.NAME, or several of them, e.g. draft:n_max=4 or "
-        "suffix+draft:draft.n_max=4; off decodes plainly, auto does in each step what pays; a "
-        "length can be auto as well, e.g. draft:n_max=auto (default: %(default)s)",
-    )
-    vars(strategy)["known"] = _KnownStrategies()
-    group.add_argument(
-        "--lookup-cache",
-        metavar="FILE",
-        type=Path,
-        help=f"llama.cpp's lookup-cache file for the strategies {LOOKUP_CACHE_USER} and auto",
-    )
+    add_strategy(group)
     group.add_argument(
         "--earlier",
         metavar="FILE.json",
@@ -192,12 +132,7 @@ def _add_reply(parser: Parser) -> None:
         '{"tokens": [1, 2, …]}, {"text": "…"}, or the last line of --json; with its seed, the new '
         "reply keeps what need not change",
     )
-    group.add_argument(
-        "--exact",
-        action="store_true",
-        help="the same reply with any strategy and whatever was in the context before, also where "
-        "this costs time; it says what it costs",
-    )
+    add_exact(group)
     group.add_argument(
         "--remember",
         action="store_true",
@@ -241,15 +176,17 @@ def read_request(args: argparse.Namespace, folders: Paths) -> ChatRequest:
 
     _check_prompt(args)
     load, notes = model_options.read_pair(args, folders)
-    load, more = _settle_strategy(args, load, folders)
+    load, more = settle_strategy(
+        args, load, folders, in_process=args.host == "process", earlier=args.earlier
+    )
     sampling = _read_sampling(args)
     earlier = _read_json(args.earlier, "an earlier reply", read_earlier)
     return ChatRequest(
         load=structs.replace(
             load,
-            lookup_cache=_lookup_cache(args),
+            lookup_cache=read_lookup_cache(args),
             exact=args.exact,
-            drafting=_translating(args, load.drafting),
+            drafting=translating(args, load.drafting),
         ),
         turn=StartTurn(
             prompt=_read_prompt(args),
@@ -264,14 +201,6 @@ def read_request(args: argparse.Namespace, folders: Paths) -> ChatRequest:
         notes=(*notes, *more),
         kept_dir=folders.data_dir if args.remember else None,
     )
-
-
-def _translating(args: argparse.Namespace, drafting: Drafting) -> Drafting:
-    """Return a draft model with what the options say of another vocabulary."""
-    if not isinstance(drafting, DraftModel):
-        return drafting
-    replacing = tuple((ours, theirs) for ours, theirs in args.spec_replace)
-    return DraftModel(drafting.params, Translating(replacing, args.spec_bridge))
 
 
 def _check_prompt(args: argparse.Namespace) -> None:
@@ -306,51 +235,6 @@ def _check_prompt(args: argparse.Namespace) -> None:
         )
 
 
-def _prompting(args: argparse.Namespace) -> Prompting:
-    template: str | None = args.template
-    if template is None:
-        return Prompting(think=args.think)
-    from paceline.engine.prompt.formats import FORMATS
-
-    sources = {known.name: known.source for known in FORMATS}
-    source = sources.get(template) or _read_form("--template", Path(template))
-    return Prompting(source, args.think)
-
-
-def _settle_strategy(
-    args: argparse.Namespace, load: LoadPair, paths: Paths
-) -> tuple[LoadPair, tuple[str, ...]]:
-    """Check the strategy; return the load without a drafter that is not needed, and notes."""
-    from paceline.engine.draft.strategy import parse_strategy
-
-    has_head = head_finder(load, paths, in_process=args.host == "process")
-    load = model_options.settle(load, args, [args.strategy], has_head)
-    parsed = parse_strategy(args.strategy)
-    members = parsed.members(has_grammar=False, has_earlier=True, has_cache=True)
-    users = [info.id for info, _ in members]
-    given = (("--lookup-cache", args.lookup_cache, LOOKUP_CACHE_USER),
-             ("--earlier", args.earlier, EARLIER_USER))  # fmt: skip
-    notes = (
-        f"{option} has no effect without the strategy {user}."
-        for option, value, user in given
-        if value and user not in users
-    )
-    return load, tuple(notes)
-
-
-def _lookup_cache(args: argparse.Namespace) -> str:
-    path: Path | None = args.lookup_cache
-    if path is None:
-        return ""
-    if not path.is_file():
-        raise UserError(
-            "file-not-found",
-            f"There is no file {path}.",
-            "Give --lookup-cache a file that `paceline cache build` or llama-lookup-create wrote.",
-        )
-    return str(path.absolute())
-
-
 def _read_prompt(args: argparse.Namespace) -> Prompt:
     ids = _read_json(args.prompt_tokens, "a list of token ids", read_token_ids)
     if ids is not None:
@@ -360,7 +244,7 @@ def _read_prompt(args: argparse.Namespace) -> Prompt:
     messages = _read_json(args.messages, "a list of messages", read_conversation)
     if messages is None:
         messages = (ChatMessage.of_text("user", args.prompt),)
-    return Chat(_with_system(args, messages), _prompting(args))
+    return Chat(_with_system(args, messages), read_prompting(args))
 
 
 def _with_system(
@@ -399,8 +283,8 @@ def _read_sampling(args: argparse.Namespace) -> SamplingParams:
         )
     params = SamplingParams(
         **given(args, _SAMPLING),
-        grammar=_read_form("--grammar", args.grammar) if args.grammar else "",
-        json_schema=_read_form("--json-schema", args.json_schema) if args.json_schema else "",
+        grammar=read_form("--grammar", args.grammar) if args.grammar else "",
+        json_schema=read_form("--json-schema", args.json_schema) if args.json_schema else "",
     )
     check_sampling(params)
     return params
@@ -418,7 +302,7 @@ def _read_json(path: Path | None, what: str, check: Callable[[object, str], _T])
     """
     if path is None:
         return None
-    raw = _read_file(path, MAX_PROMPT_BYTES, f"Give a JSON file with {what}.")
+    raw = read_file(path, MAX_PROMPT_BYTES, f"Give a JSON file with {what}.")
     try:
         data = json.loads(raw.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
@@ -427,31 +311,3 @@ def _read_json(path: Path | None, what: str, check: Callable[[object, str], _T])
         return check(data, f"in {path}")
     except PromptDataError as error:
         raise UsageError("usage", error.message, error.hint) from None
-
-
-def _read_file(path: Path, most: int, hint: str) -> bytes:
-    try:
-        with open_ordinary(path) as file:
-            raw = file.read(most + 1)
-    except OSError as error:
-        raise UserError(
-            "file-unreadable", f"{path} cannot be read ({error.strerror}).", hint
-        ) from error
-    if len(raw) > most:
-        raise UsageError("usage", f"{path} is larger than {most // 1000} kB.", hint)
-    return raw
-
-
-def _read_form(option: str, path: Path) -> str:
-    raw = _read_file(path, MAX_GRAMMAR_BYTES, f"Give {option} a short text file.")
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UsageError(
-            "usage",
-            f"{path} is not UTF-8 text (byte {error.start + 1} is wrong).",
-            "Save it as UTF-8.",
-        ) from None
-    if not text.strip():
-        raise UsageError("usage", f"{path} is empty.", f"Leave {option} out, or write it.")
-    return text

@@ -17,7 +17,7 @@ from typing import Any
 import psutil
 
 from paceline import __version__, paths
-from paceline.cli import kernels, known_problems, last_reply
+from paceline.cli.findings import kernels, known_problems, last_reply
 from paceline.cli.loading import ask_engine, open_models
 from paceline.cli.model_options import add_kernels, read_kernels
 from paceline.cli.output import Progress, as_json, print_result

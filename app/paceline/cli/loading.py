@@ -109,7 +109,7 @@ def loaded_pair(
     load = with_local_files(load, paths, lambda: interrupts.hit, in_process=in_process)
     with closing(engine_client(in_process=in_process)) as client:
         load, notes = decide_layers(load, client, planner(paths))
-        loaded = _load(client, load, interrupts)
+        loaded = load_pair(client, load, interrupts)
         for note in (*notes, *notes_of(loaded)):
             remark(note)
         yield client, loaded
@@ -123,7 +123,12 @@ def notes_of(loaded: PairLoaded) -> tuple[str, ...]:
     return (*loaded.notes, sameness.words)
 
 
-def _load(client: EngineClient, load: LoadPair, interrupts: Interrupts) -> PairLoaded:
+def load_pair(client: EngineClient, load: LoadPair, interrupts: Interrupts) -> PairLoaded:
+    """Load a pair of local files, with progress on stderr.
+
+    Raises:
+        UserError: It cannot be loaded, or Ctrl+C was pressed.
+    """
     if interrupts.hit:
         raise StoppedError("cancelled", "Stopped before the model was loaded.")
     ticket = client.request(load)

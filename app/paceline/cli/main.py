@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "chat": "generate one reply and print it",
+    "serve": "let other programs use the models, over HTTP",
     "bench": "measure what speculative decoding gains with these models on this machine",
     "calibrate": "measure what steps of several tokens cost with these models on this machine",
     "doctor": "show versions, devices, folders and known problems",

@@ -1,0 +1,1 @@
+"""What `paceline doctor` finds: own kernels, known problems, the last reply."""

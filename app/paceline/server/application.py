@@ -1,0 +1,87 @@
+"""The application: its routes, and what every request goes through."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.routing import Route
+
+from paceline.server.errors import ApiError
+from paceline.server.guard import Access, Guard
+from paceline.server.openai.chat import chat_completions
+from paceline.server.openai.models import list_models, show_model
+from paceline.server.streams import json_response
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from paceline.server.context import Context
+
+_logger = logging.getLogger(__name__)
+
+
+async def health(request: Request) -> Response:
+    """Say that the server answers."""
+    del request
+    return json_response({"status": "ok"})
+
+
+ROUTES = (
+    Route("/health", health),
+    Route("/v1/models", list_models),
+    Route("/v1/models/{name:path}", show_model),
+    Route("/v1/chat/completions", chat_completions, methods=["POST"]),
+)
+
+
+def make_application(context: Context, access: Access) -> Starlette:
+    """Return the application.
+
+    Args:
+        context: What its routes work with.
+        access: Who may ask.
+    """
+    application = Starlette(
+        routes=ROUTES,
+        middleware=[Middleware(Guard, access=access)],
+        exception_handlers={
+            ApiError: _refuse,
+            HTTPException: _refuse_path,
+            Exception: _tell_of_fault,
+        },
+    )
+    application.router.redirect_slashes = False
+    application.state.context = context
+    return application
+
+
+async def _refuse(request: Request, error: Exception) -> Response:
+    assert isinstance(error, ApiError)
+    return json_response(error.body(request.url.path), error.status, error.headers)
+
+
+async def _refuse_path(request: Request, error: Exception) -> Response:
+    """Answer for a path or a method that there is not."""
+    assert isinstance(error, HTTPException)
+    known = ", ".join(route.path for route in ROUTES)
+    path, method = request.url.path, request.method
+    what = f"{path:.80} cannot be asked by {method}" if error.status_code == 405 else (
+        f"There is no {path:.80}"
+    )  # fmt: skip
+    refusal = ApiError(error.status_code, "not_found", f"{what}. There are {known}.")
+    headers = dict(error.headers or {})
+    return json_response(refusal.body(path), refusal.status, headers)
+
+
+async def _tell_of_fault(request: Request, error: Exception) -> Response:
+    """Answer for a fault of ours; the log has it, without words of the request."""
+    _logger.error("a request failed: %s", type(error).__name__, exc_info=error)
+    fault = ApiError(
+        500, "bug", "Something unexpected went wrong in Paceline. Its log file tells more."
+    )
+    return json_response(fault.body(request.url.path), 500)

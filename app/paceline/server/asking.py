@@ -1,0 +1,147 @@
+"""Requests to the broker, for coroutines: events come by the event loop, and places are limited."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from typing import TYPE_CHECKING
+
+from paceline.hosting.broker import Priority
+from paceline.server.errors import ApiError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Iterator
+
+    from paceline.hosting.broker import Ticket
+    from paceline.hosting.client import EngineClient
+    from paceline.messages import Command, Event
+
+
+RETRY_S = 5
+"""Seconds after which a program that found the queue full may try again."""
+
+
+class Question:
+    """One request of a program. On one event loop; the engine's thread hands its events over.
+
+    Args:
+        client: The engine.
+        command: What is asked for.
+        priority: How urgent it is.
+        asker: Who asks, in a word for people.
+
+    Attributes:
+        ticket: The request in the broker's queue.
+    """
+
+    def __init__(
+        self, client: EngineClient, command: Command, priority: Priority, asker: str
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._events: deque[Event] = deque()
+        self._has_come = asyncio.Event()
+        self.ticket: Ticket = client.request(command, priority, self._hear, asker)
+
+    def _hear(self, event: Event) -> None:
+        """Take an event; on the engine's thread."""
+        self._events.append(event)
+        with contextlib.suppress(RuntimeError):  # the loop has ended, and with it who asked
+            self._loop.call_soon_threadsafe(self._has_come.set)
+
+    async def events(self, timeout: float | None = None) -> AsyncGenerator[Event | None]:
+        """Yield every event as it comes, up to the answer; cancel the request if left earlier.
+
+        Args:
+            timeout: Seconds; None is yielded whenever nothing came for so long.
+        """
+        try:
+            while True:
+                while not self._events:
+                    self._has_come.clear()
+                    try:
+                        await asyncio.wait_for(self._has_come.wait(), timeout)
+                    except TimeoutError:
+                        yield None
+                event = self._events.popleft()
+                yield event
+                if event is self.ticket.answer and not self._events:
+                    return
+        finally:
+            self.ticket.cancel()
+
+    async def answer(self) -> Event:
+        """Wait for the answer and return it."""
+        async for event in self.events():
+            last = event
+        assert last is not None
+        return last
+
+
+class Desk:
+    """The place where programs ask the engine: one queue with room for so many.
+
+    Args:
+        client: The engine.
+        longest: Requests that may wait.
+    """
+
+    def __init__(self, client: EngineClient, longest: int) -> None:
+        self._client = client
+        self._longest = longest
+        self._open: set[Question] = set()
+        self._is_closing = False
+
+    @property
+    def n_waiting(self) -> int:
+        """Requests that wait."""
+        return sum(question.ticket.state == "waiting" for question in self._open)
+
+    @property
+    def n_running(self) -> int:
+        """Requests that are being carried out; 0 or 1."""
+        return sum(question.ticket.state == "running" for question in self._open)
+
+    @contextlib.contextmanager
+    def asking(
+        self, command: Command, asker: str, priority: Priority = Priority.PROGRAM
+    ) -> Iterator[Question]:
+        """Ask, and stop the request at the end if it is not over.
+
+        Raises:
+            ApiError: The queue is full, or the server is ending.
+        """
+        if self._is_closing:
+            raise ending()
+        if self.n_waiting >= self._longest:
+            raise ApiError(
+                429,
+                "queue_full",
+                f"{self._longest} requests are waiting already. Try again later, or start "
+                "Paceline with a longer --queue.",
+                headers={"retry-after": str(RETRY_S)},
+            )
+        question = Question(self._client, command, priority, asker)
+        self._open.add(question)
+        try:
+            yield question
+        finally:
+            self._open.discard(question)
+            question.ticket.cancel()
+
+    async def answer(self, command: Command, asker: str) -> Event:
+        """Ask for what takes no time, and return the answer."""
+        with self.asking(command, asker) as question:
+            return await question.answer()
+
+    def close(self, *, at_once: bool = False) -> None:
+        """Take nothing from now on, and stop what waits; with `at_once` what runs, too."""
+        self._is_closing = True
+        for question in list(self._open):
+            if at_once or question.ticket.state == "waiting":
+                question.ticket.cancel()
+
+
+def ending() -> ApiError:
+    """Return the error for a server that ends."""
+    return ApiError(503, "server_ending", "Paceline is ending. Try again when it is back.")

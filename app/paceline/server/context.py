@@ -1,0 +1,117 @@
+"""What every route works with, kept in the application."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, cast
+
+from paceline.messages import Chat, ChatMessage, PromptRendered, RenderPrompt
+from paceline.names import visible
+from paceline.params import Prompting
+from paceline.server.errors import ApiError
+from paceline.server.journal import Caller
+from paceline.server.limits import BODY_S, LARGEST_BODY
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from paceline.server.asking import Desk
+    from paceline.server.journal import Journal
+    from paceline.server.served import Defaults, Models
+
+_LONGEST_NAME = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What every route works with.
+
+    Attributes:
+        desk: Where the engine is asked.
+        models: What can be asked for.
+        defaults: Hold where a request says nothing.
+        journal: Keeps the last requests.
+    """
+
+    desk: Desk
+    models: Models
+    defaults: Defaults
+    journal: Journal
+
+    @staticmethod
+    def of(request: Request) -> Context:
+        """Return the application's."""
+        return cast("Context", request.app.state.context)
+
+    @staticmethod
+    def caller(request: Request) -> Caller:
+        """Return who asks."""
+        agent = visible(request.headers.get("user-agent", "").strip())
+        return Caller(agent[:_LONGEST_NAME] or "?", request.url.path)
+
+    @staticmethod
+    async def body(request: Request) -> bytes:
+        """Return a request's body.
+
+        Raises:
+            ApiError: It is too large, or does not come.
+        """
+        body = bytearray()
+        try:
+            async with asyncio.timeout(BODY_S):
+                async for part in request.stream():
+                    body += part
+                    if len(body) > LARGEST_BODY:
+                        raise ApiError(
+                            413,
+                            "body_too_large",
+                            f"The body is larger than {LARGEST_BODY >> 20} MB.",
+                            headers={"connection": "close"},
+                        )
+        except TimeoutError:
+            raise ApiError(
+                408, "body_too_slow", "The body did not come in time.",
+                headers={"connection": "close"},
+            ) from None  # fmt: skip
+        return bytes(body)
+
+    async def prompting(self, think: str) -> Prompting:
+        """Return how conversations become prompts, with a wish for how much is reasoned.
+
+        Of the words that the model's template has, the nearest is taken; a template without such a
+        switch goes without.
+
+        Args:
+            think: A word of `Prompting.think`; empty: none is wished for.
+        """
+        if not think:
+            return self.defaults.prompting
+        probe = Chat((ChatMessage.of_text("user", "Hello"),), self.defaults.prompting)
+        answer = await self.desk.answer(RenderPrompt(probe), "")
+        choices = answer.thinking if isinstance(answer, PromptRendered) else ()
+        return replace(self.defaults.prompting, think=nearest(think, choices))
+
+
+_LEVELS = ("off", "low", "medium", "high", "max")
+
+
+def nearest(think: str, choices: tuple[str, ...]) -> str:
+    """Return the choice that comes nearest to a wish; empty where the template has no switch.
+
+    A template that can only be told to reason or not is told to reason by any level but "off".
+    """
+    if think in choices or not choices:
+        return think if choices else ""
+    if think == "on" or "on" in choices:
+        return "" if think == "off" else next((c for c in ("on", "medium") if c in choices), "")
+    levels = [choice for choice in _LEVELS if choice in choices]
+    wanted = _LEVELS.index(think)
+    return min(levels, key=lambda level: abs(_LEVELS.index(level) - wanted), default="")
+
+
+def ignored_header(names: tuple[str, ...]) -> dict[str, str]:
+    """Return the header that names fields which are not known."""
+    shown = ", ".join(visible(name)[:_LONGEST_NAME] for name in names[:_LONGEST_NAME])
+    safe = shown.encode("ascii", "replace").decode()
+    return {"x-paceline-ignored": safe} if names else {}

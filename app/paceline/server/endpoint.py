@@ -1,0 +1,79 @@
+"""The endpoint as one object, for the command and for the window: started, watched, stopped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paceline.server.application import make_application
+from paceline.server.asking import Desk
+from paceline.server.context import Context
+from paceline.server.guard import Access
+from paceline.server.journal import Journal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from paceline.hosting.client import EngineClient
+    from paceline.server.listener import Listener
+    from paceline.server.served import Defaults, Models
+
+QUEUE = 16
+"""Requests that may wait, unless something else is asked for."""
+
+
+class Endpoint:
+    """Other programs' way to the engine. Any thread, one at a time.
+
+    Args:
+        client: The engine.
+        listener: The bound port.
+        models: Makes what programs may ask for, from the desk where the engine is asked.
+        defaults: Hold where a request says nothing.
+        key: What programs have to know; empty: nothing.
+        origins: Pages that may ask.
+        queue: Requests that may wait.
+
+    Attributes:
+        journal: The last requests.
+        desk: Where programs ask.
+    """
+
+    def __init__(
+        self,
+        client: EngineClient,
+        listener: Listener,
+        models: Callable[[Desk], Models],
+        defaults: Defaults,
+        *,
+        key: str = "",
+        origins: tuple[str, ...] = (),
+        queue: int = QUEUE,
+    ) -> None:
+        self._listener = listener
+        self.journal = Journal()
+        self.desk = Desk(client, queue)
+        context = Context(self.desk, models(self.desk), defaults, self.journal)
+        access = Access(listener.host, listener.port, key, origins)
+        self._application = make_application(context, access)
+
+    @property
+    def url(self) -> str:
+        """Where programs reach it."""
+        return self._listener.url
+
+    def start(self) -> None:
+        """Answer from now on."""
+        self._listener.start(self._application)
+
+    def stop(self, *, at_once: bool = False) -> None:
+        """Take nothing more, and end when the reply under way is complete. Never waits.
+
+        Args:
+            at_once: Stop that reply, too.
+        """
+        self.desk.close(at_once=at_once)
+        self._listener.stop(at_once=at_once)
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until it has ended; False: it has not in so many seconds."""
+        return self._listener.wait(timeout)

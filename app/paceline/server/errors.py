@@ -1,0 +1,95 @@
+"""Errors as the APIs write them: a status, a sentence, and the field that is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from paceline.errors import UserError
+
+CONTEXT_LENGTH = "context_length_exceeded"
+"""OpenAI's code for a prompt that does not fit into the context."""
+
+_STATUS = {
+    "prompt-too-long": 400,
+    "no-model": 503,
+    "cancelled": 503,
+    "engine-died": 500,
+    "bug": 500,
+    "out-of-memory": 500,
+    "context-memory": 500,
+    "invalid-numbers": 500,
+    "no-renderer": 500,
+}
+"""Statuses of the engine's codes; all others are about what was asked for: 400."""
+_CODES = {"prompt-too-long": CONTEXT_LENGTH}
+_TYPES = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    415: "invalid_request_error",
+    429: "rate_limit_error",
+    503: "overloaded_error",
+}
+ANTHROPIC = "/v1/messages"
+"""What the paths begin with whose errors have Anthropic's form; all others have OpenAI's."""
+
+
+class ApiError(Exception):
+    """A request that is refused, or a reply that failed.
+
+    Attributes:
+        status: HTTP's status.
+        code: A stable name.
+        message: What is wrong and what to do, for people.
+        field: The field of the request that is meant; empty: none.
+        headers: Told besides.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        *,
+        field: str = "",
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.message = message
+        self.field = field
+        self.headers = dict(headers or {})
+
+    def body(self, path: str) -> dict[str, Any]:
+        """Return it in the form of the API that the path belongs to."""
+        kind = _TYPES.get(self.status, "api_error")
+        if path.startswith(ANTHROPIC):
+            return {"type": "error", "error": {"type": kind, "message": self.message}}
+        return {
+            "error": {
+                "message": self.message,
+                "type": kind,
+                "param": self.field or None,
+                "code": self.code,
+            }
+        }
+
+
+def refused(field: str, message: str, code: str = "invalid_value") -> ApiError:
+    """Return the error about a field that cannot be honoured."""
+    return ApiError(400, code, message, field=field)
+
+
+def from_engine(code: str, message: str, hint: str) -> ApiError:
+    """Return the error for what the engine says; its sentences name no paths."""
+    text = f"{message} {hint}".strip()
+    return ApiError(_STATUS.get(code, 400), _CODES.get(code, code.replace("-", "_")), text)
+
+
+def of_value(field: str, error: UserError) -> ApiError:
+    """Return the error about a field with a value that it cannot have."""
+    return refused(field, str(error))

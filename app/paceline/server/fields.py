@@ -1,0 +1,121 @@
+"""Fields of requests: read from JSON, checked, and told by name where they are not known."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from paceline.errors import UserError
+from paceline.messages import LogitBias, SamplingParams
+from paceline.parameters import check_fields
+from paceline.server.errors import of_value, refused
+from paceline.server.limits import LONGEST_STOP, MOST_BIASES, MOST_STOPS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+_PLACE = re.compile(r"^(.*?)(?: - at `\$?\.?(.*)`)?$", re.DOTALL)
+
+
+class Fields(msgspec.Struct, kw_only=True):
+    """A request as JSON; fields that are not known are passed over, null is as good as absent."""
+
+
+def read(kind: type[T], body: bytes) -> tuple[T, tuple[str, ...]]:
+    """Return a request, and the names of its fields that are not known.
+
+    Args:
+        kind: The fields that are known; a default of each, or it must be given.
+        body: JSON.
+
+    Raises:
+        ApiError: It is no such request; names the field.
+    """
+    try:
+        data = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise refused("", f"The body is not JSON: {error}.", "invalid_json") from None
+    except RecursionError:
+        raise refused("", "The body is nested too deeply.", "invalid_json") from None
+    if not isinstance(data, dict):
+        raise refused("", "The body must be a JSON object.", "invalid_json")
+    given = {name: value for name, value in data.items() if value is not None}
+    names = {field.encode_name for field in msgspec.structs.fields(kind)}
+    try:
+        request = msgspec.convert(given, kind)
+    except msgspec.ValidationError as error:
+        raise _explained(str(error)) from None
+    except RecursionError:
+        raise refused("", "The body is nested too deeply.", "invalid_json") from None
+    return request, tuple(name for name in given if name not in names)
+
+
+def _explained(error: str) -> Exception:
+    """Return the error about a field of the wrong type or one that is missing."""
+    found = _PLACE.match(error)
+    what, place = (found[1], found[2] or "") if found else (error, "")
+    missing = re.match(r"Object missing required field `(.*)`", what)
+    if missing:
+        place = f"{place}.{missing[1]}" if place else missing[1]
+        return refused(place, f"The field {place} is missing.", "missing_field")
+    where = f"The field {place}" if place else "The body"
+    return refused(place, f"{where} has a value that it cannot have: {what}.")
+
+
+def with_sampling(sampling: SamplingParams, given: Mapping[str, Any]) -> SamplingParams:
+    """Return the sampling with what a request gives.
+
+    Args:
+        sampling: Holds where a field is absent.
+        given: Values by the names of `SamplingParams`; None: absent.
+
+    Raises:
+        ApiError: A value is out of range.
+    """
+    for name, value in given.items():
+        if value is None:
+            continue
+        sampling = replace(sampling, **{name: value})
+        try:
+            check_fields(sampling)
+        except UserError as error:
+            raise of_value(name, error) from None
+    return sampling
+
+
+def read_biases(given: Mapping[str, float] | None) -> tuple[LogitBias, ...] | None:
+    """Return the logit biases of a request; None: it has none.
+
+    Raises:
+        ApiError: There are too many, or a name is no token id.
+    """
+    if given is None:
+        return None
+    if len(given) > MOST_BIASES:
+        raise refused("logit_bias", f"logit_bias may name {MOST_BIASES:,} tokens at most.")
+    wrong = next((name for name in given if not name.isdecimal() or len(name) > 9), None)
+    if wrong is not None:
+        raise refused("logit_bias", f"logit_bias names “{wrong:.40}”, which is no token id.")
+    return tuple(LogitBias(int(name), bias) for name, bias in given.items())
+
+
+def read_stops(given: str | Sequence[str] | None, field: str = "stop") -> tuple[str, ...] | None:
+    """Return the stop texts of a request; None: it has none.
+
+    Raises:
+        ApiError: There are too many, or one is too long.
+    """
+    if given is None:
+        return None
+    stops = (given,) if isinstance(given, str) else tuple(given)
+    if len(stops) > MOST_STOPS or any(len(stop) > LONGEST_STOP for stop in stops):
+        raise refused(
+            field,
+            f"{field} may hold {MOST_STOPS} texts at most, of {LONGEST_STOP:,} characters each.",
+        )
+    return tuple(filter(None, stops))

@@ -1,0 +1,319 @@
+"""``/v1/chat/completions``."""
+
+from __future__ import annotations
+
+import secrets
+import time
+import uuid
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+from msgspec import structs
+
+from paceline import __version__
+from paceline.content import Chat, text_of
+from paceline.params import MAX_SEED
+from paceline.server.context import Context, ignored_header
+from paceline.server.errors import refused
+from paceline.server.fields import read, read_stops
+from paceline.server.limits import MOST_LIKELY, MOST_REPLIES
+from paceline.server.openai.figures import own_figures, timings, usage
+from paceline.server.openai.messages import (
+    ContentPart,
+    MessageIn,
+    ToolChoiceIn,
+    ToolIn,
+    read_content,
+    read_messages,
+    read_tools,
+)
+from paceline.server.pieces import Answer, Reasoning
+from paceline.server.replies import Begun, Grown, RunningReply, Waits
+from paceline.server.streams import attended, comment, event, json_response, streamed
+from paceline.server.turns import SamplingFields, make_turn
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Sequence
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from paceline.figures import LikelyToken
+    from paceline.messages import FinishReason, StartTurn, TokenLikelihood
+    from paceline.server.pieces import Piece
+    from paceline.server.served import Served
+
+_REASONS: dict[FinishReason, str] = {"eog": "stop", "stop": "stop", "cancelled": "stop"}
+"""Why a reply ended, in OpenAI's words; otherwise by its length."""
+
+
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
+_THINK = {"none": "off", "minimal": "low", "xhigh": "max"}
+"""Efforts in the words of `Prompting.think`, where these are others."""
+
+
+class SchemaIn(msgspec.Struct, kw_only=True):
+    """A JSON schema with its name."""
+
+    schema: dict[str, Any] | bool | None = None
+    name: str = ""
+    strict: bool | None = None
+
+
+class ResponseFormat(msgspec.Struct, kw_only=True):
+    """The form that an answer must have."""
+
+    type: Literal["text", "json_object", "json_schema"] = "text"
+    json_schema: SchemaIn | None = None
+    schema: dict[str, Any] | None = None
+
+
+class StreamOptions(msgspec.Struct, kw_only=True):
+    """What a stream has besides."""
+
+    include_usage: bool | None = None
+
+
+class Prediction(msgspec.Struct, kw_only=True):
+    """What the reply is expected to be."""
+
+    content: str | list[ContentPart]
+    type: Literal["content"] = "content"
+
+
+class TemplateArguments(msgspec.Struct, kw_only=True):
+    """Variables of chat templates; how much to reason is the one that is known."""
+
+    enable_thinking: bool | None = None
+
+
+class ChatRequest(SamplingFields, kw_only=True):
+    """A request for a reply to a conversation."""
+
+    messages: list[MessageIn]
+    model: str = ""
+    stream: bool = False
+    stream_options: StreamOptions | None = None
+    max_tokens: int | None = None
+    max_completion_tokens: int | None = None
+    n: int = 1
+    stop: str | list[str] | None = None
+    logprobs: bool = False
+    top_logprobs: int | None = None
+    response_format: ResponseFormat | None = None
+    reasoning_effort: Effort | None = None
+    chat_template_kwargs: TemplateArguments | None = None
+    tools: list[ToolIn] | None = None
+    tool_choice: ToolChoiceIn | None = None
+    parallel_tool_calls: bool | None = None
+    prediction: Prediction | None = None
+    modalities: list[str] | None = None
+
+
+async def chat_completions(request: Request) -> Response:
+    """Answer a conversation."""
+    context = Context.of(request)
+    body, ignored = read(ChatRequest, await context.body(request))
+    served = await context.models.wanted(body.model)
+    turn = await _turn_of(body, context, served)
+    caller = context.caller(request)
+    replies = [
+        RunningReply(context.desk, served, each, caller, context.journal)
+        for each in _each_of(turn, body.n)
+    ]
+    head = _head(served, "chat.completion.chunk" if body.stream else "chat.completion")
+    headers = ignored_header(ignored)
+    if body.stream:
+        options = body.stream_options
+        has_usage = options is not None and bool(options.include_usage)
+        return await streamed(request, _stream(replies, head, has_usage=has_usage), headers)
+    whole = await attended(request, _whole(replies, head))
+    return json_response(whole, headers=headers)
+
+
+def _head(served: Served, kind: str) -> dict[str, Any]:
+    return {
+        "id": f"chatcmpl-{uuid.uuid4().hex}",
+        "object": kind,
+        "created": int(time.time()),
+        "model": served.id,
+        "system_fingerprint": f"paceline-{__version__}",
+    }
+
+
+# ----------------------------------------------------------------------------------------- request
+
+
+async def _turn_of(body: ChatRequest, context: Context, served: Served) -> StartTurn:
+    if body.modalities and body.modalities != ["text"]:
+        raise refused("modalities", "Only text can be written.")
+    if not 1 <= body.n <= MOST_REPLIES:
+        raise refused("n", f"n must be from 1 to {MOST_REPLIES}.")
+    messages = read_messages(body.messages)
+    begun = ""
+    if messages[-1].role == "assistant" and not messages[-1].calls:
+        begun, messages = messages[-1].text, messages[:-1]
+        if not messages:
+            raise refused("messages", "There is nothing before the reply that is to be continued.")
+    _take_form(body)
+    return make_turn(
+        Chat(
+            messages,
+            await context.prompting(_effort(body)),
+            tools=read_tools(
+                body.tools, body.tool_choice, is_parallel=body.parallel_tool_calls
+            ),
+        ),
+        body,
+        context.defaults,
+        served,
+        max_tokens=body.max_tokens if body.max_completion_tokens is None
+        else body.max_completion_tokens,
+        stop=read_stops(body.stop),
+        prediction=_predicted(body),
+        begun_text=begun,
+        n_likely=_n_likely(body),
+    )  # fmt: skip
+
+
+def _take_form(body: ChatRequest) -> None:
+    """Take the form of the answer as a schema."""
+    form = body.response_format
+    if form is None or form.type == "text":
+        return
+    if body.grammar or body.json_schema is not None:
+        raise refused("response_format", "Give a response_format, a grammar or a json_schema.")
+    schema: dict[str, Any] | bool | None = form.schema
+    if form.type == "json_schema":
+        schema = form.json_schema.schema if form.json_schema else form.schema
+        if schema is None:
+            name = "response_format.json_schema.schema"
+            raise refused(name, f"The field {name} is missing.", "missing_field")
+    body.json_schema = {"type": "object"} if schema is None else schema
+
+
+def _effort(body: ChatRequest) -> str:
+    """Return how much the model is to reason, in the words of `Prompting.think`; empty: as ever."""
+    arguments = body.chat_template_kwargs
+    if arguments is not None and arguments.enable_thinking is not None:
+        return "on" if arguments.enable_thinking else "off"
+    effort = body.reasoning_effort or ""
+    return _THINK.get(effort, effort)
+
+
+def _predicted(body: ChatRequest) -> str:
+    if body.prediction is None:
+        return ""
+    return text_of(read_content(body.prediction.content, "prediction.content"))
+
+
+def _n_likely(body: ChatRequest) -> int:
+    n_top = body.top_logprobs
+    if n_top is not None and not 0 <= n_top <= MOST_LIKELY:
+        raise refused("top_logprobs", f"top_logprobs must be from 0 to {MOST_LIKELY}.")
+    if n_top and not body.logprobs:
+        raise refused("top_logprobs", "top_logprobs needs logprobs to be true.")
+    return (n_top or 0) if body.logprobs else -1
+
+
+def _each_of(turn: StartTurn, n: int) -> list[StartTurn]:
+    """Return a turn for each reply of a request; their seeds are counted up."""
+    if n == 1:
+        return [turn]
+    first = secrets.randbelow(MAX_SEED - n) if turn.seed is None else turn.seed
+    return [structs.replace(turn, seed=first + i) for i in range(n)]
+
+
+# ---------------------------------------------------------------------------------------- response
+
+
+def _message(pieces: Sequence[Piece]) -> dict[str, Any]:
+    """Return the pieces of a reply as a message, or as what a message gains."""
+    told: dict[str, Any] = {}
+    for piece in pieces:
+        match piece:
+            case Answer(text):
+                told["content"] = told.get("content", "") + text
+            case Reasoning(text):
+                told["reasoning_content"] = told.get("reasoning_content", "") + text
+    return told
+
+
+def _reason(reply: RunningReply) -> str:
+    assert reply.finished is not None
+    return _REASONS.get(reply.finished.reason, "length")
+
+
+def _figures(replies: Sequence[RunningReply]) -> dict[str, Any]:
+    last = replies[-1]
+    return {
+        "usage": usage(replies),
+        "timings": timings(last.stats),
+        "paceline": own_figures(last),
+    }
+
+
+async def _whole(replies: Sequence[RunningReply], head: dict[str, Any]) -> dict[str, Any]:
+    choices = []
+    for i, reply in enumerate(replies):
+        pieces: list[Piece] = []
+        likely: list[TokenLikelihood] = []
+        async with aclosing(reply.grow()) as growing:
+            async for each in growing:
+                if isinstance(each, Grown):
+                    pieces += each.pieces
+                    likely += each.likely
+        message = {"role": "assistant", "content": "", "refusal": None} | _message(pieces)
+        choices.append(
+            {
+                "index": i,
+                "message": message,
+                "finish_reason": _reason(reply),
+                "logprobs": _logprobs(likely) if reply.turn.n_likely >= 0 else None,
+            }
+        )
+    return head | {"choices": choices} | _figures(replies)
+
+
+async def _stream(
+    replies: Sequence[RunningReply], head: dict[str, Any], *, has_usage: bool
+) -> AsyncGenerator[bytes, None]:
+    def chunk(i: int, delta: dict[str, Any], **more: Any) -> dict[str, Any]:
+        choice = {"index": i, "delta": delta, "finish_reason": None, "logprobs": None} | more
+        return head | {"choices": [choice]}
+
+    for i, reply in enumerate(replies):
+        async with aclosing(reply.grow()) as growing:
+            async for each in growing:
+                match each:
+                    case Waits(words):
+                        yield comment(words)
+                    case Begun():
+                        yield event(chunk(i, {"role": "assistant", "content": ""}))
+                    case Grown(pieces, likely) if pieces or likely:
+                        logprobs = _logprobs(likely) if likely else None
+                        yield event(chunk(i, _message(pieces), logprobs=logprobs))
+        last = chunk(i, {}, finish_reason=_reason(reply))
+        if reply is replies[-1] and not has_usage:
+            last |= _figures(replies)
+        yield event(last)
+    if has_usage:
+        yield event(head | {"choices": []} | _figures(replies))
+    yield b"data: [DONE]\n\n"
+
+
+def _logprobs(likely: Sequence[TokenLikelihood]) -> dict[str, Any]:
+    content = [
+        _likely(each.drawn) | {"top_logprobs": [_likely(best) for best in each.best]}
+        for each in likely
+    ]
+    return {"content": content, "refusal": None}
+
+
+def _likely(token: LikelyToken) -> dict[str, Any]:
+    return {
+        "token": token.piece.decode("utf-8", "replace"),
+        "logprob": token.logprob,
+        "bytes": list(token.piece),
+    }

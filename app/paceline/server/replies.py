@@ -1,0 +1,196 @@
+"""One reply for a program: asked for, followed while it grows, and its figures in the end."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from contextlib import aclosing
+from typing import TYPE_CHECKING, NamedTuple
+
+from paceline import __version__
+from paceline.chat.reply import Reply, TurnOptions, model_record
+from paceline.codec import made_of
+from paceline.messages import (
+    Chat,
+    EngineDied,
+    StepCommitted,
+    TokenLikelihood,
+    TuneRejected,
+    TurnEvent,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
+)
+from paceline.params import Prompting, ReplySettings
+from paceline.run_record import RunError
+from paceline.server.errors import ApiError, from_engine
+from paceline.server.limits import ALIVE_S
+from paceline.server.pieces import Piece, Pieces, Reasoning
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from paceline.messages import Event, StartTurn, TurnStats
+    from paceline.server.asking import Desk, Question
+    from paceline.server.journal import Caller, Journal
+    from paceline.server.served import Served
+
+
+class Begun(NamedTuple):
+    """The prompt has been read so far that it fits; its prefill begins."""
+
+
+class Waits(NamedTuple):
+    """Nothing new for a while; `words` say what is waited for."""
+
+    words: str
+
+
+class Grown(NamedTuple):
+    """What a step has brought.
+
+    Attributes:
+        pieces: Of the text; none while a mark or a character is open.
+        likely: How likely its tokens were, where that was asked for; never of the end's token.
+    """
+
+    pieces: tuple[Piece, ...]
+    likely: tuple[TokenLikelihood, ...]
+
+
+class RunningReply:
+    """A reply that a program has asked for. On the server's event loop.
+
+    Args:
+        desk: Asks the engine.
+        served: The loaded pair.
+        turn: What is to be generated.
+        caller: For whom.
+        journal: Gets its record when it is over.
+
+    Attributes:
+        served: The loaded pair.
+        turn: What is generated.
+        record: The reply as the window knows replies: text, steps, figures.
+        finished: Its last event; None until then.
+        n_reasoning: Tokens of the reasoning, as far as steps tell.
+        warnings: What the engine remarked.
+    """
+
+    def __init__(
+        self, desk: Desk, served: Served, turn: StartTurn, caller: Caller, journal: Journal
+    ) -> None:
+        self._desk = desk
+        self._caller = caller
+        self._journal = journal
+        self.served = served
+        self.turn = turn
+        prompting = turn.prompt.prompting if isinstance(turn.prompt, Chat) else Prompting()
+        options = TurnOptions(
+            turn.strategy,
+            made_of(ReplySettings, turn, system_prompt=""),
+            remember=turn.remember,
+            prompting=prompting,
+        )
+        self.record = Reply(uuid.uuid4().hex, "", options, app_version=__version__)
+        self.record.ask(options)
+        self.record.target = model_record(served.target)
+        self.record.draft = model_record(served.draft) if served.draft else None
+        self.finished: TurnFinished | None = None
+        self.n_reasoning = 0
+        self._rejected: list[str] = []
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences of the engine about this reply."""
+        return (*self.record.notes, *self._rejected)
+
+    @property
+    def stats(self) -> TurnStats:
+        """The figures of a reply that has finished."""
+        assert self.finished is not None
+        return self.finished.stats
+
+    async def grow(self) -> AsyncGenerator[Begun | Waits | Grown]:
+        """Generate, and yield what comes; left earlier, the reply is stopped.
+
+        Raises:
+            ApiError: The request cannot be done, or the engine failed.
+        """
+        self.record.submitted_s, self.record.started_s = time.monotonic(), time.time()
+        try:
+            with self._desk.asking(self.turn, self._caller.name) as question:
+                async with aclosing(self._follow(question)) as growing:
+                    async for each in growing:
+                        yield each
+        except ApiError as error:
+            self._fail(error.code, error.message)
+            raise
+        except (asyncio.CancelledError, GeneratorExit):
+            if self.finished is None:
+                self._fail("hung-up", "The program hung up.")
+            raise
+        finally:
+            self._journal.add(self._caller, self.record)
+
+    def _fail(self, code: str, message: str) -> None:
+        self.record.error = RunError(code, message, "")
+        self.record.status = "failed"
+
+    async def _follow(self, question: Question) -> AsyncGenerator[Begun | Waits | Grown]:
+        pieces = Pieces(self.turn.begun_text)
+        held: tuple[TokenLikelihood, ...] = ()
+        async with aclosing(question.events(ALIVE_S)) as events:
+            async for event in events:
+                if event is None:
+                    yield Waits(_waiting(question, self.record))
+                    continue
+                self._take(event)
+                match event:
+                    case TurnStarted():
+                        begun = self.turn.begun_text
+                        opening = "" if begun else event.opening
+                        pieces = Pieces(begun, has_marks=event.knows_marks)
+                        if opening:
+                            pieces.add(opening)
+                        yield Begun()
+                    case StepCommitted():
+                        found = pieces.add(event.text)
+                        if any(isinstance(piece, Reasoning) for piece in found):
+                            self.n_reasoning += len(event.tokens)
+                        # The last token waits: if it is the end's, nobody is told of it.
+                        ready, held = (*held, *event.likely[:-1]), event.likely[-1:]
+                        yield Grown(found, ready)
+                    case TurnFinished():
+                        ends = event.reason == "eog"
+                        yield Grown(pieces.finish(), () if ends else held)
+
+    def _take(self, event: Event) -> None:
+        """Let the record grow.
+
+        Raises:
+            ApiError: The turn failed, or the engine died.
+        """
+        match event:
+            case TurnFailed(code, message, hint):
+                raise from_engine(code, message, hint)
+            case EngineDied(reason, hint):
+                raise from_engine("engine-died", reason, hint)
+            case TuneRejected(message=message):
+                self._rejected.append(message)
+            case TurnFinished():
+                self.finished = event
+                self.record.status = "finished"
+        if isinstance(event, TurnEvent):
+            self.record.grow(event, time.monotonic())
+
+
+def _waiting(question: Question, record: Reply) -> str:
+    """Return what is waited for, in a few words."""
+    place = question.ticket.place
+    if place:
+        return f"waiting, place {place} in the queue"
+    if record.status == "prefill":
+        return f"reading the prompt, {record.n_prefilled} of {record.n_prompt} tokens"
+    return "working"

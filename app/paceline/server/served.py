@@ -1,0 +1,118 @@
+"""The loaded models as other programs see them, and what they are loaded by."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from paceline.messages import (
+    EngineDied,
+    LoadFailed,
+    ModelInfo,
+    PairLoaded,
+    Sameness,
+    SamenessChanged,
+    Unloaded,
+)
+from paceline.params import DEFAULT_STRATEGY, Prompting, ReplySettings, Strategy
+
+if TYPE_CHECKING:
+    from paceline.hosting.broker import EngineEvent
+
+SameText = Literal["any strategy", "any strategy and any cache", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A loaded pair.
+
+    Attributes:
+        id: The target's name for programs: its file's, without folder and ending.
+        target: The target.
+        draft: The draft model or head; None: there is none.
+        sameness: Whether its texts can depend on the strategy.
+        loaded_s: When it was loaded, in seconds since the epoch.
+    """
+
+    id: str
+    target: ModelInfo
+    draft: ModelInfo | None
+    sameness: Sameness | None
+    loaded_s: int = field(default_factory=lambda: int(time.time()))
+
+    @classmethod
+    def of(cls, loaded: PairLoaded) -> Served:
+        """Return what a load has brought."""
+        return cls(model_id(loaded.target.path), loaded.target, loaded.draft, loaded.sameness)
+
+    @property
+    def same_text(self) -> SameText:
+        """What is promised of a reply's text: what it does not depend on."""
+        if self.sameness is None or not self.sameness.holds:
+            return "none"
+        return "any strategy and any cache" if self.sameness.is_exact else "any strategy"
+
+
+def model_id(path: str) -> str:
+    """Return the name that programs call a model by."""
+    return Path(path).stem
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """What holds for a reply where a request says nothing.
+
+    Attributes:
+        settings: How it is drawn.
+        has_limit: Whether `settings.max_tokens` is one; otherwise it may go up to the context's
+            end.
+        strategy: What drafts.
+        prompting: How a conversation becomes a prompt.
+        remember: Whether drafts may come from the user's chats.
+    """
+
+    settings: ReplySettings = field(default_factory=ReplySettings)
+    has_limit: bool = False
+    strategy: Strategy = DEFAULT_STRATEGY
+    prompting: Prompting = field(default_factory=Prompting)
+    remember: bool = False
+
+
+class Models(Protocol):
+    """The models that programs may ask for. On the server's event loop."""
+
+    async def wanted(self, name: str) -> Served:
+        """Return the pair that answers a request for this model, loaded.
+
+        Args:
+            name: As the request has it; empty: any.
+
+        Raises:
+            ApiError: There is none.
+        """
+
+    async def names(self) -> tuple[str, ...]:
+        """Return what can be asked for."""
+
+
+class Current:
+    """The pair that is loaded, followed by the engine's events. Any thread may read it.
+
+    Attributes:
+        served: The pair; None: none is loaded.
+    """
+
+    def __init__(self, served: Served | None = None) -> None:
+        self.served = served
+
+    def on_engine_event(self, event: EngineEvent) -> None:
+        """Take what happens to the engine."""
+        match event:
+            case PairLoaded():
+                self.served = Served.of(event)
+            case SamenessChanged(sameness) if self.served is not None:
+                self.served = replace(self.served, sameness=sameness)
+            case LoadFailed() | Unloaded() | EngineDied():
+                self.served = None

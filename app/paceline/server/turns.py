@@ -1,0 +1,119 @@
+"""The fields that requests of several APIs share, and the turn that is made of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from paceline.engine.draft.strategy import read_strategy
+from paceline.errors import UserError
+from paceline.messages import EarlierReply, Prompt, StartTurn, Strategy
+from paceline.params import MAX_SEED
+from paceline.server.errors import of_value, refused
+from paceline.server.fields import read_biases, with_sampling
+
+if TYPE_CHECKING:
+    from paceline.server.served import Defaults, Served
+
+
+class OwnFields(msgspec.Struct, kw_only=True):
+    """The field ``paceline`` of a request."""
+
+    strategy: str | None = None
+
+
+class SamplingFields(msgspec.Struct, kw_only=True):
+    """How tokens are drawn; what is absent is as `paceline serve` was told."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    top_k: int | None = None
+    min_p: float | None = None
+    presence_penalty: float | None = None
+    frequency_penalty: float | None = None
+    repeat_penalty: float | None = None
+    logit_bias: dict[str, float] | None = None
+    seed: int | None = None
+    grammar: str | None = None
+    json_schema: dict[str, Any] | bool | None = None
+    ignore_eos: bool | None = None
+    paceline: OwnFields | None = None
+
+
+def make_turn(
+    prompt: Prompt,
+    fields: SamplingFields,
+    defaults: Defaults,
+    served: Served,
+    *,
+    max_tokens: int | None,
+    stop: tuple[str, ...] | None,
+    prediction: str = "",
+    begun_text: str = "",
+    n_likely: int = -1,
+) -> StartTurn:
+    """Return the turn of a request.
+
+    Args:
+        prompt: What the reply is generated from.
+        fields: How tokens are drawn.
+        defaults: Hold where a field is absent.
+        served: The loaded pair.
+        max_tokens: Tokens of the reply; None: as the defaults say.
+        stop: Texts that end it; None: as the defaults say.
+        prediction: What it is expected to be, for drafts.
+        begun_text: What it goes on after.
+        n_likely: As of `StartTurn`.
+
+    Raises:
+        ApiError: A field cannot be honoured.
+    """
+    settings = defaults.settings
+    if max_tokens is not None and max_tokens < 1:
+        raise refused("max_tokens", "The limit of tokens must be 1 or more.")
+    limit = max_tokens or (settings.max_tokens if defaults.has_limit else served.target.n_ctx)
+    schema = fields.json_schema
+    sampling = with_sampling(
+        settings.sampling,
+        {
+            "temperature": fields.temperature,
+            "top_p": fields.top_p,
+            "top_k": fields.top_k,
+            "min_p": fields.min_p,
+            "presence_penalty": fields.presence_penalty,
+            "frequency_penalty": fields.frequency_penalty,
+            "repeat_penalty": fields.repeat_penalty,
+            "logit_bias": read_biases(fields.logit_bias),
+            "grammar": fields.grammar,
+            "json_schema": None if schema is None else msgspec.json.encode(schema).decode(),
+        },
+    )
+    seed = settings.seed if fields.seed is None else fields.seed
+    if seed is not None and not 0 <= seed <= 2**63 - 1:
+        seed %= MAX_SEED  # other servers take any number, and -1 as "draw one"
+    if fields.seed == -1:
+        seed = None
+    return StartTurn(
+        prompt,
+        sampling,
+        _strategy(fields, defaults),
+        min(limit, served.target.n_ctx),
+        seed,
+        settings.stop if stop is None else stop,
+        ignore_eog=bool(fields.ignore_eos),
+        remember=defaults.remember,
+        begun_text=begun_text,
+        earlier=(EarlierReply(text=prediction),) if prediction else (),
+        n_likely=n_likely,
+    )
+
+
+def _strategy(fields: SamplingFields, defaults: Defaults) -> Strategy:
+    own = fields.paceline
+    if own is None or own.strategy is None:
+        return defaults.strategy
+    try:
+        return read_strategy(own.strategy)
+    except UserError as error:
+        raise of_value("paceline.strategy", error) from None

@@ -1,0 +1,112 @@
+"""`paceline serve` as a program of its own: ready, keys, ports, ends."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+HELLO = [{"role": "user", "content": "What is a list?"}]
+SMALL = ("--threads", "1", "--threads-draft", "1", "--ctx", "2048")
+
+
+@contextmanager
+def served(*options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run the command; give the process, and where it listens."""
+    command = [sys.executable, "-m", "paceline", "serve", "--port", "0", "--json", *SMALL, *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            ready = json.loads(process.stdout.readline())
+            assert ready["event"] == "listening"
+            assert ready["model"] == "paceline-demo-target-q8_0"
+            yield process, ready["url"]
+        finally:
+            process.kill()
+
+
+def refusal(*options: str) -> tuple[int, str]:
+    """Return the exit code and what is said of a command line that is refused."""
+    command = [sys.executable, "-m", "paceline", "serve", *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert not done.stdout
+    return done.returncode, done.stderr
+
+
+def ask(url: str, **fields: Any) -> httpx2.Response:
+    body = {"messages": HELLO, "max_tokens": 5} | fields
+    return httpx2.post(f"{url}/v1/chat/completions", json=body, timeout=60)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_it_ends_when_it_is_told_to(number: signal.Signals, code: int) -> None:
+    with served() as (process, url):
+        assert ask(url).status_code == 200
+        process.send_signal(number)
+        assert process.wait(20) == code
+        with pytest.raises(httpx2.ConnectError):
+            ask(url)
+
+
+def test_the_reply_under_way_is_completed() -> None:
+    with served() as (process, url):
+        replies: list[httpx2.Response] = []
+        thread = threading.Thread(
+            target=lambda: replies.append(ask(url, max_tokens=400, ignore_eos=True))
+        )
+        body = {"messages": HELLO, "max_tokens": 300, "ignore_eos": True, "stream": True}
+        with httpx2.stream("POST", f"{url}/v1/chat/completions", json=body, timeout=60) as stream:
+            lines = stream.iter_lines()
+            next(lines)
+            thread.start()  # waits in the queue, and is told that the server ends
+            process.send_signal(signal.SIGTERM)
+            assert [line for line in lines if line][-1] == "data: [DONE]"
+        assert process.wait(20) == 0
+        thread.join(20)
+
+
+def test_a_port_in_use_is_told_in_one_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        code, said = refusal("--port", str(port))
+    assert code == 1
+    assert len(said.splitlines()) == 1
+    assert f"Port {port} is in use" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--host", "0.0.0.0"), "a key is needed"),
+        (("--api-key", " "), "holds no key"),
+        (("--api-key", "a", "--api-key-file", "b"), "not allowed with"),
+        (("--strategy", "magic"), "magic"),
+        (("--port", "70000"), "70000"),
+        (("--temperature", "-1"), "--temperature is -1"),
+    ],
+)
+def test_wrong_usage(options: tuple[str, ...], words: str) -> None:
+    code, said = refusal(*options)
+    assert (code, words in said) == (2, True), said
+
+
+def test_a_key_is_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "key"
+    file.write_text("secret-1\n")
+    with served("--api-key-file", str(file)) as (_, url):
+        assert httpx2.get(f"{url}/health").status_code == 200
+        assert httpx2.get(f"{url}/v1/models").status_code == 401
+        for headers in ({"authorization": "Bearer secret-1"}, {"x-api-key": "secret-1"}):
+            assert httpx2.get(f"{url}/v1/models", headers=headers).status_code == 200

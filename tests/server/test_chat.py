@@ -1,0 +1,174 @@
+"""``/v1/chat/completions``, as OpenAI's own client uses it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+import openai
+import pytest
+
+if TYPE_CHECKING:
+    from paceline.server.endpoint import Endpoint
+
+HELLO: list[Any] = [{"role": "user", "content": "What is a list?"}]
+
+
+def test_a_stream_has_the_text_of_the_whole_reply(client: openai.OpenAI) -> None:
+    whole = client.chat.completions.create(model="any", messages=HELLO, max_tokens=60)
+    stream = client.chat.completions.create(
+        model="any", messages=HELLO, max_tokens=60, stream=True,
+        stream_options={"include_usage": True},
+    )  # fmt: skip
+    chunks = list(stream)
+    text = "".join(c.choices[0].delta.content or "" for c in chunks if c.choices)
+    assert whole.choices[0].message.content == text != ""
+    assert chunks[0].choices[0].delta.role == "assistant"
+    reasons = [c.choices[0].finish_reason for c in chunks if c.choices]
+    assert reasons == [*[None] * (len(reasons) - 1), whole.choices[0].finish_reason]
+    assert chunks[-1].usage is not None
+    assert whole.usage is not None
+    assert chunks[-1].usage.completion_tokens == whole.usage.completion_tokens
+
+
+def test_a_reply_tells_its_figures(client: openai.OpenAI) -> None:
+    reply = client.chat.completions.create(model="other", messages=HELLO, max_tokens=20)
+    assert reply.model == "paceline-demo-target-q8_0", "any name is served by the loaded model"
+    assert reply.usage is not None
+    told = reply.model_dump()
+    timings, own = told["timings"], told["paceline"]
+    assert timings["predicted_n"] == reply.usage.completion_tokens
+    assert timings["cache_n"] + timings["prompt_n"] == reply.usage.prompt_tokens
+    assert timings["draft_n"] == sum(each["tokens"] for each in own["by_drafter"])
+    assert own["n_reused"] == timings["cache_n"]
+    assert own["same_text"] in ("any strategy", "any strategy and any cache", "none")
+
+
+@pytest.mark.parametrize("strategy", ["off", "draft:n_max=4", "suffix"])
+def test_a_request_chooses_its_strategy(client: openai.OpenAI, strategy: str) -> None:
+    plain = client.chat.completions.create(model="any", messages=HELLO, max_tokens=40)
+    reply = client.chat.completions.create(
+        model="any", messages=HELLO, max_tokens=40, extra_body={"paceline": {"strategy": strategy}}
+    )
+    assert reply.choices[0].message.content == plain.choices[0].message.content
+    drafters = {each["drafter"] for each in reply.model_dump()["paceline"]["by_drafter"]}
+    assert drafters <= {strategy.partition(":")[0]}
+
+
+def test_several_replies_have_seeds_that_count_up(client: openai.OpenAI) -> None:
+    several = client.chat.completions.create(
+        model="any", messages=HELLO, max_tokens=20, n=3, seed=5, temperature=1.5
+    )
+    alone = [
+        client.chat.completions.create(
+            model="any", messages=HELLO, max_tokens=20, seed=5 + i, temperature=1.5
+        )
+        for i in range(3)
+    ]
+    texts = [choice.message.content for choice in several.choices]
+    assert texts == [reply.choices[0].message.content for reply in alone]
+    assert len(set(texts)) > 1
+    assert [choice.index for choice in several.choices] == [0, 1, 2]
+
+
+def test_a_reply_goes_on_after_its_beginning(client: openai.OpenAI) -> None:
+    whole = client.chat.completions.create(model="any", messages=HELLO, max_tokens=30)
+    text = whole.choices[0].message.content or ""
+    begun = text[: len(text) // 2]
+    messages = [*HELLO, {"role": "assistant", "content": begun}]
+    rest = client.chat.completions.create(model="any", messages=messages, max_tokens=30)
+    assert (begun + (rest.choices[0].message.content or "")).startswith(begun)
+    assert not (rest.choices[0].message.content or "").startswith(begun)
+
+
+def test_a_prediction_is_copied(client: openai.OpenAI) -> None:
+    expected = client.chat.completions.create(model="any", messages=HELLO, max_tokens=60)
+    text = expected.choices[0].message.content or ""
+    reply = client.chat.completions.create(
+        model="any", messages=HELLO, max_tokens=60,
+        prediction={"type": "content", "content": text},
+        extra_body={"paceline": {"strategy": "earlier"}},
+    )  # fmt: skip
+    assert reply.choices[0].message.content == text
+    assert reply.usage is not None
+    details = reply.usage.completion_tokens_details
+    assert details is not None
+    assert (details.accepted_prediction_tokens or 0) > reply.usage.completion_tokens // 2
+
+
+def test_a_schema_is_followed(client: openai.OpenAI) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"name": {"type": "string", "maxLength": 20}, "n": {"enum": [1, 2, 3]}},
+        "required": ["name", "n"],
+        "additionalProperties": False,
+    }
+    reply = client.chat.completions.create(
+        model="any", messages=HELLO, max_tokens=120,
+        response_format={"type": "json_schema", "json_schema": {"name": "x", "schema": schema}},
+    )  # fmt: skip
+    found = json.loads(reply.choices[0].message.content or "")
+    assert found.keys() == {"name", "n"}
+    assert found["n"] in (1, 2, 3)
+
+
+def test_what_is_not_known_is_named(endpoint: Endpoint) -> None:
+    body = {"messages": HELLO, "max_tokens": 3, "user": "me", "mirostat": 2, "stream": None}
+    reply = httpx2.post(f"{endpoint.url}/v1/chat/completions", json=body, timeout=60)
+    assert reply.status_code == 200
+    assert reply.headers["x-paceline-ignored"] == "user, mirostat"
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({"temperature": -1}, "temperature"),
+        ({"temperature": "warm"}, "temperature"),
+        ({"top_p": 2}, "top_p"),
+        ({"n": 9}, "n"),
+        ({"max_tokens": 0}, "max_tokens"),
+        ({"messages": []}, "messages"),
+        ({"messages": [{"role": "robot", "content": ""}]}, "messages[0].role"),
+        ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]},
+         "messages[0].content[0]"),
+        ({"top_logprobs": 3}, "top_logprobs"),
+        ({"logit_bias": {"x": 1}}, "logit_bias"),
+        ({"stop": ["a"] * 99}, "stop"),
+        ({"response_format": {"type": "json_schema"}}, "response_format.json_schema.schema"),
+        ({"tool_choice": "required"}, "tool_choice"),
+        ({"reasoning_effort": "much"}, "reasoning_effort"),
+        ({"paceline": {"strategy": "magic"}}, "paceline.strategy"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_honoured_is_refused(
+    endpoint: Endpoint, given: dict[str, Any], field: str
+) -> None:
+    body = {"messages": HELLO, "max_tokens": 3} | given
+    reply = httpx2.post(f"{endpoint.url}/v1/chat/completions", json=body, timeout=60)
+    error = reply.json()["error"]
+    assert (reply.status_code, error["param"]) == (400, field), error
+    assert error["type"] == "invalid_request_error"
+
+
+def test_a_prompt_that_does_not_fit_is_refused_with_both_numbers(client: openai.OpenAI) -> None:
+    long: list[Any] = [{"role": "user", "content": "Hello " * 4000}]
+    for stream in (False, True):
+        with pytest.raises(openai.BadRequestError) as refused:
+            client.chat.completions.create(model="any", messages=long, stream=stream)
+        assert refused.value.code == "context_length_exceeded"
+        assert "2,048" in refused.value.message
+
+
+def test_a_route_that_there_is_not_names_those_that_there_are(endpoint: Endpoint) -> None:
+    reply = httpx2.post(f"{endpoint.url}/v1/embeddings", json={})
+    assert reply.status_code == 404
+    assert "/v1/chat/completions" in reply.json()["error"]["message"]
+
+
+def test_health_and_models(client: openai.OpenAI, endpoint: Endpoint) -> None:
+    assert httpx2.get(f"{endpoint.url}/health").json() == {"status": "ok"}
+    assert [model.id for model in client.models.list()] == ["paceline-demo-target-q8_0"]
+    assert client.models.retrieve("paceline-demo-target-q8_0").owned_by == "paceline"
+    with pytest.raises(openai.NotFoundError):
+        client.models.retrieve("other")
