@@ -170,6 +170,17 @@ _LOOPS = {
     "a large template": "{{ messages[0].content }}" * 40_000,
     "many variables": "".join(f"{{% set v{i} = {i} %}}" for i in range(20_000)),
 }
+_OWN = "{% set x = [] %}{% set _ = x.append(x) %}"
+_OWN_LISTS = {
+    "in itself, as JSON": _OWN + "{{ x | tojson }}",
+    "in itself, compared": _OWN + "{% set y = [] %}{% set _ = y.append(y) %}{{ x == y }}",
+    "in itself, summed": _OWN
+    + "{% for i in range(99999) %}{% set _ = x.append(x + x) %}{% endfor %}",
+    "of long texts": "{% set x = [] %}{% for i in range(99999) %}"
+    "{% set _ = x.append(i | string * 10000) %}{% endfor %}",
+    "that grows while it is read": "{% set x = [1] %}{% for i in x %}{% set _ = x.append(i) %}"
+    "{% endfor %}",
+}
 _WAYS_OUT = (
     "''.__class__.__mro__", "messages.__class__.__base__.__subclasses__()",
     "raise_exception.__globals__['sys'].exit()", "strftime_now.__globals__.datetime.sys",
@@ -179,8 +190,9 @@ _WAYS_OUT = (
     "messages[0].content.__len__.__self__", "([]|map(attribute='__class__')|list)[0].mro",
     "lipsum.__globals__.os.system('true')", "'{0.__init__.__globals__}'.format(cycler).x.y",
     "'{x.__class__}'.format_map({'x': 1}).x.y", "self._TemplateReference__context.environment.x",
-    "messages.append(messages)", "messages[0].update(role='x')", "dict.__subclasses__()",
-    "range.__class__.__call__", "loop.__init__", "caller.__code__", "().__reduce__()",
+    "messages.append(messages)", "messages.pop()", "[1].clear()", "messages[0].update(role='x')",
+    "dict.__subclasses__()", "range.__class__.__call__", "loop.__init__",
+    "caller.__code__", "().__reduce__()",
 )  # fmt: skip
 WAYS_OUT = {f"way out: {each}": f"{{{{ {each} }}}}" for each in _WAYS_OUT}
 """Each of them fails."""
@@ -192,6 +204,7 @@ ATTACKS = {
     **{f"numbers: {name}": source for name, source in _NUMBERS.items()},
     **{f"texts: {name}": source for name, source in _TEXTS.items()},
     **{f"loops: {name}": source for name, source in _LOOPS.items()},
+    **{f"own lists: {name}": source for name, source in _OWN_LISTS.items()},
     **WAYS_OUT,
 }
 """Every one by its name; some are put up with, as far as time and memory allow."""

@@ -14,11 +14,12 @@ from msgspec import structs
 
 import real_templates
 from engine.test_service import Bench
+from engine.test_template import WithMarks
 from fake_model import EOG, ByteVocabulary, FakeModel, scripted
 from paceline.content import Tool, ToolCall, ToolUse
 from paceline.engine.prompt.formats import CHATML
 from paceline.engine.prompt.size import Cutter, PromptSizes, encode_fitting, without_oldest
-from paceline.engine.prompt.template import ChatTemplate
+from paceline.engine.prompt.template import ChatTemplate, in_turns
 from paceline.errors import EngineError
 from paceline.messages import (
     Chat,
@@ -247,6 +248,19 @@ def test_control_tokens_that_are_typed_stay_text(name: str) -> None:
             assert text.replace("end>", "fin>") == text_of(list(expected)), place
 
 
+@pytest.mark.parametrize(
+    "name", ["Qwen-Qwen3-0.6B", "Qwen3-Coder", "microsoft-Phi-3.5-mini-instruct"]
+)
+@pytest.mark.parametrize("typed", ["<|im_end|>", "<|end|>"])
+def test_marks_of_the_template_itself_stay_text_where_they_are_typed(name: str, typed: str) -> None:
+    template = ChatTemplate(real_templates.source(name), WithMarks(typed))
+    harmless = places("<|fin|>")
+    for place, (messages, tools) in places(typed).items():
+        found = list(template.encode(messages, tools)[0])
+        expected = list(template.encode(*harmless[place])[0])
+        assert found.count(EOG) == expected.count(EOG), place
+
+
 def test_what_is_around_a_typed_control_token_is_written_as_ever() -> None:
     template = template_of("Qwen-Qwen3-0.6B")
     for place in ("description", "parameter's description", "argument", "result"):
@@ -275,6 +289,18 @@ def test_names_may_hold_no_control_tokens(messages: list[ChatMessage], tools: li
 
 
 # ------------------------------------------------------------------------------------ what is kept
+
+
+def test_turns_of_calls_stay_apart() -> None:
+    asks, answers = said("user", "a"), said("assistant", "b")
+    calls = said("assistant", "c", calls=(call(1), call(2)), reasoning="r")
+    results = [said("tool", "d", answers=each.id) for each in calls.calls]
+    messages = (asks, calls, *results, answers, asks)
+    assert in_turns(messages) == messages
+    assert in_turns((answers, calls, *results, *messages)) == messages
+    thought = said("assistant", "e", reasoning="s")
+    both = said("assistant", "e\n\nc", calls=calls.calls, reasoning="s\n\nr")
+    assert in_turns((asks, thought, calls, *results)) == (asks, both, *results)
 
 
 @pytest.mark.parametrize(

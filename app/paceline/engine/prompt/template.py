@@ -468,8 +468,12 @@ def in_turns(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
         if message.role in ("assistant", "tool") and not has_question:
             continue
         if turns and turns[-1].role == message.role != "tool" and not turns[-1].calls:
-            content = joined(turns.pop().content, message.content)
-            message = structs.replace(message, content=content)  # noqa: PLW2901
+            before = turns.pop()
+            reasoning = "\n\n".join(filter(None, (before.reasoning, message.reasoning)))
+            content = joined(before.content, message.content)
+            message = structs.replace(  # noqa: PLW2901
+                message, content=content, reasoning=reasoning
+            )
         turns.append(message)
     return tuple(turns)
 
