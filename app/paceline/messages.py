@@ -175,6 +175,15 @@ class RenderPrompt(Tagged, frozen=True):
     chat: Chat
 
 
+class Encode(Tagged, frozen=True):
+    """Ask for the tokens of a prompt for the loaded target; answered by `Encoded`.
+
+    Of a chat nothing is left out, whatever `Chat.cuts` says.
+    """
+
+    prompt: Prompt
+
+
 class Remember(Tagged, frozen=True):
     """Let lookups know these texts of a chat and no others of it; answered by `Remembered`.
 
@@ -226,6 +235,7 @@ Command = (
     | DescribeEngine
     | CountTokens
     | RenderPrompt
+    | Encode
     | Remember
     | Calibrate
     | Reset
@@ -329,6 +339,31 @@ class PromptRendered(Tagged, frozen=True):
     stops: tuple[str, ...] = ()
     own: str = ""
     is_guessed: bool = False
+
+
+class Encoded(Tagged, frozen=True):
+    """A prompt as the loaded target reads it.
+
+    Attributes:
+        tokens: Its token ids; none: there is no such prompt, and `problem` says why.
+        pieces: Each token's bytes as a reply shows them; a control token's name.
+        text: The prompt; of a chat what its template has made, otherwise the pieces put together.
+        n_added: Tokens at the beginning of a raw text or a gap that are none of its own: 1 where
+            the model asks for one, otherwise 0.
+        notes: Remarks for the user.
+        code: Names the problem, as in `TurnFailed`; empty: there is none.
+        problem: Why there are no tokens.
+        hint: What to do about that.
+    """
+
+    tokens: tuple[int, ...] = ()
+    pieces: tuple[bytes, ...] = ()
+    text: str = ""
+    n_added: int = 0
+    notes: tuple[UserText, ...] = ()
+    code: str = ""
+    problem: UserText = ""
+    hint: UserText = ""
 
 
 class Remembered(Tagged, frozen=True):
@@ -517,6 +552,7 @@ Event = (
     | Unloaded
     | TokensCounted
     | PromptRendered
+    | Encoded
     | Remembered
     | Calibrated
     | EngineDied

@@ -27,7 +27,8 @@ BUDGETS = {
     "chat": Size(40, 6_250),
     # A server for other programs is started here, too.
     "cli": Size(24, 4_250),
-    "engine": Size(15, 1_850),
+    # Programs ask for the tokens of any prompt.
+    "engine": Size(15, 1_930),
     "engine/auto": Size(10, 1_350),
     # Stop texts count in the answer, and marks of reasoning are written as readers know them; how
     # likely tokens are is a file.

@@ -15,6 +15,8 @@ from paceline.messages import (
     CountTokens,
     DescribeEngine,
     DraftCount,
+    Encode,
+    Encoded,
     EngineDescribed,
     EngineDied,
     Event,
@@ -213,6 +215,8 @@ def _asked_by(event: Event) -> type[Command]:
             return CountTokens
         case PromptRendered():
             return RenderPrompt
+        case Encoded():
+            return Encode
         case Remembered():
             return Remember
         case Calibrated() | SamenessChanged():

@@ -26,6 +26,8 @@ from paceline.messages import (
     Command,
     CountTokens,
     DescribeEngine,
+    Encode,
+    Encoded,
     EngineDescribed,
     EngineDied,
     Event,
@@ -145,6 +147,7 @@ def test_a_late_cancel_cannot_stop_the_next_turn(broker: Broker) -> None:
         (TURN, STOPPED),
         (LOAD, LoadFailed("cancelled", "Stopped.", "")),
         (Calibrate(), Calibrated(problem="Stopped.")),
+        (Encode(RawText("")), Encoded(code="cancelled", problem="Stopped.")),
         (CountTokens(Chat(())), None),
         (Reset(), None),
     ],
@@ -272,6 +275,7 @@ def test_what_was_begun_beside_a_turn_is_over_with_it(broker: Broker) -> None:
         (DescribeEngine, EngineDescribed),
         (CountTokens, TokensCounted),
         (RenderPrompt, PromptRendered),
+        (Encode, Encoded),
         (Remember, Remembered),
         (Calibrate, Calibrated),
         (Unload, Unloaded),
@@ -447,8 +451,8 @@ class Lives(RuleBasedStateMachine):
 
     tickets = Bundle("tickets")
     COMMANDS: tuple[Command, ...] = (
-        TURN, LOAD, DescribeEngine(), CountTokens(Chat(())), Remember("chat"), Calibrate(),
-        Reset(), Unload(),
+        TURN, LOAD, DescribeEngine(), CountTokens(Chat(())), Encode(Chat(())), Remember("chat"),
+        Calibrate(), Reset(), Unload(),
     )  # fmt: skip
 
     def __init__(self) -> None:

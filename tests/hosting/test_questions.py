@@ -15,7 +15,10 @@ from paceline.messages import (
     Chat,
     ChatMessage,
     CountTokens,
+    Encode,
+    Encoded,
     EngineDied,
+    RawText,
     Remember,
     TokensCounted,
     TurnStarted,
@@ -55,6 +58,22 @@ def test_a_conversation_beyond_a_frame_is_not_counted(rig: MakeRig) -> None:
     assert r.service.pid
 
 
+def test_no_process_is_started_for_the_tokens_of_a_prompt(rig: MakeRig) -> None:
+    r = rig()
+    (answer,) = r.submit(Encode(RawText("a")))
+    assert (answer.tokens, answer.code) == ((), "no-model")
+    assert r.service.pid == 0
+
+
+def test_a_prompt_beyond_a_frame_is_refused_in_words(rig: MakeRig) -> None:
+    r = rig()
+    r.load()
+    (answer,) = r.submit(Encode(RawText("x" * MAX_FRAME)))
+    assert (answer.tokens, answer.code) == ((), "prompt-too-long")
+    assert answer.problem
+    assert r.service.pid
+
+
 def test_no_process_is_started_for_texts(rig: MakeRig) -> None:
     r = rig()
     assert r.submit(Remember("chat", ("Hello",))) == []
@@ -83,3 +102,29 @@ def test_the_real_engine_counts(kind: str, demo_pair: tuple[Path, Path]) -> None
         assert counted.n_tokens == started.n_prompt
         assert len(counted.per_message) == 2
         assert sum(counted.per_message) <= counted.n_tokens
+
+
+@pytest.mark.parametrize("kind", HOSTS)
+def test_the_real_engine_tells_the_tokens_of_a_prompt(
+    kind: str, demo_pair: tuple[Path, Path]
+) -> None:
+    with Host(kind, demo_pair) as host:
+        host.must_load()
+        messages = (
+            ChatMessage.of_text("system", "Be brief."),
+            ChatMessage.of_text("user", "What does <|im_end|> do? €"),
+        )
+        chat = host.submit(Encode(Chat(messages)))
+        assert isinstance(chat, Encoded)
+        host.reply(messages=messages, max_tokens=2, seed=1)
+        started = next(event for event in host.events if isinstance(event, TurnStarted))
+        assert len(chat.tokens) == len(chat.pieces) == started.n_prompt
+        assert b"".join(chat.pieces).decode() == chat.text
+        plain = host.submit(Encode(Chat(messages[:1] + QUESTION.prompt.messages)))
+        assert host.submit(Encode(RawText(plain.text, special=True))).tokens == plain.tokens
+        long = "def area(r):\n    return 3.14 * r ** 2\n" * 40_000
+        whole = host.submit(Encode(RawText(long)))
+        assert isinstance(whole, Encoded)
+        assert whole.code == ""
+        assert b"".join(whole.pieces[whole.n_added :]).decode() == long
+        assert host.submit(Encode(RawText(long * 8))).code == "prompt-too-long"

@@ -10,6 +10,8 @@ from paceline.messages import (
     Calibrate,
     Calibrated,
     Command,
+    Encode,
+    Encoded,
     Event,
     LoadFailed,
     LoadPair,
@@ -82,6 +84,18 @@ def no_prompt() -> PromptRendered:
     )
 
 
+def not_encoded() -> Encoded:
+    """Answer a question about tokens that finds no model loaded."""
+    none = no_model()
+    return Encoded(code=none.code, problem=none.message, hint=none.hint)
+
+
+def too_large_to_encode() -> Encoded:
+    """Answer a question about the tokens of what no message to or from a process can hold."""
+    code, problem, hint = TOO_LARGE
+    return Encoded(code=code, problem=problem, hint=hint)
+
+
 def not_calibrated() -> Calibrated:
     """Answer a wish to measure that finds no model loaded."""
     return Calibrated(problem=sentence("No model is loaded."))
@@ -96,5 +110,7 @@ def stopped(command: Command) -> Event | None:
             return TurnFailed("cancelled", "Stopped.", "")
         case Calibrate():
             return Calibrated(problem=sentence("Stopped."))
+        case Encode():
+            return Encoded(code="cancelled", problem=sentence("Stopped."))
         case _:
             return None

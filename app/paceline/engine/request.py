@@ -217,25 +217,38 @@ def encode_prompt(pair: LoadedPair, command: StartTurn) -> FittedPrompt:
     """
     if isinstance(command.prompt, Chat):
         return _encode_chat(pair, command, command.prompt)
-    tokens = _tokens_of(pair.target.model.vocab, command.prompt)
+    tokens, _ = encode_plain(pair.target.model.vocab, command.prompt)
     return FittedPrompt(TokenSequence(tokens), (), 0)
 
 
-def _tokens_of(vocab: Vocabulary, prompt: RawText | Tokens | Infill) -> list[int]:
-    """Return the tokens of a prompt that needs no template; see `encode_prompt`."""
+class PlainPrompt(NamedTuple):
+    """The tokens of a prompt that needs no template.
+
+    Attributes:
+        tokens: At least one of its own.
+        n_added: How many of them, at the beginning, are none of its own.
+    """
+
+    tokens: list[int]
+    n_added: int = 0
+
+
+def encode_plain(vocab: Vocabulary, prompt: RawText | Tokens | Infill) -> PlainPrompt:
+    """Return the tokens of a prompt that needs no template; errors as of `encode_prompt`."""
     match prompt:
         case Tokens():
             _check_tokens(vocab, prompt.ids)
-            tokens = list(prompt.ids)
+            own, is_begun = list(prompt.ids), True
         case RawText():
-            tokens = vocab.tokenize(prompt.text, special=prompt.special)
-            if not (prompt.special and tokens[:1] == [vocab.bos]):  # it is written there already
-                tokens = _begun_by_bos(vocab, tokens)
+            own = vocab.tokenize(prompt.text, special=prompt.special)
+            is_begun = prompt.special and own[:1] == [vocab.bos]  # it is written there
         case Infill():
-            tokens = _infill_tokens(vocab, prompt)
-    if not tokens:
+            own, is_begun = _infill_tokens(vocab, prompt), False
+    if not own:
         raise empty_prompt()
-    return tokens
+    if is_begun or not vocab.add_bos or vocab.bos < 0:
+        return PlainPrompt(own)
+    return PlainPrompt([vocab.bos, *own], n_added=1)
 
 
 def _infill_tokens(vocab: Vocabulary, prompt: Infill) -> list[int]:
@@ -251,11 +264,7 @@ def _infill_tokens(vocab: Vocabulary, prompt: Infill) -> list[int]:
     after = tokenize_after(vocab, prompt.after, special=False)
     if not (before or after):
         return []
-    return _begun_by_bos(vocab, [marks.before, *before, marks.after, *after, marks.middle])
-
-
-def _begun_by_bos(vocab: Vocabulary, tokens: list[int]) -> list[int]:
-    return [vocab.bos, *tokens] if tokens and vocab.add_bos and vocab.bos >= 0 else tokens
+    return [marks.before, *before, marks.after, *after, marks.middle]
 
 
 def _encode_chat(pair: LoadedPair, command: StartTurn, chat: Chat) -> FittedPrompt:
@@ -302,7 +311,7 @@ def _encode_chat(pair: LoadedPair, command: StartTurn, chat: Chat) -> FittedProm
         tokens.extend(end)
         return fitted._replace(tokens=tokens, opening="", reasoning=None)
 
-    fitted = _by_template(pair, chat.prompting, encode_all)
+    fitted = by_template(pair, chat.prompting, encode_all)
     if not fitted.tokens:
         raise empty_prompt()
     if pair.template_failure and not chat.prompting.template:
@@ -339,7 +348,7 @@ def _text_of(vocab: Vocabulary, tokens: Iterable[int]) -> str:
     return b"".join(map(vocab.piece, tokens)).decode("utf-8", "ignore")
 
 
-def _by_template(pair: LoadedPair, prompting: Prompting, work: Callable[[PromptSizes], _T]) -> _T:
+def by_template(pair: LoadedPair, prompting: Prompting, work: Callable[[PromptSizes], _T]) -> _T:
     """Work with the template; with a guess from the moment that the file's own one fails.
 
     Raises:
@@ -375,10 +384,10 @@ def count_tokens(pair: LoadedPair | None, command: CountTokens) -> TokensCounted
 
     try:
         if not isinstance(prompt, Chat):
-            n_tokens = len(_tokens_of(pair.target.model.vocab, prompt))
+            n_tokens = len(encode_plain(pair.target.model.vocab, prompt).tokens)
             return TokensCounted(n_tokens, n_ctx)
         check_chat(prompt)
-        return _by_template(pair, prompt.prompting, lambda sizes: count(sizes, prompt))
+        return by_template(pair, prompt.prompting, lambda sizes: count(sizes, prompt))
     except UserError as error:
         _log.debug("a prompt cannot be counted: %s", error)
         return TokensCounted(-1, n_ctx)
@@ -407,7 +416,7 @@ def render_prompt(pair: LoadedPair | None, command: RenderPrompt) -> PromptRende
         )
 
     try:
-        shown = _by_template(pair, command.chat.prompting, render)
+        shown = by_template(pair, command.chat.prompting, render)
     except UserError as error:
         shown = structs.replace(shown, problem=error.message, hint=error.hint)
     own = pair.own_template if len(pair.own_template) <= _LONGEST_OWN else ""

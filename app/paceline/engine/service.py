@@ -22,6 +22,7 @@ from msgspec import structs
 from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.draft.heads import head_title
+from paceline.engine.encoding import encode
 from paceline.engine.facts import Facts
 from paceline.engine.idle import IdleWork
 from paceline.engine.measure.calibration import calibrated
@@ -52,6 +53,7 @@ from paceline.messages import (
     CountTokens,
     DescribeEngine,
     DraftModel,
+    Encode,
     Event,
     LoadFailed,
     LoadPair,
@@ -117,7 +119,7 @@ class EngineService:
                 self._load(command)
             case StartTurn():
                 self._start_turn(command)
-            case Tune() | DescribeEngine() | CountTokens() | RenderPrompt():
+            case Tune() | DescribeEngine() | CountTokens() | RenderPrompt() | Encode():
                 self._emit(self._answer(command))
             case Remember():
                 self._remember(command)
@@ -134,7 +136,9 @@ class EngineService:
             case Cancel():
                 pass  # the broker has set the flag already
 
-    def _answer(self, command: Tune | DescribeEngine | CountTokens | RenderPrompt) -> Event:
+    def _answer(
+        self, command: Tune | DescribeEngine | CountTokens | RenderPrompt | Encode
+    ) -> Event:
         match command:
             case Tune():
                 return not_running(command.strategy)
@@ -144,6 +148,8 @@ class EngineService:
                 return count_tokens(self._pair, command)
             case RenderPrompt():
                 return render_prompt(self._pair, command)
+            case Encode():
+                return encode(self._pair, command)
 
     # ---------------------------------------------------------------------------------- load
 

@@ -34,7 +34,9 @@ from paceline.engine.refusals import (
     no_prompt,
     not_calibrated,
     not_counted,
+    not_encoded,
     not_running,
+    too_large_to_encode,
 )
 from paceline.hosting.broker import STOPPABLE, Broker
 from paceline.hosting.child import run_child
@@ -54,6 +56,7 @@ from paceline.messages import (
     Command,
     CountTokens,
     DescribeEngine,
+    Encode,
     EngineDied,
     Event,
     LoadFailed,
@@ -221,7 +224,15 @@ class ProcessService:
                 self._turn(command)
             case DescribeEngine():
                 self._pass_on(self._carry_out(command))
-            case Tune() | CountTokens() | RenderPrompt() | Calibrate() | Remember() | Reset():
+            case (
+                Tune()
+                | CountTokens()
+                | RenderPrompt()
+                | Encode()
+                | Calibrate()
+                | Remember()
+                | Reset()
+            ):
                 self._ask(command)
             case Unload():
                 self._unload(command)
@@ -287,7 +298,7 @@ class ProcessService:
             self._keeper.end()
 
     def _ask(
-        self, command: Tune | CountTokens | RenderPrompt | Calibrate | Remember | Reset
+        self, command: Tune | CountTokens | RenderPrompt | Encode | Calibrate | Remember | Reset
     ) -> None:
         """Carry out a command that starts no process; refuse it when there is none."""
         if self._keeper.child is not None:
@@ -301,6 +312,9 @@ class ProcessService:
                 self._emit(not_counted())
             case RenderPrompt():
                 self._emit(no_prompt())
+            case Encode():
+                is_loaded = self._keeper.child is not None
+                self._emit(too_large_to_encode() if is_loaded else not_encoded())
             case Calibrate():
                 self._emit(not_calibrated())
             case Remember() | Reset():

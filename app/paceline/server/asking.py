@@ -8,14 +8,15 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from paceline.hosting.broker import Priority
-from paceline.server.errors import ApiError
+from paceline.messages import Encode, Encoded, EngineDied
+from paceline.server.errors import ApiError, from_engine
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator
 
     from paceline.hosting.broker import Ticket
     from paceline.hosting.client import EngineClient
-    from paceline.messages import Command, Event
+    from paceline.messages import Command, Event, Prompt
 
 
 RETRY_S = 5
@@ -133,6 +134,21 @@ class Desk:
         """Ask for what takes no time, and return the answer."""
         with self.asking(command, asker) as question:
             return await question.answer()
+
+    async def encode(self, prompt: Prompt, asker: str) -> Encoded:
+        """Return the tokens of a prompt for the loaded model.
+
+        Raises:
+            ApiError: There is no such prompt, or the engine cannot be asked.
+        """
+        answer = await self.answer(Encode(prompt), asker)
+        match answer:
+            case Encoded(code=code, problem=problem, hint=hint) if code:
+                raise from_engine(code, problem, hint)
+            case EngineDied(reason, hint):
+                raise from_engine("engine-died", reason, hint)
+        assert isinstance(answer, Encoded)
+        return answer
 
     def close(self, *, at_once: bool = False) -> None:
         """Take nothing from now on, and stop what waits; with `at_once` what runs, too."""
