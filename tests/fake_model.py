@@ -25,6 +25,7 @@ from paceline.engine.model.backend import (
     Vocabulary,
     VocabularyFile,
 )
+from paceline.engine.model.grammar_parts import GrammarPart
 from paceline.engine.model.tokens import Gap, TokenSequence
 from paceline.errors import CancelledError, ContextFullError, ModelError, ValueOutOfRangeError
 from paceline.messages import (
@@ -78,6 +79,10 @@ class ByteVocabulary:
     def grammar_of_schema(self, schema: str, after: Reasoning | None = None) -> Grammar:
         """Refuse, see `grammar`."""
         return self.grammar(schema)
+
+    def grammar_of_parts(self, part: GrammarPart, after: Reasoning | None = None) -> Grammar:
+        """Refuse, see `grammar`."""
+        return self.grammar("")
 
     def prepare_grammars(self) -> bool:
         """Have nothing to make."""

@@ -7093,6 +7093,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Eine Antwort wird gerade geschrieben.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/request.py"/>
+        <source>A reply that may call a tool is to have a form, too.</source>
+        <translation>Eine Antwort, die ein Werkzeug aufrufen darf, soll zugleich eine Form haben.</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/presets.py"/>
         <source>A stop string has {n} characters.</source>
         <translation>Ein Stopptext hat {n} Zeichen.</translation>
@@ -8051,6 +8056,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Überlassen Sie das dem Modell.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/request.py"/>
+        <source>Leave the tools out, let one be called in any case, or give no form.</source>
+        <translation>Lassen Sie die Werkzeuge weg, verlangen Sie einen Aufruf, oder geben Sie keine Form an.</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/hub/client.py"/>
         <source>Leave them out.</source>
         <translation>Lassen Sie sie weg.</translation>
@@ -8736,6 +8746,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Die Argumente eines Aufrufs des Werkzeugs „{tool}“ sind kein JSON-Objekt.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/calls/call_grammar.py"/>
+        <source>The arguments of the tool “{name}” are constrained in part: the way in which this model writes calls has no place for all of the schema.</source>
+        <translation>Die Argumente des Werkzeugs „{name}“ sind nur zum Teil eingeschränkt: Die Art, in der dieses Modell Aufrufe schreibt, bietet nicht für das ganze Schema Platz.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/calls/call_grammar.py"/>
+        <source>The arguments of the tool “{name}” are not constrained. {reason}</source>
+        <translation>Die Argumente des Werkzeugs „{name}“ sind nicht eingeschränkt. {reason}</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
         <source>The chat is damaged: its settings cannot be used. {why}</source>
         <translation>Der Chat ist beschädigt: Seine Einstellungen können nicht verwendet werden. {why}</translation>
@@ -9349,6 +9369,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/llama/vocabulary.py"/>
         <source>The text cannot be tokenized.</source>
         <translation>Der Text kann nicht in Token zerlegt werden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/calls/call_grammar.py"/>
+        <source>The tool “{name}” is to be called, but it is not there.</source>
+        <translation>Das Werkzeug „{name}“ soll aufgerufen werden, ist aber nicht angegeben.</translation>
     </message>
     <message>
         <location filename="../../app/engine/service.py"/>

@@ -30,12 +30,16 @@ BUDGETS = {
     # Programs ask for the tokens of any prompt.
     "engine": Size(15, 1_930),
     "engine/auto": Size(10, 1_350),
+    # Some twenty forms in which families of models call tools, each a table; a grammar and a
+    # reader are made of them.
+    "engine/calls": Size(11, 1_300),
     # Stop texts count in the answer, and marks of reasoning are written as readers know them; how
     # likely tokens are is a file.
     "engine/decode": Size(6, 840),
     "engine/draft": Size(25, 3_240),
     # Grammars are cut into lexemes that the library reads exactly; errors name their arguments.
-    "engine/llama": Size(18, 3_050),
+    # Parts of grammars are written as the library's rules.
+    "engine/llama": Size(19, 3_200),
     "engine/measure": Size(5, 650),
     # Errors of models and their settings name their arguments, one a line; a text may have gaps.
     "engine/model": Size(13, 1_400),

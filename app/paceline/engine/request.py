@@ -10,8 +10,11 @@ from typing import NamedTuple, TypeVar
 
 from msgspec import structs
 
+from paceline.content import ToolUse
+from paceline.engine.calls.call_grammar import grammar_of_tools
+from paceline.engine.calls.forms import BY_ID, HERMES, form_of, shown_tokens
 from paceline.engine.decode.text import TextAssembler
-from paceline.engine.model.backend import Reasoning, Vocabulary
+from paceline.engine.model.backend import Grammar, Reasoning, Vocabulary
 from paceline.engine.model.tokens import TokenSequence, last_ids
 from paceline.engine.pair import LoadedPair
 from paceline.engine.prompt.conversation import check_calls, check_chat, empty_prompt, tools_of
@@ -55,35 +58,22 @@ _LONGEST_OWN = 1_000_000
 
 
 def make_sampler(
-    vocab: Vocabulary, command: StartTurn, seed: int, reasoning: Reasoning | None = None
+    vocab: Vocabulary, command: StartTurn, seed: int, grammar: Grammar | None = None
 ) -> Sampler:
-    """Return the reply's sampler, with its grammar at the beginning.
+    """Return the reply's sampler.
 
     Args:
         vocab: Of the target.
-        command: Says how to sample, and what the reply must follow.
+        command: Says how to sample.
         seed: 0 or more.
-        reasoning: What comes before that; None: nothing.
+        grammar: What the reply must follow, at its beginning; closed where this fails.
 
     Raises:
-        ValueOutOfRangeError: A sampling setting or a grammar that cannot be.
+        ValueOutOfRangeError: A sampling setting that cannot be.
     """
-    params = command.sampling
-    grammar = None
-    if params.grammar or params.json_schema:
-        if params.grammar and params.json_schema:
-            refuse("A grammar and a JSON schema are given.", "Give one of them.")
-        if command.ignore_eog:
-            refuse(
-                "A grammar ends the reply, but ends are to be ignored.", "Switch one of them off."
-            )
-        if params.json_schema:
-            grammar = vocab.grammar_of_schema(params.json_schema, reasoning)
-        else:
-            grammar = vocab.grammar(params.grammar, reasoning)
     try:
         return Sampler(
-            params,
+            command.sampling,
             seed,
             vocab.eog if command.ignore_eog else (),
             n_vocab=vocab.n_tokens,
@@ -93,6 +83,39 @@ def make_sampler(
         if grammar:
             grammar.close()
         raise
+
+
+def make_grammar(
+    vocab: Vocabulary, command: StartTurn, prompt: FittedPrompt
+) -> tuple[Grammar | None, tuple[str, ...]]:
+    """Return what the reply must follow, at its beginning, and notes for the user.
+
+    Raises:
+        ValueOutOfRangeError: A grammar or tools that cannot be.
+    """
+    params, use = command.sampling, _callable(command)
+    if params.grammar and params.json_schema:
+        refuse("A grammar and a JSON schema are given.", "Give one of them.")
+    has_form = bool(params.grammar or params.json_schema)
+    if command.ignore_eog and (has_form or use):
+        refuse("A grammar ends the reply, but ends are to be ignored.", "Switch one of them off.")
+    if use:
+        if has_form and use.choice == "auto":
+            refuse(
+                "A reply that may call a tool is to have a form, too.",
+                "Leave the tools out, let one be called in any case, or give no form.",
+            )
+        text = TextAssembler(vocab, (), prompt.opening, prompt.marks, prompt.shown)
+        return grammar_of_tools(vocab, BY_ID[prompt.calls], use, prompt.reasoning, text)
+    if params.json_schema:
+        return vocab.grammar_of_schema(params.json_schema, prompt.reasoning), ()
+    return vocab.grammar(params.grammar, prompt.reasoning) if params.grammar else None, ()
+
+
+def _callable(command: StartTurn) -> ToolUse | None:
+    """Return the tools that the reply may call; None: it calls none."""
+    use = command.prompt.tools if isinstance(command.prompt, Chat) else None
+    return use if use and use.choice != "none" else None
 
 
 class Begun(NamedTuple):
@@ -118,7 +141,7 @@ def encode_begun(vocab: Vocabulary, command: StartTurn, prompt: FittedPrompt) ->
     written = _written(vocab, command.begun, command.begun_text, prompt)
     if written is not None:
         tokens = written[:-1] if written[-1] in vocab.eog else written
-        again = TextAssembler(vocab, prompt.stops, prompt.opening, prompt.marks)
+        again = TextAssembler(vocab, prompt.stops, prompt.opening, prompt.marks, prompt.shown)
         if any(again.push(token) for token in tokens):
             raise _cannot_continue(sentence("it ended where the model began the next turn"))
         return Begun(tokens, may_end=tokens == written)
@@ -181,7 +204,8 @@ def _written(
         return None
     pieces = tokens[:-1] if tokens[-1] in vocab.eog else tokens
     begins = text.startswith(prompt.opening)  # earlier versions may have had another prompt
-    whole = TextAssembler(vocab, (), prompt.opening if begins else "", prompt.marks)
+    opening = prompt.opening if begins else ""
+    whole = TextAssembler(vocab, (), opening, prompt.marks, prompt.shown)
     whole.begin(pieces, "")
     return tokens if whole.text.startswith(text.rstrip("\ufffd")) else None
 
@@ -282,7 +306,13 @@ def _encode_chat(pair: LoadedPair, command: StartTurn, chat: Chat) -> FittedProm
             fitted = FittedPrompt(*template.encode(chat.messages, tools), 0)
         ids = chain.from_iterable(fitted.tokens.texts())
         template.check_question(chat.messages, _text_of(vocab, ids), tools)
+        source = chat.prompting.template or pair.own_template
+        form = None
+        if _callable(command):
+            form = form_of(source) if template.writes(tools) else HERMES
         opening = _opening(template, fitted.tokens, chat.messages)
+        if form is not None:
+            fitted = fitted._replace(calls=form.id, shown=shown_tokens(form, vocab))
         return fitted._replace(
             opening=opening,
             marks=as_texts(template.marks, vocab),

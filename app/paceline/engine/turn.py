@@ -26,6 +26,7 @@ from paceline.engine.request import (
     encode_begun,
     encode_earlier,
     encode_prompt,
+    make_grammar,
     make_sampler,
 )
 from paceline.errors import (
@@ -103,7 +104,7 @@ class Turn:
         likelihoods = Likelihoods(vocab, command.n_likely) if command.n_likely != -1 else None
         prompt = encode_prompt(pair, command)
         self._prompt, self._notes, self._n_cut = prompt.tokens, prompt.notes, prompt.n_cut
-        self._knows_marks = prompt.knows_marks
+        self._knows_marks, self._calls = prompt.knows_marks, prompt.calls
         begun = encode_begun(vocab, command, prompt)
         self._begun = begun.tokens
         self._earlier = encode_earlier(vocab, command, prompt)
@@ -123,7 +124,9 @@ class Turn:
         self._notes += (*limits_of(asked, pair), *pair.promise.take_news())
         if command.remember:
             recall_what_was_forgotten(pair)
-        self._sampler = make_sampler(vocab, command, seed, prompt.reasoning)
+        grammar, notes = make_grammar(vocab, command, prompt)
+        self._notes += notes
+        self._sampler = make_sampler(vocab, command, seed, grammar)
         draft = pair.draft
         bench = Workbench(
             vocab=vocab,
@@ -141,7 +144,7 @@ class Turn:
         )
         stops = command.stop if command.ignore_eog else (*command.stop, *prompt.stops)
         self._opening = prompt.opening
-        self._text = TextAssembler(vocab, stops, self._opening, prompt.marks)
+        self._text = TextAssembler(vocab, stops, self._opening, prompt.marks, prompt.shown)
         try:
             self._decoder = Decoder(
                 pair.target,
@@ -218,6 +221,7 @@ class Turn:
                     self._n_cut,
                     self._opening,
                     self._knows_marks,
+                    self._calls,
                 )
             )
         except BaseException:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from codecs import utf_8_decode
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from paceline.engine.decode.reply_marks import AnswerFinder, MarkWriter
 from paceline.engine.model.backend import Vocabulary
@@ -30,6 +32,7 @@ class TextAssembler:
         opening: What the reply begins with before its first token: the mark of reasoning that the
             prompt ends with, without which readers could not tell it from the answer.
         marks: Marks of reasoning that are written as readers know them; None: all are known.
+        shown: Control tokens that are text in this reply, with their texts.
     """
 
     def __init__(
@@ -38,6 +41,7 @@ class TextAssembler:
         stop: Sequence[str] = (),
         opening: str = "",
         marks: MarkTexts | None = None,
+        shown: Mapping[int, str] = MappingProxyType({}),
     ) -> None:
         self._vocab = vocab
         self._stop = tuple(text for text in stop if text)
@@ -51,7 +55,7 @@ class TextAssembler:
         self._cut: int | None = None
         self.stopped_by: tuple[str, ...] = ()
         self._finder = AnswerFinder()
-        self._stand_ins: Mapping[int, str] = marks.stand_ins if marks else {}
+        self._shown_tokens = {**shown, **(marks.stand_ins if marks else {})}
         self._writer = MarkWriter(marks, is_opened=bool(opening)) if marks else None
         self._passed = self._searched = 0  # of the answer, where stop texts do not count
 
@@ -74,6 +78,12 @@ class TextAssembler:
         self._passed = max(ends, default=0)
         self._searched = 0 if finder.begin is None else self.text_end
         self._shown = self._begun = min(len(shown), self.text_end)
+
+    def copy(self) -> TextAssembler:
+        """Return one that goes on from here by itself."""
+        other = copy.copy(self)
+        other._finder, other._writer = copy.copy(self._finder), copy.copy(self._writer)
+        return other
 
     @property
     def text(self) -> str:
@@ -113,8 +123,8 @@ class TextAssembler:
         return new
 
     def _read(self, token: int) -> str:
-        if token in self._stand_ins:
-            return self._decode(b"", final=True) + self._stand_ins[token]
+        if token in self._shown_tokens:
+            return self._decode(b"", final=True) + self._shown_tokens[token]
         return self._decode(self._vocab.piece(token))
 
     def _decode(self, piece: bytes, *, final: bool = False) -> str:

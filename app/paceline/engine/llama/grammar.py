@@ -7,6 +7,7 @@ begins after the mark that ends it.
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -17,6 +18,8 @@ from numpy.typing import NDArray
 
 from paceline.engine.llama.gbnf import GrammarError, read
 from paceline.engine.llama.lexemes import Written, write
+from paceline.engine.llama.part_rules import Codes, PartRules, codes_of, until
+from paceline.engine.model.grammar_parts import GrammarPart, JsonText
 from paceline.engine.model.threads import on_big_stack
 from paceline.engine.schema.terms import SchemaError
 from paceline.errors import EngineError, SamplingError
@@ -256,7 +259,46 @@ def _blame(error: str, lines: list[str], written: Written) -> str:
     return sentence("rule “{owner}”: {reason}", owner=owner, reason=reason) if owner else reason
 
 
-def rules_before(opening: Sequence[str | int], closing: Sequence[str | int]) -> str:
+def compile_parts(
+    part: GrammarPart,
+    tokens: GrammarTokens,
+    codes: Callable[[str], Codes],
+    after: str = "",
+) -> LlamaGrammar:
+    """Return the grammar of a part, at its beginning.
+
+    Args:
+        part: What it is made of.
+        tokens: Of the vocabulary.
+        codes: Returns a text's texts and control tokens.
+        after: Rules for what comes before it, see `rules_before`.
+
+    Raises:
+        SchemaError: A JSON schema in it cannot be used, or all of it is too complex.
+    """
+    rules = PartRules(codes, _json_as_dumped)
+    name = rules.name(part)
+    begin = f"start: before {name}" if after else f"start: {name}"
+    matcher = _matcher("\n".join([begin, *rules.lines, after]), tokens)
+    if matcher.is_error():
+        raise SchemaError(_reason(matcher.get_error()))
+    return _begun(matcher, tokens, SchemaError)
+
+
+@functools.lru_cache(256)
+def _json_as_dumped(part: JsonText) -> str:
+    """Return a schema as the library takes it; those of programs' tools come with each request."""
+    blank = "" if part.is_compact else " "
+    options = {
+        "whitespace_flexible": False,
+        "item_separator": f",{blank}",
+        "key_separator": f":{blank}",
+        "json_allowed_escapes": _OPTIONS["json_allowed_escapes"],
+    }
+    return json.dumps({**load_schemas()(part.schema).whole, "x-guidance": options})
+
+
+def rules_before(opening: Codes, closing: Codes) -> str:
     """Return the rule `before`, for a reasoning and the blanks after it.
 
     Args:
@@ -264,28 +306,10 @@ def rules_before(opening: Sequence[str | int], closing: Sequence[str | int]) -> 
             it has begun.
         closing: Of the mark that ends it.
     """
-    first, *more = _codes(closing)
-    # A text ends at the first mark; a control token is none of its characters.
-    until = f"until[lazy]: /(?s:.*){first[1:]}" if first[0] == "/" else "until: /(?s:.*)/"
-    rest = " ".join(more if first[0] == "/" else [first, *more])
-    reasoning = f"{' '.join(_codes(opening))} until {rest} BLANKS?"
+    rule, rest = until(closing, "until")
+    reasoning = f"{' '.join(codes_of(opening))} until {rest} BLANKS?"
     before = f"({reasoning})?" if opening else reasoning
-    return f"before: {before}\n{until}\nBLANKS: /[ \\t\\r\\n]{{1,8}}/"
-
-
-def _codes(mark: Sequence[str | int]) -> list[str]:
-    """Return a mark in the library's notation, neighbouring texts as one."""
-    codes: list[str] = []
-    for part in mark:
-        if isinstance(part, int):
-            codes.append(f"<[{part}]>")
-            continue
-        text = "".join(rf"\x{{{ord(char):x}}}" for char in part)
-        if codes and codes[-1][0] == "/":
-            codes[-1] = f"{codes[-1][:-1]}{text}/"
-        else:
-            codes.append(f"/{text}/")
-    return codes
+    return f"before: {before}\n{rule}\nBLANKS: /[ \\t\\r\\n]{{1,8}}/"
 
 
 def _matcher(grammar: str, tokens: GrammarTokens) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import re
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,14 @@ from paceline.engine.llama.gbnf import GrammarError
 from paceline.engine.llama.grammar import (
     GrammarTokens,
     compile_grammar,
+    compile_parts,
     compile_schema,
     load_schemas,
     rules_before,
 )
 from paceline.engine.llama.library import llama_cpp
 from paceline.engine.model.backend import Grammar, InfillMarks, Reasoning
+from paceline.engine.model.grammar_parts import GrammarPart
 from paceline.engine.model.threads import on_big_stack
 from paceline.engine.prompt.reasoning_marks import HARMONY, visible_tokens
 from paceline.engine.prompt.segments import tokenize_after
@@ -133,12 +136,18 @@ class LlamaVocabulary:
         try:
             return compile_schema(schema, self._grammar_tokens, self._before(after))
         except SchemaError as error:
-            raise ValueOutOfRangeError(
-                "bad-json-schema",
-                "The JSON schema cannot be used: {error}.",
-                "Correct or simplify it.",
-                error=error,
-            ) from None
+            raise _bad_schema(error) from None
+
+    def grammar_of_parts(self, part: GrammarPart, after: Reasoning | None = None) -> Grammar:
+        """Return a grammar for what is made of parts.
+
+        Raises:
+            ValueOutOfRangeError: As for `grammar_of_schema`, for any JSON schema in it.
+        """
+        try:
+            return compile_parts(part, self._grammar_tokens, self._parts, self._before(after))
+        except SchemaError as error:
+            raise _bad_schema(error) from None
 
     def prepare_grammars(self) -> bool:
         """Make a part of what every grammar needs; False: all of it is there."""
@@ -194,10 +203,23 @@ class LlamaVocabulary:
 
     def _parts(self, mark: str) -> list[str | int]:
         """Return the texts and control tokens of a mark."""
-        return [
-            t if self._is_control(t) else self.piece(t).decode("utf-8", "replace")
-            for t in self._tokenize(mark, special=True)
-        ]
+        parts: list[str | int] = []
+        tokens = tokenize_after(self, mark, special=True)
+        for is_control, found in groupby(tokens, self._is_control):
+            if is_control:
+                parts += found
+            else:
+                parts.append(b"".join(map(self.piece, found)).decode("utf-8", "replace"))
+        return parts
+
+
+def _bad_schema(error: SchemaError) -> ValueOutOfRangeError:
+    return ValueOutOfRangeError(
+        "bad-json-schema",
+        "The JSON schema cannot be used: {error}.",
+        "Correct or simplify it.",
+        error=error,
+    )
 
 
 def _infill_marks(pointer: Any) -> InfillMarks | None:

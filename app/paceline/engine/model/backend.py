@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.facts import Facts
+from paceline.engine.model.grammar_parts import GrammarPart
 from paceline.engine.model.tokens import Gap
 from paceline.messages import EngineDescribed, KernelUse, KernelWish, ModelInfo, ModelParams
 
@@ -40,8 +41,8 @@ class Reasoning(NamedTuple):
 class Grammar(Protocol):
     """A grammar and how far a text has come in it: which tokens may come next."""
 
-    def allowed(self) -> NDArray[np.bool_]:
-        """Return which tokens may come next, bool [n_vocab], read-only.
+    def allowed(self) -> NDArray[np.bool_] | None:
+        """Return which tokens may come next, bool [n_vocab], read-only; None: any.
 
         An end of generation is allowed where the text is complete.
         """
@@ -130,6 +131,17 @@ class Vocabulary(Protocol):
         Raises:
             ValueOutOfRangeError: The text is no JSON schema, or has a keyword that cannot be
                 enforced where it stands.
+        """
+
+    def grammar_of_parts(self, part: GrammarPart, after: Reasoning | None = None) -> Grammar:
+        """Return a grammar for what is made of parts.
+
+        Args:
+            part: All that the text is.
+            after: As for `grammar`.
+
+        Raises:
+            ValueOutOfRangeError: As for `grammar_of_schema`, for any JSON schema in it.
         """
 
     def prepare_grammars(self) -> bool:

@@ -19,10 +19,11 @@ chat that goes on, a cut stays or moves on, and never comes back.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
+from types import MappingProxyType
 from typing import NamedTuple
 
 from paceline.content import Tool
@@ -324,6 +325,8 @@ class FittedPrompt(NamedTuple):
         knows_marks: Whether template or vocabulary know marks of reasoning.
         stops: Texts that the reply ends before, by the template.
         reasoning: The marks of a reasoning that the reply may begin with; None: it has none.
+        calls: The form in which the reply writes calls of tools; empty: it can hold none.
+        shown: Control tokens that are text in the reply, with their texts.
     """
 
     tokens: TokenSequence
@@ -334,6 +337,8 @@ class FittedPrompt(NamedTuple):
     knows_marks: bool = False
     stops: tuple[str, ...] = ()
     reasoning: Reasoning | None = None
+    calls: str = ""
+    shown: Mapping[int, str] = MappingProxyType({})
 
 
 def encode_fitting(

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from paceline.engine.model.backend import Grammar, Row
 from paceline.engine.model.tokens import last_ids
@@ -325,7 +326,8 @@ class Sampler:
                 "The model produced invalid numbers instead of logits.",
                 "The file may be damaged: verify or download it again, or try another one.",
             )
-        return _best_allowed(row, self.grammar) if self.grammar else (best, top)
+        allowed = self.grammar.allowed() if self.grammar else None
+        return (best, top) if allowed is None else _best_allowed(row, allowed)
 
     def _among_likely(self, row: Row, best: int, top: float, position: int) -> int | None:
         """Return the token where min-p leaves few; None where it does not, or top-p may decide.
@@ -384,12 +386,11 @@ class Sampler:
         return self._race.winner(row, best, p.temperature, key, (floor, len(row))), None
 
 
-def _best_allowed(row: Row, grammar: Grammar) -> tuple[int, float]:
+def _best_allowed(row: Row, allowed: NDArray[np.bool_]) -> tuple[int, float]:
     """Mask the row, in place, and return its largest logit and whose it is.
 
     The row of a draft model may be longer or shorter than the mask.
     """
-    allowed = grammar.allowed()
     n = min(len(row), len(allowed))
     np.copyto(row[:n], -math.inf, where=~allowed[:n])
     row[n:] = -math.inf

@@ -1,0 +1,355 @@
+"""The forms in which model families write calls of tools.
+
+Each is what the family's chat templates write for a call in a conversation, and so what its models
+were trained to write.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from paceline.engine.calls.form import (
+    ARGUMENTS,
+    ID,
+    NAME,
+    CallForm,
+    OneText,
+    Perhaps,
+    PythonArguments,
+    TaggedArguments,
+)
+
+if TYPE_CHECKING:
+    from paceline.engine.model.backend import Vocabulary
+
+_NAMED = ('{"name": "', NAME, '", "arguments": ', ARGUMENTS, "}")
+_NAMED_WITH_ID = (*_NAMED[:-1], Perhaps((', "id": "', ID, '"')), "}")
+_DSML = (
+    NAME,
+    '">\n',
+    TaggedArguments(
+        '<｜DSML｜parameter name="',
+        '" string="true">',
+        "</｜DSML｜parameter>\n",
+        '" string="false">',
+    ),
+    "</｜DSML｜invoke>\n",
+)
+
+HERMES = CallForm(
+    id="hermes",
+    tells=("<tool_call>",),
+    marks=("<tool_call>",),
+    begin="\n",
+    call=_NAMED,
+    between="\n</tool_call>\n<tool_call>\n",
+    end="\n</tool_call>",
+)
+"""That of Hermes and Qwen, which other families have taken over; for what is told by nothing."""
+
+FORMS = (
+    CallForm(
+        id="harmony",
+        tells=(r"<\|channel\|>", r"functions\."),
+        marks=(
+            "<|channel|>commentary to=functions.",
+            "<|start|>assistant<|channel|>commentary to=functions.",
+            "<|start|>assistant to=functions.",
+        ),
+        call=(
+            NAME,
+            OneText(
+                (
+                    " <|constrain|>json<|message|>",
+                    "<|message|>",
+                    "<|channel|>commentary <|constrain|>json<|message|>",
+                    "<|channel|>commentary json<|message|>",
+                )
+            ),
+            ARGUMENTS,
+        ),
+        is_framed=True,
+        is_compact=True,
+    ),
+    *(
+        CallForm(
+            id=f"dsml-{block}",
+            tells=("｜DSML｜", f"{block}>"),
+            marks=(f"<｜DSML｜{block}>",),
+            begin='\n<｜DSML｜invoke name="',
+            call=_DSML,
+            between='<｜DSML｜invoke name="',
+            end=f"</｜DSML｜{block}>",
+        )
+        for block in ("function_calls", "tool_calls")
+    ),
+    CallForm(
+        id="deepseek-json",
+        tells=("<｜tool▁calls▁begin｜>", "```json"),
+        marks=("<｜tool▁calls▁begin｜>",),
+        begin="<｜tool▁call▁begin｜>",
+        call=("function<｜tool▁sep｜>", NAME, "\n```json\n", ARGUMENTS, "\n```<｜tool▁call▁end｜>"),
+        between="\n<｜tool▁call▁begin｜>",
+        end="<｜tool▁calls▁end｜>",
+    ),
+    CallForm(
+        id="deepseek",
+        tells=("<｜tool▁calls▁begin｜>",),
+        marks=("<｜tool▁calls▁begin｜>",),
+        begin="<｜tool▁call▁begin｜>",
+        call=(NAME, "<｜tool▁sep｜>", ARGUMENTS, "<｜tool▁call▁end｜>"),
+        between="<｜tool▁call▁begin｜>",
+        end="<｜tool▁calls▁end｜>",
+    ),
+    CallForm(
+        id="kimi",
+        tells=(r"<\|tool_calls_section_begin\|>",),
+        marks=("<|tool_calls_section_begin|>",),
+        begin="<|tool_call_begin|>",
+        call=(
+            "functions.",
+            NAME,
+            ":",
+            ID,
+            "<|tool_call_argument_begin|>",
+            ARGUMENTS,
+            "<|tool_call_end|>",
+        ),
+        between="<|tool_call_begin|>",
+        end="<|tool_calls_section_end|>",
+        is_compact=True,
+        id_of="functions.{name}:{id}",
+    ),
+    CallForm(
+        id="mistral",
+        tells=(r"\[TOOL_CALLS\]", r"\[ARGS\]"),
+        marks=("[TOOL_CALLS]",),
+        call=(NAME, Perhaps(("[CALL_ID]", ID)), "[ARGS]", ARGUMENTS),
+        between="[TOOL_CALLS]",
+    ),
+    CallForm(
+        id="mistral-list",
+        tells=(r"\[TOOL_CALLS\]",),
+        marks=("[TOOL_CALLS]",),
+        begin="[",
+        call=_NAMED_WITH_ID,
+        between=", ",
+        end="]",
+    ),
+    CallForm(
+        id="command",
+        tells=(r"<\|START_ACTION\|>", "tool_call_id"),
+        marks=("<|START_ACTION|>",),
+        begin="[\n    ",
+        call=(
+            '{"tool_call_id": "',
+            ID,
+            '", "tool_name": "',
+            NAME,
+            '", "parameters": ',
+            ARGUMENTS,
+            "}",
+        ),
+        between=",\n    ",
+        end="\n]<|END_ACTION|>",
+    ),
+    CallForm(
+        id="nemotron",
+        tells=("<TOOLCALL>",),
+        marks=("<TOOLCALL>",),
+        begin="[",
+        call=_NAMED,
+        between=", ",
+        end="]</TOOLCALL>",
+    ),
+    CallForm(
+        id="apriel",
+        tells=(r"<tool_calls>\[",),
+        marks=("<tool_calls>",),
+        begin="[",
+        call=_NAMED_WITH_ID,
+        between=", ",
+        end="]</tool_calls>",
+    ),
+    CallForm(
+        id="granite",
+        tells=("available_tools", r"<\|tool_call\|>"),
+        marks=("<|tool_call|>",),
+        begin="[",
+        call=_NAMED,
+        between=", ",
+        end="]",
+    ),
+    CallForm(
+        id="seed",
+        tells=("<seed:tool_call>",),
+        marks=("<seed:tool_call>",),
+        begin="\n",
+        call=(
+            "<function=",
+            NAME,
+            ">\n",
+            TaggedArguments("<parameter=", ">", "</parameter>\n"),
+            "</function>",
+        ),
+        between="\n</seed:tool_call>\n<seed:tool_call>\n",
+        end="\n</seed:tool_call>",
+    ),
+    CallForm(
+        id="qwen-coder",
+        tells=("<tool_call>", "<function=", "<parameter="),
+        marks=("<tool_call>",),
+        begin="\n",
+        call=(
+            "<function=",
+            NAME,
+            ">\n",
+            TaggedArguments("<parameter=", ">\n", "\n</parameter>\n"),
+            "</function>",
+        ),
+        between="\n</tool_call>\n<tool_call>\n",
+        end="\n</tool_call>",
+    ),
+    CallForm(
+        id="minimax",
+        tells=("<minimax:tool_call>",),
+        marks=("<minimax:tool_call>",),
+        begin='\n<invoke name="',
+        call=(
+            NAME,
+            '">\n',
+            TaggedArguments('<parameter name="', '">', "</parameter>\n"),
+            "</invoke>\n",
+        ),
+        between='<invoke name="',
+        end="</minimax:tool_call>",
+    ),
+    CallForm(
+        id="hunyuan",
+        tells=(r"<tool_sep(?:\{\}|:opensource)>",),
+        marks=("<tool_calls:opensource>",),
+        begin="\n<tool_call:opensource>",
+        call=(
+            NAME,
+            "<tool_sep:opensource>\n",
+            TaggedArguments(
+                "<arg_key:opensource>",
+                "</arg_key:opensource>\n<arg_value:opensource>",
+                "</arg_value:opensource>\n",
+            ),
+            "</tool_call:opensource>\n",
+        ),
+        between="<tool_call:opensource>",
+        end="</tool_calls:opensource>",
+    ),
+    CallForm(
+        id="glm-in-a-line",
+        tells=("<tool_call>", r"""</arg_key>(?:<arg_value>|['"]\s*-)"""),
+        marks=("<tool_call>",),
+        call=(
+            NAME,
+            TaggedArguments("<arg_key>", "</arg_key><arg_value>", "</arg_value>"),
+            "</tool_call>",
+        ),
+        between="<tool_call>",
+    ),
+    CallForm(
+        id="glm",
+        tells=("<tool_call>", "<arg_key>"),
+        marks=("<tool_call>",),
+        call=(
+            NAME,
+            "\n",
+            TaggedArguments("<arg_key>", "</arg_key>\n<arg_value>", "</arg_value>\n"),
+            "</tool_call>",
+        ),
+        between="\n<tool_call>",
+    ),
+    CallForm(
+        id="lfm",
+        tells=(r"<\|tool_list_start\|>|<\|tool_call_start\|>|List of tools: \[",),
+        marks=("<|tool_call_start|>",),
+        begin="[",
+        call=(NAME, "(", PythonArguments(), ")"),
+        between=", ",
+        end="]<|tool_call_end|>",
+    ),
+    CallForm(
+        id="apertus",
+        tells=(r"<\|tools_prefix\|>",),
+        marks=("<|tools_prefix|>",),
+        begin="[",
+        call=('{"', NAME, '": ', ARGUMENTS, "}"),
+        between=", ",
+        end="]<|tools_suffix|>",
+    ),
+    CallForm(
+        id="gigachat",
+        tells=(r"<\|function_call\|>",),
+        marks=("<|function_call|>",),
+        call=_NAMED,
+    ),
+    CallForm(
+        id="solar",
+        tells=(r"<\|tool_calls\|>", r"<\|tool_call:begin\|>"),
+        marks=("<|tool_calls|>",),
+        begin="<|tool_call:begin|>",
+        call=(
+            ID,
+            "<|tool_call:name|>",
+            NAME,
+            "<|tool_call:args|>",
+            ARGUMENTS,
+            "<|tool_call:end|>",
+        ),
+        between="<|tool_call:begin|>",
+    ),
+    CallForm(
+        id="minicpm",
+        tells=('<function name="', '<param name="'),
+        marks=('<function name="',),
+        call=(
+            NAME,
+            '">',
+            TaggedArguments('<param name="', '">', "</param>"),
+            "</function>",
+        ),
+        between='\n<function name="',
+    ),
+    CallForm(
+        id="functionary",
+        tells=(r"</function>", r"<function=['\"\s+~]*|<function=example"),
+        marks=("<function=",),
+        call=(NAME, ">", ARGUMENTS, "</function>"),
+        between="<function=",
+    ),
+    CallForm(
+        id="llama",
+        tells=(r'Respond in the format \{"name": function name, "parameters"',),
+        marks=('{"name": "', '<|python_tag|>{"name": "'),
+        call=(NAME, '", "parameters": ', ARGUMENTS, "}"),
+        is_first=True,
+    ),
+    HERMES,
+)
+"""The first of those is taken whose tells are all in the template, see `form_of`."""
+
+BY_ID: Mapping[str, CallForm] = {form.id: form for form in FORMS}
+
+
+def form_of(template: str) -> CallForm:
+    """Return the form that a chat template, in Jinja, is trained with; Hermes' if none is told."""
+    return next(
+        (form for form in FORMS if all(re.search(tell, template) for tell in form.tells)), HERMES
+    )
+
+
+def shown_tokens(form: CallForm, vocab: Vocabulary) -> dict[int, str]:
+    """Return the control tokens that a reply's text has to show for a reader, with their texts."""
+    shown: dict[int, str] = {}
+    for token in {t for text in form.texts() for t in vocab.tokenize(text, special=True)}:
+        if token not in vocab.eog and not vocab.piece(token):
+            shown[token] = vocab.text(token).decode("utf-8", "replace")
+    return shown

@@ -1,0 +1,51 @@
+"""What a reply that is read consists of: answer, reasoning and calls of tools, piece by piece."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class CallBegan:
+    """A call begins.
+
+    Attributes:
+        index: Its place among the calls of the reply, from 0.
+        name: The tool's name.
+        id: As the model wrote it, or one that was made for it.
+    """
+
+    index: int
+    name: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallArguments:
+    """What a call's arguments go on with; all of them in a row are a JSON object."""
+
+    index: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallEnded:
+    """A call ends.
+
+    Attributes:
+        index: See `CallBegan`.
+        is_whole: Whether the model has written all of it; otherwise it is none.
+    """
+
+    index: int
+    is_whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerText:
+    """What the answer goes on with."""
+
+    text: str
+
+
+CallPiece = AnswerText | CallBegan | CallArguments | CallEnded

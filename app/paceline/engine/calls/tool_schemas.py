@@ -1,0 +1,179 @@
+"""The schemas of tools' arguments: closed where they do not say otherwise, and taken apart."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal, NamedTuple
+
+from paceline.content import Tool
+
+Kind = Literal["text", "json", "either"]
+"""How an argument is written between tags: as it is, as JSON, or as what it turns out to be."""
+ANYTHING = '{"type": "object"}'
+"""Arguments that are not constrained."""
+
+_NOTHING = '{"type": "object", "properties": {}}'
+_OPEN = (
+    "additionalProperties", "unevaluatedProperties", "patternProperties", "allOf", "anyOf", "oneOf",
+    "$ref", "$dynamicRef", "if", "dependentSchemas", "dependencies",
+)  # fmt: skip
+"""Keywords by which an object says itself what else it holds."""
+_SAID = {"title", "description", "default", "examples", "$defs", "definitions", "$comment"}
+"""Keywords that allow and forbid nothing."""
+_OF_PARTS = ("properties", "$defs", "definitions")
+_PART = ("items", "additionalProperties", "contains")
+_PARTS = ("anyOf", "oneOf", "prefixItems")
+
+
+def closed(schema: Any) -> Any:
+    """Return a schema whose objects hold nothing but the properties that it names.
+
+    An object without a list of properties stays open, and so do parts of one that is put together
+    of several schemas, none of which knows all properties.
+    """
+    if not isinstance(schema, dict):
+        return schema
+    found = dict(schema)
+    properties = schema.get("properties")
+    has_properties = isinstance(properties, dict)
+    if has_properties and not any(word in schema for word in _OPEN):
+        found["additionalProperties"] = False
+    for word in _OF_PARTS:
+        if isinstance(schema.get(word), dict):
+            found[word] = {name: closed(part) for name, part in schema[word].items()}
+    for word in _PART:
+        if word in schema:
+            found[word] = closed(schema[word])
+    for word in _PARTS:
+        if isinstance(schema.get(word), list) and not has_properties:
+            found[word] = [closed(part) for part in schema[word]]
+    return found
+
+
+class Argument(NamedTuple):
+    """One argument of a tool.
+
+    Attributes:
+        name: Its name.
+        schema: Of its value, with all that it refers to.
+        is_required: Whether a call has it.
+    """
+
+    name: str
+    schema: dict[str, Any]
+    is_required: bool
+
+    @property
+    def is_kept_as_text(self) -> bool:
+        """Whether any text of the right length is valid, or one of those that are listed."""
+        return self.kind == "json" or _is_any_text(self.schema)
+
+    @property
+    def kind(self) -> Kind:
+        """How a value is written between tags."""
+        types = _types(self.schema, self.schema)
+        if types == {"string"}:
+            return "text"
+        return "either" if not types or "string" in types else "json"
+
+
+class ToolSchema:
+    """What a tool's arguments are.
+
+    Attributes:
+        text: JSON schema of all of them, closed; `ANYTHING` where there is none to go by.
+        arguments: One by one, in the order in which they are written; None: what there is cannot
+            be told one by one.
+        others: Schema of arguments of any name, where none is named; None: there are no others.
+    """
+
+    def __init__(self, tool: Tool) -> None:
+        self.text = tool.parameters or _NOTHING
+        self.arguments: tuple[Argument, ...] | None = None
+        self.others: Any = {}
+        try:
+            schema = closed(json.loads(self.text))
+        except (ValueError, RecursionError):
+            return  # the grammar's compiler says what is wrong with it
+        self.text = json.dumps(schema)
+        if not isinstance(schema, dict):
+            return
+        properties, required = schema.get("properties", {}), schema.get("required", [])
+        if not (isinstance(properties, dict) and isinstance(required, list)):
+            return
+        if any(word in schema for word in ("allOf", "anyOf", "oneOf", "$ref", "if")):
+            return
+        if properties or required or schema.get("additionalProperties") is False:
+            self.others = None
+        elif isinstance(schema.get("additionalProperties"), dict):
+            self.others = schema["additionalProperties"]
+        shared = {word: schema[word] for word in ("$defs", "definitions") if word in schema}
+        self.arguments = tuple(
+            Argument(name, {**_as_object(part), **shared}, name in required)
+            for name, part in properties.items()
+        )
+
+    def kind(self, name: str) -> Kind:
+        """Return how an argument is written between tags; "either" for one that is not known."""
+        found = (each.kind for each in self.arguments or () if each.name == name)
+        return next(found, "either")
+
+    def takes(self, name: str, kind: str) -> bool:
+        """Return whether an argument may be of a type of JSON Schema's, as far as it says."""
+        for each in self.arguments or ():
+            if each.name == name:
+                types = _types(each.schema, each.schema)
+                return not types or kind in types or (kind == "integer" and "number" in types)
+        return True
+
+
+def _is_any_text(schema: Any) -> bool:
+    if not isinstance(schema, dict):
+        return schema is True
+    words = schema.keys() - _SAID
+    texts = schema.get("enum", [schema.get("const", "")])
+    if words & {"enum", "const"} and all(isinstance(text, str) for text in texts):
+        return words <= {"type", "enum", "const"}
+    if parts := schema.get("anyOf", schema.get("oneOf")):
+        return words <= {"anyOf", "oneOf"} and any(map(_is_any_text, parts))
+    is_text = words == {"type"} or schema.get("type") == "string"
+    return not words or (is_text and words <= {"type", "minLength", "maxLength"})
+
+
+def _as_object(schema: Any) -> dict[str, Any]:
+    if isinstance(schema, dict):
+        return schema
+    return {} if schema is not False else {"not": {}}
+
+
+_TYPE_OF = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
+
+
+def type_of(value: Any) -> str:
+    """Return JSON Schema's name for a value's type."""
+    return _TYPE_OF.get(type(value), "array" if isinstance(value, list) else "object")
+
+
+def _types(schema: Any, root: dict[str, Any], depth: int = 8) -> set[str]:
+    """Return the types that a schema names; empty: it says nothing of them."""
+    if not isinstance(schema, dict) or not depth:
+        return set()
+    named = schema.get("type")
+    if isinstance(named, str):
+        return {named}
+    if isinstance(named, list):
+        return {each for each in named if isinstance(each, str)}
+    if isinstance(schema.get("enum"), list):
+        return {type_of(value) for value in schema["enum"]}
+    if "const" in schema:
+        return {type_of(schema["const"])}
+    if isinstance(schema.get("$ref"), str):
+        target: Any = root
+        for step in schema["$ref"].removeprefix("#/").split("/"):
+            target = target.get(step) if isinstance(target, dict) else None
+        return _types(target, root, depth - 1)
+    for word in ("anyOf", "oneOf"):
+        if isinstance(schema.get(word), list):
+            found = [_types(part, root, depth - 1) for part in schema[word]]
+            return set().union(*found) if all(found) else set()
+    return set()

@@ -1,0 +1,123 @@
+"""Writes the parts of a grammar as rules in llguidance's notation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from paceline.engine.model.grammar_parts import (
+    AnyOf,
+    FixedText,
+    GrammarPart,
+    InOrder,
+    JsonText,
+    Repeated,
+    TextPattern,
+    TextUntil,
+)
+
+Codes = Sequence[str | int]
+"""A text that may hold control tokens: its texts, and ids of the tokens."""
+
+
+def code_of(text: str) -> str:
+    """Return a text as a regular expression, without the slashes around it."""
+    return "".join(rf"\x{{{ord(char):x}}}" for char in text)
+
+
+def codes_of(mark: Codes) -> list[str]:
+    """Return a mark in the library's notation, neighbouring texts as one."""
+    codes: list[str] = []
+    for part in mark:
+        if isinstance(part, int):
+            codes.append(f"<[{part}]>")
+        elif codes and codes[-1][0] == "/":
+            codes[-1] = f"{codes[-1][:-1]}{code_of(part)}/"
+        else:
+            codes.append(f"/{code_of(part)}/")
+    return codes
+
+
+def until(closing: Codes, name: str, before: str = "(?s:.*)") -> tuple[str, str]:
+    """Return the rule of this name for text up to a mark, and what comes after it of the mark.
+
+    Args:
+        closing: The mark, of which there is something.
+        name: The rule's name.
+        before: The text before the mark, as a regular expression.
+    """
+    first, *more = codes_of(closing)
+    # A text ends at the first mark; a control token is none of its characters.
+    if first[0] == "/":
+        return f"{name}[lazy]: /{before}{first[1:]}", " ".join(more)
+    return f"{name}: /{before}/", " ".join([first, *more])
+
+
+class PartRules:
+    """The rules of some parts, each part once.
+
+    Args:
+        codes: Returns a text's texts and control tokens.
+        json_form: Returns a JSON schema as the library takes it.
+
+    Attributes:
+        lines: The rules.
+    """
+
+    def __init__(
+        self,
+        codes: Callable[[str], Codes],
+        json_form: Callable[[JsonText], str],
+    ) -> None:
+        self._codes = codes
+        self._json_form = json_form
+        self._names: dict[int, str] = {}
+        self._fixed: dict[str, str] = {}
+        self.lines: list[str] = []
+
+    def name(self, part: GrammarPart) -> str:
+        """Return the rule of a part; empty: the part is an empty text.
+
+        Raises:
+            SchemaError: A JSON schema in it cannot be used.
+        """
+        found = self._names.get(id(part))
+        if found is None:
+            found = self._names[id(part)] = self._written(part)
+        return found
+
+    def _written(self, part: GrammarPart) -> str:
+        match part:
+            case FixedText(text):
+                if text not in self._fixed:
+                    self._fixed[text] = self._add(" ".join(codes_of(self._codes(text))))
+                return self._fixed[text]
+            case TextPattern(pattern):
+                return self._add(f"/{pattern}/")
+            case JsonText():
+                return self._add(f"%json {self._json_form(part)}")
+            case TextUntil(end, least, most):
+                return self._until(end, least, most)
+            case InOrder(parts):
+                return self._add(" ".join(filter(None, map(self.name, parts))))
+            case AnyOf(options):
+                return self._add(" | ".join(self.name(option) or '""' for option in options))
+            case Repeated(repeated, is_once):
+                name = self.name(repeated)
+                return self._add(name and f"{name}{'?' if is_once else '*'}")
+
+    def _until(self, end: str, least: int, most: int | None) -> str:
+        rest = "" if most is None else str(max(most - least, 0))
+        before = f"(?s:.{{0,{rest}}})"
+        if least:  # none of them begins the end, which would be the first one
+            before = f"[^\\n{code_of(end.strip()[0])}]{{{least}}}{before}"
+        name = f"u{len(self.lines)}"
+        rule, after = until(self._codes(end), name, before)
+        self.lines.append(rule)
+        return self._add(f"{name} {after}")
+
+    def _add(self, body: str) -> str:
+        if not body.strip():
+            return ""
+        name = f"p{len(self.lines)}"
+        self.lines.append(f"{name}: {body}")
+        return name
