@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
+from paceline.server.anthropic.messages import count_tokens, messages
 from paceline.server.errors import ApiError
 from paceline.server.guard import Access, Guard
 from paceline.server.openai.chat import chat_completions
@@ -36,6 +37,8 @@ ROUTES = (
     Route("/v1/models", list_models),
     Route("/v1/models/{name:path}", show_model),
     Route("/v1/chat/completions", chat_completions, methods=["POST"]),
+    Route("/v1/messages", messages, methods=["POST"]),
+    Route("/v1/messages/count_tokens", count_tokens, methods=["POST"]),
 )
 
 

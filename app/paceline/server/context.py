@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from paceline.messages import Chat, ChatMessage, PromptRendered, RenderPrompt
 from paceline.names import visible
@@ -93,7 +93,15 @@ class Context:
         return replace(self.defaults.prompting, think=nearest(think, choices))
 
 
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+"""How much is to be reasoned, as APIs say it."""
 _LEVELS = ("off", "low", "medium", "high", "max")
+_THINK = {"none": "off", "minimal": "low", "xhigh": "max"}
+
+
+def think_of(effort: Effort | None) -> str:
+    """Return an effort as a word of `Prompting.think`; empty: none is wished for."""
+    return _THINK.get(effort, effort) if effort else ""
 
 
 def nearest(think: str, choices: tuple[str, ...]) -> str:

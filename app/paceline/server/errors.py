@@ -68,7 +68,10 @@ class ApiError(Exception):
         """Return it in the form of the API that the path belongs to."""
         kind = _TYPES.get(self.status, "api_error")
         if path.startswith(ANTHROPIC):
-            return {"type": "error", "error": {"type": kind, "message": self.message}}
+            # Its form has no place for a field, so the sentence names it.
+            is_named = self.field in self.message
+            message = self.message if is_named else f"{self.field}: {self.message}"
+            return {"type": "error", "error": {"type": kind, "message": message}}
         return {
             "error": {
                 "message": self.message,

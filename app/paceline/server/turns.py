@@ -14,6 +14,7 @@ from paceline.server.errors import of_value, refused
 from paceline.server.fields import read_biases, with_sampling
 
 if TYPE_CHECKING:
+    from paceline.content import ChatMessage
     from paceline.server.served import Defaults, Served
 
 
@@ -39,6 +40,24 @@ class SamplingFields(msgspec.Struct, kw_only=True):
     json_schema: dict[str, Any] | bool | None = None
     ignore_eos: bool | None = None
     paceline: OwnFields | None = None
+
+
+def continued(messages: tuple[ChatMessage, ...], field: str) -> tuple[tuple[ChatMessage, ...], str]:
+    """Return the conversation before a reply, and what the reply goes on after.
+
+    Args:
+        messages: At least one; if the last one is the model's and calls nothing, it goes on.
+        field: The request's field that they are of.
+
+    Raises:
+        ApiError: There is nothing before that reply.
+    """
+    *before, last = messages
+    if last.role != "assistant" or last.calls:
+        return messages, ""
+    if not before:
+        raise refused(field, "There is nothing before the reply that is to be continued.")
+    return tuple(before), last.text
 
 
 def make_turn(

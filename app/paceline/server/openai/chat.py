@@ -14,7 +14,7 @@ from msgspec import structs
 from paceline import __version__
 from paceline.content import Chat, text_of
 from paceline.params import MAX_SEED
-from paceline.server.context import Context, ignored_header
+from paceline.server.context import Context, Effort, ignored_header, think_of
 from paceline.server.errors import refused
 from paceline.server.fields import read, read_stops
 from paceline.server.limits import MOST_LIKELY, MOST_REPLIES
@@ -31,7 +31,7 @@ from paceline.server.openai.messages import (
 from paceline.server.pieces import Answer, Reasoning
 from paceline.server.replies import Begun, Grown, RunningReply, Waits
 from paceline.server.streams import attended, comment, event, json_response, streamed
-from paceline.server.turns import SamplingFields, make_turn
+from paceline.server.turns import SamplingFields, continued, make_turn
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
@@ -46,11 +46,6 @@ if TYPE_CHECKING:
 
 _REASONS: dict[FinishReason, str] = {"eog": "stop", "stop": "stop", "cancelled": "stop"}
 """Why a reply ended, in OpenAI's words; otherwise by its length."""
-
-
-Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
-_THINK = {"none": "off", "minimal": "low", "xhigh": "max"}
-"""Efforts in the words of `Prompting.think`, where these are others."""
 
 
 class SchemaIn(msgspec.Struct, kw_only=True):
@@ -150,12 +145,7 @@ async def _turn_of(body: ChatRequest, context: Context, served: Served) -> Start
         raise refused("modalities", "Only text can be written.")
     if not 1 <= body.n <= MOST_REPLIES:
         raise refused("n", f"n must be from 1 to {MOST_REPLIES}.")
-    messages = read_messages(body.messages)
-    begun = ""
-    if messages[-1].role == "assistant" and not messages[-1].calls:
-        begun, messages = messages[-1].text, messages[:-1]
-        if not messages:
-            raise refused("messages", "There is nothing before the reply that is to be continued.")
+    messages, begun = continued(read_messages(body.messages), "messages")
     _take_form(body)
     return make_turn(
         Chat(
@@ -198,8 +188,7 @@ def _effort(body: ChatRequest) -> str:
     arguments = body.chat_template_kwargs
     if arguments is not None and arguments.enable_thinking is not None:
         return "on" if arguments.enable_thinking else "off"
-    effort = body.reasoning_effort or ""
-    return _THINK.get(effort, effort)
+    return think_of(body.reasoning_effort)
 
 
 def _predicted(body: ChatRequest) -> str:

@@ -8,8 +8,7 @@ import msgspec
 
 from paceline.content import ChatMessage, Content, Text, Tool, ToolCall, ToolUse
 from paceline.server.errors import refused
-from paceline.server.limits import MOST_TOOLS
-from paceline.server.streams import as_json
+from paceline.server.tools import new_tool, tool_use
 
 
 class ContentPart(msgspec.Struct, kw_only=True):
@@ -131,18 +130,10 @@ def read_tools(
     Raises:
         ApiError: One is no function, or the chosen one is none of them.
     """
-    if not tools:
-        if isinstance(choice, ChosenTool) or choice == "required":
-            raise refused("tool_choice", "tool_choice asks for a tool, but there are no tools.")
-        return None
-    if len(tools) > MOST_TOOLS:
-        raise refused("tools", f"There may be {MOST_TOOLS} tools at most.")
-    found = tuple(_read_tool(tool, f"tools[{i}]") for i, tool in enumerate(tools))
+    found = tuple(_read_tool(tool, f"tools[{i}]") for i, tool in enumerate(tools or ()))
     name = choice.function.name if isinstance(choice, ChosenTool) else ""
-    if name and name not in [tool.name for tool in found]:
-        raise refused("tool_choice", f"tool_choice names “{name:.60}”, which is none of the tools.")
-    wanted = "required" if isinstance(choice, ChosenTool) else choice or "auto"
-    return ToolUse(found, wanted, name, is_parallel is not False)
+    wanted = "required" if isinstance(choice, ChosenTool) else choice
+    return tool_use(found, wanted, name, is_parallel=is_parallel)
 
 
 def _read_tool(tool: ToolIn, field: str) -> Tool:
@@ -151,5 +142,4 @@ def _read_tool(tool: ToolIn, field: str) -> Tool:
             field, f"{field} is of the type “{tool.type:.40}”; only functions can be called."
         )
     function = tool.function
-    schema = as_json(function.parameters).decode() if function.parameters else ""
-    return Tool(function.name, function.description or "", schema)
+    return new_tool(function.name, function.description, function.parameters)

@@ -1,0 +1,158 @@
+"""The conversation of a request in Anthropic's form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from paceline.content import ChatMessage, Content, Text, ToolCall, ToolChoice, ToolUse
+from paceline.server.errors import refused
+from paceline.server.streams import as_json
+from paceline.server.tools import new_tool, tool_use
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+class Block(msgspec.Struct, kw_only=True):
+    """A block of a message; which fields it has depends on its type."""
+
+    type: str
+    text: str = ""
+    thinking: str = ""
+    id: str = ""
+    name: str = ""
+    input: dict[str, Any] | None = None
+    tool_use_id: str = ""
+    content: str | list[Block] | None = None
+    is_error: bool | None = None
+
+
+class MessageIn(msgspec.Struct, kw_only=True):
+    """One message of a request."""
+
+    role: Literal["user", "assistant", "system"]
+    content: str | list[Block]
+
+
+class ToolIn(msgspec.Struct, kw_only=True):
+    """A tool of a request; one that Anthropic's own servers carry out has another type."""
+
+    name: str = ""
+    type: str | None = None
+    description: str | None = None
+    input_schema: dict[str, Any] | None = None
+
+
+class ToolChoiceIn(msgspec.Struct, kw_only=True):
+    """Whether a tool is called."""
+
+    type: Literal["auto", "any", "tool", "none"]
+    name: str = ""
+    disable_parallel_tool_use: bool | None = None
+
+
+_READ = {
+    "system": ("text",),
+    "user": ("text", "tool_result"),
+    "assistant": ("text", "thinking", "redacted_thinking", "tool_use"),
+}
+"""The blocks that a message may have, by its role."""
+
+
+def read_messages(
+    system: str | list[Block] | None, given: list[MessageIn]
+) -> tuple[ChatMessage, ...]:
+    """Return the conversation.
+
+    Raises:
+        ApiError: A message cannot be read; names it.
+    """
+    if not given:
+        raise refused("messages", "messages is empty.")
+    messages = [] if not system else [ChatMessage("system", _text(system, "system"))]
+    for i, message in enumerate(given):
+        messages += _read_message(message, f"messages[{i}].content")
+    return tuple(messages)
+
+
+def _read_message(message: MessageIn, field: str) -> Iterator[ChatMessage]:
+    """Yield what a message says; results of tools are messages of their own, before its text."""
+    content = message.content
+    blocks = [Block(type="text", text=content)] if isinstance(content, str) else content
+    _check(blocks, _READ[message.role], field)
+    calls = []
+    for i, block in enumerate(blocks):
+        place = f"{field}[{i}]"
+        if block.type == "tool_result":
+            _need(block, "tool_use_id", place)
+            yield ChatMessage("tool", _result(block, place), answers=block.tool_use_id)
+        elif block.type == "tool_use":
+            _need(block, "id", place)
+            _need(block, "name", place)
+            calls.append(ToolCall(block.id, block.name, as_json(block.input or {}).decode()))
+    text = tuple(Text(block.text) for block in blocks if block.type == "text")
+    if text or message.role == "assistant":
+        reasoning = "".join(block.thinking for block in blocks)
+        yield ChatMessage(message.role, text, tuple(calls), reasoning=reasoning)
+
+
+def _result(block: Block, field: str) -> Content:
+    """Return what a tool has returned; that it failed is said in words."""
+    content = _text(block.content or "", f"{field}.content")
+    return (Text("Error:"), *content) if block.is_error else content
+
+
+def _text(given: str | list[Block], field: str) -> Content:
+    if isinstance(given, str):
+        return (Text(given),)
+    _check(given, ("text",), field)
+    return tuple(Text(block.text) for block in given)
+
+
+def _check(blocks: Sequence[Block], known: tuple[str, ...], field: str) -> None:
+    for i, block in enumerate(blocks):
+        if block.type not in known:
+            raise refused(
+                f"{field}[{i}]",
+                f"{field}[{i}] is of the type “{block.type:.40}”; there, only {', '.join(known)} "
+                "can be read.",
+            )
+
+
+def _need(block: Block, name: str, field: str) -> None:
+    if not getattr(block, name):
+        place = f"{field}.{name}"
+        raise refused(place, f"The field {place} is missing.", "missing_field")
+
+
+def read_tools(tools: list[ToolIn] | None, choice: ToolChoiceIn | None) -> ToolUse | None:
+    """Return the tools of a request; None: it has none.
+
+    Raises:
+        ApiError: One cannot be called here, or the chosen one is none of them.
+    """
+    for i, tool in enumerate(tools or ()):
+        if tool.type not in (None, "custom") or not tool.name:
+            raise refused(
+                f"tools[{i}]",
+                f"tools[{i}] is of the type “{tool.type or '':.40}”; only tools with a name and "
+                "an input_schema can be called.",
+            )
+    found = tuple(new_tool(each.name, each.description, each.input_schema) for each in tools or ())
+    if choice is None:
+        return tool_use(found, None, "", is_parallel=None)
+    name = choice.name if choice.type == "tool" else ""
+    if choice.type == "tool" and not name:
+        raise refused("tool_choice.name", "The field tool_choice.name is missing.", "missing_field")
+    is_parallel = not choice.disable_parallel_tool_use
+    return tool_use(found, _CHOICES[choice.type], name, is_parallel=is_parallel)
+
+
+_CHOICES: dict[str, ToolChoice] = {
+    "auto": "auto",
+    "any": "required",
+    "tool": "required",
+    "none": "none",
+}

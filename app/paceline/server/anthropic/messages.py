@@ -1,0 +1,247 @@
+"""``/v1/messages`` and ``/v1/messages/count_tokens``."""
+
+from __future__ import annotations
+
+import uuid
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from paceline.content import Chat, RawText
+from paceline.server.anthropic.conversation import (
+    Block,
+    MessageIn,
+    ToolChoiceIn,
+    ToolIn,
+    read_messages,
+    read_tools,
+)
+from paceline.server.blocks import Blocks, Change, Closed, Gained, Opened
+from paceline.server.context import Context, Effort, ignored_header, think_of
+from paceline.server.fields import read, read_stops
+from paceline.server.openai.figures import own_figures, timings
+from paceline.server.replies import Begun, Grown, RunningReply, Waits
+from paceline.server.streams import attended, comment, event, json_response, streamed
+from paceline.server.turns import SamplingFields, continued, make_turn
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from paceline.messages import StartTurn
+    from paceline.server import blocks
+    from paceline.server.served import Served
+
+
+class Thinking(msgspec.Struct, kw_only=True):
+    """Whether the model reasons before it answers."""
+
+    type: Literal["enabled", "disabled", "adaptive"]
+
+
+class Form(msgspec.Struct, kw_only=True):
+    """The form that an answer must have."""
+
+    type: Literal["json_schema"]
+    schema: dict[str, Any]
+
+
+class OutputConfig(msgspec.Struct, kw_only=True):
+    """How much is reasoned, and in which form the answer is."""
+
+    effort: Effort | None = None
+    format: Form | None = None
+
+
+class MessagesRequest(SamplingFields, kw_only=True):
+    """A request for a reply to a conversation, or for its size."""
+
+    messages: list[MessageIn]
+    model: str = ""
+    system: str | list[Block] | None = None
+    stream: bool = False
+    max_tokens: int | None = None
+    stop_sequences: list[str] | None = None
+    tools: list[ToolIn] | None = None
+    tool_choice: ToolChoiceIn | None = None
+    thinking: Thinking | None = None
+    output_config: OutputConfig | None = None
+    cache_control: dict[str, Any] | None = None
+    metadata: dict[str, Any] | None = None
+
+
+async def messages(request: Request) -> Response:
+    """Answer a conversation."""
+    context = Context.of(request)
+    body, ignored = read(MessagesRequest, await context.body(request))
+    served = await context.models.wanted(body.model)
+    turn = await _turn_of(body, context, served)
+    reply = RunningReply(context.desk, served, turn, context.caller(request), context.journal)
+    headers = ignored_header(ignored)
+    if body.stream:
+        return await streamed(request, _stream(reply), headers)
+    return json_response(await attended(request, _whole(reply)), headers=headers)
+
+
+async def count_tokens(request: Request) -> Response:
+    """Count the tokens of a conversation, with its tools and what the template adds."""
+    context = Context.of(request)
+    body, ignored = read(MessagesRequest, await context.body(request))
+    await context.models.wanted(body.model)
+    chat, begun = await _chat_of(body, context)
+    asker = context.caller(request).name
+    n_tokens = len((await context.desk.encode(chat, asker)).tokens)
+    if begun:
+        encoded = await context.desk.encode(RawText(begun), asker)
+        n_tokens += len(encoded.tokens) - encoded.n_added
+    return json_response({"input_tokens": n_tokens}, headers=ignored_header(ignored))
+
+
+# ----------------------------------------------------------------------------------------- request
+
+
+async def _chat_of(body: MessagesRequest, context: Context) -> tuple[Chat, str]:
+    """Return the conversation, and what the reply goes on after."""
+    conversation, begun = continued(read_messages(body.system, body.messages), "messages")
+    tools = read_tools(body.tools, body.tool_choice)
+    return Chat(conversation, await context.prompting(_think(body)), tools=tools), begun
+
+
+async def _turn_of(body: MessagesRequest, context: Context, served: Served) -> StartTurn:
+    chat, begun = await _chat_of(body, context)
+    if body.output_config is not None and body.output_config.format is not None:
+        body.json_schema = body.output_config.format.schema
+    return make_turn(
+        chat,
+        body,
+        context.defaults,
+        served,
+        max_tokens=body.max_tokens,
+        stop=read_stops(body.stop_sequences, "stop_sequences"),
+        begun_text=begun,
+    )
+
+
+def _think(body: MessagesRequest) -> str:
+    """Return how much the model is to reason, in the words of `Prompting.think`; empty: as ever."""
+    if body.thinking is not None and body.thinking.type == "disabled":
+        return "off"
+    effort = think_of(body.output_config.effort if body.output_config else None)
+    return effort or ("on" if body.thinking is not None else "")
+
+
+# ---------------------------------------------------------------------------------------- response
+
+
+def _message(reply: RunningReply) -> dict[str, Any]:
+    """Return a message of which nothing is known but its beginning."""
+    record = reply.record
+    return {
+        "id": f"msg_{uuid.uuid4().hex}",
+        "type": "message",
+        "role": "assistant",
+        "model": reply.served.id,
+        "content": [],
+        "stop_reason": None,
+        "stop_sequence": None,
+        "usage": _usage(record.n_prompt, record.n_prefilled, 0),
+    }
+
+
+def _usage(n_prompt: int, n_reused: int, n_generated: int) -> dict[str, Any]:
+    return {
+        "input_tokens": n_prompt - n_reused,
+        "cache_creation_input_tokens": 0,
+        "cache_read_input_tokens": n_reused,
+        "output_tokens": n_generated,
+    }
+
+
+def _end(reply: RunningReply) -> dict[str, Any]:
+    """Return why a reply has ended."""
+    finished = reply.finished
+    assert finished is not None
+    told: dict[str, Any] = {"stop_reason": "end_turn", "stop_sequence": None}
+    if finished.reason == "length":
+        told["stop_reason"] = "max_tokens"
+    elif finished.reason == "context":
+        told["stop_reason"] = "model_context_window_exceeded"
+    elif finished.stopped_by in reply.turn.stop:
+        told = {"stop_reason": "stop_sequence", "stop_sequence": finished.stopped_by}
+    return told
+
+
+def _figures(reply: RunningReply) -> dict[str, Any]:
+    stats = reply.stats
+    counts = _usage(stats.n_prompt, stats.n_reused, stats.n_generated)
+    return {
+        "usage": counts | {"output_tokens_details": {"thinking_tokens": reply.n_reasoning}},
+        "timings": timings(stats),
+        "paceline": own_figures(reply),
+    }
+
+
+def _block(block: blocks.Block) -> dict[str, Any]:
+    if block.kind == "reasoning":
+        return {"type": "thinking", "thinking": block.text, "signature": ""}
+    return {"type": "text", "text": block.text}
+
+
+async def _whole(reply: RunningReply) -> dict[str, Any]:
+    found = Blocks()
+    async with aclosing(reply.grow()) as growing:
+        async for each in growing:
+            if isinstance(each, Grown):
+                for _ in found.take(each.pieces):
+                    pass
+    content = [_block(block) for block in found.all]
+    return _message(reply) | {"content": content} | _end(reply) | _figures(reply)
+
+
+def _event(kind: str, **fields: Any) -> bytes:
+    return event({"type": kind, **fields}, kind)
+
+
+async def _stream(reply: RunningReply) -> AsyncGenerator[bytes, None]:
+    found = Blocks()
+    async with aclosing(reply.grow()) as growing:
+        async for each in growing:
+            match each:
+                case Waits(words):
+                    yield comment(words) + _event("ping")
+                case Begun():
+                    yield _event("message_start", message=_message(reply))
+                    yield _event("ping")
+                case Grown(pieces):
+                    for change in found.take(pieces):
+                        yield _told(change)
+    for change in found.finish():
+        yield _told(change)
+    yield _event("message_delta", delta=_end(reply), **_figures(reply))
+    yield _event("message_stop")
+
+
+def _told(change: Change) -> bytes:
+    """Return the events that tell of a change."""
+    index = change.block.index
+    match change:
+        case Opened(block):
+            return _event("content_block_start", index=index, content_block=_block(block))
+        case Gained(block, text):
+            return _delta(index, _GAINS[block.kind], text)
+        case Closed(block):
+            end = _event("content_block_stop", index=index)
+            if block.kind == "reasoning":  # programs give a reasoning back that has a signature
+                return _delta(index, ("signature_delta", "signature"), "") + end
+            return end
+
+
+_GAINS = {"reasoning": ("thinking_delta", "thinking"), "answer": ("text_delta", "text")}
+
+
+def _delta(index: int, kind: tuple[str, str], text: str) -> bytes:
+    delta = {"type": kind[0], kind[1]: text}
+    return _event("content_block_delta", index=index, delta=delta)

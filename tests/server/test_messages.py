@@ -1,0 +1,241 @@
+"""``/v1/messages`` and its count of tokens, as Anthropic's own client uses them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import anthropic
+import httpx2
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from paceline.server.endpoint import Endpoint
+
+HELLO: list[Any] = [{"role": "user", "content": "What is a list?"}]
+
+
+@pytest.fixture
+def claude(endpoint: Endpoint) -> Iterator[anthropic.Anthropic]:
+    """Anthropic's client of the endpoint."""
+    with anthropic.Anthropic(base_url=endpoint.url, api_key="none", max_retries=0) as client:
+        yield client
+
+
+def text_of(message: Any) -> str:
+    return "".join(block.text for block in message.content if block.type == "text")
+
+
+def ask(endpoint: Endpoint, path: str = "messages", **body: Any) -> httpx2.Response:
+    given = {"messages": HELLO, "max_tokens": 3} | body
+    return httpx2.post(f"{endpoint.url}/v1/{path}", json=given, timeout=60)
+
+
+def test_a_stream_has_the_text_of_the_whole_message(claude: anthropic.Anthropic) -> None:
+    whole = claude.messages.create(model="any", messages=HELLO, max_tokens=60)
+    with claude.messages.stream(model="any", messages=HELLO, max_tokens=60) as stream:
+        text = "".join(stream.text_stream)
+        last = stream.get_final_message()
+    assert text_of(whole) == text == text_of(last) != ""
+    assert last.stop_reason == whole.stop_reason == "max_tokens"
+    assert last.usage.output_tokens == whole.usage.output_tokens == 60
+    assert whole.model == "paceline-demo-target-q8_0", "any name is served by the loaded model"
+
+
+def test_the_events_of_a_stream_come_in_their_order(claude: anthropic.Anthropic) -> None:
+    stream = claude.messages.create(model="any", messages=HELLO, max_tokens=20, stream=True)
+    events = list(stream)
+    kinds = [event.type for event in events]
+    assert kinds[:2] == ["message_start", "content_block_start"]
+    assert kinds[-3:] == ["content_block_stop", "message_delta", "message_stop"]
+    assert set(kinds[2:-3]) == {"content_block_delta"}
+    start: Any = events[0]
+    assert (start.message.role, start.message.content) == ("assistant", [])
+    told, last = start.message.usage, events[-2].model_dump()
+    for name in ("input_tokens", "cache_read_input_tokens"):
+        assert last["usage"][name] == getattr(told, name)
+    assert last["usage"]["output_tokens"] == last["timings"]["predicted_n"] == 20
+    assert last["paceline"]["n_reused"] == told.cache_read_input_tokens
+    assert last["timings"]["prompt_n"] == told.input_tokens
+
+
+def test_what_the_context_holds_is_read_from_the_cache(claude: anthropic.Anthropic) -> None:
+    first = claude.messages.create(model="any", messages=HELLO, max_tokens=5)
+    again = claude.messages.create(model="any", messages=HELLO, max_tokens=5)
+    n_prompt = first.usage.input_tokens + (first.usage.cache_read_input_tokens or 0)
+    assert (again.usage.cache_read_input_tokens or 0) > 0
+    assert again.usage.input_tokens + (again.usage.cache_read_input_tokens or 0) == n_prompt
+    assert claude.messages.count_tokens(model="any", messages=HELLO).input_tokens == n_prompt
+
+
+def test_all_that_is_in_the_prompt_is_counted(claude: anthropic.Anthropic) -> None:
+    def count(**more: Any) -> int:
+        given = {"model": "any", "messages": HELLO} | more
+        return claude.messages.count_tokens(**given).input_tokens
+
+    tool = {"name": "look", "description": "Look at a thing.", "input_schema": {"type": "object"}}
+    plain = count()
+    assert count(system="You are brief.") > plain
+    assert count(tools=[tool]) > plain
+    begun = [*HELLO, {"role": "assistant", "content": "A list is a thing"}]
+    assert count(messages=begun) > plain
+
+
+def test_a_stop_sequence_is_told(claude: anthropic.Anthropic) -> None:
+    whole = claude.messages.create(model="any", messages=HELLO, max_tokens=60)
+    stop = text_of(whole)[20:28]
+    cut = claude.messages.create(
+        model="any", messages=HELLO, max_tokens=60, stop_sequences=["none such", stop]
+    )
+    assert (cut.stop_reason, cut.stop_sequence) == ("stop_sequence", stop)
+    assert text_of(cut) == text_of(whole).partition(stop)[0]
+
+
+def test_a_message_goes_on_after_its_beginning(claude: anthropic.Anthropic) -> None:
+    whole = text_of(claude.messages.create(model="any", messages=HELLO, max_tokens=30))
+    begun = whole[: len(whole) // 2]
+    messages = [*HELLO, {"role": "assistant", "content": begun}]
+    rest = text_of(claude.messages.create(model="any", messages=messages, max_tokens=30))
+    assert rest
+    assert not rest.startswith(begun)
+
+
+def test_a_schema_is_followed(claude: anthropic.Anthropic) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"name": {"type": "string", "maxLength": 20}, "n": {"enum": [1, 2, 3]}},
+        "required": ["name", "n"],
+        "additionalProperties": False,
+    }
+    message = claude.messages.create(
+        model="any", messages=HELLO, max_tokens=120,
+        output_config={"format": {"type": "json_schema", "schema": schema}},
+    )  # fmt: skip
+    found = json.loads(text_of(message))
+    assert found.keys() == {"name", "n"}
+    assert found["n"] in (1, 2, 3)
+
+
+def test_a_request_of_a_coding_agent_is_answered(endpoint: Endpoint) -> None:
+    cached = {"cache_control": {"type": "ephemeral"}}
+    body = {
+        "model": "claude-any",
+        "max_tokens": 8,
+        "system": [
+            {"type": "text", "text": "You are an agent."},
+            {"type": "text", "text": "Be brief.", **cached},
+        ],
+        "messages": [
+            {"role": "user", "content": [{"type": "text", "text": "Read a.py."}]},
+            {
+                "role": "assistant",
+                "content": [
+                    {"type": "thinking", "thinking": "I have to read it.", "signature": ""},
+                    {"type": "text", "text": "I read it."},
+                    {"type": "tool_use", "id": "toolu_1", "name": "read", "input": {"file": "a"}},
+                    {"type": "tool_use", "id": "toolu_2", "name": "read", "input": {"file": "b"}},
+                ],
+            },
+            {
+                "role": "user",
+                "content": [
+                    {"type": "tool_result", "tool_use_id": "toolu_1", "content": "x = 1"},
+                    {
+                        "type": "tool_result",
+                        "tool_use_id": "toolu_2",
+                        "is_error": True,
+                        "content": [{"type": "text", "text": "There is none."}],
+                        **cached,
+                    },
+                    {"type": "text", "text": "And now?"},
+                ],
+            },
+        ],
+        "tools": [
+            {
+                "name": f"tool_{i}",
+                "description": "A tool.",
+                "input_schema": {"type": "object", "properties": {"file": {"type": "string"}}},
+            }
+            for i in range(30)
+        ],
+        "tool_choice": {"type": "none"},
+        "thinking": {"type": "adaptive"},
+        "metadata": {"user_id": "me"},
+        "temperature": 1,
+        "context_management": {"edits": []},
+    }
+    reply = httpx2.post(
+        f"{endpoint.url}/v1/messages?beta=true",
+        json=body,
+        headers={"anthropic-version": "2023-06-01", "anthropic-beta": "any-2025-01-01"},
+        timeout=60,
+    )
+    assert reply.status_code == 200, reply.text
+    assert reply.json()["usage"]["output_tokens"] > 0
+    assert reply.headers["x-paceline-ignored"] == "context_management"
+
+
+TEXT = {"type": "text", "text": "x"}
+IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": ""}}
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({"messages": []}, "messages"),
+        ({"max_tokens": 0}, "max_tokens"),
+        ({"temperature": -1}, "temperature"),
+        ({"messages": [{"role": "robot", "content": ""}]}, "messages[0].role"),
+        ({"messages": [{"role": "user", "content": [TEXT, IMAGE]}]}, "messages[0].content[1]"),
+        ({"messages": [{"role": "user", "content": [{"type": "tool_use"}]}]},
+         "messages[0].content[0]"),
+        ({"messages": [{"role": "user", "content": [{"type": "tool_result"}]}]},
+         "messages[0].content[0].tool_use_id"),
+        ({"messages": [{"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "1", "content": [TEXT, IMAGE]}]}]},
+         "messages[0].content[0].content[1]"),
+        ({"messages": [{"role": "assistant", "content": [{"type": "tool_use", "id": "1"}]}]},
+         "messages[0].content[0].name"),
+        ({"messages": [{"role": "assistant", "content": "I"}]}, "messages"),
+        ({"system": [IMAGE]}, "system[0]"),
+        ({"tools": [{"type": "web_search_20250305", "name": "web_search"}]}, "tools[0]"),
+        ({"tool_choice": {"type": "any"}}, "tool_choice"),
+        ({"tools": [{"name": "look", "input_schema": {}}],
+          "tool_choice": {"type": "tool", "name": "see"}}, "tool_choice"),
+        ({"stop_sequences": ["a"] * 99}, "stop_sequences"),
+        ({"thinking": {"type": "maybe"}}, "thinking.type"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_honoured_is_refused_by_its_name(
+    endpoint: Endpoint, given: dict[str, Any], field: str
+) -> None:
+    reply = ask(endpoint, **given)
+    told = reply.json()
+    assert (reply.status_code, told["type"]) == (400, "error"), told
+    assert told["error"]["type"] == "invalid_request_error"
+    assert field in told["error"]["message"]
+
+
+def test_a_prompt_that_does_not_fit_is_refused_with_both_numbers(
+    claude: anthropic.Anthropic,
+) -> None:
+    long: list[Any] = [{"role": "user", "content": "Hello " * 4000}]
+    for stream in (False, True):
+        with pytest.raises(anthropic.BadRequestError, match=r"2,048"):
+            claude.messages.create(model="any", messages=long, max_tokens=9, stream=stream)
+    assert claude.messages.count_tokens(model="any", messages=long).input_tokens > 2048
+
+
+def test_a_stream_that_is_left_stops_the_reply(
+    claude: anthropic.Anthropic, endpoint: Endpoint
+) -> None:
+    with claude.messages.stream(model="any", messages=HELLO, max_tokens=1500) as stream:
+        next(iter(stream.text_stream))
+    again = claude.messages.create(model="any", messages=HELLO, max_tokens=2)
+    assert again.usage.output_tokens == 2
+    left = endpoint.journal.entries[-2].reply
+    assert left.error is not None
+    assert left.error.code == "hung-up"
