@@ -175,6 +175,19 @@ def test_a_tool_that_the_template_has_no_words_for_is_described_as_text() -> Non
     assert "<tool_call>" not in template.render([said("user", "hi")], [simple])
 
 
+def test_a_template_that_fails_at_some_calls_is_used_for_all_else() -> None:
+    source = (
+        "{{ tools | tojson if tools }}{% for m in messages %}### {{ m.role }}:\n{{ m.content }}"
+        "{% for c in m.tool_calls %}{{ c.function | tojson }}{{ [1][9 - c.id | length].x }}"
+        "{% if m.reasoning %}{{ [].x.y }}{% endif %}{% endfor %}\n{% endfor %}### assistant:\n"
+    )
+    template = ChatTemplate(source, VOCAB)
+    assert template.writes(TOOLS)
+    messages = [structs.replace(message, reasoning="") for message in conversation()]
+    assert "rain at 9" in template.render(messages, TOOLS)
+    assert template.stops == ("### user:", "### assistant:")
+
+
 def test_results_have_the_name_of_the_tool() -> None:
     source = "{% for m in messages %}{{ m.content }}{% if m.role == 'tool' %}[{{ m.name }}]" + (
         "{% endif %}{% for c in m.tool_calls %}{{ c.function.name }}{{ c.function.arguments | "
@@ -391,7 +404,8 @@ def ask(bench: Bench, chat: Chat, **options: Any) -> Any:
 
 
 def chat_of(*messages: ChatMessage, tools: Sequence[Tool] = TOOLS, **more: Any) -> Chat:
-    return Chat(messages, tools=ToolUse(tuple(tools)) if tools else None, **more)
+    """A chat whose reply calls nothing, which takes no grammar."""
+    return Chat(messages, tools=ToolUse(tuple(tools), "none") if tools else None, **more)
 
 
 def test_the_engine_tells_the_model_of_the_tools_and_warns_where_that_is_text() -> None:

@@ -127,8 +127,8 @@ def learn_writing(
         variables: What prompts are made with.
     """
     forms = [ToolWriting(*form) for form in product((True,), *[(False, True)] * 3)]
-    # The first job shows whether the template works at all.
-    jobs = [Job([_ASKED], variables)]
+    usual = Job([_ASKED], variables)  # shows that what fails are calls, not the template
+    jobs = [usual]
     for form in forms:
         begun = _conversation()
         jobs += [_job(form, each, variables) for each in ([*begun, _ANSWER, _AGAIN], begun)]
@@ -138,14 +138,9 @@ def learn_writing(
         return ToolWriting(is_known=False)
     best = next((i for i in whole if _SAID in prompts[2 * i + 1]), whole[0])
     found = replace(forms[best], is_silent=_SAID not in prompts[2 * best + 1])
-    long_ids, reasoned = _prompts(
-        render(
-            [
-                _job(found, _conversation(long_ids=True), variables),
-                _job(found, _conversation(_REASONING), variables),
-            ]
-        )
-    )
+    harder = (_conversation(long_ids=True), _conversation(_REASONING))
+    jobs = [usual, *(_job(found, each, variables) for each in harder)]
+    _, long_ids, reasoned = _prompts(render(jobs))
     return replace(found, has_short_ids=not long_ids, is_reasoning=not reasoned)
 
 
