@@ -6,16 +6,25 @@ import asyncio
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, cast
 
-from paceline.messages import Chat, ChatMessage, PromptRendered, RenderPrompt
+from paceline.messages import (
+    Chat,
+    ChatMessage,
+    Encode,
+    Encoded,
+    EngineDied,
+    PromptRendered,
+    RenderPrompt,
+)
 from paceline.names import visible
 from paceline.params import Prompting
-from paceline.server.errors import ApiError
+from paceline.server.errors import ApiError, from_engine
 from paceline.server.journal import Caller
 from paceline.server.limits import BODY_S, LARGEST_BODY
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
+    from paceline.messages import Prompt
     from paceline.server.asking import Desk
     from paceline.server.journal import Journal
     from paceline.server.served import Defaults, Models
@@ -91,6 +100,20 @@ class Context:
         answer = await self.desk.answer(RenderPrompt(probe), "")
         choices = answer.thinking if isinstance(answer, PromptRendered) else ()
         return replace(self.defaults.prompting, think=nearest(think, choices))
+
+    async def encoded(self, prompt: Prompt) -> Encoded:
+        """Return the tokens of a prompt.
+
+        Raises:
+            ApiError: There is no such prompt, or the engine died.
+        """
+        answer = await self.desk.answer(Encode(prompt), "")
+        if isinstance(answer, EngineDied):
+            raise from_engine("engine-died", answer.reason, answer.hint)
+        assert isinstance(answer, Encoded)
+        if answer.code:
+            raise from_engine(answer.code, answer.problem, answer.hint)
+        return answer
 
 
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]

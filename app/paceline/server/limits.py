@@ -21,6 +21,8 @@ MOST_LIKELY = 20
 """Of `top_logprobs`."""
 MOST_REPLIES = 8
 """Of `n`."""
+MOST_PROMPTS = 64
+"""Of a list of prompts in one request."""
 MOST_TOOLS = 128
 ALIVE_S = 10.0
 """Seconds of silence after which a stream gets a comment, so that nobody takes it for dead."""

@@ -64,3 +64,15 @@ class Pieces:
                 found.append(make(shown[told:]))
                 self._told[kind] = len(shown)
         return tuple(found)
+
+
+class PlainPieces:
+    """A text without a conversation, told as it is, with all marks in it."""
+
+    def add(self, text: str) -> tuple[Piece, ...]:
+        """Return what a further text brings."""
+        return (Answer(text),) if text else ()
+
+    def finish(self) -> tuple[Piece, ...]:
+        """Return the rest: nothing waits."""
+        return ()

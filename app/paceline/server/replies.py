@@ -6,6 +6,7 @@ import asyncio
 import time
 import uuid
 from contextlib import aclosing
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from paceline import __version__
@@ -26,7 +27,7 @@ from paceline.params import Prompting, ReplySettings
 from paceline.run_record import RunError
 from paceline.server.errors import ApiError, from_engine
 from paceline.server.limits import ALIVE_S
-from paceline.server.pieces import Piece, Pieces, Reasoning
+from paceline.server.pieces import Piece, Pieces, PlainPieces, Reasoning
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -53,10 +54,12 @@ class Grown(NamedTuple):
     Attributes:
         pieces: Of the text; none while a mark or a character is open.
         likely: How likely its tokens were, where that was asked for; never of the end's token.
+        ends: Characters of the reply up to and with each of these tokens.
     """
 
     pieces: tuple[Piece, ...]
-    likely: tuple[TokenLikelihood, ...]
+    likely: tuple[TokenLikelihood, ...] = ()
+    ends: tuple[int, ...] = ()
 
 
 class RunningReply:
@@ -134,13 +137,23 @@ class RunningReply:
         finally:
             self._journal.add(self._caller, self.record)
 
+    async def complete(self) -> Grown:
+        """Generate, and return all of it; errors as of `grow`."""
+        async with aclosing(self.grow()) as growing:
+            steps = [each async for each in growing if isinstance(each, Grown)]
+        return Grown(
+            tuple(chain.from_iterable(step.pieces for step in steps)),
+            tuple(chain.from_iterable(step.likely for step in steps)),
+            tuple(chain.from_iterable(step.ends for step in steps)),
+        )
+
     def _fail(self, code: str, message: str) -> None:
         self.record.error = RunError(code, message, "")
         self.record.status = "failed"
 
     async def _follow(self, question: Question) -> AsyncGenerator[Begun | Waits | Grown]:
-        pieces = Pieces(self.turn.begun_text)
-        held: tuple[TokenLikelihood, ...] = ()
+        pieces: Pieces | PlainPieces = PlainPieces()
+        held = Grown(())
         async with aclosing(question.events(ALIVE_S)) as events:
             async for event in events:
                 if event is None:
@@ -149,22 +162,26 @@ class RunningReply:
                 self._take(event)
                 match event:
                     case TurnStarted():
-                        begun = self.turn.begun_text
-                        opening = "" if begun else event.opening
-                        pieces = Pieces(begun, has_marks=event.knows_marks)
-                        if opening:
-                            pieces.add(opening)
+                        if isinstance(self.turn.prompt, Chat):
+                            begun = self.turn.begun_text
+                            pieces = Pieces(begun, has_marks=event.knows_marks)
+                            if event.opening and not begun:
+                                pieces.add(event.opening)
                         yield Begun()
                     case StepCommitted():
                         found = pieces.add(event.text)
                         if any(isinstance(piece, Reasoning) for piece in found):
                             self.n_reasoning += len(event.tokens)
                         # The last token waits: if it is the end's, nobody is told of it.
-                        ready, held = (*held, *event.likely[:-1]), event.likely[-1:]
-                        yield Grown(found, ready)
+                        likely = (*held.likely, *event.likely)
+                        ends = (*held.ends, *(token.text_end for token in event.tokens))
+                        n_ready = max(len(likely) - 1, 0)
+                        yield Grown(found, likely[:n_ready], ends[:n_ready])
+                        held = Grown((), likely[n_ready:], ends[n_ready:])
                     case TurnFinished():
-                        ends = event.reason == "eog"
-                        yield Grown(pieces.finish(), () if ends else held)
+                        if event.reason == "eog":
+                            held = Grown(())
+                        yield held._replace(pieces=pieces.finish())
 
     def _take(self, event: Event) -> None:
         """Let the record grow.

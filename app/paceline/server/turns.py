@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec import structs
 
 from paceline.engine.draft.strategy import read_strategy
 from paceline.errors import UserError
@@ -12,6 +14,7 @@ from paceline.messages import EarlierReply, Prompt, StartTurn, Strategy
 from paceline.params import MAX_SEED
 from paceline.server.errors import of_value, refused
 from paceline.server.fields import read_biases, with_sampling
+from paceline.server.limits import MOST_REPLIES
 
 if TYPE_CHECKING:
     from paceline.content import ChatMessage
@@ -136,3 +139,17 @@ def _strategy(fields: SamplingFields, defaults: Defaults) -> Strategy:
         return read_strategy(own.strategy)
     except UserError as error:
         raise of_value("paceline.strategy", error) from None
+
+
+def turns_of(turn: StartTurn, n: int) -> list[StartTurn]:
+    """Return a turn for each of `n` replies; their seeds are counted up.
+
+    Raises:
+        ApiError: There are too many.
+    """
+    if not 1 <= n <= MOST_REPLIES:
+        raise refused("n", f"n must be from 1 to {MOST_REPLIES}.")
+    if n == 1:
+        return [turn]
+    first = secrets.randbelow(MAX_SEED - n) if turn.seed is None else turn.seed
+    return [structs.replace(turn, seed=first + i) for i in range(n)]

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import secrets
-import time
-import uuid
-from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
-from msgspec import structs
 
-from paceline import __version__
 from paceline.content import Chat, text_of
-from paceline.params import MAX_SEED
 from paceline.server.context import Context, Effort, ignored_header, think_of
 from paceline.server.errors import refused
 from paceline.server.fields import read, read_stops
-from paceline.server.limits import MOST_LIKELY, MOST_REPLIES
-from paceline.server.openai.figures import own_figures, timings, usage
+from paceline.server.limits import MOST_LIKELY
+from paceline.server.openai.choices import (
+    StreamOptions,
+    figures_of,
+    finish_reason,
+    head_of,
+    told,
+    wants_usage,
+)
 from paceline.server.openai.messages import (
     ContentPart,
     MessageIn,
@@ -29,23 +29,20 @@ from paceline.server.openai.messages import (
     read_tools,
 )
 from paceline.server.pieces import Answer, Reasoning
-from paceline.server.replies import Begun, Grown, RunningReply, Waits
-from paceline.server.streams import attended, comment, event, json_response, streamed
-from paceline.server.turns import SamplingFields, continued, make_turn
+from paceline.server.replies import Begun, Grown, RunningReply
+from paceline.server.streams import attended, json_response, streamed
+from paceline.server.turns import SamplingFields, continued, make_turn, turns_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
+    from collections.abc import Sequence
 
     from starlette.requests import Request
     from starlette.responses import Response
 
     from paceline.figures import LikelyToken
-    from paceline.messages import FinishReason, StartTurn, TokenLikelihood
+    from paceline.messages import StartTurn, TokenLikelihood
     from paceline.server.pieces import Piece
     from paceline.server.served import Served
-
-_REASONS: dict[FinishReason, str] = {"eog": "stop", "stop": "stop", "cancelled": "stop"}
-"""Why a reply ended, in OpenAI's words; otherwise by its length."""
 
 
 class SchemaIn(msgspec.Struct, kw_only=True):
@@ -62,12 +59,6 @@ class ResponseFormat(msgspec.Struct, kw_only=True):
     type: Literal["text", "json_object", "json_schema"] = "text"
     json_schema: SchemaIn | None = None
     schema: dict[str, Any] | None = None
-
-
-class StreamOptions(msgspec.Struct, kw_only=True):
-    """What a stream has besides."""
-
-    include_usage: bool | None = None
 
 
 class Prediction(msgspec.Struct, kw_only=True):
@@ -115,26 +106,16 @@ async def chat_completions(request: Request) -> Response:
     caller = context.caller(request)
     replies = [
         RunningReply(context.desk, served, each, caller, context.journal)
-        for each in _each_of(turn, body.n)
+        for each in turns_of(turn, body.n)
     ]
-    head = _head(served, "chat.completion.chunk" if body.stream else "chat.completion")
+    kind = "chat.completion.chunk" if body.stream else "chat.completion"
+    head = head_of(served, kind, "chatcmpl")
     headers = ignored_header(ignored)
     if body.stream:
-        options = body.stream_options
-        has_usage = options is not None and bool(options.include_usage)
-        return await streamed(request, _stream(replies, head, has_usage=has_usage), headers)
+        events = told(replies, head, _choice, has_usage=wants_usage(body.stream_options))
+        return await streamed(request, events, headers)
     whole = await attended(request, _whole(replies, head))
     return json_response(whole, headers=headers)
-
-
-def _head(served: Served, kind: str) -> dict[str, Any]:
-    return {
-        "id": f"chatcmpl-{uuid.uuid4().hex}",
-        "object": kind,
-        "created": int(time.time()),
-        "model": served.id,
-        "system_fingerprint": f"paceline-{__version__}",
-    }
 
 
 # ----------------------------------------------------------------------------------------- request
@@ -143,8 +124,6 @@ def _head(served: Served, kind: str) -> dict[str, Any]:
 async def _turn_of(body: ChatRequest, context: Context, served: Served) -> StartTurn:
     if body.modalities and body.modalities != ["text"]:
         raise refused("modalities", "Only text can be written.")
-    if not 1 <= body.n <= MOST_REPLIES:
-        raise refused("n", f"n must be from 1 to {MOST_REPLIES}.")
     messages, begun = continued(read_messages(body.messages), "messages")
     _take_form(body)
     return make_turn(
@@ -206,14 +185,6 @@ def _n_likely(body: ChatRequest) -> int:
     return (n_top or 0) if body.logprobs else -1
 
 
-def _each_of(turn: StartTurn, n: int) -> list[StartTurn]:
-    """Return a turn for each reply of a request; their seeds are counted up."""
-    if n == 1:
-        return [turn]
-    first = secrets.randbelow(MAX_SEED - n) if turn.seed is None else turn.seed
-    return [structs.replace(turn, seed=first + i) for i in range(n)]
-
-
 # ---------------------------------------------------------------------------------------- response
 
 
@@ -229,67 +200,34 @@ def _message(pieces: Sequence[Piece]) -> dict[str, Any]:
     return told
 
 
-def _reason(reply: RunningReply) -> str:
-    assert reply.finished is not None
-    return _REASONS.get(reply.finished.reason, "length")
-
-
-def _figures(replies: Sequence[RunningReply]) -> dict[str, Any]:
-    last = replies[-1]
-    return {
-        "usage": usage(replies),
-        "timings": timings(last.stats),
-        "paceline": own_figures(last),
-    }
-
-
 async def _whole(replies: Sequence[RunningReply], head: dict[str, Any]) -> dict[str, Any]:
     choices = []
     for i, reply in enumerate(replies):
-        pieces: list[Piece] = []
-        likely: list[TokenLikelihood] = []
-        async with aclosing(reply.grow()) as growing:
-            async for each in growing:
-                if isinstance(each, Grown):
-                    pieces += each.pieces
-                    likely += each.likely
-        message = {"role": "assistant", "content": "", "refusal": None} | _message(pieces)
+        whole = await reply.complete()
+        message = {"role": "assistant", "content": "", "refusal": None} | _message(whole.pieces)
         choices.append(
             {
                 "index": i,
                 "message": message,
-                "finish_reason": _reason(reply),
-                "logprobs": _logprobs(likely) if reply.turn.n_likely >= 0 else None,
+                "finish_reason": finish_reason(reply),
+                "logprobs": _logprobs(whole.likely) if reply.turn.n_likely >= 0 else None,
             }
         )
-    return head | {"choices": choices} | _figures(replies)
+    return head | {"choices": choices} | figures_of(replies)
 
 
-async def _stream(
-    replies: Sequence[RunningReply], head: dict[str, Any], *, has_usage: bool
-) -> AsyncGenerator[bytes, None]:
-    def chunk(i: int, delta: dict[str, Any], **more: Any) -> dict[str, Any]:
-        choice = {"index": i, "delta": delta, "finish_reason": None, "logprobs": None} | more
-        return head | {"choices": [choice]}
-
-    for i, reply in enumerate(replies):
-        async with aclosing(reply.grow()) as growing:
-            async for each in growing:
-                match each:
-                    case Waits(words):
-                        yield comment(words)
-                    case Begun():
-                        yield event(chunk(i, {"role": "assistant", "content": ""}))
-                    case Grown(pieces, likely) if pieces or likely:
-                        logprobs = _logprobs(likely) if likely else None
-                        yield event(chunk(i, _message(pieces), logprobs=logprobs))
-        last = chunk(i, {}, finish_reason=_reason(reply))
-        if reply is replies[-1] and not has_usage:
-            last |= _figures(replies)
-        yield event(last)
-    if has_usage:
-        yield event(head | {"choices": []} | _figures(replies))
-    yield b"data: [DONE]\n\n"
+def _choice(i: int, came: Begun | Grown | RunningReply) -> dict[str, Any] | None:
+    """Return what a choice gains."""
+    gained: dict[str, Any] = {"index": i, "delta": {}, "finish_reason": None, "logprobs": None}
+    match came:
+        case Begun():
+            return gained | {"delta": {"role": "assistant", "content": ""}}
+        case RunningReply():
+            return gained | {"finish_reason": finish_reason(came)}
+        case Grown(pieces, likely) if pieces or likely:
+            logprobs = _logprobs(likely) if likely else None
+            return gained | {"delta": _message(pieces), "logprobs": logprobs}
+    return None
 
 
 def _logprobs(likely: Sequence[TokenLikelihood]) -> dict[str, Any]:

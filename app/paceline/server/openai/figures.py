@@ -15,9 +15,13 @@ if TYPE_CHECKING:
 
 
 def usage(replies: Sequence[RunningReply]) -> dict[str, Any]:
-    """Return the tokens of all replies of a request, as OpenAI's API counts them."""
+    """Return the tokens of all replies of a request, as OpenAI's API counts them.
+
+    A prompt with several replies counts once.
+    """
     all_stats = [reply.stats for reply in replies]
-    first = all_stats[0]
+    prompts = {id(reply.turn.prompt): reply.stats for reply in reversed(replies)}
+    n_prompt = sum(stats.n_prompt for stats in prompts.values())
     n_generated = sum(stats.n_generated for stats in all_stats)
     predicted = [
         (each.tokens, each.tokens_accepted)
@@ -27,10 +31,12 @@ def usage(replies: Sequence[RunningReply]) -> dict[str, Any]:
     ]
     n_accepted = sum(accepted for _, accepted in predicted)
     return {
-        "prompt_tokens": first.n_prompt,
+        "prompt_tokens": n_prompt,
         "completion_tokens": n_generated,
-        "total_tokens": first.n_prompt + n_generated,
-        "prompt_tokens_details": {"cached_tokens": first.n_reused},
+        "total_tokens": n_prompt + n_generated,
+        "prompt_tokens_details": {
+            "cached_tokens": sum(stats.n_reused for stats in prompts.values())
+        },
         "completion_tokens_details": {
             "reasoning_tokens": sum(reply.n_reasoning for reply in replies),
             "accepted_prediction_tokens": n_accepted,

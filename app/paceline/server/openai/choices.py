@@ -1,0 +1,103 @@
+"""Replies as choices in OpenAI's form: what all routes have around them, whole and streamed."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from paceline import __version__
+from paceline.server.openai.figures import own_figures, timings, usage
+from paceline.server.replies import Begun, Grown, RunningReply, Waits
+from paceline.server.streams import comment, event
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Sequence
+
+    from paceline.messages import FinishReason
+    from paceline.server.served import Served
+
+_REASONS: dict[FinishReason, str] = {"eog": "stop", "stop": "stop", "cancelled": "stop"}
+"""Why a reply ended, in OpenAI's words; otherwise by its length."""
+
+
+class StreamOptions(msgspec.Struct, kw_only=True):
+    """What a stream has besides."""
+
+    include_usage: bool | None = None
+
+
+def wants_usage(options: StreamOptions | None) -> bool:
+    """Return whether a stream ends with an event for its figures alone."""
+    return options is not None and bool(options.include_usage)
+
+
+def head_of(served: Served, kind: str, prefix: str) -> dict[str, Any]:
+    """Return what every object of a request begins with.
+
+    Args:
+        served: The loaded pair.
+        kind: The object's kind.
+        prefix: The beginning of ids.
+    """
+    return {
+        "id": f"{prefix}-{uuid.uuid4().hex}",
+        "object": kind,
+        "created": int(time.time()),
+        "model": served.id,
+        "system_fingerprint": f"paceline-{__version__}",
+    }
+
+
+def finish_reason(reply: RunningReply) -> str:
+    """Return why a reply has ended."""
+    assert reply.finished is not None
+    return _REASONS.get(reply.finished.reason, "length")
+
+
+def figures_of(replies: Sequence[RunningReply]) -> dict[str, Any]:
+    """Return the figures of a request; timings are those of its last reply."""
+    last = replies[-1]
+    return {
+        "usage": usage(replies),
+        "timings": timings(last.stats),
+        "paceline": own_figures(last),
+    }
+
+
+async def told(
+    replies: Sequence[RunningReply],
+    head: dict[str, Any],
+    choice: Callable[[int, Begun | Grown | RunningReply], dict[str, Any] | None],
+    *,
+    has_usage: bool,
+) -> AsyncGenerator[bytes, None]:
+    """Generate replies, one after the other, and yield events that tell of them.
+
+    Args:
+        replies: All of a request.
+        head: What every event begins with.
+        choice: Returns what the choice of this number tells of what came, of the reply itself when
+            it has ended; None: nothing.
+        has_usage: Whether the figures are an event of their own; otherwise the last choice has
+            them.
+    """
+    for i, reply in enumerate(replies):
+        async with aclosing(reply.grow()) as growing:
+            async for each in growing:
+                if isinstance(each, Waits):
+                    yield comment(each.words)
+                    continue
+                gained = choice(i, each)
+                if gained is not None:
+                    yield event(head | {"choices": [gained]})
+        last = head | {"choices": [choice(i, reply)]}
+        if reply is replies[-1] and not has_usage:
+            last |= figures_of(replies)
+        yield event(last)
+    if has_usage:
+        yield event(head | {"choices": []} | figures_of(replies))
+    yield b"data: [DONE]\n\n"
