@@ -1,10 +1,22 @@
-"""A growing reply as what programs are told of it: reasoning and answer, piece by piece."""
+"""A growing reply as what programs are told of it: reasoning, answer and calls, piece by piece."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from paceline.chat.reasoning import Known, ReasoningSplitter
+from paceline.content import Tool
+from paceline.engine.calls.forms import BY_ID
+from paceline.engine.calls.pieces import (
+    AnswerText,
+    CallArguments,
+    CallBegan,
+    CallEnded,
+    CallPiece,
+)
+from paceline.engine.calls.reader import CallReader
 
 
 class Answer(NamedTuple):
@@ -19,41 +31,118 @@ class Reasoning(NamedTuple):
     text: str
 
 
-Piece = Answer | Reasoning
+Piece = Answer | Reasoning | CallBegan | CallArguments | CallEnded
 
 
 class Pieces:
     """Cuts a growing text into pieces; what may still become a mark waits.
 
-    Blanks around the reasoning are left out, since they belong to its marks.
+    Blanks around the reasoning are left out, since they belong to its marks, and so are those
+    around calls. From the first mark of a call on nothing is looked at but calls: their arguments
+    may hold any mark.
 
     Args:
         text: What the reply begins with, of which nothing is told.
         has_marks: Whether the model's template or vocabulary know marks of reasoning.
+        form: The form in which it writes calls, by `TurnStarted.calls`; empty: it holds none.
+        tools: Those that it may call.
     """
 
-    def __init__(self, text: str = "", *, has_marks: bool = True) -> None:
+    def __init__(
+        self,
+        text: str = "",
+        *,
+        has_marks: bool = True,
+        form: str = "",
+        tools: Sequence[Tool] = (),
+    ) -> None:
         self._splitter = ReasoningSplitter()
         # As of a reply that was cut off: a reasoning that was told as such does not become an
         # answer because the model ended in it.
         self._known = Known(is_finished=False, has_marks=has_marks)
         self._text = ""
         self._told = {"answer": 0, "reasoning": 0}
+        self._reader = CallReader(BY_ID[form], tools) if form else None
+        self._is_framed = bool(form) and BY_ID[form].is_framed
+        self._marks = BY_ID[form].marks if form else ()
+        self._mark = re.compile("|".join(map(re.escape, self._marks)))
         if text:
             self.add(text)
 
     def add(self, text: str) -> tuple[Piece, ...]:
         """Return what a further text brings."""
-        self._text += text
-        return self._new(is_final=False)
-
-    def finish(self) -> tuple[Piece, ...]:
-        """Return the rest."""
-        return self._new(is_final=True)
-
-    def _new(self, *, is_final: bool) -> tuple[Piece, ...]:
-        parts = self._splitter.split(self._text, is_final=is_final, known=self._known)
+        reader = self._reader
+        if reader is None:
+            return tuple(self._split(text))
+        if self._is_framed:
+            return tuple(self._apart(reader.add(text)))
         found: list[Piece] = []
+        for part in self._cut_after_marks(text):
+            if self._has_mark():
+                found += map(_told, reader.add(part))
+                continue
+            for piece in self._split(part):
+                is_answer = isinstance(piece, Answer)
+                found += map(_told, reader.add(piece.text)) if is_answer else [piece]
+            if self._has_mark():
+                found += map(_told, reader.add(self._not_split()))
+        return tuple(found)
+
+    def finish(self, *, is_cut: bool = False) -> tuple[Piece, ...]:
+        """Return the rest.
+
+        Args:
+            is_cut: Whether the model has not ended the reply: what has begun as a call is no text.
+        """
+        reader = self._reader
+        if reader is None:
+            return tuple(self._split("", is_final=True))
+        found: list[Piece] = []
+        if self._is_framed:
+            found += self._apart(reader.finish(is_cut=is_cut))
+            return (*found, *self._split("", is_final=True))
+        if not self._has_mark():
+            for piece in self._split("", is_final=True):
+                is_answer = isinstance(piece, Answer)
+                found += map(_told, reader.add(piece.text)) if is_answer else [piece]
+        return (*found, *map(_told, reader.finish(is_cut=is_cut)))
+
+    def _cut_after_marks(self, text: str) -> Iterator[str]:
+        """Tell the text in parts, so that nothing after a mark is split before it is known."""
+        n_before = max(map(len, self._marks)) - 1
+        begin = min(n_before, len(self._text))
+        whole = self._text[len(self._text) - begin :] + text
+        for found in self._mark.finditer(whole):
+            if found.end() > begin:
+                yield whole[begin : found.end()]
+                begin = found.end()
+        if begin < len(whole):
+            yield whole[begin:]
+
+    def _apart(self, pieces: Sequence[CallPiece]) -> list[Piece]:
+        """Return the pieces of a reader that was given marks of reasoning, too."""
+        found: list[Piece] = []
+        for piece in pieces:
+            if isinstance(piece, AnswerText):
+                found += self._split(piece.text)
+                continue
+            if isinstance(piece, CallBegan):
+                found += self._split("", is_final=True)
+            found.append(piece)
+        return found
+
+    def _has_mark(self) -> bool:
+        return self._reader is not None and self._reader.has_mark
+
+    def _not_split(self) -> str:
+        """Return the text after the last piece of answer that was told."""
+        parts = self._splitter.split(self._text, is_final=False, known=self._known)
+        return self._text[max(part.end for part in parts if part.kind == "answer") :]
+
+    def _split(self, text: str, *, is_final: bool = False) -> list[Answer | Reasoning]:
+        self._text += text
+        parts = self._splitter.split(self._text, is_final=is_final, known=self._known)
+        found: list[Answer | Reasoning] = []
         for kind, make in (("reasoning", Reasoning), ("answer", Answer)):
             whole = "".join(self._text[p.start : p.end] for p in parts if p.kind == kind)
             if any(part.kind == "mark" for part in parts) or kind == "reasoning":
@@ -63,7 +152,11 @@ class Pieces:
             if len(shown) > told:
                 found.append(make(shown[told:]))
                 self._told[kind] = len(shown)
-        return tuple(found)
+        return found
+
+
+def _told(piece: CallPiece) -> Piece:
+    return Answer(piece.text) if isinstance(piece, AnswerText) else piece
 
 
 class PlainPieces:
@@ -73,6 +166,7 @@ class PlainPieces:
         """Return what a further text brings."""
         return (Answer(text),) if text else ()
 
-    def finish(self) -> tuple[Piece, ...]:
+    def finish(self, *, is_cut: bool = False) -> tuple[Piece, ...]:
         """Return the rest: nothing waits."""
+        del is_cut
         return ()

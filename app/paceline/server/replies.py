@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from paceline import __version__
 from paceline.chat.reply import Reply, TurnOptions, model_record
 from paceline.codec import made_of
+from paceline.engine.calls.pieces import CallEnded
+from paceline.engine.prompt.conversation import tools_of
 from paceline.messages import (
     Chat,
     EngineDied,
@@ -78,6 +80,8 @@ class RunningReply:
         record: The reply as the window knows replies: text, steps, figures.
         finished: Its last event; None until then.
         n_reasoning: Tokens of the reasoning, as far as steps tell.
+        n_calls: Calls of tools in it, whole ones.
+        is_call_cut: Whether it ends within a call, which is none.
         warnings: What the engine remarked.
     """
 
@@ -101,7 +105,8 @@ class RunningReply:
         self.record.target = model_record(served.target)
         self.record.draft = model_record(served.draft) if served.draft else None
         self.finished: TurnFinished | None = None
-        self.n_reasoning = 0
+        self.n_reasoning = self.n_calls = 0
+        self.is_call_cut = False
         self._rejected: list[str] = []
 
     @property
@@ -164,7 +169,12 @@ class RunningReply:
                     case TurnStarted():
                         if isinstance(self.turn.prompt, Chat):
                             begun = self.turn.begun_text
-                            pieces = Pieces(begun, has_marks=event.knows_marks)
+                            pieces = Pieces(
+                                begun,
+                                has_marks=event.knows_marks,
+                                form=event.calls,
+                                tools=tools_of(self.turn.prompt),
+                            )
                             if event.opening and not begun:
                                 pieces.add(event.opening)
                         yield Begun()
@@ -176,12 +186,20 @@ class RunningReply:
                         likely = (*held.likely, *event.likely)
                         ends = (*held.ends, *(token.text_end for token in event.tokens))
                         n_ready = max(len(likely) - 1, 0)
-                        yield Grown(found, likely[:n_ready], ends[:n_ready])
+                        yield Grown(self._noted(found), likely[:n_ready], ends[:n_ready])
                         held = Grown((), likely[n_ready:], ends[n_ready:])
                     case TurnFinished():
                         if event.reason == "eog":
                             held = Grown(())
-                        yield held._replace(pieces=pieces.finish())
+                        rest = pieces.finish(is_cut=event.reason != "eog")
+                        yield held._replace(pieces=self._noted(rest))
+
+    def _noted(self, pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
+        """Note calls that end in these pieces, and return them."""
+        ends = [piece.is_whole for piece in pieces if isinstance(piece, CallEnded)]
+        self.n_calls += sum(ends)
+        self.is_call_cut = self.is_call_cut or not all(ends)
+        return pieces
 
     def _take(self, event: Event) -> None:
         """Let the record grow.

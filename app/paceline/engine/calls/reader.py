@@ -68,7 +68,7 @@ class CallReader:
         make_id: Makes an id for a call that has none.
 
     Attributes:
-        has_calls: Whether a call has begun.
+        has_mark: Whether a mark has come on which a call begins, or seems to.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class CallReader:
         self._arguments: list[str] = []
         self._out: list[CallPiece] = []
         self._reading = self._read()
-        self.has_calls = False
+        self.has_mark = False
 
     def add(self, text: str) -> tuple[CallPiece, ...]:
         """Return what the reply goes on with, by more text."""
@@ -122,6 +122,7 @@ class CallReader:
                 self._answer(self._marks.read)
                 yield
             begin, mark = found
+            self.has_mark = True
             self._answer(begin, is_before_mark=True)
             answered = self._at
             self._at = after_mark = begin + len(mark)
@@ -204,7 +205,7 @@ class CallReader:
 
     def _begin(self) -> None:
         self._index += 1
-        self._is_open = self.has_calls = True
+        self._is_open = True
         named = self._id and self._form.id_of.format(name=self._name, id=self._id)
         self._out.append(CallBegan(self._index, self._name, named or self._make_id()))
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from paceline.content import Chat, text_of
+from paceline.engine.calls.pieces import CallArguments, CallBegan, CallEnded
 from paceline.server.context import Context, Effort, ignored_header, think_of
 from paceline.server.errors import refused
 from paceline.server.fields import read, read_stops
@@ -34,7 +35,7 @@ from paceline.server.streams import attended, json_response, streamed
 from paceline.server.turns import SamplingFields, continued, make_turn, turns_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -188,27 +189,43 @@ def _n_likely(body: ChatRequest) -> int:
 # ---------------------------------------------------------------------------------------- response
 
 
-def _message(pieces: Sequence[Piece]) -> dict[str, Any]:
+def _message(pieces: Iterable[Piece]) -> dict[str, Any]:
     """Return the pieces of a reply as a message, or as what a message gains."""
     told: dict[str, Any] = {}
+    calls: dict[int, dict[str, Any]] = {}
     for piece in pieces:
         match piece:
             case Answer(text):
                 told["content"] = told.get("content", "") + text
             case Reasoning(text):
                 told["reasoning_content"] = told.get("reasoning_content", "") + text
-    return told
+            case CallBegan(index, name, id_):
+                function = {"name": name, "arguments": ""}
+                calls[index] = {"index": index, "id": id_, "type": "function", "function": function}
+            case CallArguments(index, text):
+                call = calls.setdefault(index, {"index": index, "function": {"arguments": ""}})
+                call["function"]["arguments"] += text
+    return told | ({"tool_calls": list(calls.values())} if calls else {})
+
+
+def _whole_message(pieces: Sequence[Piece]) -> dict[str, Any]:
+    """Return a reply as a message; a call that was cut is none."""
+    cut = {piece.index for piece in pieces if isinstance(piece, CallEnded) and not piece.is_whole}
+    message = {"role": "assistant", "content": "", "refusal": None} | _message(pieces)
+    calls = [call for call in message.pop("tool_calls", ()) if call.pop("index") not in cut]
+    if calls:
+        message |= {"content": message["content"] or None, "tool_calls": calls}
+    return message
 
 
 async def _whole(replies: Sequence[RunningReply], head: dict[str, Any]) -> dict[str, Any]:
     choices = []
     for i, reply in enumerate(replies):
         whole = await reply.complete()
-        message = {"role": "assistant", "content": "", "refusal": None} | _message(whole.pieces)
         choices.append(
             {
                 "index": i,
-                "message": message,
+                "message": _whole_message(whole.pieces),
                 "finish_reason": finish_reason(reply),
                 "logprobs": _logprobs(whole.likely) if reply.turn.n_likely >= 0 else None,
             }
