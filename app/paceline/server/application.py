@@ -16,6 +16,7 @@ from paceline.server.guard import Access, Guard
 from paceline.server.openai.chat import chat_completions
 from paceline.server.openai.completions import completions
 from paceline.server.openai.models import list_models, show_model
+from paceline.server.openai.responses import responses
 from paceline.server.streams import json_response
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ ROUTES = (
     Route("/v1/models/{name:path}", show_model),
     Route("/v1/chat/completions", chat_completions, methods=["POST"]),
     Route("/v1/completions", completions, methods=["POST"]),
+    Route("/v1/responses", responses, methods=["POST"]),
     Route("/v1/messages", messages, methods=["POST"]),
     Route("/v1/messages/count_tokens", count_tokens, methods=["POST"]),
 )
