@@ -1,31 +1,21 @@
-"""llama-server as a child process on the loopback, and how to ask it."""
+"""llama-server as a child process, and how to ask it for tokens."""
 
 from __future__ import annotations
 
-import contextlib
-import http.client
-import json
-import shutil
-import socket
 import subprocess
-import tempfile
 import time
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from paceline.params import file_of
 
+from .child import HOST, Child, free_port
 from .figures import Measurement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-    from types import TracebackType
 
     from paceline.messages import LoadPair
-
-HOST = "127.0.0.1"
-START_S = 300.0
-REPLY_S = 1800.0
 
 
 def arguments(load: LoadPair, flags: Sequence[str], port: int) -> list[str]:
@@ -67,66 +57,21 @@ def arguments(load: LoadPair, flags: Sequence[str], port: int) -> list[str]:
     return [*pairs, "--no-ui", "--no-slots", "--offline", *flags]
 
 
-def free_port() -> int:
-    """Return a free port of the loopback."""
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])
-
-
-class Server:
-    """A running server, for a with statement, which ends it in any case."""
+class Server(Child):
+    """A running llama-server, for a with statement, which ends it in any case."""
 
     def __init__(
         self, program: Path, load: LoadPair, flags: Sequence[str], extra: Sequence[str] = ()
     ) -> None:
-        self._port = free_port()
-        command = [str(program), *arguments(load, flags, self._port), *extra]
-        # On Linux the system ends the server even when this process is killed.
-        guard = shutil.which("setpriv")
-        self._command = [guard, "--pdeathsig", "KILL", *command] if guard else command
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `stop`
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def __enter__(self) -> Self:
-        try:
-            self._process = subprocess.Popen(
-                self._command,
-                stdin=subprocess.DEVNULL,
-                stdout=self._log,
-                stderr=subprocess.STDOUT,
-            )
-            self._await_health()
-        except BaseException:
-            self.stop()
-            raise
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.stop()
-
-    def stop(self) -> None:
-        """End the process, politely first."""
-        if self._process is not None:
-            self._process.terminate()
-            try:
-                self._process.wait(10)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
-            self._process = None
-        self._log.close()
+        port = free_port()
+        command = [str(program), *arguments(load, flags, port), *extra]
+        super().__init__("llama-server", command, port)
 
     def tokenize(self, messages: Sequence[dict[str, str]]) -> list[int]:
         """Return the conversation as tokens, through the model's template."""
-        prompt = self._ask("POST", "/apply-template", {"messages": list(messages)})["prompt"]
+        prompt = self.ask("POST", "/apply-template", {"messages": list(messages)})["prompt"]
         body = {"content": prompt, "add_special": True, "parse_special": True}
-        return list(self._ask("POST", "/tokenize", body)["tokens"])
+        return list(self.ask("POST", "/tokenize", body)["tokens"])
 
     def run(self, prompt: Sequence[int], n_tokens: int) -> Measurement:
         """Generate exactly `n_tokens`, always the likeliest."""
@@ -142,34 +87,9 @@ class Server:
             "stream": False,
         }
         start = time.perf_counter()
-        answer = self._ask("POST", "/completion", body)
+        answer = self.ask("POST", "/completion", body)
         wall_s = time.perf_counter() - start
         return read_answer(answer, wall_s)
-
-    def _ask(self, method: str, path: str, body: object = None) -> dict[str, Any]:
-        connection = http.client.HTTPConnection(HOST, self._port, timeout=REPLY_S)
-        with contextlib.closing(connection):
-            payload = None if body is None else json.dumps(body)
-            connection.request(method, path, payload, {"Content-Type": "application/json"})
-            response = connection.getresponse()
-            answer: dict[str, Any] = json.loads(response.read() or b"{}")
-        if response.status != http.client.OK:
-            raise ConnectionError(f"llama-server answered {response.status}: {answer}")
-        return answer
-
-    def _await_health(self) -> None:
-        deadline = time.monotonic() + START_S
-        while time.monotonic() < deadline:
-            assert self._process is not None
-            if self._process.poll() is not None:
-                break
-            with contextlib.suppress(OSError):
-                self._ask("GET", "/health")
-                return
-            time.sleep(0.05)
-        self._log.seek(0)
-        told = self._log.read().decode(errors="replace")[-2000:]
-        raise ConnectionError(f"llama-server did not start: {' '.join(self._command)}\n{told}")
 
 
 def read_answer(answer: dict[str, Any], wall_s: float) -> Measurement:
