@@ -63,9 +63,15 @@ BENCHMARKS = {
         "app/ARCHITECTURE.md",
         "the window paints at its own pace",
     ),
+    "wire": Benchmark(
+        "benchmarks.wire",
+        "what HTTP takes of the speed of a reply, and of the time to its first text",
+        "app/decisions/137-sessions-are-asked-over-http.md",
+        "HTTP takes",
+    ),
     "versus_server": Benchmark(
         "versus_server",
-        "the engine against llama.cpp's own server, in turns",
+        "the engine, or sessions of an agent over HTTP, against llama.cpp's own server, in turns",
         "app/decisions/003-no-decode-again-on-the-draft.md",
         "llama.cpp's server decodes",
     ),
