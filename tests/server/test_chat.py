@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import time
 from typing import TYPE_CHECKING, Any
 
 import httpx2
 import openai
 import pytest
+
+from paceline.server.application import make_application
+from paceline.server.context import Context
+from paceline.server.guard import Access
+from paceline.server.journal import Journal
+from paceline.server.metrics import Metrics
+from paceline.server.served import Defaults
 
 if TYPE_CHECKING:
     from paceline.server.endpoint import Endpoint
@@ -160,15 +169,44 @@ def test_a_prompt_that_does_not_fit_is_refused_with_both_numbers(client: openai.
         assert "2,048" in refused.value.message
 
 
-def test_a_route_that_there_is_not_names_those_that_there_are(endpoint: Endpoint) -> None:
-    reply = httpx2.post(f"{endpoint.url}/v1/embeddings", json={})
+@pytest.mark.parametrize("path", ["/v1/embeddings", "/api/chat", "/v1/chat/completions/", "/"])
+def test_a_route_that_there_is_not_names_those_that_there_are(
+    endpoint: Endpoint, path: str
+) -> None:
+    reply = httpx2.post(f"{endpoint.url}{path}", json={})
     assert reply.status_code == 404
-    assert "/v1/chat/completions" in reply.json()["error"]["message"]
+    error = reply.json()["error"]
+    assert error["code"] == "not_found"
+    assert "/v1/chat/completions, " in error["message"]
+
+
+def test_without_a_model_the_server_is_not_healthy() -> None:
+    class NoModels:
+        loaded = None
+
+    application = make_application(
+        Context(None, NoModels(), Defaults(), Journal(), Metrics()),  # type: ignore[arg-type]
+        Access("127.0.0.1", 80),
+    )
+
+    async def ask() -> httpx2.Response:
+        transport = httpx2.ASGITransport(application)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+            return await client.get("/health")
+
+    reply = asyncio.run(ask())
+    assert (reply.status_code, reply.json()["error"]["code"]) == (503, "no_model")
 
 
 def test_health_and_models(client: openai.OpenAI, endpoint: Endpoint) -> None:
     assert httpx2.get(f"{endpoint.url}/health").json() == {"status": "ok"}
-    assert [model.id for model in client.models.list()] == ["paceline-demo-target-q8_0"]
-    assert client.models.retrieve("paceline-demo-target-q8_0").owned_by == "paceline"
+    [model] = client.models.list()
+    assert model.id == "paceline-demo-target-q8_0"
+    assert abs(model.created - time.time()) < 3_600
+    meta = model.model_dump()["meta"]
+    assert meta["n_ctx"] == 2048
+    assert meta.keys() == {"n_ctx", "n_ctx_train", "n_vocab", "n_params", "size"}
+    assert min(meta.values()) > 0
+    assert client.models.retrieve(model.id) == model
     with pytest.raises(openai.NotFoundError):
         client.models.retrieve("other")

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.responses import Response
 from starlette.routing import Route
 
 from paceline.server.anthropic.messages import count_tokens, messages
+from paceline.server.context import Context
 from paceline.server.errors import ApiError
 from paceline.server.guard import Access, Guard
+from paceline.server.metrics import MEDIA_TYPE
 from paceline.server.openai.chat import chat_completions
 from paceline.server.openai.completions import completions
 from paceline.server.openai.models import list_models, show_model
@@ -21,21 +24,27 @@ from paceline.server.streams import json_response
 
 if TYPE_CHECKING:
     from starlette.requests import Request
-    from starlette.responses import Response
 
-    from paceline.server.context import Context
 
 _logger = logging.getLogger(__name__)
 
 
 async def health(request: Request) -> Response:
-    """Say that the server answers."""
-    del request
+    """Say that the server answers, with a model that is loaded."""
+    if Context.of(request).models.loaded is None:
+        raise ApiError(503, "no_model", "No model is loaded. A request for a reply loads it.")
     return json_response({"status": "ok"})
+
+
+async def metrics(request: Request) -> Response:
+    """Tell what has been answered."""
+    context = Context.of(request)
+    return Response(context.metrics.text(context.desk), media_type=MEDIA_TYPE)
 
 
 ROUTES = (
     Route("/health", health),
+    Route("/metrics", metrics),
     Route("/v1/models", list_models),
     Route("/v1/models/{name:path}", show_model),
     Route("/v1/chat/completions", chat_completions, methods=["POST"]),

@@ -6,27 +6,19 @@ import asyncio
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, cast
 
-from paceline.messages import (
-    Chat,
-    ChatMessage,
-    Encode,
-    Encoded,
-    EngineDied,
-    PromptRendered,
-    RenderPrompt,
-)
+from paceline.messages import Chat, ChatMessage, PromptRendered, RenderPrompt
 from paceline.names import visible
 from paceline.params import Prompting
-from paceline.server.errors import ApiError, from_engine
+from paceline.server.errors import ApiError
 from paceline.server.journal import Caller
 from paceline.server.limits import BODY_S, LARGEST_BODY
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from paceline.messages import Prompt
     from paceline.server.asking import Desk
     from paceline.server.journal import Journal
+    from paceline.server.metrics import Metrics
     from paceline.server.served import Defaults, Models
 
 _LONGEST_NAME = 60
@@ -41,12 +33,14 @@ class Context:
         models: What can be asked for.
         defaults: Hold where a request says nothing.
         journal: Keeps the last requests.
+        metrics: Counts them.
     """
 
     desk: Desk
     models: Models
     defaults: Defaults
     journal: Journal
+    metrics: Metrics
 
     @staticmethod
     def of(request: Request) -> Context:
@@ -100,20 +94,6 @@ class Context:
         answer = await self.desk.answer(RenderPrompt(probe), "")
         choices = answer.thinking if isinstance(answer, PromptRendered) else ()
         return replace(self.defaults.prompting, think=nearest(think, choices))
-
-    async def encoded(self, prompt: Prompt) -> Encoded:
-        """Return the tokens of a prompt.
-
-        Raises:
-            ApiError: There is no such prompt, or the engine died.
-        """
-        answer = await self.desk.answer(Encode(prompt), "")
-        if isinstance(answer, EngineDied):
-            raise from_engine("engine-died", answer.reason, answer.hint)
-        assert isinstance(answer, Encoded)
-        if answer.code:
-            raise from_engine(answer.code, answer.problem, answer.hint)
-        return answer
 
 
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]

@@ -9,6 +9,7 @@ from paceline.server.asking import Desk
 from paceline.server.context import Context
 from paceline.server.guard import Access
 from paceline.server.journal import Journal
+from paceline.server.metrics import Metrics
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +53,9 @@ class Endpoint:
         self._listener = listener
         self.journal = Journal()
         self.desk = Desk(client, queue)
-        context = Context(self.desk, models(self.desk), defaults, self.journal)
+        metrics = Metrics()
+        self.journal.follow(metrics.take)
+        context = Context(self.desk, models(self.desk), defaults, self.journal, metrics)
         access = Access(listener.host, listener.port, key, origins)
         self._application = make_application(context, access)
 

@@ -29,6 +29,11 @@ class OnePair:
         self._load = load
         self._loading = asyncio.Lock()
 
+    @property
+    def loaded(self) -> Served | None:
+        """The pair, unless its engine has died."""
+        return self._current.served
+
     async def wanted(self, name: str) -> Served:
         """Return the pair, whatever the request calls it; see `served.Models`."""
         del name

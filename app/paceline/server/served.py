@@ -83,6 +83,10 @@ class Defaults:
 class Models(Protocol):
     """The models that programs may ask for. On the server's event loop."""
 
+    @property
+    def loaded(self) -> Served | None:
+        """The pair that is loaded at present; None: none is."""
+
     async def wanted(self, name: str) -> Served:
         """Return the pair that answers a request for this model, loaded.
 

@@ -74,7 +74,9 @@ async def completions(request: Request) -> Response:
             RunningReply(context.desk, served, each, caller, context.journal)
             for each in turns_of(turn, body.n)
         ]
-    echoes = [await _text_of(prompt, context) if body.echo else "" for prompt in prompts]
+    echoes = [
+        await _text_of(prompt, context, caller.name) if body.echo else "" for prompt in prompts
+    ]
     echoes = [echo for echo in echoes for _ in range(body.n)]
     head = head_of(served, "text_completion", "cmpl")
     headers = ignored_header(ignored)
@@ -135,12 +137,12 @@ def read_prompts(given: PromptIn, suffix: str | None = None) -> list[Prompt]:
     return prompts
 
 
-async def _text_of(prompt: Prompt, context: Context) -> str:
+async def _text_of(prompt: Prompt, context: Context, asker: str) -> str:
     """Return what a prompt is told as."""
     match prompt:
         case RawText(text) | Infill(text, _):
             return text
-    return (await context.encoded(prompt)).text
+    return (await context.desk.encode(prompt, asker)).text
 
 
 # ---------------------------------------------------------------------------------------- response

@@ -12,20 +12,35 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from paceline.server.served import Served
+
 
 async def list_models(request: Request) -> Response:
     """List what can be asked for."""
-    names = await Context.of(request).models.names()
-    return json_response({"object": "list", "data": [_entry(name) for name in names]})
+    models = Context.of(request).models
+    entries = [_entry(name, models.loaded) for name in await models.names()]
+    return json_response({"object": "list", "data": entries})
 
 
 async def show_model(request: Request) -> Response:
     """Describe one model."""
-    name = request.path_params["name"]
-    if name not in await Context.of(request).models.names():
+    name, models = request.path_params["name"], Context.of(request).models
+    if name not in await models.names():
         raise ApiError(404, "model_not_found", f"There is no model “{name:.80}” here.")
-    return json_response(_entry(name))
+    return json_response(_entry(name, models.loaded))
 
 
-def _entry(name: str) -> dict[str, Any]:
-    return {"id": name, "object": "model", "created": 0, "owned_by": "paceline"}
+def _entry(name: str, loaded: Served | None) -> dict[str, Any]:
+    """Describe a model; of the loaded one llama-server's `meta`, and when it was loaded."""
+    entry = {"id": name, "object": "model", "created": 0, "owned_by": "paceline"}
+    if loaded is None or loaded.id != name:
+        return entry
+    target = loaded.target
+    meta = {
+        "n_ctx": target.n_ctx,
+        "n_ctx_train": target.n_ctx_train,
+        "n_vocab": target.n_vocab,
+        "n_params": target.n_params,
+        "size": target.size_bytes,
+    }
+    return entry | {"created": loaded.loaded_s, "meta": meta}
