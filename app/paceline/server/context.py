@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 _LONGEST_NAME = 60
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Context:
     """What every route works with.
 
     Attributes:
         desk: Where the engine is asked.
         models: What can be asked for.
-        defaults: Hold where a request says nothing.
+        defaults: Hold where a request says nothing; the window exchanges them.
         journal: Keeps the last requests.
         metrics: Counts them.
     """

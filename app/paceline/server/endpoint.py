@@ -33,6 +33,7 @@ class Endpoint:
         key: What programs have to know; empty: nothing.
         origins: Pages that may ask.
         queue: Requests that may wait.
+        journal: Keeps the last requests; None: one of its own.
 
     Attributes:
         journal: The last requests.
@@ -49,20 +50,26 @@ class Endpoint:
         key: str = "",
         origins: tuple[str, ...] = (),
         queue: int = QUEUE,
+        journal: Journal | None = None,
     ) -> None:
         self._listener = listener
-        self.journal = Journal()
+        self.journal = journal or Journal()
         self.desk = Desk(client, queue)
         metrics = Metrics()
         self.journal.follow(metrics.take)
-        context = Context(self.desk, models(self.desk), defaults, self.journal, metrics)
-        access = Access(listener.host, listener.port, key, origins)
-        self._application = make_application(context, access)
+        self._context = Context(self.desk, models(self.desk), defaults, self.journal, metrics)
+        self._access = Access(listener.host, listener.port, key, origins)
+        self._application = make_application(self._context, self._access)
 
     @property
     def url(self) -> str:
         """Where programs reach it."""
         return self._listener.url
+
+    def change(self, defaults: Defaults, key: str) -> None:
+        """Let other defaults and another key hold for the requests from now on."""
+        self._context.defaults = defaults
+        self._access.key = key
 
     def start(self) -> None:
         """Answer from now on."""

@@ -24,14 +24,14 @@ OPEN_PATHS = ("/health",)
 """What is answered without a key."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Access:
     """Who may ask.
 
     Attributes:
         host: The address that the server is bound to.
         port: Its port.
-        key: What programs have to know; empty: nothing.
+        key: What programs have to know; empty: nothing. The window exchanges it.
         origins: Pages that may ask.
     """
 

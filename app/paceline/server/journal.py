@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import deque
 from dataclasses import dataclass
@@ -11,9 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from paceline.chat.reply import Reply
+    from paceline.messages import Event
 
 KEPT = 50
 """Requests that are kept."""
+_VERSION = re.compile(r"/v?\d.*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,42 +31,81 @@ class Caller:
     name: str
     route: str
 
+    @property
+    def short(self) -> str:
+        """The first word of the name, without a version: "curl" of "curl/8.5.0"."""
+        return _VERSION.sub("", self.name.partition(" ")[0]) or self.name
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Entry:
-    """A request that is over.
+    """A request that was handed to the engine.
 
     Attributes:
         caller: Who asked, and where.
-        reply: What became of it, with all its steps; its text is in it, too.
+        reply: What becomes of it, with all its steps; its text is in it, too.
     """
 
     caller: Caller
     reply: Reply
 
 
+def _pass_over(_entry: Entry, _event: Event | None = None) -> None:
+    """Stand in for a listener that is not wanted."""
+
+
 class Journal:
-    """Keeps the last requests. Any thread."""
+    """Keeps the last requests that are over, and tells of all. Any thread."""
 
     def __init__(self) -> None:
         self._entries: deque[Entry] = deque(maxlen=KEPT)
-        self._listeners: list[Callable[[Entry], None]] = []
+        self._began: list[Callable[[Entry], None]] = []
+        self._grew: list[Callable[[Entry, Event], None]] = []
+        self._ended: list[Callable[[Entry], None]] = []
         self._lock = threading.Lock()
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """The requests, the newest last."""
+        """The requests that are over, the newest last."""
         with self._lock:
             return tuple(self._entries)
 
-    def follow(self, listener: Callable[[Entry], None]) -> None:
-        """Call `listener` with every further request, on the server's thread."""
-        self._listeners.append(listener)
+    def forget(self) -> None:
+        """Keep none of them any longer."""
+        with self._lock:
+            self._entries.clear()
 
-    def add(self, caller: Caller, reply: Reply) -> None:
-        """Take a request that is over."""
-        entry = Entry(caller, reply)
+    def follow(
+        self,
+        ended: Callable[[Entry], None] = _pass_over,
+        *,
+        began: Callable[[Entry], None] = _pass_over,
+        grew: Callable[[Entry, Event], None] = _pass_over,
+    ) -> None:
+        """Call these with every further request, on the server's thread.
+
+        Args:
+            ended: When it is over.
+            began: When it is handed to the engine; it may wait there.
+            grew: With each of its events, after its reply has taken it.
+        """
+        self._began.append(began)
+        self._grew.append(grew)
+        self._ended.append(ended)
+
+    def begin(self, entry: Entry) -> None:
+        """Tell of a request that is handed to the engine."""
+        for listener in self._began:
+            listener(entry)
+
+    def grow(self, entry: Entry, event: Event) -> None:
+        """Tell what happens to it."""
+        for listener in self._grew:
+            listener(entry, event)
+
+    def end(self, entry: Entry) -> None:
+        """Keep a request that is over."""
         with self._lock:
             self._entries.append(entry)
-        for listener in self._listeners:
+        for listener in self._ended:
             listener(entry)

@@ -28,6 +28,7 @@ from paceline.messages import (
 from paceline.params import Prompting, ReplySettings
 from paceline.run_record import RunError
 from paceline.server.errors import ApiError, from_engine
+from paceline.server.journal import Entry
 from paceline.server.limits import ALIVE_S
 from paceline.server.pieces import Piece, Pieces, PlainPieces, Reasoning
 
@@ -104,6 +105,7 @@ class RunningReply:
         self.record.ask(options)
         self.record.target = model_record(served.target)
         self.record.draft = model_record(served.draft) if served.draft else None
+        self._entry = Entry(caller, self.record)
         self.finished: TurnFinished | None = None
         self.n_reasoning = self.n_calls = 0
         self.is_call_cut = False
@@ -127,6 +129,7 @@ class RunningReply:
             ApiError: The request cannot be done, or the engine failed.
         """
         self.record.submitted_s, self.record.started_s = time.monotonic(), time.time()
+        self._journal.begin(self._entry)
         try:
             with self._desk.asking(self.turn, self._caller.name) as question:
                 async with aclosing(self._follow(question)) as growing:
@@ -140,7 +143,7 @@ class RunningReply:
                 self._fail("hung-up", "The program hung up.")
             raise
         finally:
-            self._journal.add(self._caller, self.record)
+            self._journal.end(self._entry)
 
     async def complete(self) -> Grown:
         """Generate, and return all of it; errors as of `grow`."""
@@ -219,6 +222,7 @@ class RunningReply:
                 self.record.status = "finished"
         if isinstance(event, TurnEvent):
             self.record.grow(event, time.monotonic())
+            self._journal.grow(self._entry, event)
 
 
 def _waiting(question: Question, record: Reply) -> str:
