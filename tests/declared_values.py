@@ -92,6 +92,7 @@ _GIVEN_SETTINGS = {
     "draft_presets": (DraftPreset("Fast", "a.gguf", "b.gguf", "draft:n_max=9"),),
     "promptings": (ModelPrompting("a.gguf", Prompting("{{ messages }}", "off")),),
     "language": "en",
+    "serving_key": "k-8_x",
     "recent_commands": (("View", "Token colours"),),
 }
 

@@ -48,6 +48,9 @@ LOWEST_FONT_PX, HIGHEST_FONT_PX = 11, 22
 MOST_LEARNED_MB = 8
 MAX_PRESETS = 100
 MAX_PROMPTINGS = 50
+SERVER_PORT = 8642
+LOWEST_PORT, HIGHEST_PORT = 1_024, 65_535
+"""Ports that need no rights of an administrator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +190,11 @@ class Settings:
         opens_last_chat: Whether a start shows the chat that was shown last, or a new one.
         was_welcomed: Whether the first-run page has been left.
         recent_commands: Group and title of what was used from the palette last, the newest first.
+        serves: Whether other programs on this computer may use the models, over HTTP.
+        serving_port: The port at which they are listened to.
+        serving_needs_key: Whether they have to know `serving_key`.
+        serving_key: Made when it is needed; empty: it was not yet.
+        serving_remembers: Whether drafts for them may come from the user's chats.
     """
 
     theme: ThemeMode = "system"
@@ -215,6 +223,11 @@ class Settings:
     opens_last_chat: bool = True
     was_welcomed: bool = False
     recent_commands: tuple[tuple[str, str], ...] = ()
+    serves: bool = False
+    serving_port: int = SERVER_PORT
+    serving_needs_key: bool = True
+    serving_key: str = ""
+    serving_remembers: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,9 +309,16 @@ def check_settings(settings: Settings) -> None:
         and LOWEST_FONT_PX <= settings.font_px <= HIGHEST_FONT_PX
         and len(settings.reply_presets) <= MAX_PRESETS + 1  # one was made of an older file
         and len(settings.promptings) <= MAX_PROMPTINGS
+        and LOWEST_PORT <= settings.serving_port <= HIGHEST_PORT
+        and can_be_key(settings.serving_key)
     )
     if not in_range:
         raise ValueError("a value is out of range")
+
+
+def can_be_key(text: str) -> bool:
+    """Return whether a text can be sent as a key in a header of HTTP."""
+    return text.isascii() and text.isprintable() and " " not in text
 
 
 def _is_in_range(settings: ReplySettings) -> bool:

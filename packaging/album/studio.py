@@ -59,8 +59,10 @@ class Studio:
         self.made: list[str] = []
         paths = Paths.below(home)
         self.data_dir = paths.data_dir
+        engine = ThreadedClient(service_factory(settings.engine_host))
         self.program = Program(
-            client=EngineBridge(ThreadedClient(service_factory(settings.engine_host))),
+            client=EngineBridge(engine),
+            engine=engine,
             infos=registry.available(),
             resources=resources(),
             paths=paths,

@@ -383,6 +383,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
+        <source>Ser&amp;ve other programs</source>
+        <translation>A&amp;ndere Programme bedienen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>Switch the theme, &amp;light or dark</source>
         <translation>Farben wechseln, &amp;hell oder dunkel</translation>
     </message>
@@ -3971,6 +3976,54 @@
     </message>
 </context>
 <context>
+    <name>KeyRow</name>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>Copied</source>
+        <translation>Kopiert</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>Copy</source>
+        <translation>Kopieren</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>Copy the key</source>
+        <translation>Den Schlüssel kopieren</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>Hide</source>
+        <translation>Verbergen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>Key</source>
+        <translation>Schlüssel</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>Made when the switch is on</source>
+        <translation>Entsteht, sobald der Schalter an ist</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>Programs that know this key are refused from then on</source>
+        <translation>Programme mit diesem Schlüssel werden danach abgewiesen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>Renew</source>
+        <translation>Erneuern</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>Show</source>
+        <translation>Zeigen</translation>
+    </message>
+</context>
+<context>
     <name>LearningCard</name>
     <message>
         <location filename="../../app/paceline/gui/speculation/learning.py"/>
@@ -5629,6 +5682,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <name>Program</name>
     <message>
         <location filename="../../app/paceline/gui/program.py"/>
+        <source>Other programs are not served.</source>
+        <translation>Andere Programme werden nicht bedient.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/program.py"/>
         <source>The old file is kept as {}.</source>
         <translation>Die alte Datei bleibt als {} erhalten.</translation>
     </message>
@@ -5646,6 +5704,74 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/program.py"/>
         <source>“{}” takes its place.</source>
         <translation>„{}“ tritt an ihre Stelle.</translation>
+    </message>
+</context>
+<context>
+    <name>ProgramsPage</name>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>Draft for them from your chats, too</source>
+        <translation>Für sie auch aus Ihren Chats entwerfen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>Editors, agents and scripts on this computer can use the loaded models, in the forms of OpenAI's, Anthropic's and llama.cpp's APIs. Your own messages go first.</source>
+        <translation>Editoren, Agenten und Skripte auf diesem Rechner können die geladenen Modelle benutzen, in den Formen der APIs von OpenAI, Anthropic und llama.cpp. Ihre eigenen Nachrichten gehen vor.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>Off: every program on this computer may ask, whoever runs it.</source>
+        <translation>Aus: Jedes Programm auf diesem Rechner darf fragen, egal wer es gestartet hat.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>Only programs on this computer reach it, and HTTP is not encrypted: from another computer, go by ssh, or put a proxy with TLS before it.</source>
+        <translation>Nur Programme auf diesem Rechner erreichen ihn, und HTTP ist nicht verschlüsselt: Gehen Sie von einem anderen Rechner aus über ssh, oder setzen Sie einen Proxy mit TLS davor.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>Other programs</source>
+        <translation>Andere Programme</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>Port</source>
+        <translation>Port</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>Programs need a key</source>
+        <translation>Programme brauchen einen Schlüssel</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>Ready-made settings</source>
+        <translation>Fertige Einstellungen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>Serve other programs</source>
+        <translation>Andere Programme bedienen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>Server</source>
+        <translation>Server</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>Who may ask</source>
+        <translation>Wer fragen darf</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>Words of your chats then speed up their replies. No text changes by that, but its speed can tell what your chats say. Their own texts are never kept.</source>
+        <translation>Worte Ihrer Chats machen deren Antworten dann schneller. Kein Text ändert sich dadurch, aber das Tempo kann verraten, was in Ihren Chats steht. Die Texte der Programme werden nie aufbewahrt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>lookups privacy</source>
+        <translation>Nachschlagen Privatsphäre</translation>
     </message>
 </context>
 <context>
@@ -5788,6 +5914,52 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/chat/messages/reply_body.py"/>
         <source>Thought for {minutes} min {seconds} s</source>
         <translation>{minutes} min {seconds} s nachgedacht</translation>
+    </message>
+</context>
+<context>
+    <name>Recipes</name>
+    <message>
+        <location filename="../../app/paceline/gui/serving/recipes.py"/>
+        <source>A command for the shell.</source>
+        <translation>Ein Befehl für die Shell.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/recipes.py"/>
+        <source>A program with OpenAI's client.</source>
+        <translation>Ein Programm mit dem Client von OpenAI.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/recipes.py"/>
+        <source>Commands for the shell.</source>
+        <translation>Befehle für die Shell.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/recipes.py"/>
+        <source>Commands for the shell. What it tells the model takes more than 16,000 tokens: load a context of 32,768 or more.</source>
+        <translation>Befehle für die Shell. Was es dem Modell mitteilt, sind mehr als 16.000 Tokens: Laden Sie einen Kontext von 32.768 oder mehr.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/recipes.py"/>
+        <source>For Zed's settings.json. Zed keeps keys apart: give it in the settings of its agent, or in the variable PACELINE_API_KEY.</source>
+        <translation>Für die settings.json von Zed. Schlüssel bewahrt Zed getrennt auf: Geben Sie ihn in den Einstellungen des Agenten an oder in der Variablen PACELINE_API_KEY.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/recipes.py"/>
+        <source>For the file ~/.continue/config.yaml.</source>
+        <translation>Für die Datei ~/.continue/config.yaml.</translation>
+    </message>
+</context>
+<context>
+    <name>RecipesView</name>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>Copy the settings</source>
+        <translation>Die Einstellungen kopieren</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>Settings for the program</source>
+        <translation>Einstellungen für das Programm</translation>
     </message>
 </context>
 <context>
@@ -12121,6 +12293,39 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
 </context>
 <context>
+    <name>ServingLight</name>
+    <message>
+        <location filename="../../app/paceline/gui/serving/light.py"/>
+        <source>Other programs are not served</source>
+        <translation>Andere Programme werden nicht bedient</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/light.py"/>
+        <source>Other programs are served no longer</source>
+        <translation>Andere Programme werden nicht mehr bedient</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/light.py"/>
+        <source>Other programs can ask</source>
+        <translation>Andere Programme können fragen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/light.py"/>
+        <source>Requests so far: {}</source>
+        <translation>Anfragen bisher: {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/light.py"/>
+        <source>Waiting: {}</source>
+        <translation>Es warten: {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/light.py"/>
+        <source>{} is being answered</source>
+        <translation>{} bekommt eine Antwort</translation>
+    </message>
+</context>
+<context>
     <name>SettingsBadge</name>
     <message>
         <location filename="../../app/paceline/gui/sampling/controller.py"/>
@@ -12529,6 +12734,39 @@ Vorgabe: {}</translation>
         <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>{} of {} drafted tokens accepted in {} steps</source>
         <translation>{} von {} entworfenen Token angenommen, in {} Schritten</translation>
+    </message>
+</context>
+<context>
+    <name>StateRow</name>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>Copy the address</source>
+        <translation>Die Adresse kopieren</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>It ends after the reply under way.</source>
+        <translation>Er endet nach der laufenden Antwort.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>ending</source>
+        <translation>endet</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>off</source>
+        <translation>aus</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>on</source>
+        <translation>an</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>starting</source>
+        <translation>startet</translation>
     </message>
 </context>
 <context>

@@ -62,11 +62,13 @@ BUDGETS = {
     # Words, cards, the check of sameness and the view of differences have a file each.
     "gui/run": Size(11, 1_460),
     "gui/sampling": Size(7, 1_370),
+    # The server's switch, page, light and list; settings for six programs are written here.
+    "gui/serving": Size(10, 1_100),
     "gui/settings": Size(5, 850),
     "gui/speculation": Size(8, 1_370),
     # Which chat is shown, what is written in it and not sent, and what the next reply is generated
-    # with are state, each in a file.
-    "gui/state": Size(16, 1_700),
+    # with are state, each in a file; so are the requests of other programs.
+    "gui/state": Size(17, 1_780),
     "gui/welcome": Size(5, 780),
     # The queue in front of the engine, with its tickets. The doctor asks a process of its own, in a
     # file beside the engine's.

@@ -215,6 +215,7 @@ def make_real(qtbot: QtBot, paceline_home: Path) -> Iterator[Callable[..., Progr
         settings = replace(settings, **changes)
         program = Program(
             client=EngineBridge(engine),
+            engine=engine,
             infos=INFOS,
             resources=paths.resources(),
             paths=paths.Paths.below(paceline_home),

@@ -132,11 +132,11 @@ def test_a_page_is_reset_and_the_reset_undone(program: Program) -> None:
 
 def test_a_page_is_built_when_it_is_wanted(program: Program, qtbot: QtBot) -> None:
     dialog = opened(program, is_whole=False)
-    assert [page.is_built for page in dialog.pages] == [True, False, False, False]
+    assert [page.is_built for page in dialog.pages] == [True, False, False, False, False]
     program.chat.send("Hello?")
     program.settings.set("theme", "dark")
     dialog.list.setCurrentRow(3)
-    assert [page.is_built for page in dialog.pages] == [True, False, False, True]
+    assert [page.is_built for page in dialog.pages] == [True, False, False, True, False]
     chain: list[object] = [dialog.list]
     while (after := chain[-1].nextInFocusChain()) is not dialog.list:  # type: ignore[attr-defined]
         chain.append(after)
@@ -158,12 +158,13 @@ def test_the_search_shows_rows_of_all_pages(
     assert dialog.list.currentItem().text() == "Appearance"
     assert dialog.looks.themes.isVisible()
     assert not dialog.looks.size_field.isVisible()
-    assert [dialog.list.item(row).isHidden() for row in range(4)] == [True, False, True, True]
+    hidden = [dialog.list.item(row).isHidden() for row in range(5)]
+    assert hidden == [True, False, True, True, True]
     dialog.search.setText("no such words")
     assert dialog.stack.currentWidget() is dialog._nothing
     assert not dialog.reset.isEnabled()
     qtbot.keyClick(dialog.search, Qt.Key.Key_Escape)
-    assert not any(dialog.list.item(row).isHidden() for row in range(4))
+    assert not any(dialog.list.item(row).isHidden() for row in range(5))
     assert dialog.looks.size_field.isVisibleTo(dialog.looks)
     assert dialog.reset.isEnabled()
 

@@ -45,6 +45,7 @@ from paceline.messages import SamplingParams
 from paceline.parameters import parameters_of
 from paceline.params import ReplySettings
 from paceline.paths import Paths
+from paceline.settings import SERVER_PORT, can_be_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +55,6 @@ if TYPE_CHECKING:
     from paceline.server.served import Defaults
 
 KEY_VARIABLE = "PACELINE_API_KEY"
-PORT = 8642
 QUEUE = 16
 _MOST_KEY_BYTES = 4_096
 _LOOK_S = 0.2
@@ -94,7 +94,7 @@ def _add_server(parser: Parser) -> None:
     group.add_argument(
         "--port",
         type=whole_number(0, 65_535),
-        default=PORT,
+        default=SERVER_PORT,
         help="port to listen at; 0 takes a free one (default: %(default)s)",
     )
     key = group.add_mutually_exclusive_group()
@@ -211,7 +211,7 @@ def read_key(args: argparse.Namespace) -> str:
     else:
         where, key = f"The variable {KEY_VARIABLE}", os.environ.get(KEY_VARIABLE, "").strip()
     is_given = args.api_key is not None or args.api_key_file is not None
-    if (is_given and not key) or not (key.isascii() and key.isprintable()) or " " in key:
+    if (is_given and not key) or not can_be_key(key):
         raise UsageError(
             "bad-key", f"{where} holds no key.", "A key has letters, digits and signs, no blanks."
         )

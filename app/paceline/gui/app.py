@@ -189,6 +189,7 @@ def make_program(paths: Paths) -> Program:
     )
     program = Program(
         client=EngineBridge(engine),
+        engine=engine,
         infos=infos,
         resources=resources(),
         paths=paths,

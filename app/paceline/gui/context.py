@@ -17,6 +17,7 @@ from paceline.gui.state.drafts import Drafts
 from paceline.gui.state.live import LiveFigures
 from paceline.gui.state.next_reply import NextReply
 from paceline.gui.state.pair import PairModel
+from paceline.gui.state.programs import ProgramReplies
 from paceline.gui.state.settings_store import SettingsStore
 from paceline.gui.state.shown_chat import ShownChat
 from paceline.gui.state.speculation import SpeculationModel
@@ -36,6 +37,7 @@ class AppContext:
         loader: Loads pairs; `pair` shows how the present one stands.
         speculation: Which strategy is chosen, with which settings.
         live: The figures of the reply under way.
+        programs: The requests of other programs.
         background: Runs small jobs off the main thread.
         notices: Inline notices and the few dialogs that block.
         save_file: Asks for a place and writes a file there.
@@ -54,6 +56,7 @@ class AppContext:
     pair: PairModel
     speculation: SpeculationModel
     live: LiveFigures
+    programs: ProgramReplies
     background: Background
     notices: Notifications
     save_file: SaveFile

@@ -50,7 +50,11 @@ from paceline.gui.run.versions import VersionsController
 from paceline.gui.sampling.controller import SamplingController
 from paceline.gui.sampling.presets import ReplyPresets
 from paceline.gui.sampling.prompting import PromptingController
+from paceline.gui.serving.controller import SERVING, ServingController
+from paceline.gui.serving.light import ServingLight
+from paceline.gui.serving.page import ProgramsPage
 from paceline.gui.settings.controller import Appearance, SettingsController
+from paceline.gui.settings.forms import SettingsPage
 from paceline.gui.speculation.draft_settings import DraftPresetsController
 from paceline.gui.speculation.learning import LearningController
 from paceline.gui.speculation.strategy_helper import StrategyAdvisor
@@ -60,6 +64,7 @@ from paceline.gui.state.drafts import Drafts
 from paceline.gui.state.live import LiveFigures
 from paceline.gui.state.next_reply import NextReply
 from paceline.gui.state.pair import PairModel
+from paceline.gui.state.programs import ProgramReplies
 from paceline.gui.state.settings_store import SettingsStore
 from paceline.gui.state.shown_chat import ShownChat
 from paceline.gui.state.sources import Sources
@@ -68,7 +73,9 @@ from paceline.gui.storage_controller import StorageController
 from paceline.gui.welcome.controller import WelcomeController
 from paceline.gui.window import MainWindow
 from paceline.hosting.client import EngineClient
+from paceline.params import ReplySettings
 from paceline.paths import Paths
+from paceline.server.journal import Journal
 from paceline.settings import SETTINGS_FILE, EngineHost, LoadedSettings
 
 
@@ -86,6 +93,7 @@ class Program(QObject):
         resources: Path,
         paths: Paths,
         loaded: LoadedSettings,
+        engine: EngineClient | None = None,
         chats_file: Path | None = None,
         change_host: Callable[[EngineHost], None] | None = None,
         models: Models | None = None,
@@ -94,11 +102,12 @@ class Program(QObject):
         """Build the window; nothing is shown or loaded before `start`.
 
         Args:
-            client: The engine; closed by `shut_down`.
+            client: The engine, whose events come on the main thread; closed by `shut_down`.
             infos: The drafters that can be chosen.
             resources: The files that are shipped.
             paths: The user's folders.
             loaded: The settings, and whether their file had to be put aside.
+            engine: The engine itself, for what asks it from threads of its own; None: `client`.
             chats_file: The database of chats; None: chats live as long as the window.
             change_host: Moves the engine into a process or thread; None: it cannot be moved.
             models: What is known of models; None: the window offers only files.
@@ -106,6 +115,7 @@ class Program(QObject):
         """
         super().__init__(parent)
         self._client = client
+        self._engine = engine or client
         self._resources, self._paths = resources, paths
         self._change_host = change_host
         self._put_aside = loaded.put_aside
@@ -134,6 +144,7 @@ class Program(QObject):
             self.storage.leftovers,
         )
         self.models.start()
+        self.serving.start()
         unusable = self.speculation.unusable
         if unusable is not None:
             self.notices.warn(
@@ -163,6 +174,7 @@ class Program(QObject):
     def shut_down(self) -> None:
         """Put everything away; called when the window closes."""
         self.bench.close()
+        self.serving.close()
         self.settings.save()
         self.window.chat_pane.errors.dismiss()  # what its button would do needs what ends now
         self.unsent.keep()
@@ -179,6 +191,7 @@ class Program(QObject):
         self.window.hide()  # the engine may take seconds to end, and nothing would move meanwhile
         if self.catalogue is not None:
             self.catalogue.close()
+        self.serving.wait()  # what it asks for is answered before the engine ends
         engine_ended = self._client.close()
         self.storage.close()
         self.background.close()
@@ -199,6 +212,7 @@ class Program(QObject):
             infos, [strategy_named(text) for text in settings.strategies], self
         )
         self.live = LiveFigures(Sources((*infos, in_words(grammar_drafter.INFO))), self)
+        self.programs = ProgramReplies(Journal(), self)
         self.pair = PairModel(self)
         self.signals = ChatSignals(self)
         self.notices = Notifications(self)
@@ -247,6 +261,7 @@ class Program(QObject):
             pair=self.pair,
             speculation=self.speculation,
             live=self.live,
+            programs=self.programs,
             background=self.background,
             notices=self.notices,
             save_file=self.save_file,
@@ -298,6 +313,22 @@ class Program(QObject):
                 self.context, models, loads=self.models, devices=self.devices
             )
             self.window.top_bar.add_widget(self.catalogue.button)
+        self.serving = ServingController(
+            self.context,
+            self._engine,
+            reload=self.models.reload,
+            settings_of_replies=self._default_settings,
+            parent=self,
+        )
+        self.light = ServingLight(self.serving, self.programs)
+        self.window.top_bar.add_beside_models(self.light)
+
+    def _default_settings(self) -> ReplySettings:
+        """What replies are drawn with where nothing else is said."""
+        return self.presets.default_settings
+
+    def _programs_pages(self) -> tuple[SettingsPage, ...]:
+        return (ProgramsPage(self.settings, self.serving),)
 
     def _make_panel_cards(self) -> None:
         """Make what the cards of the panel need; presets follow what was loaded."""
@@ -321,7 +352,10 @@ class Program(QObject):
         """Make what stands around the chat and mostly opens dialogs."""
         context, window = self.context, self.window
         self.settings_controller = SettingsController(
-            context, self._paths, has_library=self.catalogue is not None
+            context,
+            self._paths,
+            has_library=self.catalogue is not None,
+            further=self._programs_pages,
         )
         self.help = HelpController(
             context,
@@ -354,6 +388,7 @@ class Program(QObject):
             ("token_colours", window.actions_.token_colours),
             ("wraps_code", window.actions_.wrap_code),
             ("hub_offline", window.actions_.offline),
+            ("serves", window.actions_.serve),
             ("learns_from_chats", window.panel.learning.switch),
             ("cuts_long_chats", window.panel.sampling.cuts),
         ):
@@ -404,6 +439,8 @@ class Program(QObject):
         self.signals.described.connect(self.devices.show_engine)
         pane.chat.run_requested.connect(self.runs.open)
         pane.chat.compare_requested.connect(self.versions.open)
+        self.light.clicked.connect(self._on_light)
+        self.serving.failed.connect(self._on_serving_failed)
         window.drop_zones.chats_dropped.connect(self.imports.import_files)
         window.drop_zones.files_dropped.connect(self.attachments.attach)
         pane.chat.set_welcome(self.welcome.view)
@@ -411,6 +448,17 @@ class Program(QObject):
             self.catalogue.library.changed.connect(self.welcome.show_models)
             self.catalogue.picker.load_requested.connect(self.welcome.leave)
         window.closing.connect(self.shut_down)
+
+    @Slot()
+    def _on_light(self) -> None:
+        self.settings_controller.open_page(ProgramsPage)
+
+    @Slot()
+    def _on_serving_failed(self) -> None:
+        """Tell why the server did not start, unless the page with the switch says it."""
+        if self.settings_controller.dialog is None:
+            words = self.tr("Other programs are not served.")
+            self.notices.error(words, self.serving.problem, topic=SERVING)
 
     @Slot()
     def _on_host_set(self) -> None:

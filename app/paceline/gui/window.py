@@ -173,7 +173,9 @@ class TopBar(Refits, QWidget):
         self._left, self._right = QWidget(), QWidget()
         row_of(self._name, (menus, 1), on=self._left, margins=0, spacing=8)
         self._tools = row_of(None, on=self._right, margins=0, spacing=4)
-        parts = (self._left, 1), model_bar, (self._right, 1)
+        self._beside = row_of(margins=0, spacing=0)
+        middle = row_of(model_bar, self._beside, margins=0, spacing=4)
+        parts = (self._left, 1), middle, (self._right, 1)
         row_of(*parts, on=self, margins=(14, 0, 10, 0), spacing=12)
 
     def changeEvent(self, event: QEvent) -> None:
@@ -225,6 +227,10 @@ class TopBar(Refits, QWidget):
         if gives_way:
             self._left_out.append(button)
         return button
+
+    def add_beside_models(self, widget: QWidget) -> None:
+        """Put a widget beside the pair."""
+        self._beside.addWidget(widget)
 
     def add_widget(self, widget: QWidget) -> None:
         """Put a widget in front of the buttons at the right."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from paceline.gui.context import AppContext
 from paceline.gui.kit.dialogs import DialogOwner
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import BASE_PX
+from paceline.gui.settings.forms import SettingsPage
 from paceline.gui.settings.pages import SettingsDialog
 from paceline.gui.state.actions import Actions
 from paceline.gui.state.settings_store import SettingsStore
@@ -24,18 +25,27 @@ from paceline.settings import HIGHEST_FONT_PX, LOWEST_FONT_PX
 class SettingsController(DialogOwner[SettingsDialog]):
     """Owns the dialog; main thread."""
 
-    def __init__(self, context: AppContext, paths: Paths, *, has_library: bool) -> None:
+    def __init__(
+        self,
+        context: AppContext,
+        paths: Paths,
+        *,
+        has_library: bool,
+        further: Callable[[], Sequence[SettingsPage]],
+    ) -> None:
         """Open the dialog when the menu asks for it.
 
         Args:
             context: The settings and the window.
             paths: The folders that the dialog names.
             has_library: Whether there is a library of models, which has folders of the user's.
+            further: Makes the pages of other rooms.
         """
         super().__init__(context.window)
         self._context = context
         self._paths = paths
         self._has_library = has_library
+        self._further = further
         context.actions.settings.triggered.connect(self.open)
 
     @Slot()
@@ -46,10 +56,17 @@ class SettingsController(DialogOwner[SettingsDialog]):
                 self._context.settings,
                 places=self._places(),
                 has_library=self._has_library,
+                further=self._further(),
                 parent=self._context.window,
             )
             self.own(dialog).open()
         self.bring_to_front()
+
+    def open_page(self, kind: type[SettingsPage]) -> None:
+        """Show the dialog with the page of this kind."""
+        self.open()
+        if self.dialog is not None:
+            self.dialog.show_page(kind)
 
     def _places(self) -> tuple[tuple[str, Path], ...]:
         """The program's folders, with their names."""

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.gui.kit.card import Card, FoundRow, show_matching
-from paceline.gui.kit.fields import Choice, Slider
+from paceline.gui.kit.fields import Choice, Slider, WholeNumber
 from paceline.gui.kit.file_dialogs import FileChooser
 from paceline.gui.kit.labels import ElidedLabel, text_label
 from paceline.gui.kit.layouts import IconButton, column_of, discard, row_of
@@ -120,7 +120,7 @@ class SettingRow(QWidget):
         control.setAccessibleName(title)
         control.setAccessibleDescription(explanation)
         words = column_of(label, remark, spacing=2)
-        if isinstance(control, ChoiceField):
+        if isinstance(control, (ChoiceField, NumberField)):
             row_of((words, 1), control, on=self, margins=0, spacing=2 * STEP)
         else:
             column_of((words, 1), control, on=self, margins=0, spacing=STEP)
@@ -167,6 +167,24 @@ class ChoiceField(Choice):
     @Slot(int)
     def _on_chosen(self, at: int) -> None:
         self.setting.set_value(self.itemData(at))
+
+
+class NumberField(WholeNumber):
+    """A field for a whole number."""
+
+    def __init__(self, low: int, high: int, setting: Setting) -> None:
+        super().__init__(low, high)
+        self.setting = setting
+        self.setProperty("kind", "")
+        self.setGroupSeparatorShown(False)
+        self._show()
+        self.valueChanged.connect(setting.set_value)
+        setting.changed.connect(self._show)
+
+    @Slot()
+    def _show(self) -> None:
+        with QSignalBlocker(self):
+            self.setValue(int(self.setting.value))
 
 
 class SizeField(QWidget):
@@ -378,4 +396,4 @@ class ThemePictures(QWidget):
                 self.setting.set_value(mode)
 
 
-Control = ChoiceField | SizeField | FolderList | ThemePictures
+Control = ChoiceField | NumberField | SizeField | FolderList | ThemePictures

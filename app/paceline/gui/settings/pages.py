@@ -331,8 +331,18 @@ class SettingsDialog(QDialog):
         *,
         places: Sequence[tuple[str, Path]],
         has_library: bool,
+        further: Sequence[SettingsPage] = (),
         parent: QWidget | None = None,
     ) -> None:
+        """Show these pages.
+
+        Args:
+            store: The settings.
+            places: The program's folders, with their names.
+            has_library: Whether there is a library of models.
+            further: Pages of other rooms.
+            parent: What the dialog stands over.
+        """
         super().__init__(parent)
         self.setWindowTitle(self.tr("Settings"))
         self._before: list[tuple[Setting, Any]] = []
@@ -340,7 +350,7 @@ class SettingsDialog(QDialog):
         self.models = ModelsPage(store, has_library=has_library)
         self.privacy = PrivacyPage(store, places)
         self.pages: tuple[SettingsPage, ...] = (
-            GeneralPage(store), self.looks, self.models, self.privacy,
+            GeneralPage(store), self.looks, self.models, self.privacy, *further,
         )  # fmt: skip
         self.search = SearchField(self.tr("Search settings"))
         self.search.textChanged.connect(self._on_search)
@@ -363,6 +373,12 @@ class SettingsDialog(QDialog):
         self.list.setFocus()
         # Room for every page without scrolling, where the screen has it.
         self.resize(within_screen(self, QSize(px(860), px(660))))
+
+    def show_page(self, kind: type[SettingsPage]) -> None:
+        """Turn to the page of this kind."""
+        self.search.clear()
+        row = next(row for row, page in enumerate(self.pages) if isinstance(page, kind))
+        self.list.setCurrentRow(row)
 
     @Slot()
     def _fit(self) -> None:

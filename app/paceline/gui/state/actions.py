@@ -101,6 +101,7 @@ class Actions(QObject):
         self.chat_settings = self._make(self.tr("S&ettings of the chat"))
         self.chat_template = self._make(self.tr("Chat t&emplate…"))
         self.benchmark = self._make(self.tr("&Benchmark…"), "Ctrl+Shift+P")
+        self.serve = self._make_switch(self.tr("Ser&ve other programs"))
 
     def fill(self, menus: QMenuBar) -> QMenu:
         """Put the actions into menus; returns the one about models."""
@@ -132,6 +133,8 @@ class Actions(QObject):
         models.addActions([self.reload, self.stop_loading])
         models.addSeparator()
         models.addActions([self.chat_template, self.benchmark])
+        models.addSeparator()
+        models.addAction(self.serve)
         view = menus.addMenu(self.tr("&View"))
         view.addActions([self.sidebar, self.panel, self.token_colours, self.wrap_code])
         view.addSeparator()

@@ -1,0 +1,103 @@
+"""The models of the window for other programs: what is loaded, and loaded again if need be."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from paceline.chat.pair import PairState
+from paceline.hosting.client import EngineClient
+from paceline.server.errors import ApiError
+from paceline.server.served import Current, Served, model_id
+
+PATIENCE_S = 30.0
+"""Seconds in which a load that was asked for has to begin."""
+
+
+class WindowModels(QObject):
+    """Implements `server.served.Models`; made and told of the pair on the main thread.
+
+    The window is asked to load where nothing is loaded, and loads as it always does.
+
+    Args:
+        client: The engine itself, whose events come on its own thread.
+        parent: Owns this object.
+    """
+
+    load_wanted = Signal()
+    """A program waits for models, and none are loaded; emitted on the server's thread."""
+
+    def __init__(self, client: EngineClient, parent: QObject) -> None:
+        super().__init__(parent)
+        self._current = Current()
+        client.watch(self._current.on_engine_event)
+        self._state = PairState()
+        self._given_up: PairState | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._waiting: set[asyncio.Event] = set()
+
+    @Slot(object)
+    def show_state(self, state: PairState) -> None:
+        """Take how the pair stands now."""
+        self._state = state
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended, and with it who waits
+                self._loop.call_soon_threadsafe(self._wake)
+
+    @property
+    def loaded(self) -> Served | None:
+        """The pair that is loaded at present; None: none is. Any thread."""
+        return self._current.served
+
+    async def wanted(self, name: str) -> Served:
+        """Return the loaded pair, whatever the request calls it; see `server.served.Models`."""
+        del name
+        has_asked = False
+        while True:
+            state, served = self._state, self._current.served
+            if state.status == "ready" and served is not None:
+                return served
+            if state.status not in ("loading", "ready"):
+                if has_asked or state is self._given_up:
+                    self._given_up = state  # until the pair stands otherwise
+                    raise _not_loaded(state.problem)
+                has_asked = True
+                await self._changed(state, PATIENCE_S, asks=True)
+            else:
+                await self._changed(state)
+
+    async def names(self) -> tuple[str, ...]:
+        """Return the name of the pair that is loaded or would be."""
+        pair = self._state.pair
+        return (model_id(pair.target.path),) if pair is not None else ()
+
+    async def _changed(
+        self, before: PairState, timeout: float | None = None, *, asks: bool = False
+    ) -> None:
+        """Wait until the pair stands otherwise than before, or for so many seconds.
+
+        Raises:
+            ApiError: It does not.
+        """
+        self._loop = asyncio.get_running_loop()
+        change = asyncio.Event()
+        self._waiting.add(change)
+        if asks:
+            self.load_wanted.emit()
+        try:
+            if self._state is before:
+                await asyncio.wait_for(change.wait(), timeout)
+        except TimeoutError:
+            raise _not_loaded(self._state.problem) from None
+        finally:
+            self._waiting.discard(change)
+
+    def _wake(self) -> None:
+        for change in self._waiting:
+            change.set()
+
+
+def _not_loaded(why: str) -> ApiError:
+    return ApiError(503, "no_model", f"No model is loaded. {why}".strip())

@@ -1,0 +1,93 @@
+"""The requests of other programs: which one is answered, and which are over. Main thread."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+
+from paceline.messages import Event, TurnStarted
+from paceline.server.journal import Entry, Journal
+
+
+class ProgramReplies(QObject):
+    """Follows a journal, whose news come from the server's thread.
+
+    Attributes:
+        journal: The last requests that are over.
+        answered: The request whose reply is generated now; None: none is.
+        n_waiting: Requests that wait for the engine.
+        n_answered: Requests that are over, since the program began.
+    """
+
+    changed = Signal()
+    """Another request is answered, waits or is over."""
+    began = Signal(object)
+    """The reply to an `Entry` begins."""
+    grew = Signal(object, object)
+    """An `Entry` whose reply has begun, and an event of its turn."""
+    ended = Signal(object)
+    """An `Entry` is over."""
+    _queued = Signal(object)
+    _told = Signal(object, object)
+    _over = Signal(object)
+
+    def __init__(self, journal: Journal, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.journal = journal
+        self.answered: Entry | None = None
+        self.n_waiting = self.n_answered = 0
+        queued = Qt.ConnectionType.QueuedConnection
+        self._queued.connect(self._on_queued, queued)
+        self._told.connect(self._on_told, queued)
+        self._over.connect(self._on_over, queued)
+        self._waiting: set[Entry] = set()
+        journal.follow(self._hear_end, began=self._hear_begin, grew=self._hear_growth)
+
+    @property
+    def asker(self) -> str:
+        """The program whose reply is generated now; empty: none is."""
+        return self.answered.caller.short if self.answered is not None else ""
+
+    def forget(self) -> None:
+        """Keep no request any longer."""
+        self.journal.forget()
+        self.changed.emit()
+
+    # ------------------------------------------------------------------- on the server's thread
+
+    def _hear_begin(self, entry: Entry) -> None:
+        self._queued.emit(entry)
+
+    def _hear_growth(self, entry: Entry, event: Event) -> None:
+        self._told.emit(entry, event)
+
+    def _hear_end(self, entry: Entry) -> None:
+        self._over.emit(entry)
+
+    # ------------------------------------------------------------------------ on the main thread
+
+    @Slot(object)
+    def _on_queued(self, entry: Entry) -> None:
+        self._waiting.add(entry)
+        self._tell()
+
+    @Slot(object, object)
+    def _on_told(self, entry: Entry, event: Event) -> None:
+        if isinstance(event, TurnStarted):
+            self._waiting.discard(entry)
+            self.answered = entry
+            self.began.emit(entry)
+            self._tell()
+        self.grew.emit(entry, event)
+
+    @Slot(object)
+    def _on_over(self, entry: Entry) -> None:
+        self._waiting.discard(entry)
+        if self.answered is entry:
+            self.answered = None
+        self.n_answered += 1
+        self.ended.emit(entry)
+        self._tell()
+
+    def _tell(self) -> None:
+        self.n_waiting = len(self._waiting)
+        self.changed.emit()
