@@ -7,12 +7,13 @@ from collections.abc import Iterator
 import pytest
 
 from engine.calls.tools import TOOLS, Called, written
+from engine.schema.compiled import takes
 from paceline.content import ToolUse
 from paceline.engine.calls.call_grammar import grammar_of_tools
 from paceline.engine.calls.form import CallForm
 from paceline.engine.calls.forms import BY_ID, FORMS, HERMES, shown_tokens
 from paceline.engine.decode.text import TextAssembler
-from paceline.engine.model.backend import Grammar, VocabularyFile
+from paceline.engine.model.backend import Grammar, Reasoning, VocabularyFile
 from paceline.errors import EngineError
 
 ALL = pytest.mark.parametrize("form", FORMS, ids=lambda form: form.id)
@@ -134,3 +135,28 @@ def test_after_an_answer_gpt_oss_may_call_in_its_channel(vocab: VocabularyFile) 
     with pytest.raises(EngineError):
         write(vocab, grammar, "no_such_tool")
     grammar.close()
+
+
+def test_before_a_call_gpt_oss_may_reason_in_its_channel(vocab: VocabularyFile) -> None:
+    use = ToolUse(TOOLS, "required")
+    form = BY_ID["harmony"]
+    grammar, _ = grammar_of_tools(vocab, form, use, None, TextAssembler(vocab))
+    reasoning = "<|channel|>analysis<|message|>Which one?<|end|><|start|>assistant"
+    assert takes(vocab, grammar, written(form, [CALL]))
+    assert takes(vocab, grammar, reasoning + written(form, [CALL]))
+    assert not takes(vocab, grammar, f"{reasoning}<|channel|>final<|message|>None.")
+    grammar.close()
+
+
+def test_a_call_comes_in_place_of_an_answer_after_a_reasoning(vocab: VocabularyFile) -> None:
+    marks = {
+        "command": ("<|START_THINKING|>", "<|END_THINKING|>", "<|START_TEXT|>"),
+        "solar": ("<|think|>", "<|end|><|begin|>assistant", "<|content|>"),
+    }
+    for name, (opening, closing, answer) in marks.items():
+        form = BY_ID[name]
+        before = Reasoning(opening, closing + answer)
+        use = ToolUse(TOOLS, "required")
+        grammar, _ = grammar_of_tools(vocab, form, use, before, TextAssembler(vocab))
+        assert takes(vocab, grammar, f"{opening}Which one?{closing}{written(form, [CALL])}")
+        grammar.close()

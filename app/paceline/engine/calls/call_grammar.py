@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 _BLANKS = Repeated(TextPattern(r"[ \t\r\n]{1,8}"), is_once=True)
 _ID = TextPattern("[A-Za-z0-9_-]{1,40}")
 _ARGUMENT_NAME = TextPattern("[A-Za-z_][A-Za-z0-9_]{0,60}")
-_ANSWER = re.compile(r"(?:<\|channel\|>final<\|message\|>|<\|content\|>)\Z")
+_ANSWER_BEGINS = "<|content|>"
 _CONSTANTS = {"boolean": ("True", "False"), "null": ("None",)}
 
 
@@ -128,7 +127,8 @@ def grammar_of_tools(
     if use.name and all(tool.name != use.name for tool in use.tools):
         refuse("The tool “{name}” is to be called, but it is not there.", "", name=use.name)
     if use.choice == "required":
-        before = reasoning and _before_calls(reasoning)
+        before = Reasoning(*form.reasoning) if form.reasoning else reasoning
+        before = before and _before_calls(before)
         return compile_calls(vocab, form, use, before, any_mark=False)
     calls, notes = compile_calls(vocab, form, use, None, any_mark=True)
     return CompiledCalls(WaitingGrammar(vocab, form, text, calls), notes)
@@ -136,7 +136,7 @@ def grammar_of_tools(
 
 def _before_calls(reasoning: Reasoning) -> Reasoning:
     """Return the marks without what begins an answer after the reasoning."""
-    closing = _ANSWER.sub("", reasoning.closing)
+    closing = reasoning.closing.removesuffix(_ANSWER_BEGINS)
     for end in PAIRS.values():
         if end in closing:
             closing = closing[: closing.index(end) + len(end)]

@@ -80,6 +80,8 @@ class CallForm(NamedTuple):
         is_framed: Whether the marks say that they are no part of an answer or a reasoning, so that
             they count anywhere.
         is_compact: Whether JSON has no blanks after commas and colons.
+        reasoning: The marks of a reasoning before calls, where the template shows those before an
+            answer alone.
         id_of: Makes the id of a call from its name and the id that it was written with.
     """
 
@@ -93,6 +95,7 @@ class CallForm(NamedTuple):
     is_first: bool = False
     is_framed: bool = False
     is_compact: bool = False
+    reasoning: tuple[str, str] | None = None
     id_of: str = "{id}"
 
     def texts(self) -> Iterator[str]:

@@ -72,6 +72,7 @@ FORMS = (
         ),
         is_framed=True,
         is_compact=True,
+        reasoning=("<|channel|>analysis<|message|>", "<|end|><|start|>assistant"),
     ),
     *(
         CallForm(
