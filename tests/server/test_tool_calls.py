@@ -1,18 +1,28 @@
-"""Tool calls at ``/v1/chat/completions``, as OpenAI's own client uses them."""
+"""Calls of tools and reasoning in all APIs for chats, as the clients of programs use them."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
+import anthropic
+import openai
 import pytest
 
+import real_models
+from paceline.messages import LoadPair, ModelParams, TurnFailed
 from schemas.validity import Judge
+from server.apis import NAMES, Api, api_of
+from server.puppet import DEATH, end, said_by
+from server.rig import running
 
 if TYPE_CHECKING:
-    import openai
+    from collections.abc import Iterator
+
+    from paceline.server.endpoint import Endpoint
 
 ASKED: list[Any] = [{"role": "user", "content": "How is the weather in Bern?"}]
-SCHEMA = {
+SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
         "town": {"type": "string", "minLength": 1, "maxLength": 12},
@@ -20,67 +30,171 @@ SCHEMA = {
     },
     "required": ["town", "days"],
 }
-TOOLS: list[Any] = [
-    {"type": "function", "function": {"name": "look_up", "parameters": SCHEMA}},
-    {"type": "function", "function": {"name": "now", "description": "Tells the time."}},
-]
-LOOK_UP: Any = {"type": "function", "function": {"name": "look_up"}}
+TOOLS: dict[str, Any] = {"look_up": SCHEMA, "now": {"type": "object", "properties": {}}}
 
 
-def test_a_call_is_the_same_whole_and_in_pieces(client: openai.OpenAI) -> None:
-    options: Any = {"model": "any", "messages": ASKED, "tools": TOOLS, "tool_choice": LOOK_UP}
-    (choice,) = client.chat.completions.create(**options, max_tokens=120).choices
-    assert choice.finish_reason == "tool_calls"
-    assert choice.message.content is None
-    assert choice.message.tool_calls is not None
-    (call,) = choice.message.tool_calls
-    assert call.type == "function"
-    assert call.function.name == "look_up"
-    assert not Judge(SCHEMA).problem_of(call.function.arguments)
-    with client.chat.completions.stream(**options, max_tokens=120) as stream:
-        fragments = [e.arguments_delta for e in stream if e.type.endswith("arguments.delta")]
-        (streamed,) = stream.get_final_completion().choices
-    assert streamed.finish_reason == "tool_calls"
-    assert streamed.message.tool_calls is not None
-    (again,) = streamed.message.tool_calls
-    assert again.function.arguments == call.function.arguments == "".join(fragments)
-    assert len(fragments) > 1
-    assert again.id
+@pytest.fixture(params=NAMES)
+def name(request: pytest.FixtureRequest) -> str:
+    """An API's name."""
+    found: str = request.param
+    return found
 
 
-def test_a_second_turn_has_the_result(client: openai.OpenAI) -> None:
-    options: Any = {"model": "any", "tools": TOOLS, "max_tokens": 120}
-    first = client.chat.completions.create(**options, messages=ASKED, tool_choice="required")
-    message = first.choices[0].message
-    assert message.tool_calls
-    results = [
-        {"role": "tool", "tool_call_id": call.id, "content": "snow"} for call in message.tool_calls
-    ]
-    again = [*ASKED, message.model_dump(exclude_none=True), *results]
-    second = client.chat.completions.create(**options, messages=again, tool_choice="none")
-    assert second.choices[0].message.content
-    assert second.choices[0].message.tool_calls is None
-    assert first.usage is not None
-    assert second.usage is not None
-    assert second.usage.prompt_tokens > first.usage.prompt_tokens
+@pytest.fixture
+def api(endpoint: Endpoint, name: str) -> Iterator[Api]:
+    """A client of the demo pair."""
+    with api_of(name, endpoint.url) as api:
+        yield api
+
+
+def test_a_call_is_the_same_whole_and_in_pieces(api: Api) -> None:
+    whole = api.ask(ASKED, TOOLS, ("look_up",))
+    streamed = api.ask(ASKED, TOOLS, ("look_up",), is_streamed=True)
+    assert (whole.end, whole.text) == (streamed.end, streamed.text) == ("calls", "")
+    (call,), (again,) = whole.calls, streamed.calls
+    assert call.name == "look_up"
+    assert call.id
+    assert not Judge(SCHEMA).problem_of(call.arguments)
+    assert again[1:] == call[1:]
+    assert whole.n_prompt == streamed.n_prompt
+
+
+def test_a_second_turn_has_the_result(api: Api) -> None:
+    for is_streamed in (False, True):
+        first = api.ask(ASKED, TOOLS, "required", is_streamed=is_streamed)
+        assert first.calls
+        results = api.results({call.id: "snow" for call in first.calls})
+        again = [*ASKED, *first.items, *results]
+        second = api.ask(again, TOOLS, "none", max_tokens=20, is_streamed=is_streamed)
+        assert second.text
+        assert not second.calls
+        assert second.n_prompt > first.n_prompt
 
 
 @pytest.mark.parametrize("max_tokens", [15, 25])
-def test_a_call_that_is_cut_is_none(client: openai.OpenAI, max_tokens: int) -> None:
-    reply = client.chat.completions.create(
-        model="any", messages=ASKED, tools=TOOLS, tool_choice=LOOK_UP, max_tokens=max_tokens
-    )
-    (choice,) = reply.choices
-    assert choice.finish_reason == "length"
-    assert choice.message.tool_calls is None
-    assert choice.message.content == ""
+def test_a_call_that_is_cut_is_none(api: Api, max_tokens: int) -> None:
+    for is_streamed in (False, True):
+        said = api.ask(
+            ASKED, TOOLS, ("look_up",), max_tokens=max_tokens, is_streamed=is_streamed
+        )  # fmt: skip
+        assert (said.end, said.text) == ("limit", "")
+        if not is_streamed:
+            assert said.calls == []
 
 
-def test_what_cannot_be_kept_is_a_warning(client: openai.OpenAI) -> None:
+def test_what_cannot_be_kept_is_a_warning(endpoint: Endpoint) -> None:
     bad = {"type": "object", "properties": {"a": {"type": "array", "items": 3}}}
     tool: Any = {"type": "function", "function": {"name": "bad", "parameters": bad}}
-    reply = client.chat.completions.create(
-        model="any", messages=ASKED, tools=[*TOOLS, tool], tool_choice="required", max_tokens=1
-    )
+    with openai.OpenAI(base_url=f"{endpoint.url}/v1", api_key="none", max_retries=0) as client:
+        reply = client.chat.completions.create(
+            model="any", messages=ASKED, tools=[tool], tool_choice="required", max_tokens=1
+        )
     warnings = reply.model_dump()["paceline"]["warnings"]
     assert any("“bad” are not constrained" in warning for warning in warnings)
+
+
+# ------------------------------------------------------------------------- what a model would say
+
+CALLS = [
+    "<think>", "I have", " to look.", "</think>", "\n\nLet me ", "see.\n",
+    '<tool_call>\n{"name": "look_up", "argu', 'ments": {"town": "B', 'ern", "days": 2}}\n',
+    '</tool_call>\n<tool_call>\n{"name": "now", "arguments": {}}\n</tool_call>',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_reasoning_answer_and_calls_are_told_apart(name: str, *, is_streamed: bool) -> None:
+    with said_by([*CALLS, end()]) as endpoint, api_of(name, endpoint.url) as api:
+        said = api.ask(ASKED, TOOLS, "auto", is_streamed=is_streamed)
+    assert (said.reasoning, said.text) == ("I have to look.", "Let me see.")
+    assert said.end == "calls"
+    assert [(c.name, json.loads(c.arguments)) for c in said.calls] == [
+        ("look_up", {"town": "Bern", "days": 2}),
+        ("now", {}),
+    ]
+    assert len({call.id for call in said.calls}) == 2
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_reasoning_alone_has_reached_the_limit(name: str, *, is_streamed: bool) -> None:
+    script = ["<think>", "I have to", end("length")]
+    with said_by(script) as endpoint, api_of(name, endpoint.url) as api:
+        said = api.ask(ASKED, TOOLS, "auto", is_streamed=is_streamed)
+    assert (said.reasoning, said.text, said.end) == ("I have to", "", "limit")
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_a_reply_that_ends_at_once_is_empty(name: str, *, is_streamed: bool) -> None:
+    with said_by([end()]) as endpoint, api_of(name, endpoint.url) as api:
+        said = api.ask(ASKED, TOOLS, "auto", is_streamed=is_streamed)
+    assert (said.text, said.reasoning, said.calls, said.end) == ("", "", [], "end")
+
+
+FAILURE = TurnFailed("invalid-numbers", "The model computes numbers that are none.", "")
+
+
+@pytest.mark.parametrize("failure", [FAILURE, DEATH])
+def test_a_failure_in_mid_reply_is_an_error(name: str, failure: Any) -> None:
+    with said_by(["Let me", " see", failure]) as endpoint:
+        url = endpoint.url
+        words = failure.message if isinstance(failure, TurnFailed) else failure.reason
+        with api_of(name, url) as api, pytest.raises((openai.APIError, anthropic.APIError)) as told:
+            api.ask(ASKED, TOOLS, "auto")
+        assert words in str(told.value)
+        assert _streamed_error(name, url) == words
+
+
+def _streamed_error(name: str, url: str) -> str:
+    """Return how the stream of a reply that fails ends, after its beginning."""
+    if name == "messages":
+        with anthropic.Anthropic(base_url=url, api_key="none", max_retries=0) as claude:
+            stream = claude.messages.create(model="any", messages=ASKED, max_tokens=9, stream=True)
+            assert next(stream).type == "message_start"
+            with pytest.raises(anthropic.APIStatusError) as broken:
+                list(stream)
+            body: Any = broken.value.body
+            return str(body["error"]["message"])
+    with openai.OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0) as client:
+        if name == "responses":
+            *begun, last = client.responses.create(model="any", input="Hello", stream=True)
+            assert begun[0].type == "response.created"
+            assert last.type == "response.failed"
+            assert last.response.error is not None
+            return last.response.error.message
+        chunks = client.chat.completions.create(model="any", messages=ASKED, stream=True)
+        with pytest.raises(openai.APIError) as failed:
+            list(chunks)
+        return failed.value.message
+
+
+# ------------------------------------------------------------------------------------ a real model
+
+
+@pytest.fixture(scope="module")
+def real() -> Iterator[Endpoint]:
+    """SmolLM2-135M, which has been trained by people, behind an endpoint."""
+    path = real_models.path_or_skip("smollm2-135m")
+    with running(LoadPair(ModelParams(str(path), n_ctx=4096), None)) as endpoint:
+        yield endpoint
+
+
+TEN = {f"{verb}_{noun}": SCHEMA for verb in ("get", "set") for noun in ("a", "b", "c", "d", "e")}
+
+
+def test_a_real_model_follows_in_both_turns(real: Endpoint, name: str, *, is_long: bool) -> None:
+    with api_of(name, real.url) as api:
+        for i in range(34 if is_long else 2):
+            tool = f"{('get', 'set')[i % 2]}_{'abcde'[i // 2 % 5]}"
+            choice: Any = "required" if i % 2 else (tool,)
+            first = api.ask(
+                ASKED, TEN, choice, max_tokens=300, is_streamed=i % 3 == 0,
+                extra_body={"temperature": 0.8, "seed": i},
+            )  # fmt: skip
+            assert first.end == "calls"
+            (call,) = first.calls
+            assert call.name in TEN if i % 2 else call.name == tool
+            assert not Judge(SCHEMA).problem_of(call.arguments)
+        results = api.results({call.id: "It rains."})
+        second = api.ask([*ASKED, *first.items, *results], TEN, "none", max_tokens=20)
+    assert second.text
+    assert second.n_prompt > first.n_prompt

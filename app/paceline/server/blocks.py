@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from paceline.engine.calls.pieces import CallArguments, CallBegan, CallEnded
 from paceline.server.pieces import Answer, Reasoning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from paceline.server.pieces import Piece
+
+
+Kind = Literal["reasoning", "answer", "call"]
 
 
 @dataclass(slots=True)
@@ -20,12 +24,18 @@ class Block:
     Attributes:
         kind: What it is.
         index: Its place in the reply, from 0.
-        text: What it says so far.
+        text: What it says so far; of a call its arguments, a JSON object.
+        name: The tool that is called.
+        call_id: Names the call.
+        is_whole: Whether the model has written all of it; a call that it has not is none.
     """
 
-    kind: Literal["reasoning", "answer"]
+    kind: Kind
     index: int
     text: str = ""
+    name: str = ""
+    call_id: str = ""
+    is_whole: bool = True
 
 
 class Opened(NamedTuple):
@@ -54,12 +64,20 @@ class Blocks:
     """Puts the pieces of a reply together; one block is open at a time.
 
     Attributes:
-        all: The blocks so far.
+        all: The blocks so far, with a call that was cut.
     """
 
     def __init__(self) -> None:
         self.all: list[Block] = []
         self._open: Block | None = None
+
+    @classmethod
+    def of(cls, pieces: Iterable[Piece]) -> Blocks:
+        """Return the blocks of a whole reply."""
+        blocks = cls()
+        for _ in blocks.take(pieces):
+            pass
+        return blocks
 
     def take(self, pieces: Iterable[Piece]) -> Iterator[Change]:
         """Yield what pieces of the reply change."""
@@ -69,6 +87,18 @@ class Blocks:
                     yield from self._gain("answer", text)
                 case Reasoning(text):
                     yield from self._gain("reasoning", text)
+                case CallBegan(name=name, id=id_):
+                    yield from self._begin(Block("call", len(self.all), "", name, id_))
+                case CallArguments(text=text):
+                    yield from self._gain("call", text)
+                case CallEnded(is_whole=is_whole):
+                    self.all[-1].is_whole = is_whole
+                    yield from self.finish()
+
+    @property
+    def whole(self) -> list[Block]:
+        """The blocks without a call that was cut."""
+        return [block for block in self.all if block.is_whole]
 
     def finish(self) -> Iterator[Change]:
         """Yield what the end of the reply changes."""
@@ -76,7 +106,7 @@ class Blocks:
             yield Closed(self._open)
             self._open = None
 
-    def _gain(self, kind: Literal["reasoning", "answer"], text: str) -> Iterator[Change]:
+    def _gain(self, kind: Kind, text: str) -> Iterator[Change]:
         if self._open is None or self._open.kind != kind:
             yield from self._begin(Block(kind, len(self.all)))
         assert self._open is not None

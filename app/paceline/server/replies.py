@@ -112,6 +112,11 @@ class RunningReply:
         self._rejected: list[str] = []
 
     @property
+    def has_called(self) -> bool:
+        """Whether it ends with calls of tools; one that ends within a call does not."""
+        return self.n_calls > 0 and not self.is_call_cut
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """Sentences of the engine about this reply."""
         return (*self.record.notes, *self._rejected)

@@ -165,7 +165,9 @@ def _end(reply: RunningReply) -> dict[str, Any]:
     finished = reply.finished
     assert finished is not None
     told: dict[str, Any] = {"stop_reason": "end_turn", "stop_sequence": None}
-    if finished.reason == "length":
+    if reply.has_called:
+        told["stop_reason"] = "tool_use"
+    elif finished.reason == "length":
         told["stop_reason"] = "max_tokens"
     elif finished.reason == "context":
         told["stop_reason"] = "model_context_window_exceeded"
@@ -187,17 +189,14 @@ def _figures(reply: RunningReply) -> dict[str, Any]:
 def _block(block: blocks.Block) -> dict[str, Any]:
     if block.kind == "reasoning":
         return {"type": "thinking", "thinking": block.text, "signature": ""}
+    if block.kind == "call":
+        given = msgspec.Raw(block.text.encode() or b"{}")
+        return {"type": "tool_use", "id": block.call_id, "name": block.name, "input": given}
     return {"type": "text", "text": block.text}
 
 
 async def _whole(reply: RunningReply) -> dict[str, Any]:
-    found = Blocks()
-    async with aclosing(reply.grow()) as growing:
-        async for each in growing:
-            if isinstance(each, Grown):
-                for _ in found.take(each.pieces):
-                    pass
-    content = [_block(block) for block in found.all]
+    content = [_block(block) for block in Blocks.of((await reply.complete()).pieces).whole]
     return _message(reply) | {"content": content} | _end(reply) | _figures(reply)
 
 
@@ -239,7 +238,11 @@ def _told(change: Change) -> bytes:
             return end
 
 
-_GAINS = {"reasoning": ("thinking_delta", "thinking"), "answer": ("text_delta", "text")}
+_GAINS = {
+    "reasoning": ("thinking_delta", "thinking"),
+    "answer": ("text_delta", "text"),
+    "call": ("input_json_delta", "partial_json"),
+}
 
 
 def _delta(index: int, kind: tuple[str, str], text: str) -> bytes:

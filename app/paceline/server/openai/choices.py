@@ -53,9 +53,9 @@ def head_of(served: Served, kind: str, prefix: str) -> dict[str, Any]:
 
 
 def finish_reason(reply: RunningReply) -> str:
-    """Return why a reply has ended; one that ends within a call has reached its limit."""
+    """Return why a reply has ended."""
     assert reply.finished is not None
-    if reply.n_calls and not reply.is_call_cut:
+    if reply.has_called:
         return "tool_calls"
     return _REASONS.get(reply.finished.reason, "length")
 

@@ -166,11 +166,7 @@ class _Telling:
 
     async def whole(self) -> dict[str, Any]:
         """Return the response when it has ended."""
-        async with aclosing(self._reply.grow()) as growing:
-            async for each in growing:
-                if isinstance(each, Grown):
-                    for _ in self._blocks.take(each.pieces):
-                        pass
+        self._blocks = Blocks.of((await self._reply.complete()).pieces)
         return self._ended()
 
     async def stream(self) -> AsyncGenerator[bytes, None]:
@@ -243,7 +239,7 @@ class _Telling:
         return self._response(
             "incomplete" if is_cut else "completed",
             incomplete_details={"reason": "max_output_tokens"} if is_cut else None,
-            output=[self._item(block) for block in self._blocks.all],
+            output=[self._item(block) for block in self._blocks.whole],
             usage={
                 "input_tokens": stats.n_prompt,
                 "input_tokens_details": {"cached_tokens": stats.n_reused, "cache_write_tokens": 0},
@@ -258,23 +254,28 @@ class _Telling:
     @property
     def _is_cut(self) -> bool:
         finished = self._reply.finished
-        return finished is not None and finished.reason in ("length", "context")
+        if finished is None or self._reply.has_called:
+            return False
+        return finished.reason in ("length", "context")
 
     def _item_id(self, block: Block) -> str:
-        prefix = {"reasoning": "rs", "answer": "msg"}[block.kind]
+        prefix = {"reasoning": "rs", "answer": "msg", "call": "fc"}[block.kind]
         return f"{prefix}_{self._key}{block.index}"
 
     def _item(self, block: Block, *, is_new: bool = False) -> dict[str, Any]:
         is_last = block is self._blocks.all[-1]
-        status = "incomplete" if self._is_cut and is_last else "completed"
-        told = {
-            "id": self._item_id(block),
-            "status": "in_progress" if is_new else status,
-            "content": [] if is_new else [_part(block)],
-        }
-        if block.kind == "reasoning":
-            return told | {"type": "reasoning", "summary": []}
-        return told | {"type": "message", "role": "assistant"}
+        is_cut = not block.is_whole or (self._is_cut and is_last and block.kind != "call")
+        status = "in_progress" if is_new else "incomplete" if is_cut else "completed"
+        told = {"id": self._item_id(block), "status": status}
+        content = [] if is_new else [_part(block)]
+        match block.kind:
+            case "reasoning":
+                return told | {"type": "reasoning", "summary": [], "content": content}
+            case "answer":
+                return told | {"type": "message", "role": "assistant", "content": content}
+            case "call":
+                call = {"call_id": block.call_id, "name": block.name, "arguments": block.text}
+                return told | {"type": "function_call"} | call
 
     # ------------------------------------------------------------------------------------- events
 
@@ -286,6 +287,9 @@ class _Telling:
     def _told(self, change: Change) -> Iterator[bytes]:
         """Yield the events that tell of a change."""
         block = change.block
+        if block.kind == "call":
+            yield from self._told_of_call(change)
+            return
         place = {"output_index": block.index}
         text = {**place, "item_id": self._item_id(block), "content_index": 0}
         likely: dict[str, Any] = {} if block.kind == "reasoning" else {"logprobs": []}
@@ -300,6 +304,23 @@ class _Telling:
             case Closed():
                 yield self._event(f"response.{kind}.done", **text, **likely, text=block.text)
                 yield self._event("response.content_part.done", **text, part=_part(block))
+                item = self._item(block)
+                yield self._event("response.output_item.done", **place, item=item)
+
+    def _told_of_call(self, change: Change) -> Iterator[bytes]:
+        block = change.block
+        place = {"output_index": block.index}
+        arguments = {**place, "item_id": self._item_id(block)}
+        kind = "response.function_call_arguments"
+        match change:
+            case Opened():
+                item = self._item(block, is_new=True)
+                yield self._event("response.output_item.added", **place, item=item)
+            case Gained(text=gained):
+                yield self._event(f"{kind}.delta", **arguments, delta=gained)
+            case Closed():
+                if block.is_whole:
+                    yield self._event(f"{kind}.done", **arguments, arguments=block.text)
                 item = self._item(block)
                 yield self._event("response.output_item.done", **place, item=item)
 

@@ -1,0 +1,78 @@
+"""An engine for tests of the server: it says what a test has written, and fails where that says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from message_samples import sample
+from paceline.messages import (
+    EngineDied,
+    Event,
+    FinishReason,
+    LoadPair,
+    ModelParams,
+    PairLoaded,
+    PromptRendered,
+    RenderPrompt,
+    StartTurn,
+    StepCommitted,
+    TokenTrace,
+    TurnFinished,
+    TurnStarted,
+    TurnStats,
+)
+from server.rig import running
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+    from paceline.hosting.broker import Broker
+    from paceline.messages import Command
+    from paceline.server.endpoint import Endpoint
+
+Script = Sequence[str | Event]
+"""Texts of steps, and other events of a turn; the last one is its answer."""
+
+
+def end(reason: FinishReason = "eog", stopped_by: str = "") -> TurnFinished:
+    """The end of a reply."""
+    stats: TurnStats = sample(TurnStats)
+    return TurnFinished(reason, "", (), 1, StartTurn.strategy, stats, stopped_by)
+
+
+def said_by(script: Script) -> AbstractContextManager[Endpoint]:
+    """Give an endpoint whose every reply is this; calls in it are of Hermes' form."""
+    load = LoadPair(ModelParams("target.gguf"), None)
+    return running(load, make_service=partial(_Puppet, script))
+
+
+class _Puppet:
+    def __init__(self, script: Script, emit: Callable[[Event], None], _: Broker) -> None:
+        self._script = script
+        self._emit = emit
+
+    def handle(self, command: Command) -> None:
+        match command:
+            case LoadPair():
+                self._emit(sample(PairLoaded))
+            case RenderPrompt():
+                self._emit(PromptRendered("…", 1))
+            case StartTurn():
+                self._emit(TurnStarted(30, 10, 1, calls="hermes" if _has_tools(command) else ""))
+                for i, said in enumerate(self._script):
+                    self._emit(_step(i, said) if isinstance(said, str) else said)
+
+
+def _has_tools(command: StartTurn) -> bool:
+    return getattr(command.prompt, "tools", None) is not None
+
+
+def _step(i: int, text: str) -> StepCommitted:
+    trace = TokenTrace(i, "target", -1, None, len(text))
+    return StepCommitted(i, (trace,), text, (), 0.0, 0.01, 0.0, 0.01, plain=True)
+
+
+DEATH = EngineDied("The engine has ended.")
