@@ -26,7 +26,8 @@ ngram-simple and with ngram-mod; the same of llama.cpp's current server, where -
 interpreter that has the package xllamacpp; `paceline serve` under Auto, and with the file before
 the edit as the request's prediction. Told are the seconds to the first text and from there to the
 end, apart, as medians over the rounds summed up over a session, and by how much ours is faster than
-the best setting of each of these programs, over the session and over all of them. With --prompts
+the best setting of each of these programs, over the session and over all of them. A setting that
+takes a fifth more than that one in the first round is not asked again. With --prompts
 packaging/benchmarks/kinds.jsonl each greedy kind of reply is a session of one request.
 """
 

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from itertools import count
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paceline.bench.recommend import Interval, bootstrap
 from paceline.cli.output import in_columns
 
-from .sides import OURS, PLAIN, Answer, as_json, ask
+from .sides import OURS, PREDICTION, Answer, as_json, ask
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from .sessions import Session
     from .sides import Side
 
 FIRST, REST = "first_s", "rest_s"
+_IN_QUESTION = 1.2
+"""By the seconds of the best setting, those up to which another one may be the best after all."""
 
 
 class Asked(NamedTuple):
@@ -49,28 +52,41 @@ def replay(
     """Ask every side all requests of all sessions, in so many rounds.
 
     All servers of a session are started anew for it. A request is put to one side after the other,
-    in one order and the next time in the other, while the other sides idle. Without drafts nothing
-    is gained by a second round, which costs as much as all others together: it has only one.
+    in one order and the next one, as in the next round, in the other, while the other sides idle.
+    A setting of theirs that is far from the best one of its program is not asked again.
     """
-    n_asked = 0
+    taking_part, asked = list(sides), []
     for turn in range(rounds):
+        reverse = count(turn)
         for session in sessions:
-            taking_part = [side for side in sides if _takes_part(side, session, turn)]
             with ExitStack() as stack:
-                running = [(side, stack.enter_context(side.start())) for side in taking_part]
+                running = [
+                    (side, stack.enter_context(side.start()))
+                    for side in taking_part
+                    if side.setting != PREDICTION or any(r.prediction for r in session.requests)
+                ]
                 for at, request in enumerate(session.requests):
-                    n_asked += 1
-                    for side, child in running if n_asked % 2 else running[::-1]:
+                    for side, child in running[::-1] if next(reverse) % 2 else running:
                         answer = ask(child, request, side.body(request))
                         same = answer.text == request.recorded if request.recorded else None
-                        yield Asked(turn, session.name, at, side.name, answer, same)
+                        asked.append(Asked(turn, session.name, at, side.name, answer, same))
+                        yield asked[-1]
                     progress(f"round {turn + 1}, {session.name}: {at + 1} requests")
+        taking_part = in_question(taking_part, asked)
 
 
-def _takes_part(side: Side, session: Session, turn: int) -> bool:
-    if side.setting == "prediction" and not any(each.prediction for each in session.requests):
-        return False
-    return turn == 0 or side.setting != PLAIN
+def in_question(sides: Sequence[Side], asked: Sequence[Asked]) -> list[Side]:
+    """Return our sides, and of theirs those that may be the best of their program."""
+    seconds, sessions = Seconds(asked, REST), {each.session for each in asked}
+    sums = {side: seconds.sum(side.name, sessions) for side in sides}
+    best: dict[str, float] = {}
+    for side, needed in sums.items():
+        best[side.program] = min(needed, best.get(side.program, needed))
+    return [
+        side
+        for side in sides
+        if side.program == OURS or sums[side] <= _IN_QUESTION * best[side.program]
+    ]
 
 
 class Seconds:
@@ -88,15 +104,15 @@ class Seconds:
         """Their names."""
         return list(self._by)
 
-    def sum(self, side: str, sessions: Sequence[str]) -> float:
+    def sum(self, side: str, sessions: Collection[str]) -> float:
         """Sum up the medians over the rounds of all requests of some sessions."""
         return sum(median(each) for each in self._of(side, sessions))
 
-    def has(self, side: str, sessions: Sequence[str]) -> bool:
+    def has(self, side: str, sessions: Collection[str]) -> bool:
         """Say whether a side took part in each of these sessions."""
         return {name for name, _ in self._by[side]} >= set(sessions)
 
-    def ratio(self, side: str, other: str, sessions: Sequence[str]) -> Interval:
+    def ratio(self, side: str, other: str, sessions: Collection[str]) -> Interval:
         """Return the other one's sum by the side's: above 1, the side is faster.
 
         Rounds are resampled within each request, on both sides by themselves.
@@ -110,7 +126,7 @@ class Seconds:
 
         return bootstrap(groups, ratio)
 
-    def _of(self, side: str, sessions: Sequence[str]) -> list[list[float]]:
+    def _of(self, side: str, sessions: Collection[str]) -> list[list[float]]:
         return [each for (name, _), each in self._by[side].items() if name in sessions]
 
 
@@ -131,7 +147,7 @@ def summarise(asked: Sequence[Asked]) -> dict[str, Any]:
     }
 
 
-def _summary(asked: Sequence[Asked], sessions: Sequence[str]) -> dict[str, Any]:
+def _summary(asked: Sequence[Asked], sessions: Collection[str]) -> dict[str, Any]:
     first, rest = Seconds(asked, FIRST), Seconds(asked, REST)
     sides = [side for side in rest.sides if rest.has(side, sessions)]
     theirs = [side for side in sides if not side.startswith(OURS)]

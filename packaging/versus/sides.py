@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from .sessions import Request
 
 OURS, SAME_SOURCES, CURRENT = "paceline", "llama-server", "current"
-PLAIN = "off"
-_TYPES = {PLAIN: "none", "ngram-simple": "ngram-simple", "ngram-mod": "ngram-mod"}
+PREDICTION = "prediction"
+_TYPES = {"off": "none", "ngram-simple": "ngram-simple", "ngram-mod": "ngram-mod"}
 """The value of ``--spec-type`` by setting; their lengths are the server's own."""
 _GREEDY = {"samplers": ["top_k"], "top_k": 1}
 """The cheapest chain of llama.cpp's samplers that is greedy."""
@@ -98,7 +98,7 @@ def sides(load: LoadPair, server: Path, current: str | None, home: Path) -> list
     return [
         Side(OURS, "auto", lambda: ours(load, home, "auto"), lambda _: {}),
         *theirs,
-        Side(OURS, "prediction", lambda: ours(load, home, "auto"), _predicted),
+        Side(OURS, PREDICTION, lambda: ours(load, home, "auto"), _predicted),
     ]
 
 

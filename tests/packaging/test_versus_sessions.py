@@ -216,9 +216,10 @@ def test_our_own_server_answers(demo_pair: tuple[Path, Path], tmp_path: Path) ->
 class Stub(Child):
     """A server that never runs, and says of itself when it begins and ends."""
 
-    def __init__(self, name: str, told: list[str]) -> None:
+    def __init__(self, name: str, seconds: float, told: list[str]) -> None:
         super().__init__(name, [], free_port())
         self._told = told
+        self._seconds = seconds
         self._title = name
 
     def __enter__(self) -> Stub:
@@ -231,43 +232,47 @@ class Stub(Child):
 
     def stream(self, path: str, body: object) -> tuple[float, list[tuple[float, bytes]]]:
         self._told.append(f"ask {self._title}")
-        return 0.0, [(1.0, piece("text")), (2.0, USAGE)]
+        return 0.0, [(1.0, piece("text")), (1.0 + self._seconds, USAGE)]
 
 
 def test_sides_take_turns_and_are_started_anew() -> None:
     told: list[str] = []
 
-    def side(setting: str) -> Side:
-        return Side("server", setting, lambda: Stub(setting, told), lambda _: {})
+    def side(program: str, setting: str, seconds: float = 1.0) -> Side:
+        return Side(program, setting, lambda: Stub(setting, seconds, told), lambda _: {})
 
-    compared = [side("off"), side("ngram-mod"), side("prediction")]
+    compared = [side("server", "off", 1.3), side("server", "mod"), side(OURS, "prediction", 9.0)]
     requests = (replace(REQUEST, recorded="text"), replace(REQUEST, recorded="other"))
-    sessions = [
-        Session("a", requests),
-        Session("b", (replace(REQUEST, prediction=""),)),
-    ]
+    sessions = [Session("a", requests), Session("b", (replace(REQUEST, prediction=""),))]
     asked = list(replay.replay(sessions, compared, 2))
-    first_session = [
-        *("start off", "start ngram-mod", "start prediction"),
-        *("ask off", "ask ngram-mod", "ask prediction"),
-        *("ask prediction", "ask ngram-mod", "ask off"),
-        *("stop prediction", "stop ngram-mod", "stop off"),
+    assert told == [
+        *("start off", "start mod", "start prediction"),
+        *("ask off", "ask mod", "ask prediction"),
+        *("ask prediction", "ask mod", "ask off"),
+        *("stop prediction", "stop mod", "stop off"),
+        *("start off", "start mod", "ask off", "ask mod", "stop mod", "stop off"),  # no prediction
+        *("start mod", "start prediction"),  # the other setting took too long
+        *("ask prediction", "ask mod", "ask mod", "ask prediction"),
+        *("stop prediction", "stop mod", "start mod", "ask mod", "stop mod"),
     ]
-    assert told[: len(first_session)] == first_session
-    second = told[len(first_session) :][:6]  # it has nothing to predict
-    assert second == [
-        *("start off", "start ngram-mod", "ask off", "ask ngram-mod", "stop ngram-mod", "stop off"),
-    ]
-    counts = Counter((each.turn, each.side) for each in asked)
-    assert counts == {
-        (0, "server off"): 3,  # and no second time
-        (0, "server ngram-mod"): 3,
-        (0, "server prediction"): 2,
-        (1, "server ngram-mod"): 3,
-        (1, "server prediction"): 2,
-    }
-    of_mod = [each.is_recorded for each in asked if each.side == "server ngram-mod"]
-    assert of_mod == [True, False, None] * 2
+    of_mod = [each for each in asked if each.side == "server mod"]
+    assert [each.is_recorded for each in of_mod] == [True, False, None] * 2
+    places = [(each.turn, each.session, each.request) for each in of_mod]
+    assert places == [(turn, *at) for turn in (0, 1) for at in (("a", 0), ("a", 1), ("b", 0))]
+
+
+@pytest.mark.parametrize(("seconds", "is_asked"), [(1.19, True), (1.21, False)])
+def test_a_setting_that_may_be_the_best_is_asked_again(seconds: float, is_asked: bool) -> None:
+    def side(program: str, setting: str) -> Side:
+        return Side(program, setting, lambda: Stub("", 0.0, []), lambda _: {})
+
+    mod, simple = side(SAME_SOURCES, "ngram-mod"), side(SAME_SOURCES, "ngram-simple")
+    current = side(CURRENT, "ngram-simple")  # the best of its program, if slower than both
+    ours_too = side(OURS, "auto")
+    taken = {mod: 1.0, simple: seconds, current: 5.0, ours_too: 9.0}
+    asked = [took(0, session, each.name, s) for each, s in taken.items() for session in "ab"]
+    expected = [mod, *([simple] if is_asked else []), current, ours_too]
+    assert replay.in_question(list(taken), asked) == expected
 
 
 def took(turn: int, session: str, side: str, rest_s: float) -> Asked:
