@@ -53,6 +53,7 @@ class ByteVocabulary:
     add_eos = False
     eog = frozenset({EOG})
     infill = None
+    project = None
 
     def tokenize(self, text: str, *, special: bool) -> list[int]:
         """Return the text's bytes; with `special`, ``<end>`` is the end token."""

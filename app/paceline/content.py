@@ -201,6 +201,18 @@ class Tokens(Tagged, frozen=True):
     ids: tuple[int, ...]
 
 
+class ProjectFile(Checked, frozen=True):
+    """A text that belongs to the same project as another one.
+
+    Attributes:
+        name: Its name or path; empty: not known.
+        text: What is in it.
+    """
+
+    name: str
+    text: str
+
+
 class Infill(Tagged, frozen=True):
     """A text without its middle, which the reply is; control tokens in it are plain text.
 
@@ -209,10 +221,13 @@ class Infill(Tagged, frozen=True):
     Attributes:
         before: The text that precedes the middle.
         after: The text that follows it.
+        files: Other texts, the most useful last. The first ones are left out of a reply's prompt
+            where not all of them fit.
     """
 
     before: str
     after: str
+    files: tuple[ProjectFile, ...] = ()
 
 
 Prompt = Chat | RawText | Tokens | Infill

@@ -25,6 +25,7 @@ from paceline.codec import Checked, Tagged
 from paceline.content import Chat as Chat  # noqa: PLC0414  they are found here, too
 from paceline.content import ChatMessage as ChatMessage  # noqa: PLC0414
 from paceline.content import Infill as Infill  # noqa: PLC0414
+from paceline.content import ProjectFile as ProjectFile  # noqa: PLC0414
 from paceline.content import Prompt as Prompt  # noqa: PLC0414
 from paceline.content import RawText as RawText  # noqa: PLC0414
 from paceline.content import Tokens as Tokens  # noqa: PLC0414
@@ -382,7 +383,9 @@ class Calibrated(Tagged, frozen=True):
 
 
 class TurnStarted(Tagged, frozen=True):
-    """The prompt is tokenized; the prefill begins. `n_cut` messages were left out of it.
+    """The prompt is tokenized; the prefill begins.
+
+    `n_cut` messages, or files beside a gap, were left out of it.
 
     The reply's text begins with `opening`, a mark of reasoning that stands at the prompt's end and
     is none of the reply's tokens. `knows_marks`: template or vocabulary know marks of reasoning.

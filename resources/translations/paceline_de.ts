@@ -8263,7 +8263,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Wenig Speicher</translation>
     </message>
     <message>
-        <location filename="../../app/engine/request.py"/>
+        <location filename="../../app/engine/prompt/infill.py"/>
         <source>Load a model that was trained for it, as most base models for code were.</source>
         <translation>Laden Sie ein Modell, das dafür trainiert wurde, wie die meisten Basismodelle für Code.</translation>
     </message>
@@ -9718,7 +9718,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Dieses Modell kann {n} Token zurücknehmen: Entwürfe enden dort.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/request.py"/>
+        <location filename="../../app/engine/prompt/infill.py"/>
         <source>This model cannot fill in a gap: its vocabulary has no tokens that mark one.</source>
         <translation>Dieses Modell kann keine Lücke füllen: Sein Vokabular hat keine Tokens, die eine bezeichnen.</translation>
     </message>

@@ -123,4 +123,5 @@ def _size(workload: Workload) -> int:
         case Tokens() as tokens:
             return len(tokens.ids)
         case Infill() as infill:
-            return len(infill.before) + len(infill.after)
+            files = sum(len(file.text) for file in infill.files)
+            return len(infill.before) + len(infill.after) + files

@@ -73,6 +73,7 @@ def _size(prompt: Prompt) -> int:
         case RawText():
             return len(prompt.text)
         case Infill():
-            return len(prompt.before) + len(prompt.after)
+            files = sum(len(file.name) + len(file.text) for file in prompt.files)
+            return len(prompt.before) + len(prompt.after) + files
         case Tokens():
             return len(prompt.ids)

@@ -18,6 +18,7 @@ from paceline.engine.model.backend import Grammar, Reasoning, Vocabulary
 from paceline.engine.model.tokens import TokenSequence, last_ids
 from paceline.engine.pair import LoadedPair
 from paceline.engine.prompt.conversation import check_calls, check_chat, empty_prompt, tools_of
+from paceline.engine.prompt.infill import infill_tokens, without_first_files
 from paceline.engine.prompt.learned_marks import OPENING, LearnedMarks, as_texts
 from paceline.engine.prompt.reasoning_marks import PAIRS, opened_by
 from paceline.engine.prompt.segments import Segment, tokenize_after
@@ -49,6 +50,8 @@ from paceline.messages import (
 from paceline.sentence import sentence
 
 _T = TypeVar("_T")
+_FREE_FOR_REPLY = 4
+"""At most this part of the context is kept free where files beside a gap do not fit."""
 _LONGEST_MARK = 40
 """Tokens of a prompt's end within which a mark of reasoning stands, with blanks."""
 _LONGEST_SHOWN = 100_000
@@ -241,8 +244,13 @@ def encode_prompt(pair: LoadedPair, command: StartTurn) -> FittedPrompt:
     """
     if isinstance(command.prompt, Chat):
         return _encode_chat(pair, command, command.prompt)
-    tokens, _ = encode_plain(pair.target.model.vocab, command.prompt)
-    return FittedPrompt(TokenSequence(tokens), (), 0)
+    vocab, prompt, n_cut = pair.target.model.vocab, command.prompt, 0
+    if isinstance(prompt, Infill):
+        n_ctx = pair.target.n_ctx
+        n_free = min(command.max_tokens, n_ctx // _FREE_FOR_REPLY) + 1  # and what begins a prompt
+        fitted = without_first_files(vocab, prompt, n_ctx - n_free)
+        prompt, n_cut = fitted, len(prompt.files) - len(fitted.files)
+    return FittedPrompt(TokenSequence(encode_plain(vocab, prompt).tokens), (), n_cut)
 
 
 class PlainPrompt(NamedTuple):
@@ -267,28 +275,12 @@ def encode_plain(vocab: Vocabulary, prompt: RawText | Tokens | Infill) -> PlainP
             own = vocab.tokenize(prompt.text, special=prompt.special)
             is_begun = prompt.special and own[:1] == [vocab.bos]  # it is written there
         case Infill():
-            own, is_begun = _infill_tokens(vocab, prompt), False
+            own, is_begun = infill_tokens(vocab, prompt), False
     if not own:
         raise empty_prompt()
     if is_begun or not vocab.add_bos or vocab.bos < 0:
         return PlainPrompt(own)
     return PlainPrompt([vocab.bos, *own], n_added=1)
-
-
-def _infill_tokens(vocab: Vocabulary, prompt: Infill) -> list[int]:
-    """Return what is before the middle, what is after it, and the mark that asks for it."""
-    marks = vocab.infill
-    if marks is None:
-        raise UserError(
-            "no-infill",
-            "This model cannot fill in a gap: its vocabulary has no tokens that mark one.",
-            "Load a model that was trained for it, as most base models for code were.",
-        )
-    before = vocab.tokenize(prompt.before, special=False)
-    after = tokenize_after(vocab, prompt.after, special=False)
-    if not (before or after):
-        return []
-    return [marks.before, *before, marks.after, *after, marks.middle]
 
 
 def _encode_chat(pair: LoadedPair, command: StartTurn, chat: Chat) -> FittedPrompt:

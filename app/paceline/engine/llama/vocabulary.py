@@ -19,7 +19,7 @@ from paceline.engine.llama.grammar import (
     rules_before,
 )
 from paceline.engine.llama.library import llama_cpp
-from paceline.engine.model.backend import Grammar, InfillMarks, Reasoning
+from paceline.engine.model.backend import Grammar, InfillMarks, ProjectMarks, Reasoning
 from paceline.engine.model.grammar_parts import GrammarPart
 from paceline.engine.model.threads import on_big_stack
 from paceline.engine.prompt.reasoning_marks import HARMONY, visible_tokens
@@ -54,6 +54,7 @@ class LlamaVocabulary:
         is_eog = llama_cpp.llama_vocab_is_eog
         self.eog = frozenset(t for t in range(self.n_tokens) if is_eog(pointer, t))
         self.infill = _infill_marks(pointer)
+        self.project = _project_marks(pointer)
         self._buffer = ctypes.create_string_buffer(256)
         self._grammar_pieces: list[bytes] = []
 
@@ -227,6 +228,13 @@ def _infill_marks(pointer: Any) -> InfillMarks | None:
         llama_cpp.llama_vocab_fim_pre(pointer),
         llama_cpp.llama_vocab_fim_suf(pointer),
         llama_cpp.llama_vocab_fim_mid(pointer),
+    )
+    return marks if min(marks) >= 0 else None
+
+
+def _project_marks(pointer: Any) -> ProjectMarks | None:
+    marks = ProjectMarks(
+        llama_cpp.llama_vocab_fim_rep(pointer), llama_cpp.llama_vocab_fim_sep(pointer)
     )
     return marks if min(marks) >= 0 else None
 

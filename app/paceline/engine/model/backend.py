@@ -81,12 +81,25 @@ class InfillMarks(NamedTuple):
     middle: int
 
 
+class ProjectMarks(NamedTuple):
+    """Ids of the tokens before texts of a project.
+
+    Attributes:
+        project: Comes before the project's name.
+        file: Comes before the name of each file, and its text.
+    """
+
+    project: int
+    file: int
+
+
 class Vocabulary(Protocol):
     """A model's tokens.
 
     Attributes:
         eog: The ids that end a generation.
         infill: The tokens that ask for a missing middle; None: there are none.
+        project: The tokens that tell the files of a project apart; None: there are none.
     """
 
     kind: int
@@ -97,6 +110,7 @@ class Vocabulary(Protocol):
     add_eos: bool
     eog: frozenset[int]
     infill: InfillMarks | None
+    project: ProjectMarks | None
 
     def tokenize(self, text: str, *, special: bool) -> list[int]:
         """Return token ids, without BOS; with `special`, ``<|im_end|>`` becomes one token."""

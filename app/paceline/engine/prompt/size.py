@@ -319,7 +319,7 @@ class FittedPrompt(NamedTuple):
     Attributes:
         tokens: At least one; it ends with an id.
         notes: Remarks for the user.
-        n_cut: How many messages were left out of it.
+        n_cut: How many messages, or files beside a gap, were left out of it.
         opening: What it ends with where it opens the model's reasoning; else empty.
         marks: Marks of reasoning that the reply's text has others for; None: there are none.
         knows_marks: Whether template or vocabulary know marks of reasoning.
