@@ -44,8 +44,8 @@ BUDGETS = {
     # Errors of models and their settings name their arguments, one a line; a text may have gaps.
     "engine/model": Size(13, 1_400),
     # Marks and forms of calls are learned from the template, tools that it cannot write are text,
-    # and pieces of a prompt go on without a blank.
-    "engine/prompt": Size(12, 1_540),
+    # and pieces of a prompt go on without a blank; a gap with the files beside it has a file.
+    "engine/prompt": Size(13, 1_540),
     "engine/sameness": Size(5, 610),
     "engine/sample": Size(8, 780),
     # Every keyword of JSON Schema is carried out or refused by name, with its arguments.

@@ -15,6 +15,9 @@ from paceline.server.anthropic.messages import count_tokens, messages
 from paceline.server.context import Context
 from paceline.server.errors import ApiError
 from paceline.server.guard import Access, Guard
+from paceline.server.llama.completion import completion, infill
+from paceline.server.llama.props import props
+from paceline.server.llama.tokens import apply_template, detokenize, tokenize
 from paceline.server.metrics import MEDIA_TYPE
 from paceline.server.openai.chat import chat_completions
 from paceline.server.openai.completions import completions
@@ -45,6 +48,12 @@ async def metrics(request: Request) -> Response:
 ROUTES = (
     Route("/health", health),
     Route("/metrics", metrics),
+    Route("/props", props),
+    Route("/tokenize", tokenize, methods=["POST"]),
+    Route("/detokenize", detokenize, methods=["POST"]),
+    Route("/apply-template", apply_template, methods=["POST"]),
+    Route("/completion", completion, methods=["POST"]),
+    Route("/infill", infill, methods=["POST"]),
     Route("/v1/models", list_models),
     Route("/v1/models/{name:path}", show_model),
     Route("/v1/chat/completions", chat_completions, methods=["POST"]),

@@ -90,10 +90,15 @@ class Context:
         """
         if not think:
             return self.defaults.prompting
+        rendered = await self.rendered()
+        choices = rendered.thinking if rendered else ()
+        return replace(self.defaults.prompting, think=nearest(think, choices))
+
+    async def rendered(self) -> PromptRendered | None:
+        """Return what the loaded model's template makes of a greeting; None: the engine died."""
         probe = Chat((ChatMessage.of_text("user", "Hello"),), self.defaults.prompting)
         answer = await self.desk.answer(RenderPrompt(probe), "")
-        choices = answer.thinking if isinstance(answer, PromptRendered) else ()
-        return replace(self.defaults.prompting, think=nearest(think, choices))
+        return answer if isinstance(answer, PromptRendered) else None
 
 
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]

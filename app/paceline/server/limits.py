@@ -21,6 +21,8 @@ MOST_LIKELY = 20
 """Of `top_logprobs`."""
 MOST_REPLIES = 8
 """Of `n`."""
+MOST_FILES = 1_000
+"""Of `input_extra`."""
 MOST_PROMPTS = 64
 """Of a list of prompts in one request."""
 MOST_TOOLS = 128

@@ -1,0 +1,200 @@
+"""``/completion`` and ``/infill``: texts that go on, and gaps that are filled in."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from paceline.content import Infill, ProjectFile
+from paceline.server.context import Context, ignored_header
+from paceline.server.errors import refused
+from paceline.server.fields import read, read_stops
+from paceline.server.limits import MOST_FILES, MOST_LIKELY
+from paceline.server.llama.props import drawn_by
+from paceline.server.openai.completions import PromptIn, read_prompts
+from paceline.server.openai.figures import own_figures, timings
+from paceline.server.pieces import Answer
+from paceline.server.replies import Grown, RunningReply, Waits
+from paceline.server.streams import attended, comment, event, json_response, streamed
+from paceline.server.turns import SamplingFields, make_turn
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from paceline.content import Prompt
+    from paceline.figures import LikelyToken
+    from paceline.messages import FinishReason
+
+_STOPS: dict[FinishReason, str] = {"eog": "eos", "stop": "word", "cancelled": "none"}
+"""Why a reply ended, in llama-server's words; otherwise by its length."""
+
+
+class ReplyRequest(SamplingFields, kw_only=True):
+    """What both requests have."""
+
+    model: str = ""
+    n_predict: int | None = None
+    stop: str | list[str] | None = None
+    stream: bool = False
+    n_probs: int = 0
+    response_fields: list[str] | None = None
+
+
+class CompletionRequest(ReplyRequest, kw_only=True):
+    """A request for a text that goes on after a prompt."""
+
+    prompt: PromptIn
+
+
+class FileIn(msgspec.Struct, kw_only=True):
+    """A text that belongs to the same project."""
+
+    text: str = ""
+    filename: str = ""
+
+
+class InfillRequest(ReplyRequest, kw_only=True):
+    """A request for what is missing between a prefix and a suffix."""
+
+    input_prefix: str = ""
+    input_suffix: str = ""
+    input_extra: list[FileIn] | None = None
+    prompt: str = ""
+
+
+async def completion(request: Request) -> Response:
+    """Go on after a prompt."""
+    context = Context.of(request)
+    body, ignored = read(CompletionRequest, await context.body(request))
+    prompts = read_prompts(body.prompt)
+    if len(prompts) > 1:
+        raise refused("prompt", "There may be one prompt only; /v1/completions takes several.")
+    return await _answer(request, body, prompts[0], ignored)
+
+
+async def infill(request: Request) -> Response:
+    """Fill in a gap."""
+    context = Context.of(request)
+    body, ignored = read(InfillRequest, await context.body(request))
+    extra = body.input_extra or ()
+    if len(extra) > MOST_FILES:
+        raise refused("input_extra", f"There may be {MOST_FILES:,} texts at most.")
+    files = tuple(ProjectFile(file.filename, file.text) for file in extra)
+    prompt = Infill(body.input_prefix + body.prompt, body.input_suffix, files)
+    return await _answer(request, body, prompt, ignored)
+
+
+async def _answer(
+    request: Request, body: ReplyRequest, prompt: Prompt, ignored: tuple[str, ...]
+) -> Response:
+    context = Context.of(request)
+    if not 0 <= body.n_probs <= MOST_LIKELY:
+        raise refused("n_probs", f"n_probs must be from 0 to {MOST_LIKELY}.")
+    if body.n_predict is not None and body.n_predict < -1:
+        raise refused("n_predict", "n_predict must be -1 (no limit) or more.")
+    served = await context.models.wanted(body.model)
+    turn = make_turn(
+        prompt,
+        body,
+        context.defaults,
+        served,
+        # Nothing to predict asks for the prompt to be read; a token is drawn, and not told.
+        max_tokens={None: None, -1: served.target.n_ctx, 0: 1}.get(body.n_predict, body.n_predict),
+        stop=read_stops(body.stop),
+        n_likely=body.n_probs or -1,
+    )
+    reply = RunningReply(context.desk, served, turn, context.caller(request), context.journal)
+    headers = ignored_header(ignored)
+    if body.stream:
+        return await streamed(request, _told(reply, body), headers)
+    return json_response(await attended(request, _whole(reply, body)), headers=headers)
+
+
+async def _whole(reply: RunningReply, body: ReplyRequest) -> dict[str, Any]:
+    whole = await reply.complete()
+    return _chosen(_gained(whole, body) | _end(reply, body), body.response_fields)
+
+
+async def _told(reply: RunningReply, body: ReplyRequest) -> AsyncGenerator[bytes, None]:
+    async with aclosing(reply.grow()) as growing:
+        async for each in growing:
+            match each:
+                case Waits(words):
+                    yield comment(words)
+                case Grown(pieces, likely) if (pieces or likely) and body.n_predict != 0:
+                    yield event(_gained(each, body) | {"stop": False})
+    last = _gained(Grown(()), body) | _end(reply, body)
+    yield event(_chosen(last, body.response_fields))
+
+
+def _gained(grown: Grown, body: ReplyRequest) -> dict[str, Any]:
+    """Return what a reply has, or gains."""
+    text = "".join(piece.text for piece in grown.pieces if isinstance(piece, Answer))
+    is_told = body.n_predict != 0
+    gained: dict[str, Any] = {"index": 0, "content": text if is_told else "", "tokens": []}
+    if body.n_probs and is_told:
+        gained["completion_probabilities"] = [
+            _likely(each.drawn) | {"top_logprobs": [_likely(best) for best in each.best]}
+            for each in grown.likely
+        ]
+    return gained
+
+
+def _end(reply: RunningReply, body: ReplyRequest) -> dict[str, Any]:
+    """Return what is told of a reply that has ended."""
+    assert reply.finished is not None
+    turn, stats, finished = reply.turn, reply.stats, reply.finished
+    own = own_figures(reply)
+    limit = -1 if body.n_predict is None else body.n_predict
+    return {
+        "id_slot": 0,
+        "stop": True,
+        "model": reply.served.id,
+        "tokens_predicted": stats.n_generated if limit else 0,
+        "tokens_evaluated": stats.n_prompt,
+        "generation_settings": drawn_by(turn.sampling, finished.seed, limit, turn.stop)
+        | {"n_ctx": reply.served.target.n_ctx},
+        "has_new_line": "\n" in finished.text,
+        "truncated": reply.record.n_cut > 0,
+        "stop_type": _STOPS.get(finished.reason, "limit"),
+        "stopping_word": finished.stopped_by,
+        "tokens_cached": stats.n_prompt + stats.n_generated,
+        "timings": timings(stats),
+        "paceline": own | {"warnings": [*own["warnings"], *_left_out(reply)]},
+    }
+
+
+def _left_out(reply: RunningReply) -> list[str]:
+    """Return a sentence about files that did not fit."""
+    n = reply.record.n_cut
+    were = "was" if n == 1 else "were"
+    said = f"{n} of the texts in input_extra did not fit into the context and {were} left out."
+    return [said] if n else []
+
+
+def _chosen(told: dict[str, Any], paths: list[str] | None) -> dict[str, Any]:
+    """Return the values at these paths, such as ``timings/prompt_n``; None: all of it."""
+    if paths is None:
+        return told
+    found = {}
+    for path in paths:
+        value: Any = told
+        for name in path.split("/"):
+            value = value.get(name) if isinstance(value, dict) else None
+        if value is not None:
+            found[path] = value
+    return found
+
+
+def _likely(token: LikelyToken) -> dict[str, Any]:
+    return {
+        "id": token.token,
+        "token": token.piece.decode("utf-8", "replace"),
+        "bytes": list(token.piece),
+        "logprob": token.logprob,
+    }
