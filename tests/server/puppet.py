@@ -43,15 +43,27 @@ def end(reason: FinishReason = "eog", stopped_by: str = "") -> TurnFinished:
     return TurnFinished(reason, "", (), 1, StartTurn.strategy, stats, stopped_by)
 
 
-def said_by(script: Script) -> AbstractContextManager[Endpoint]:
-    """Give an endpoint whose every reply is this; calls in it are of Hermes' form."""
+def said_by(script: Script, thinking: tuple[str, ...] = ()) -> AbstractContextManager[Endpoint]:
+    """Give an endpoint whose every reply is this; calls in it are of Hermes' form.
+
+    Args:
+        script: What is said.
+        thinking: The words that the template has for how much is reasoned.
+    """
     load = LoadPair(ModelParams("target.gguf"), None)
-    return running(load, make_service=partial(_Puppet, script))
+    return running(load, make_service=partial(_Puppet, script, thinking))
 
 
 class _Puppet:
-    def __init__(self, script: Script, emit: Callable[[Event], None], _: Broker) -> None:
+    def __init__(
+        self,
+        script: Script,
+        thinking: tuple[str, ...],
+        emit: Callable[[Event], None],
+        _: Broker,
+    ) -> None:
         self._script = script
+        self._thinking = thinking
         self._emit = emit
 
     def handle(self, command: Command) -> None:
@@ -59,7 +71,7 @@ class _Puppet:
             case LoadPair():
                 self._emit(sample(PairLoaded))
             case RenderPrompt():
-                self._emit(PromptRendered("…", 1))
+                self._emit(PromptRendered("…", 1, thinking=self._thinking))
             case StartTurn():
                 self._emit(TurnStarted(30, 10, 1, calls="hermes" if _has_tools(command) else ""))
                 for i, said in enumerate(self._script):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import anthropic
 import httpx2
+import pydantic
 import pytest
+
+from server.puppet import end, said_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -227,6 +230,46 @@ def test_a_prompt_that_does_not_fit_is_refused_with_both_numbers(
         with pytest.raises(anthropic.BadRequestError, match=r"2,048"):
             claude.messages.create(model="any", messages=long, max_tokens=9, stream=stream)
     assert claude.messages.count_tokens(model="any", messages=long).input_tokens > 2048
+
+
+def test_models_are_listed(claude: anthropic.Anthropic) -> None:
+    (model,) = claude.models.list()
+    assert model.id == model.display_name == "paceline-demo-target-q8_0"
+    assert claude.models.retrieve(model.id) == model
+
+
+class Found(pydantic.BaseModel):
+    """An answer in a form."""
+
+    name: str = pydantic.Field(max_length=20)
+    n: Literal[1, 2, 3]
+
+
+def test_a_form_is_read_by_the_client(claude: anthropic.Anthropic) -> None:
+    message = claude.messages.parse(
+        model="any", messages=HELLO, max_tokens=200, output_format=Found
+    )
+    assert isinstance(message.parsed_output, Found)
+
+
+@pytest.mark.parametrize(
+    ("last", "told"),
+    [
+        (end(), ("end_turn", None)),
+        (end("length"), ("max_tokens", None)),
+        (end("context"), ("model_context_window_exceeded", None)),
+        (end("stop", "Stop!"), ("stop_sequence", "Stop!")),
+        (end("stop", "<end of the template>"), ("end_turn", None)),
+    ],
+)
+def test_why_a_message_has_ended(last: Any, told: tuple[str, str | None]) -> None:
+    with said_by(["Well", last]) as endpoint:
+        message = ask(endpoint, stop_sequences=["Halt!", "Stop!"]).json()
+        assert (message["stop_reason"], message["stop_sequence"]) == told
+        stream = ask(endpoint, stop_sequences=["Halt!", "Stop!"], stream=True).text
+    deltas = [json.loads(line[6:]) for line in stream.splitlines() if line.startswith("data: ")]
+    delta = deltas[-2]["delta"]
+    assert (delta["stop_reason"], delta["stop_sequence"]) == told
 
 
 def test_a_stream_that_is_left_stops_the_reply(

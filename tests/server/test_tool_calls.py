@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import anthropic
+import httpx2
 import openai
 import pytest
 
@@ -113,6 +114,8 @@ def test_reasoning_answer_and_calls_are_told_apart(name: str, *, is_streamed: bo
         ("now", {}),
     ]
     assert len({call.id for call in said.calls}) == 2
+    prefix = "toolu_" if name == "messages" else "call_"
+    assert all(call.id.startswith(prefix) for call in said.calls)
 
 
 @pytest.mark.parametrize("is_streamed", [False, True])
@@ -128,6 +131,39 @@ def test_a_reply_that_ends_at_once_is_empty(name: str, *, is_streamed: bool) -> 
     with said_by([end()]) as endpoint, api_of(name, endpoint.url) as api:
         said = api.ask(ASKED, TOOLS, "auto", is_streamed=is_streamed)
     assert (said.text, said.reasoning, said.calls, said.end) == ("", "", [], "end")
+
+
+LEVELS = ("off", "low", "medium", "high")
+
+
+@pytest.mark.parametrize(
+    ("path", "wish", "words", "told"),
+    [
+        ("chat/completions", {"reasoning_effort": "none"}, ("off", "on"), "off"),
+        ("chat/completions", {"reasoning_effort": "high"}, ("off", "on"), "on"),
+        ("chat/completions", {"reasoning_effort": "xhigh"}, LEVELS, "high"),
+        ("chat/completions", {"chat_template_kwargs": {"enable_thinking": False}}, LEVELS, "off"),
+        ("chat/completions", {}, LEVELS, ""),
+        ("responses", {"reasoning": {"effort": "minimal"}}, LEVELS, "low"),
+        ("responses", {"reasoning": {"effort": "low", "summary": "auto"}}, (), ""),
+        ("responses", {}, LEVELS, ""),
+        ("messages", {"thinking": {"type": "disabled"}}, ("off", "on"), "off"),
+        ("messages", {"thinking": {"type": "enabled", "budget_tokens": 9}}, ("off", "on"), "on"),
+        ("messages", {"thinking": {"type": "adaptive"}}, LEVELS, "medium"),
+        ("messages", {"output_config": {"effort": "max"}}, LEVELS, "high"),
+        ("messages", {}, LEVELS, ""),
+    ],
+)
+def test_how_much_is_reasoned(
+    path: str, wish: dict[str, Any], words: tuple[str, ...], told: str
+) -> None:
+    asked = {"input": "Hello"} if path == "responses" else {"messages": ASKED}
+    with said_by(["Hi", end()], words) as endpoint:
+        reply = httpx2.post(f"{endpoint.url}/v1/{path}", json=asked | wish, timeout=60)
+        assert reply.status_code == 200, reply.text
+        assert endpoint.journal.entries[-1].reply.options.prompting.think == told
+        named = reply.headers.get("x-paceline-ignored")
+    assert named == ("thinking.budget_tokens" if "budget_tokens" in str(wish) else None)
 
 
 FAILURE = TurnFailed("invalid-numbers", "The model computes numbers that are none.", "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import uuid
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -46,6 +47,7 @@ class Pieces:
         has_marks: Whether the model's template or vocabulary know marks of reasoning.
         form: The form in which it writes calls, by `TurnStarted.calls`; empty: it holds none.
         tools: Those that it may call.
+        id_prefix: What the ids of calls begin with that the model has not given one.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class Pieces:
         has_marks: bool = True,
         form: str = "",
         tools: Sequence[Tool] = (),
+        id_prefix: str = "call_",
     ) -> None:
         self._splitter = ReasoningSplitter()
         # As of a reply that was cut off: a reasoning that was told as such does not become an
@@ -62,7 +65,9 @@ class Pieces:
         self._known = Known(is_finished=False, has_marks=has_marks)
         self._text = ""
         self._told = {"answer": 0, "reasoning": 0}
-        self._reader = CallReader(BY_ID[form], tools) if form else None
+        self._reader = (
+            CallReader(BY_ID[form], tools, lambda: id_prefix + uuid.uuid4().hex) if form else None
+        )
         self._is_framed = bool(form) and BY_ID[form].is_framed
         self._marks = BY_ID[form].marks if form else ()
         self._mark = re.compile("|".join(map(re.escape, self._marks)))

@@ -74,6 +74,7 @@ class RunningReply:
         turn: What is to be generated.
         caller: For whom.
         journal: Gets its record when it is over.
+        id_prefix: See `Pieces`.
 
     Attributes:
         served: The loaded pair.
@@ -87,11 +88,19 @@ class RunningReply:
     """
 
     def __init__(
-        self, desk: Desk, served: Served, turn: StartTurn, caller: Caller, journal: Journal
+        self,
+        desk: Desk,
+        served: Served,
+        turn: StartTurn,
+        caller: Caller,
+        journal: Journal,
+        *,
+        id_prefix: str = "call_",
     ) -> None:
         self._desk = desk
         self._caller = caller
         self._journal = journal
+        self._id_prefix = id_prefix
         self.served = served
         self.turn = turn
         prompting = turn.prompt.prompting if isinstance(turn.prompt, Chat) else Prompting()
@@ -182,6 +191,7 @@ class RunningReply:
                                 has_marks=event.knows_marks,
                                 form=event.calls,
                                 tools=tools_of(self.turn.prompt),
+                                id_prefix=self._id_prefix,
                             )
                             if event.opening and not begun:
                                 pieces.add(event.opening)

@@ -40,6 +40,7 @@ class Thinking(msgspec.Struct, kw_only=True):
     """Whether the model reasons before it answers."""
 
     type: Literal["enabled", "disabled", "adaptive"]
+    budget_tokens: int | None = None
 
 
 class Form(msgspec.Struct, kw_only=True):
@@ -79,7 +80,16 @@ async def messages(request: Request) -> Response:
     body, ignored = read(MessagesRequest, await context.body(request))
     served = await context.models.wanted(body.model)
     turn = await _turn_of(body, context, served)
-    reply = RunningReply(context.desk, served, turn, context.caller(request), context.journal)
+    reply = RunningReply(
+        context.desk,
+        served,
+        turn,
+        context.caller(request),
+        context.journal,
+        id_prefix="toolu_",
+    )
+    if body.thinking is not None and body.thinking.budget_tokens is not None:
+        ignored += ("thinking.budget_tokens",)
     headers = ignored_header(ignored)
     if body.stream:
         return await streamed(request, _stream(reply), headers)

@@ -1,4 +1,4 @@
-"""``/v1/models``."""
+"""``/v1/models``, in the forms of OpenAI's and Anthropic's API at once."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 async def list_models(request: Request) -> Response:
     """List what can be asked for."""
     models = Context.of(request).models
-    entries = [_entry(name, models.loaded) for name in await models.names()]
-    return json_response({"object": "list", "data": entries})
+    names = await models.names()
+    pages = {"has_more": False, "first_id": names[0], "last_id": names[-1]} if names else {}
+    entries = [_entry(name, models.loaded) for name in names]
+    return json_response({"object": "list", "data": entries, **pages})
 
 
 async def show_model(request: Request) -> Response:
@@ -30,9 +32,14 @@ async def show_model(request: Request) -> Response:
     return json_response(_entry(name, models.loaded))
 
 
+_UNKNOWN = "1970-01-01T00:00:00Z"
+"""When a model was published, where that is not known: as Anthropic's API says it."""
+
+
 def _entry(name: str, loaded: Served | None) -> dict[str, Any]:
     """Describe a model; of the loaded one llama-server's `meta`, and when it was loaded."""
     entry = {"id": name, "object": "model", "created": 0, "owned_by": "paceline"}
+    entry |= {"type": "model", "display_name": name, "created_at": _UNKNOWN, "lifecycle": "active"}
     if loaded is None or loaded.id != name:
         return entry
     target = loaded.target
