@@ -20,10 +20,9 @@ const called = await generateText({ ...asked, tools: described, toolChoice: "req
 found.tool = [called.toolCalls[0].toolName, JSON.stringify(called.toolCalls[0].input), called.rawFinishReason ?? called.finishReason];
 const result = {
   role: "tool",
-  content: [{
-    type: "tool-result", toolCallId: called.toolCalls[0].toolCallId, toolName: called.toolCalls[0].toolName,
-    output: { type: "text", value: "It is sunny." },
-  }],
+  content: called.toolCalls.map(({ toolCallId, toolName }) => (
+    { type: "tool-result", toolCallId, toolName, output: { type: "text", value: "It is sunny." } }
+  )),
 };
 const messages = [{ role: "user", content: asked.prompt }, ...called.response.messages, result];
 const { prompt, ...rest } = asked;
