@@ -505,6 +505,26 @@ FAULTS = (
         (('        key += f"|{pair.draft.translation.how}"\n', "        pass\n"),),
         ("tests/engine/test_translated_context.py",),
     ),
+    Fault(
+        "programs are told of the token that ends a reply",
+        (
+            (
+                'if event.reason == "eog":\n                            held',
+                "if False:\n                            held",
+            ),
+        ),
+        ("tests/server/test_logprobs.py",),
+    ),
+    Fault(
+        "the last files beside a gap are left out in place of the first",
+        (("for file in reversed(prompt.files):", "for file in prompt.files:"),),
+        ("tests/engine/test_infill.py",),
+    ),
+    Fault(
+        "drafted tokens are counted at the first place of the draft",
+        (("place += 1\n", "place = 1\n"),),
+        ("tests/server/test_metrics.py",),
+    ),
 )
 
 

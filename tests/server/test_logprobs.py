@@ -155,3 +155,27 @@ def test_without_a_wish_nothing_is_told(client: openai.OpenAI) -> None:
     chat = client.chat.completions.create(model="any", messages=HELLO, max_tokens=4)
     text = client.completions.create(model="any", prompt=TEXT, max_tokens=4)
     assert chat.choices[0].logprobs is text.choices[0].logprobs is None
+
+
+def test_tokens_within_a_character_are_told_by_their_bytes(client: openai.OpenAI) -> None:
+    bird = "\N{PARROT}a"
+    forced = {"grammar": f'root ::= "{bird}"'}
+    options: dict[str, Any] = {"model": "any", "max_tokens": 20, "extra_body": forced}
+    text = client.completions.create(prompt=TEXT, logprobs=1, **options).choices[0]
+    chat = client.chat.completions.create(messages=HELLO, logprobs=True, **options).choices[0]
+    assert text.text == chat.message.content == bird
+    assert text.logprobs is not None
+    tokens, offsets = text.logprobs.tokens or [], text.logprobs.text_offset or []
+    named = [token for token in tokens if token.startswith("bytes:\\x")]
+    assert len(named) > 1
+    data = b"".join(
+        bytes.fromhex(token.removeprefix("bytes:").replace("\\x", ""))
+        if token in named
+        else token.encode()
+        for token in tokens
+    )
+    assert data.decode() == bird
+    assert offsets == [*[0] * len(named), 1], "a character begins where its first token does"
+    assert chat.logprobs is not None
+    content = chat.logprobs.content or []
+    assert b"".join(bytes(each.bytes or []) for each in content).decode() == bird

@@ -202,7 +202,9 @@ class RunningReply:
                             self.n_reasoning += len(event.tokens)
                         # The last token waits: if it is the end's, nobody is told of it.
                         likely = (*held.likely, *event.likely)
-                        ends = (*held.ends, *(token.text_end for token in event.tokens))
+                        ends = held.ends
+                        if event.likely:
+                            ends += tuple(token.text_end for token in event.tokens)
                         n_ready = max(len(likely) - 1, 0)
                         yield Grown(self._noted(found), likely[:n_ready], ends[:n_ready])
                         held = Grown((), likely[n_ready:], ends[n_ready:])
