@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import socket
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx2
 
 from album.studio import Studio
 from paceline.gui.serving.page import ProgramsPage
+from paceline.settings import Settings
 
-_LATE_MS = 300
+_LATE_MS, _LONG = 300, 1_500
 
 
 def served(studio: Studio) -> None:
@@ -29,6 +34,51 @@ def served(studio: Studio) -> None:
     area.verticalScrollBar().setValue(area.verticalScrollBar().maximum())  # type: ignore[attr-defined]
     studio.shoot("programs-page-end", page.dialog)
     page.dialog.accept()
-    studio.shoot("programs-light")
+    program.requests.open()
+    studio.wait(_LATE_MS)
+    studio.shoot("programs-list-empty", program.requests.dialog)
+    _ask(studio, port, "Zed/0.214.0", "What is a list?", 40)
+    _ask(studio, port, "OpenAI/Python 2.8.1", "Show me an example of a class.", 160)
+    _ask(studio, port, "curl/8.5.0", "What is a tuple?", 24)
+    _ask(studio, port, "claude-cli/2.0.55", "How do I read a file line by line?", 120)
+    assert program.requests.dialog is not None
+    program.requests.dialog.table.selectRow(0)
+    studio.shoot("programs-list", program.requests.dialog)
+    program.requests.dialog.accept()
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(_post, program.settings.settings, port, "Zed/0.214.0", "Hello", _LONG)
+        studio.until(lambda: program.live.asker == "Zed" and program.live.metrics.n_steps > 40)
+        program.chat.send("And what is a dictionary?")
+        studio.wait(_LATE_MS)
+        studio.shoot("programs-answering")
+        program.requests.open()
+        studio.shoot("programs-list-answering", program.requests.dialog)
+        program.session.stop()
+        studio.until(asked.done)
+    studio.until_idle()
+    program.requests.close()
     program.settings.set("serves", False)
     studio.until(lambda: program.serving.status == "off")
+
+
+def _ask(studio: Studio, port: int, agent: str, text: str, n_tokens: int) -> None:
+    """Be another program, while the window lives on."""
+    settings, before = studio.program.settings.settings, studio.program.programs.n_answered
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(_post, settings, port, agent, text, n_tokens)
+        studio.until(asked.done)
+        asked.result()
+    studio.until(lambda: studio.program.programs.n_answered > before)
+
+
+def _post(settings: Settings, port: int, agent: str, text: str, n_tokens: int) -> None:
+    headers = {"authorization": f"Bearer {settings.serving_key}", "user-agent": agent}
+    body: dict[str, Any] = {
+        "messages": [{"role": "user", "content": text}],
+        "max_tokens": n_tokens,
+        "seed": 2,
+    }
+    if n_tokens == _LONG:
+        body["ignore_eos"] = True
+    url = f"http://127.0.0.1:{port}/v1/chat/completions"
+    httpx2.post(url, json=body, headers=headers, timeout=60).raise_for_status()

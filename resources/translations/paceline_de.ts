@@ -363,6 +363,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
+        <source>Re&amp;quests of other programs…</source>
+        <translation>Anfragen anderer &amp;Programme…</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>Regenerate, &amp;keeping what need not change</source>
         <translation>Neu erzeugen und &amp;behalten, was bleiben kann</translation>
     </message>
@@ -3654,6 +3659,11 @@
         <source>tokens/s</source>
         <translation>Token/s</translation>
     </message>
+    <message>
+        <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>
+        <source>tokens/s for {}</source>
+        <translation>Token/s für {}</translation>
+    </message>
 </context>
 <context>
     <name>HelpController</name>
@@ -5247,6 +5257,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/panel.py"/>
+        <source>Answering {}</source>
+        <translation>Antwortet {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/panel.py"/>
         <source>Chat template…</source>
         <translation>Chat-Vorlage …</translation>
     </message>
@@ -5936,7 +5951,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/paceline/gui/serving/recipes.py"/>
         <source>Commands for the shell. What it tells the model takes more than 16,000 tokens: load a context of 32,768 or more.</source>
-        <translation>Befehle für die Shell. Was es dem Modell mitteilt, sind mehr als 16.000 Tokens: Laden Sie einen Kontext von 32.768 oder mehr.</translation>
+        <translation>Befehle für die Shell. Was es dem Modell mitteilt, sind mehr als 16.000 Token: Laden Sie einen Kontext von 32.768 oder mehr.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/serving/recipes.py"/>
@@ -6242,6 +6257,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <source>What was written before is kept.</source>
         <translation>Was zuvor geschrieben wurde, bleibt erhalten.</translation>
     </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/controller.py"/>
+        <source>{} is being answered; this message is next…</source>
+        <translation>{} bekommt gerade eine Antwort; diese Nachricht ist die nächste …</translation>
+    </message>
 </context>
 <context>
     <name>RepositoryCard</name>
@@ -6317,6 +6337,177 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
 </context>
 <context>
+    <name>RequestRows</name>
+    <message>
+        <location filename="../../app/paceline/gui/serving/rows.py"/>
+        <source>Asked</source>
+        <translation>Gefragt</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/rows.py"/>
+        <source>End</source>
+        <translation>Ende</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/rows.py"/>
+        <source>First token</source>
+        <translation>Erstes Token</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/rows.py"/>
+        <source>Gain</source>
+        <translation>Gewinn</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/rows.py"/>
+        <source>How many times as fast as without drafts</source>
+        <translation>Wievielmal so schnell wie ohne Entwürfe</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/rows.py"/>
+        <source>Program</source>
+        <translation>Programm</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/rows.py"/>
+        <source>Read</source>
+        <translation>Gelesen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/rows.py"/>
+        <source>Reused</source>
+        <translation>Behalten</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/rows.py"/>
+        <source>Seconds up to the first token</source>
+        <translation>Sekunden bis zum ersten Token</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/rows.py"/>
+        <source>The route, below the server's address</source>
+        <translation>Die Route unter der Adresse des Servers</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/rows.py"/>
+        <source>Time</source>
+        <translation>Zeit</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/rows.py"/>
+        <source>Tokens of the prompt that were read anew</source>
+        <translation>Token des Prompts, die neu gelesen wurden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/rows.py"/>
+        <source>Tokens of the prompt that were still in the context</source>
+        <translation>Token des Prompts, die noch im Kontext standen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/rows.py"/>
+        <source>Tokens of the reply</source>
+        <translation>Token der Antwort</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/rows.py"/>
+        <source>Tokens of the reply by the time after the prompt</source>
+        <translation>Token der Antwort durch die Zeit hinter dem Prompt</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/rows.py"/>
+        <source>Tokens/s</source>
+        <translation>Token/s</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/rows.py"/>
+        <source>When it was handed to the engine</source>
+        <translation>Wann sie der Engine übergeben wurde</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/rows.py"/>
+        <source>Written</source>
+        <translation>Geschrieben</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/rows.py"/>
+        <source>complete</source>
+        <translation>vollständig</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/rows.py"/>
+        <source>context full</source>
+        <translation>Kontext voll</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/rows.py"/>
+        <source>failed</source>
+        <translation>gescheitert</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/rows.py"/>
+        <source>hung up</source>
+        <translation>aufgelegt</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/rows.py"/>
+        <source>is being answered</source>
+        <translation>wird beantwortet</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/rows.py"/>
+        <source>limit</source>
+        <translation>Grenze</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/rows.py"/>
+        <source>queue was full</source>
+        <translation>Schlange war voll</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/rows.py"/>
+        <source>stop text</source>
+        <translation>Stopptext</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/rows.py"/>
+        <source>stopped</source>
+        <translation>angehalten</translation>
+    </message>
+</context>
+<context>
+    <name>RequestsDialog</name>
+    <message>
+        <location filename="../../app/paceline/gui/serving/requests.py"/>
+        <source>Empties this list, which is kept in memory alone and gone with the window</source>
+        <translation>Leert diese Liste, die nur im Speicher steht und mit dem Fenster verschwindet</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/requests.py"/>
+        <source>Forget</source>
+        <translation>Vergessen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/requests.py"/>
+        <source>How the reply was made…</source>
+        <translation>Wie die Antwort entstand …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/requests.py"/>
+        <source>No program has asked since the window was opened. The settings have what to tell them.</source>
+        <translation>Seit das Fenster offen ist, hat kein Programm gefragt. Was man ihnen mitteilt, steht in den Einstellungen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/requests.py"/>
+        <source>Requests of other programs</source>
+        <translation>Anfragen anderer Programme</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/requests.py"/>
+        <source>Settings…</source>
+        <translation>Einstellungen …</translation>
+    </message>
+</context>
+<context>
     <name>ResultPage</name>
     <message>
         <location filename="../../app/paceline/gui/bench/result_page.py"/>
@@ -6365,6 +6556,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/run/controller.py"/>
         <source>Only files of the loaded pair can be read; load this model first.</source>
         <translation>Nur Dateien des geladenen Paars lassen sich lesen; laden Sie erst dieses Modell.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/controller.py"/>
+        <source>Only replies of the shown chat can be verified.</source>
+        <translation>Nur Antworten des gezeigten Chats können überprüft werden.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/controller.py"/>
@@ -12709,6 +12905,11 @@ Vorgabe: {}</translation>
         <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>Tokens per second, at most {}</source>
         <translation>Token pro Sekunde, höchstens {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
+        <source>for {}</source>
+        <translation>für {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/plot/speed_plot.py"/>

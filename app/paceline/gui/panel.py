@@ -146,6 +146,7 @@ class SpeculationPanel(QWidget):
             return
         figures = self._figures
         self.headline.show_headline(figures.headline)
+        self.plot.show_asker(figures.asker)
         self._show_why()
         self._draw_plot()
         self.time_bar.show_times(figures.metrics.times)
@@ -154,7 +155,7 @@ class SpeculationPanel(QWidget):
         self.drafters.show_rows(drafter_rows(figures.metrics, stats, figures.sources))
         if self.underMouse():
             return  # `leaveEvent` brings the advice up to date
-        if reply is None or stats is None:
+        if reply is None or stats is None or figures.asker:  # a program chooses for itself
             self.advice.show_advice("", ())
         else:
             title, told = figures.sources.title, self._speculation.told
@@ -240,6 +241,7 @@ class PanelController(QObject):
         super().__init__(parent)
         self._session, self._shown = context.session, context.shown
         self._speculation = speculation = context.speculation
+        self._programs = context.programs
         self._panel = panel
         self._status = status
         self._pair = pair = context.pair
@@ -264,6 +266,7 @@ class PanelController(QObject):
         signals.started.connect(self._on_busy)
         signals.ended.connect(self._on_idle)
         signals.ended.connect(self._on_ended)
+        context.programs.changed.connect(self._show_status)
         self.show_settings()
         self._on_pair_changed(pair.state)
 
@@ -382,13 +385,23 @@ class PanelController(QObject):
         if state.status == "ready":
             self._notifications.settled.emit(RESTART)
             self._check_models()
-        is_writing = self._session.active is not None
+        self._show_status()
+
+    @Slot()
+    def _show_status(self) -> None:
+        """Say in the status line what the engine does."""
+        state, asker = self._pair.state, self._programs.asker
+        ready = self.tr("Ready")
+        if asker:
+            ready = self.tr("Answering {}").format(asker)
+        elif self._session.active is not None:
+            ready = self.tr("Writing")
         words = {
             "empty": (self.tr("No model"), "muted"),
             "loading": (self.tr("Loading the models"), "lookup")
             if not self._pair.waits_for_reply
             else (self.tr("The new models wait for the reply"), "lookup"),
-            "ready": (self.tr("Writing") if is_writing else self.tr("Ready"), "accent"),
+            "ready": (ready, "accent"),
             "failed": (self.tr("No model is loaded"), "danger"),
             "dead": (self.tr("The engine ended"), "danger"),
         }
@@ -410,8 +423,7 @@ class PanelController(QObject):
     @Slot()
     def _on_busy(self) -> None:
         self._check_models()  # what was refused to the last reply is over
-        if self._pair.state.status == "ready":
-            self._status.set_state(self.tr("Writing"), "accent")
+        self._show_status()
 
     @Slot(object)
     def _on_idle(self) -> None:

@@ -53,6 +53,7 @@ from paceline.gui.sampling.prompting import PromptingController
 from paceline.gui.serving.controller import SERVING, ServingController
 from paceline.gui.serving.light import ServingLight
 from paceline.gui.serving.page import ProgramsPage
+from paceline.gui.serving.requests import RequestsController
 from paceline.gui.settings.controller import Appearance, SettingsController
 from paceline.gui.settings.forms import SettingsPage
 from paceline.gui.speculation.draft_settings import DraftPresetsController
@@ -185,7 +186,7 @@ class Program(QObject):
         self.loader.set_listener(None)
         for owner_of_dialogs in (
             self.runs, self.versions, self.sampling, self.draft_presets, self.advisor,
-            self.settings_controller, self.help, self.prompting,
+            self.settings_controller, self.help, self.prompting, self.requests,
         ):  # fmt: skip
             owner_of_dialogs.close()
         self.window.hide()  # the engine may take seconds to end, and nothing would move meanwhile
@@ -322,6 +323,9 @@ class Program(QObject):
         )
         self.light = ServingLight(self.serving, self.programs)
         self.window.top_bar.add_beside_models(self.light)
+        self.requests = RequestsController(
+            self.context, self.serving, open_run=self.runs.open_reply, parent=self
+        )
 
     def _default_settings(self) -> ReplySettings:
         """What replies are drawn with where nothing else is said."""
@@ -440,6 +444,10 @@ class Program(QObject):
         pane.chat.run_requested.connect(self.runs.open)
         pane.chat.compare_requested.connect(self.versions.open)
         self.light.clicked.connect(self._on_light)
+        self.requests.settings_wanted.connect(self._show_programs_page)
+        self.programs.began.connect(self.live.on_program_began)
+        self.programs.grew.connect(self.live.on_program_grew)
+        self.programs.ended.connect(self.live.on_program_ended)
         self.serving.failed.connect(self._on_serving_failed)
         window.drop_zones.chats_dropped.connect(self.imports.import_files)
         window.drop_zones.files_dropped.connect(self.attachments.attach)
@@ -451,6 +459,14 @@ class Program(QObject):
 
     @Slot()
     def _on_light(self) -> None:
+        """Show who has asked, or the switch."""
+        if self.serving.status == "off":
+            self._show_programs_page()
+        else:
+            self.requests.open()
+
+    @Slot()
+    def _show_programs_page(self) -> None:
         self.settings_controller.open_page(ProgramsPage)
 
     @Slot()

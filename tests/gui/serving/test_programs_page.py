@@ -31,8 +31,11 @@ pytestmark = [
 
 
 def opened(program: Program) -> ProgramsPage:
-    """The page, as the light opens it."""
-    program.light.click()
+    """The page, as the light opens it while the switch is off."""
+    if program.serving.status == "off":
+        program.light.click()
+    else:
+        program.settings_controller.open_page(ProgramsPage)
     dialog = program.settings_controller.dialog
     assert dialog is not None
     page = dialog.pages[dialog.list.currentRow()]

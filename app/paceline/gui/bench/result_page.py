@@ -11,13 +11,10 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QFrame,
-    QHeaderView,
     QProgressBar,
     QPushButton,
     QSizePolicy,
-    QTableView,
     QWidget,
 )
 
@@ -28,6 +25,7 @@ from paceline.gui.bench.rows import BenchRow, Verdict, ratio_tone, rows_of, verd
 from paceline.gui.bench.words import in_use
 from paceline.gui.kit.announcer import Announcer
 from paceline.gui.kit.card import Card
+from paceline.gui.kit.figures_table import ROW_PX, FiguresTable
 from paceline.gui.kit.labels import (
     BreakingLabel,
     say,
@@ -35,7 +33,7 @@ from paceline.gui.kit.labels import (
     with_soft_breaks,
     without_soft_breaks,
 )
-from paceline.gui.kit.layouts import RefitsWords, column_of, fill, row_of, set_look, styled
+from paceline.gui.kit.layouts import column_of, fill, row_of, set_look, styled
 from paceline.gui.kit.rows import Index
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local, translator
@@ -45,11 +43,8 @@ from paceline.gui.plot.plot_words import entries_html
 from paceline.gui.state.figures import percent_text, ratio_text, speed_text
 
 NAME, SPEED, RATIO, SPREAD, ACCEPTED, PER_STEP, SAME, RUNS, USE = range(9)
-ROW_PX = 38
-_BESIDE_PX, _BESIDE_BUTTON_PX = 22, 14
-"""What a cell takes beside its text, or its button."""
-_NAME_PX = 220
-"""Names get so much before other columns get anything, if they are as long."""
+_BESIDE_BUTTON_PX = 14
+"""What a cell takes beside its button."""
 _GIVING_WAY = (PER_STEP, RUNS, SPREAD, SAME, ACCEPTED, SPEED)
 """Columns that are hidden where there is no room, the first one first."""
 
@@ -156,37 +151,21 @@ class BenchTableModel(QAbstractTableModel):
         return QColor(theme.danger) if column == SAME and row.same_text is False else None
 
 
-class BenchTable(RefitsWords, QTableView):
+class BenchTable(FiguresTable):
     """As high as its rows; the page around it scrolls."""
 
     used = Signal(str)
     """The strategy of a row is to be taken"""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.figures = BenchTableModel(self)
+        self.figures = BenchTableModel()
+        super().__init__(self.figures, NAME, _GIVING_WAY)
+        self.figures.setParent(self)
         self.buttons: dict[str, QPushButton] = {}
         self._in_use = ""
-        self.setModel(self.figures)
-        self.setProperty("kind", "figures")
         self.setAccessibleName(self.tr("Figures of each strategy"))
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.verticalHeader().hide()
-        header = self.horizontalHeader()
-        header.setSectionsClickable(False)
-        header.setHighlightSections(False)
-        header.setMinimumSectionSize(10)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
 
     def show_rows(self, rows: Sequence[BenchRow], in_use: str) -> None:
         """Show figures; `in_use` is the strategy that the panel has."""
@@ -221,31 +200,12 @@ class BenchTable(RefitsWords, QTableView):
         """As high as that; as narrow as it may be."""
         return QSize(260, self.sizeHint().height())
 
-    def _fit(self) -> None:
-        """Leave columns out that there is no room for."""
-        self.verticalHeader().setDefaultSectionSize(px(ROW_PX))
-        widths = {column: self._wanted(column) for column in range(USE + 1)}
-        shown = set(widths)
-        for column in _GIVING_WAY:
-            if sum(widths[each] for each in shown) <= self.viewport().width():
-                break
-            shown.discard(column)
-        for column, width in widths.items():
-            self.setColumnHidden(column, column not in shown)
-            if column != NAME:
-                self.setColumnWidth(column, width)
-        self.updateGeometry()
-
     def _wanted(self, column: int) -> int:
         """How wide a column would be."""
-        if column == USE:
-            widths = [button.sizeHint().width() for button in self.buttons.values()]
-            return max(widths, default=0) + px(_BESIDE_BUTTON_PX)
-        model, metrics = self.figures, self.fontMetrics()
-        texts = [model.index(row, column).data() for row in range(model.rowCount())]
-        texts.append(model.headerData(column, Qt.Orientation.Horizontal))
-        width = max(metrics.horizontalAdvance(text) for text in texts) + px(_BESIDE_PX)
-        return min(width, px(_NAME_PX)) if column == NAME else width
+        if column != USE:
+            return super()._wanted(column)
+        widths = [button.sizeHint().width() for button in self.buttons.values()]
+        return max(widths, default=0) + px(_BESIDE_BUTTON_PX)
 
     @Slot()
     def _on_used(self) -> None:

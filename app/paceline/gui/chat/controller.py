@@ -28,6 +28,7 @@ from paceline.gui.kit.translation import local
 from paceline.gui.state import figures
 from paceline.gui.state.chat_lines import title_text
 from paceline.gui.state.pair import PairModel
+from paceline.gui.state.programs import ProgramReplies
 from paceline.hosting.exit_reasons import DIED
 from paceline.messages import StepCommitted
 from paceline.run_record import INTERRUPTED
@@ -49,7 +50,7 @@ class ChatController(QObject):
         self._notices, self._actions = context.notices, context.actions
         self._send_key = context.settings.setting("send_key")
         self._chat.keeps = self._keeps = context.settings.setting("keeps_on_edit")
-        self._writer = ReplyWriter(context.pair, self)
+        self._writer = ReplyWriter(context.pair, context.programs, self)
         self._code = CodeSaver(context.save_file, context.window, self)
         self._shown_id = ""
         self._stays = False
@@ -62,6 +63,7 @@ class ChatController(QObject):
         signals.ended.connect(self._on_ended)
         signals.list_changed.connect(self._show_busy)  # titles are in its words
         context.pair.changed.connect(self._on_pair_changed)
+        context.programs.changed.connect(self._on_pair_changed)
         context.actions.stop.triggered.connect(session.stop)
         context.actions.regenerate.triggered.connect(self._on_regenerate)
         context.actions.renew.triggered.connect(self._on_renew)
@@ -397,9 +399,9 @@ class ChatController(QObject):
 class ReplyWriter(QObject):
     """Writes what is known of a reply into its view: status, figures, notes, errors."""
 
-    def __init__(self, pair: PairModel, parent: QObject) -> None:
+    def __init__(self, pair: PairModel, programs: ProgramReplies, parent: QObject) -> None:
         super().__init__(parent)
-        self._pair = pair
+        self._pair, self._programs = pair, programs
 
     def fill(self, view: ReplyView, reply: Reply) -> None:
         """Write all that is known into a view that has just been made."""
@@ -421,6 +423,9 @@ class ReplyWriter(QObject):
             if state.status == "loading":
                 words = self.tr("Waiting for the models: {:.0f} % loaded…")
                 view.set_status(words.format(state.fraction * 100))
+            elif self._programs.asker:
+                words = self.tr("{} is being answered; this message is next…")
+                view.set_status(words.format(self._programs.asker))
             else:
                 view.set_status(self.tr("Waiting for the engine…"))
         elif reply.status == "prefill" and reply.n_prompt:

@@ -42,8 +42,7 @@ class Card(QFrame):
     def set_title(self, title: str, remark: str = "") -> None:
         """Show a title, and a remark beside it."""
         say(self.title, title)
-        self.remark.setText(remark)
-        self.remark.setVisible(bool(remark))
+        say(self.remark, remark)
         self.setAccessibleName(title)
 
 

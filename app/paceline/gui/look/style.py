@@ -212,7 +212,7 @@ QFrame[kind="dropzone"][tone="accent"] { background: $accent_soft; border-color:
 
 PANEL, SIDEBAR, SPLITTER = "speculation_panel", "sidebar", "panes"
 PICKER, PICKER_PANE, DOWNLOADS = "picker", "picker_pane", "downloads"
-BENCH, RUN = "bench_dialog", "run_dialog"
+BENCH, RUN, REQUESTS = "bench_dialog", "run_dialog", "requests_dialog"
 """Names of the objects that their rules are for."""
 _RULE = re.compile(r"([^{}]+)(\{[^{}]*\})")
 # The panes have lines of their own; the handle is seen when the pointer is over it.
@@ -518,6 +518,7 @@ def whole_stylesheet(theme: Theme) -> str:
         within(DOWNLOADS, _FOLD + _PANEL),
         within(BENCH, _PLOT + _FOLD + _RUN + _BENCH),
         within(RUN, _PLOT + _FOLD + _RUN),
+        within(REQUESTS, _BENCH),
         _SPLITTER,
     )
     return _in_colours("".join(rules), theme)

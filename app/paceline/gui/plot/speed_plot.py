@@ -25,7 +25,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 from paceline.gui.kit.background import Slices
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.file_dialogs import PNG_SCALE
-from paceline.gui.kit.labels import YieldingLabel, text_label
+from paceline.gui.kit.labels import YieldingLabel, say, text_label
 from paceline.gui.kit.layouts import IconButton, column_of, row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.style import plot_stylesheet
@@ -327,6 +327,10 @@ class SpeedPlot(Card):
         self.plain_tokens_per_s = plain_tokens_per_s
         if not self.range.is_paused:
             self._draw()
+
+    def show_asker(self, asker: str) -> None:
+        """Say which program's reply is drawn; empty: it is one of the shown chat."""
+        say(self.remark, self.tr("for {}").format(asker) if asker else "")
 
     def draw(self, plain_tokens_per_s: float | None) -> None:
         """Draw, wherever the range is."""

@@ -87,8 +87,11 @@ class RunController(DialogOwner[RunDialog]):
     def open(self, message_id: str) -> None:
         """Show the run of a reply of the shown conversation."""
         reply = self._shown.full_reply(message_id)
-        if reply is None:
-            return
+        if reply is not None:
+            self.open_reply(reply)
+
+    def open_reply(self, reply: Reply) -> None:
+        """Show the run of any reply, with its steps."""
         dialog = self.dialog or self._make_dialog()
         self._show(reply)
         dialog.open()
@@ -136,6 +139,8 @@ class RunController(DialogOwner[RunDialog]):
             return
         obstacle = self.check.obstacle(self._record)
         words = said(obstacle.message, obstacle.hint) if obstacle is not None else ""
+        if self._record.message_id not in self._shown.conversation.messages:
+            words = self.tr("Only replies of the shown chat can be verified.")
         self.dialog.set_verify_obstacle(words)
 
     @Slot()
@@ -232,8 +237,10 @@ class RunController(DialogOwner[RunDialog]):
 
     @Slot()
     def _on_live_csv(self) -> None:
-        live = self._context.live.reply
-        if live and (reply := self._shown.full_reply(live.message_id)):
+        live, reply = self._context.live, self._context.live.reply
+        if reply is not None and not live.asker:
+            reply = self._shown.full_reply(reply.message_id)
+        if reply is not None:
             self._save_steps(self._context.window, to_record(reply))
 
     def _save_plot(self, plot: SpeedPlot) -> None:

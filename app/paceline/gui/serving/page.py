@@ -36,9 +36,9 @@ class StateRow(QWidget):
         self.copy = CopyButton()
         self.copy.setAccessibleName(self.tr("Copy the address"))
         row_of(
-            (self.pill, 0, Qt.AlignmentFlag.AlignTop),
+            self.pill,
             (self.words, 1),
-            (self.copy, 0, Qt.AlignmentFlag.AlignTop),
+            self.copy,
             on=self,
             margins=(px(20), 0, 0, 0),
             spacing=STEP,

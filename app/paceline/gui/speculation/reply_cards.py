@@ -41,7 +41,7 @@ class HeadlineCard(Card):
         super().__init__()
         self.setAccessibleName(self.tr("Speed"))
         self.speed = text_label("", "big")
-        self._unit = text_label(self.tr("tokens/s"), "muted")
+        self._unit = styled(YieldingLabel(keeps=8), role="muted")
         self.ratio = text_label("", "ratio")
         self.ratio.setToolTip(self.tr("How many times as fast as without drafts"))
         self.plain = styled(YieldingLabel(), role="small")
@@ -69,6 +69,8 @@ class HeadlineCard(Card):
     def show_headline(self, headline: Headline) -> None:
         """Show these figures."""
         self.speed.setText(headline.speed or "–")
+        unit = self.tr("tokens/s for {}") if headline.asker else self.tr("tokens/s")
+        self._unit.setText(unit.format(headline.asker))
         self.plain.setText(headline.plain)
         self.ratio.setText(headline.ratio)
         set_look(self.ratio, tone=headline.tone)

@@ -102,6 +102,7 @@ class Actions(QObject):
         self.chat_template = self._make(self.tr("Chat t&emplate…"))
         self.benchmark = self._make(self.tr("&Benchmark…"), "Ctrl+Shift+P")
         self.serve = self._make_switch(self.tr("Ser&ve other programs"))
+        self.requests = self._make(self.tr("Re&quests of other programs…"))
 
     def fill(self, menus: QMenuBar) -> QMenu:
         """Put the actions into menus; returns the one about models."""
@@ -134,7 +135,7 @@ class Actions(QObject):
         models.addSeparator()
         models.addActions([self.chat_template, self.benchmark])
         models.addSeparator()
-        models.addAction(self.serve)
+        models.addActions([self.serve, self.requests])
         view = menus.addMenu(self.tr("&View"))
         view.addActions([self.sidebar, self.panel, self.token_colours, self.wrap_code])
         view.addSeparator()

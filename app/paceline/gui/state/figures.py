@@ -37,13 +37,17 @@ _tr = translator("Figures")
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """The large figures of the panel; empty texts where nothing is known."""
+    """The large figures of the panel; empty texts where nothing is known.
+
+    `asker` is the program whose reply they are of; empty: it is the shown chat's.
+    """
 
     speed: str = ""
     plain: str = ""
     ratio: str = ""
     sentence: str = ""
     tone: SpeedupVerdict = "even"
+    asker: str = ""
 
 
 def speed_text(tokens_per_s: float) -> str:

@@ -1,5 +1,8 @@
 """The figures of one reply while it grows: fed by events, shown at the pace of one timer.
 
+It is a reply of the shown chat, or one for another program: what is generated is shown, whoever
+asked. What the chat would show meanwhile follows when that reply is over.
+
 Events arrive hundreds of times per second, which no one can see; so `add` only stores, and a timer
 lets the widgets draw. It runs only while a reply runs.
 """
@@ -19,7 +22,8 @@ from paceline.gui.state.figures import Headline, asks_drafter, headline
 from paceline.gui.state.metrics import StepMetrics
 from paceline.gui.state.sources import Sources
 from paceline.hosting.broker import EngineEvent
-from paceline.messages import ControlReported, PairLoaded, StepCommitted
+from paceline.messages import ControlReported, Event, PairLoaded, StepCommitted
+from paceline.server.journal import Entry
 
 REFRESH_MS = 150
 TICKS_PER_REFRESH = 3
@@ -31,6 +35,7 @@ class LiveFigures(QObject):
 
     Attributes:
         reply: The reply whose figures these are.
+        asker: The program whose reply it is; empty: it is one of the shown chat.
     """
 
     refreshed = Signal()
@@ -49,6 +54,9 @@ class LiveFigures(QObject):
         self.pair: PairLoaded | None = None
         """The loaded models, as the engine described them."""
         self.reply: Reply | None = None
+        self.asker = ""
+        self._is_held = False
+        self._put_off: tuple[Reply | None] | None = None
         self._n_ticks = 0
         self._timer = QTimer(self, interval=REFRESH_MS)
         self._timer.timeout.connect(self._on_tick)
@@ -71,20 +79,70 @@ class LiveFigures(QObject):
         title = self.sources.title(used[0]) if len(used) == 1 else self.tr("Speculation")
         asks = asks_drafter(reply)
         shown = headline(self.metrics, title, reply.stats, asks=asks)
+        shown = replace(shown, asker=self.asker)
         phase = self.decisions.phase
         if phase is None:
             return shown
         return replace(shown, sentence=said(phase_words(phase, self.sources.title)))
 
     def show(self, reply: Reply | None) -> None:
-        """Take over all that is known of a reply; None: there is none."""
-        self.reply = reply
-        self.metrics.clear()
-        self.decisions.clear()
+        """Take over all that is known of a chat's reply; None: there is none.
+
+        While a program's reply grows, that waits for its end.
+        """
+        if self._is_held:
+            self._put_off = (reply,)
+            return
+        self._take(reply, "")
         if reply is not None:
             for step in reply.last_part:
                 self.add(step)
-        if reply is not None and not reply.has_ended:
+        self._begin(is_growing=reply is not None and not reply.has_ended)
+
+    def follow(self, reply: Reply, asker: str) -> None:
+        """Show a program's reply from its first step on, which `add` brings."""
+        self._is_held = True
+        self._take(reply, asker)
+        self._begin(is_growing=True)
+
+    def leave(self, reply: Reply) -> None:
+        """A program's reply is over: its figures stay until a chat's reply is to be shown."""
+        if self.reply is not reply:
+            return
+        self._is_held = False
+        put_off, self._put_off = self._put_off, None
+        if put_off is not None:
+            self.show(*put_off)
+        else:
+            self.finish()
+
+    @Slot(object)
+    def on_program_began(self, entry: Entry) -> None:
+        """A program's reply begins."""
+        self.follow(entry.reply, entry.caller.short)
+
+    @Slot(object, object)
+    def on_program_grew(self, entry: Entry, event: Event) -> None:
+        """Something happened in the turn of a program's reply."""
+        if entry.reply is not self.reply:
+            return
+        if isinstance(event, StepCommitted):
+            self.add(event)
+        elif isinstance(event, ControlReported):
+            self.show_report(entry.reply, event)
+
+    @Slot(object)
+    def on_program_ended(self, entry: Entry) -> None:
+        """A program's reply is over."""
+        self.leave(entry.reply)
+
+    def _take(self, reply: Reply | None, asker: str) -> None:
+        self.reply, self.asker = reply, asker
+        self.metrics.clear()
+        self.decisions.clear()
+
+    def _begin(self, *, is_growing: bool) -> None:
+        if is_growing:
             self._n_ticks = TICKS_PER_REFRESH - 1  # draw the first figures with the first bars
             self._timer.start()
         else:
