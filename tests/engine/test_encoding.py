@@ -93,7 +93,9 @@ def test_tools_are_in_the_prompt() -> None:
     answer = encoded(bench, Chat(HI, tools=ToolUse((Tool("weather", "Tells the weather."),))))
     assert "Tells the weather." in answer.text
     assert b"".join(answer.pieces).decode() == answer.text
-    assert isinstance(bench.ask(prompt=Chat(HI, tools=ToolUse((Tool("weather"),)))), TurnFinished)
+    assert isinstance(
+        bench.ask(prompt=Chat(HI, tools=ToolUse((Tool("weather"),), "none"))), TurnFinished
+    )
 
 
 @pytest.mark.parametrize(
