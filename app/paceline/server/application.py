@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.responses import Response
 from starlette.routing import Route
 
 from paceline.server.anthropic.messages import count_tokens, messages
 from paceline.server.context import Context
-from paceline.server.errors import ApiError
+from paceline.server.errors import ApiError, fault, log_fault
 from paceline.server.guard import Access, Guard
+from paceline.server.hang_ups import HangUps
 from paceline.server.llama.completion import completion, infill
 from paceline.server.llama.props import props
 from paceline.server.llama.tokens import apply_template, detokenize, tokenize
@@ -27,9 +26,7 @@ from paceline.server.streams import json_response
 
 if TYPE_CHECKING:
     from starlette.requests import Request
-
-
-_logger = logging.getLogger(__name__)
+    from starlette.types import ASGIApp
 
 
 async def health(request: Request) -> Response:
@@ -64,7 +61,7 @@ ROUTES = (
 )
 
 
-def make_application(context: Context, access: Access) -> Starlette:
+def make_application(context: Context, access: Access) -> ASGIApp:
     """Return the application.
 
     Args:
@@ -73,7 +70,6 @@ def make_application(context: Context, access: Access) -> Starlette:
     """
     application = Starlette(
         routes=ROUTES,
-        middleware=[Middleware(Guard, access=access)],
         exception_handlers={
             ApiError: _refuse,
             HTTPException: _refuse_path,
@@ -82,19 +78,19 @@ def make_application(context: Context, access: Access) -> Starlette:
     )
     application.router.redirect_slashes = False
     application.state.context = context
-    return application
+    return Guard(HangUps(application), access)
 
 
 async def _refuse(request: Request, error: Exception) -> Response:
     assert isinstance(error, ApiError)
-    return json_response(error.body(request.url.path), error.status, error.headers)
+    return json_response(error.body(request.scope["path"]), error.status, error.headers)
 
 
 async def _refuse_path(request: Request, error: Exception) -> Response:
     """Answer for a path or a method that there is not."""
     assert isinstance(error, HTTPException)
     known = ", ".join(route.path for route in ROUTES)
-    path, method = request.url.path, request.method
+    path, method = request.scope["path"], request.method
     what = f"{path:.80} cannot be asked by {method}" if error.status_code == 405 else (
         f"There is no {path:.80}"
     )  # fmt: skip
@@ -105,8 +101,6 @@ async def _refuse_path(request: Request, error: Exception) -> Response:
 
 async def _tell_of_fault(request: Request, error: Exception) -> Response:
     """Answer for a fault of ours; the log has it, without words of the request."""
-    _logger.error("a request failed: %s", type(error).__name__, exc_info=error)
-    fault = ApiError(
-        500, "bug", "Something unexpected went wrong in Paceline. Its log file tells more."
-    )
-    return json_response(fault.body(request.url.path), 500)
+    log_fault("a request", error)
+    told = fault()
+    return json_response(told.body(request.scope["path"]), told.status)

@@ -50,20 +50,28 @@ class Question:
         with contextlib.suppress(RuntimeError):  # the loop has ended, and with it who asked
             self._loop.call_soon_threadsafe(self._has_come.set)
 
-    async def events(self, timeout: float | None = None) -> AsyncGenerator[Event | None]:
+    async def events(
+        self, patience: float | None = None, silence: float | None = None
+    ) -> AsyncGenerator[Event | None]:
         """Yield every event as it comes, up to the answer; cancel the request if left earlier.
 
         Args:
-            timeout: Seconds; None is yielded whenever nothing came for so long.
+            patience: Seconds; None is yielded once when nothing came for so long at first.
+            silence: The same from then on, each time.
         """
+        timeout = patience
         try:
             while True:
                 while not self._events:
                     self._has_come.clear()
                     try:
-                        await asyncio.wait_for(self._has_come.wait(), timeout)
+                        # `wait_for` of Python 3.11 can lose a cancellation.
+                        async with asyncio.timeout(timeout):
+                            await self._has_come.wait()
                     except TimeoutError:
+                        timeout = silence
                         yield None
+                timeout = silence
                 event = self._events.popleft()
                 yield event
                 if event is self.ticket.answer and not self._events:
@@ -114,7 +122,8 @@ class Desk:
         """
         if self._is_closing:
             raise ending()
-        if self.n_waiting >= self._longest:
+        n_next = int(self._client.running is None)  # the engine takes one of them right away
+        if self.n_waiting >= self._longest + n_next:
             raise ApiError(
                 429,
                 "queue_full",

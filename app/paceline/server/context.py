@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from paceline.server.served import Defaults, Models
 
 _LONGEST_NAME = 60
+_NOT_IN_NAMES = re.compile(r"[^!-+\--~]")
 
 
 @dataclass(slots=True)
@@ -51,7 +53,7 @@ class Context:
     def caller(request: Request) -> Caller:
         """Return who asks."""
         agent = visible(request.headers.get("user-agent", "").strip())
-        return Caller(agent[:_LONGEST_NAME] or "?", request.url.path)
+        return Caller(agent[:_LONGEST_NAME] or "?", request.scope["path"])
 
     @staticmethod
     async def body(request: Request) -> bytes:
@@ -61,17 +63,15 @@ class Context:
             ApiError: It is too large, or does not come.
         """
         body = bytearray()
+        declared = request.headers.get("content-length", "0")
+        if int(declared) > LARGEST_BODY:
+            raise _too_large()
         try:
             async with asyncio.timeout(BODY_S):
                 async for part in request.stream():
                     body += part
                     if len(body) > LARGEST_BODY:
-                        raise ApiError(
-                            413,
-                            "body_too_large",
-                            f"The body is larger than {LARGEST_BODY >> 20} MB.",
-                            headers={"connection": "close"},
-                        )
+                        raise _too_large()
         except TimeoutError:
             raise ApiError(
                 408, "body_too_slow", "The body did not come in time.",
@@ -101,6 +101,10 @@ class Context:
         return answer if isinstance(answer, PromptRendered) else None
 
 
+def _too_large() -> ApiError:
+    return ApiError(413, "body_too_large", f"The body is larger than {LARGEST_BODY >> 20} MB.")
+
+
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 """How much is to be reasoned, as APIs say it."""
 _LEVELS = ("off", "low", "medium", "high", "max")
@@ -128,6 +132,5 @@ def nearest(think: str, choices: tuple[str, ...]) -> str:
 
 def ignored_header(names: tuple[str, ...]) -> dict[str, str]:
     """Return the header that names fields which are not known."""
-    shown = ", ".join(visible(name)[:_LONGEST_NAME] for name in names[:_LONGEST_NAME])
-    safe = shown.encode("ascii", "replace").decode()
-    return {"x-paceline-ignored": safe} if names else {}
+    shown = (_NOT_IN_NAMES.sub("?", name[:_LONGEST_NAME]) or "?" for name in names[:_LONGEST_NAME])
+    return {"x-paceline-ignored": ", ".join(shown)} if names else {}

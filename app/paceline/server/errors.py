@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import traceback
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,13 +30,18 @@ _TYPES = {
     401: "authentication_error",
     403: "permission_error",
     404: "not_found_error",
+    405: "invalid_request_error",
+    408: "timeout_error",
     413: "request_too_large",
     415: "invalid_request_error",
     429: "rate_limit_error",
+    431: "invalid_request_error",
     503: "overloaded_error",
 }
 ANTHROPIC = "/v1/messages"
 """What the paths begin with whose errors have Anthropic's form; all others have OpenAI's."""
+
+_logger = logging.getLogger(__name__)
 
 
 class ApiError(Exception):
@@ -96,3 +103,19 @@ def from_engine(code: str, message: str, hint: str) -> ApiError:
 def of_value(field: str, error: UserError) -> ApiError:
     """Return the error about a field with a value that it cannot have."""
     return refused(field, str(error))
+
+
+def log_fault(what: str, error: BaseException) -> None:
+    """Log an error that is a fault of the program: its kind and place, none of its words.
+
+    They may be those of a prompt.
+    """
+    places = "".join(traceback.format_tb(error.__traceback__))
+    _logger.error("%s failed: %s\n%s", what, type(error).__name__, places)
+
+
+def fault() -> ApiError:
+    """Return what a program is told of such an error."""
+    return ApiError(
+        500, "bug", "Something unexpected went wrong in Paceline. Its log file tells more."
+    )

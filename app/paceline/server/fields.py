@@ -12,7 +12,7 @@ from paceline.errors import UserError
 from paceline.messages import LogitBias, SamplingParams
 from paceline.parameters import check_fields
 from paceline.server.errors import of_value, refused
-from paceline.server.limits import LONGEST_STOP, MOST_BIASES, MOST_STOPS
+from paceline.server.limits import DEEPEST, LONGEST_STOP, MOST_BIASES, MOST_STOPS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,9 +41,11 @@ def read(kind: type[T], body: bytes) -> tuple[T, tuple[str, ...]]:
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise refused("", f"The body is not JSON: {error}.", "invalid_json") from None
     except RecursionError:
-        raise refused("", "The body is nested too deeply.", "invalid_json") from None
+        raise _too_deep() from None
     if not isinstance(data, dict):
         raise refused("", "The body must be a JSON object.", "invalid_json")
+    if _is_deep(body, data):
+        raise _too_deep()
     given = {name: value for name, value in data.items() if value is not None}
     names = {field.encode_name for field in msgspec.structs.fields(kind)}
     try:
@@ -51,8 +53,27 @@ def read(kind: type[T], body: bytes) -> tuple[T, tuple[str, ...]]:
     except msgspec.ValidationError as error:
         raise _explained(str(error)) from None
     except RecursionError:
-        raise refused("", "The body is nested too deeply.", "invalid_json") from None
+        raise _too_deep() from None
     return request, tuple(name for name in given if name not in names)
+
+
+def _too_deep() -> Exception:
+    return refused("", f"The body is nested deeper than {DEEPEST} levels.", "invalid_json")
+
+
+def _is_deep(body: bytes, data: object) -> bool:
+    """Whether there are more levels than allowed, of which most bodies have not even brackets."""
+    if body.count(b"[") + body.count(b"{") <= DEEPEST:
+        return False
+    level: list[Any] = [data]
+    for _ in range(DEEPEST):
+        level = [
+            inner
+            for each in level
+            for inner in (each.values() if isinstance(each, dict) else each)
+            if isinstance(inner, (dict, list))
+        ]
+    return bool(level)
 
 
 def _explained(error: str) -> Exception:

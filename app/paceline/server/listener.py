@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import logging
 import socket
@@ -12,12 +13,17 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from paceline.errors import UserError
-from paceline.server.limits import IDLE_S, LARGEST_HEAD, MOST_CONNECTIONS
+from paceline.server.connection import Connection
+from paceline.server.errors import log_fault
+from paceline.server.limits import IDLE_S, LARGEST_HEAD
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from starlette.types import ASGIApp
 
-_logger = logging.getLogger(__name__)
+_DROP_S = 0.5
+"""Seconds for the last words to those whose connections end."""
 
 
 class Listener:
@@ -40,6 +46,7 @@ class Listener:
         self.host = host
         self.port: int = self._socket.getsockname()[1]
         self._server: uvicorn.Server | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
 
     @property
@@ -56,15 +63,15 @@ class Listener:
         """
         config = uvicorn.Config(
             application,
-            http="h11",
+            http=Connection,
             ws="none",
             lifespan="off",
             log_config=None,
-            log_level=logging.WARNING,
+            # It would write to stderr; what goes wrong is answered and logged here.
+            log_level=logging.CRITICAL,
             access_log=False,
             proxy_headers=False,
             server_header=False,
-            limit_concurrency=MOST_CONNECTIONS,
             timeout_keep_alive=IDLE_S,
             h11_max_incomplete_event_size=LARGEST_HEAD,
         )
@@ -86,6 +93,9 @@ class Listener:
         self._server.should_exit = True
         if at_once:
             self._server.force_exit = True
+            if self._loop is not None:
+                with contextlib.suppress(RuntimeError):  # it has ended
+                    self._loop.call_soon_threadsafe(self._drop, self._server, self._loop)
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until the thread has ended; False: it has not in so many seconds."""
@@ -95,10 +105,28 @@ class Listener:
         return not self._thread.is_alive()
 
     def _run(self, server: uvicorn.Server) -> None:
+        async def serve() -> None:
+            self._loop = asyncio.get_running_loop()
+            self._loop.set_exception_handler(_log)
+            await server.serve(sockets=[self._socket])
+
         try:
-            asyncio.run(server.serve(sockets=[self._socket]))
-        except Exception:
-            _logger.exception("the server ended unexpectedly")
+            asyncio.run(serve())
+        except Exception as error:  # noqa: BLE001 - all that is left to do
+            log_fault("the server", error)
+
+    @staticmethod
+    def _drop(server: uvicorn.Server, loop: asyncio.AbstractEventLoop) -> None:
+        """End the connections soon; from Python 3.12 on the server waits for them."""
+        for connection in list(server.server_state.connections):
+            loop.call_later(_DROP_S, connection.transport.abort)
+
+
+def _log(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Log what nothing has caught."""
+    error = context.get("exception")
+    if error is not None:
+        log_fault("the server", error)
 
 
 def _bound(host: str, port: int) -> socket.socket:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import TYPE_CHECKING
 
 from paceline.hosting.broker import Priority
@@ -12,6 +13,8 @@ from paceline.server.served import Current, Served, model_id
 
 if TYPE_CHECKING:
     from paceline.server.asking import Desk
+
+_logger = logging.getLogger(__name__)
 
 
 class OnePair:
@@ -54,7 +57,8 @@ class OnePair:
         with self._desk.asking(self._load, "", Priority.PERSON) as question:
             answer = await question.answer()
         if isinstance(answer, LoadFailed):
-            raise _not_loaded(answer.message)
+            _logger.warning("the models were not loaded again: %s", answer.message)
+            raise _not_loaded(f"It could not be loaded again ({answer.code}).")
         if isinstance(answer, EngineDied):
             raise _not_loaded(answer.reason)
 

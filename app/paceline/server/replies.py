@@ -27,9 +27,9 @@ from paceline.messages import (
 )
 from paceline.params import Prompting, ReplySettings
 from paceline.run_record import RunError
-from paceline.server.errors import ApiError, from_engine
+from paceline.server.errors import ApiError, fault, from_engine
 from paceline.server.journal import Entry
-from paceline.server.limits import ALIVE_S
+from paceline.server.limits import ALIVE_S, PATIENCE_S
 from paceline.server.pieces import Piece, Pieces, PlainPieces, Reasoning
 
 if TYPE_CHECKING:
@@ -152,6 +152,9 @@ class RunningReply:
         except ApiError as error:
             self._fail(error.code, error.message)
             raise
+        except Exception:
+            self._fail("bug", fault().message)
+            raise
         except (asyncio.CancelledError, GeneratorExit):
             if self.finished is None:
                 self._fail("hung-up", "The program hung up.")
@@ -176,7 +179,7 @@ class RunningReply:
     async def _follow(self, question: Question) -> AsyncGenerator[Begun | Waits | Grown]:
         pieces: Pieces | PlainPieces = PlainPieces()
         held = Grown(())
-        async with aclosing(question.events(ALIVE_S)) as events:
+        async with aclosing(question.events(PATIENCE_S, ALIVE_S)) as events:
             async for event in events:
                 if event is None:
                     yield Waits(_waiting(question, self.record))
@@ -208,6 +211,8 @@ class RunningReply:
                         n_ready = max(len(likely) - 1, 0)
                         yield Grown(self._noted(found), likely[:n_ready], ends[:n_ready])
                         held = Grown((), likely[n_ready:], ends[n_ready:])
+                    case TurnFinished(reason="cancelled"):
+                        raise ApiError(503, "cancelled", "The reply was stopped at Paceline.")
                     case TurnFinished():
                         if event.reason == "eog":
                             held = Grown(())

@@ -1,24 +1,20 @@
-"""Server-sent events, and work that ends when the program hangs up."""
+"""Responses: JSON, and server-sent events."""
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import msgspec
 from starlette.responses import Response, StreamingResponse
 
-from paceline.server.errors import ApiError
-from paceline.server.limits import PATIENCE_S
+from paceline.server.errors import ApiError, fault, log_fault
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Mapping
+    from collections.abc import AsyncGenerator, Mapping
 
     from starlette.requests import Request
-
-T = TypeVar("T")
-_END = object()
+    from starlette.types import Receive, Scope, Send
 
 
 def as_json(data: object) -> bytes:
@@ -51,36 +47,13 @@ def comment(words: str) -> bytes:
     return f": {words}\n\n".encode()
 
 
-async def attended(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """Return what the work returns; cancel it when the program hangs up.
-
-    Args:
-        request: Its body has been read.
-        work: What takes long.
-    """
-    task = asyncio.ensure_future(work)
-    watching = asyncio.ensure_future(_hung_up(request))
-    try:
-        await asyncio.wait({task, watching}, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        watching.cancel()
-        if not task.done():
-            task.cancel()
-    return await task
-
-
-async def _hung_up(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
-
-
 async def streamed(
     request: Request, events: AsyncGenerator[bytes, None], headers: Mapping[str, str] | None = None
 ) -> Response:
     """Return a response of server-sent events.
 
-    The first event is waited for, but not long: a request that is refused at once gets a status of
-    its own. An error that comes later is an event.
+    A request that is refused before the first event gets a status of its own. An error that comes
+    later is an event.
 
     Args:
         request: Its path tells the form of errors.
@@ -90,31 +63,43 @@ async def streamed(
     Raises:
         ApiError: The request is refused.
     """
-    path = request.url.path
-    first: asyncio.Future[Any] = asyncio.ensure_future(anext(events, _END))
-    watching = asyncio.ensure_future(_hung_up(request))
-    try:
-        await asyncio.wait(
-            {first, watching}, timeout=PATIENCE_S, return_when=asyncio.FIRST_COMPLETED
-        )
-    except asyncio.CancelledError:
-        first.cancel()
-        raise
-    finally:
-        watching.cancel()
-    if first.done() and first.exception() is not None:
-        await first  # raises it
-
-    async def all_of_them() -> AsyncIterator[bytes]:
-        async with aclosing(events):
-            try:
-                found = await first
-                while found is not _END:
-                    yield found
-                    found = await anext(events, _END)
-            except ApiError as error:
-                name = "error" if error.body(path).get("type") == "error" else ""
-                yield event(error.body(path), name)
-
     told = {"cache-control": "no-cache", "x-accel-buffering": "no", **(headers or {})}
-    return StreamingResponse(all_of_them(), 200, told, "text/event-stream")
+    first = await anext(events, b"")
+    return _Events(first, events, request.scope["path"], told)
+
+
+class _Events(StreamingResponse):
+    """A response of events, the first of which is there."""
+
+    def __init__(
+        self,
+        first: bytes,
+        events: AsyncGenerator[bytes, None],
+        path: str,
+        headers: Mapping[str, str],
+    ) -> None:
+        self._events = events
+        self._written = self._write(first, path)
+        super().__init__(self._written, 200, headers, "text/event-stream")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the events; `HangUps` cancels this."""
+        del scope, receive
+        async with aclosing(self._events), aclosing(self._written):
+            await self.stream_response(send)
+
+    async def _write(self, first: bytes, path: str) -> AsyncGenerator[bytes, None]:
+        yield first
+        try:
+            async for each in self._events:
+                yield each
+        except ApiError as error:
+            yield _failed(error, path)
+        except Exception as error:  # noqa: BLE001 - the status has been sent
+            log_fault("a stream", error)
+            yield _failed(fault(), path)
+
+
+def _failed(error: ApiError, path: str) -> bytes:
+    body = error.body(path)
+    return event(body, "error" if body.get("type") == "error" else "")

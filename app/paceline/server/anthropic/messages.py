@@ -22,7 +22,7 @@ from paceline.server.context import Context, Effort, ignored_header, think_of
 from paceline.server.fields import read, read_stops
 from paceline.server.openai.figures import own_figures, timings
 from paceline.server.replies import Begun, Grown, RunningReply, Waits
-from paceline.server.streams import attended, comment, event, json_response, streamed
+from paceline.server.streams import comment, event, json_response, streamed
 from paceline.server.turns import SamplingFields, continued, make_turn
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ async def messages(request: Request) -> Response:
     headers = ignored_header(ignored)
     if body.stream:
         return await streamed(request, _stream(reply), headers)
-    return json_response(await attended(request, _whole(reply)), headers=headers)
+    return json_response(await _whole(reply), headers=headers)
 
 
 async def count_tokens(request: Request) -> Response:

@@ -17,7 +17,7 @@ from paceline.server.openai.completions import PromptIn, read_prompts
 from paceline.server.openai.figures import own_figures, timings
 from paceline.server.pieces import Answer
 from paceline.server.replies import Grown, RunningReply, Waits
-from paceline.server.streams import attended, comment, event, json_response, streamed
+from paceline.server.streams import comment, event, json_response, streamed
 from paceline.server.turns import SamplingFields, make_turn
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ async def _answer(
     headers = ignored_header(ignored)
     if body.stream:
         return await streamed(request, _told(reply, body), headers)
-    return json_response(await attended(request, _whole(reply, body)), headers=headers)
+    return json_response(await _whole(reply, body), headers=headers)
 
 
 async def _whole(reply: RunningReply, body: ReplyRequest) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from paceline.server.openai.messages import (
 )
 from paceline.server.pieces import Answer, Reasoning
 from paceline.server.replies import Begun, Grown, RunningReply
-from paceline.server.streams import attended, json_response, streamed
+from paceline.server.streams import json_response, streamed
 from paceline.server.turns import SamplingFields, continued, make_turn, turns_of
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ async def chat_completions(request: Request) -> Response:
     if body.stream:
         events = told(replies, head, _choice, has_usage=wants_usage(body.stream_options))
         return await streamed(request, events, headers)
-    whole = await attended(request, _whole(replies, head))
+    whole = await _whole(replies, head)
     return json_response(whole, headers=headers)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from paceline.messages import FinishReason
     from paceline.server.served import Served
 
-_REASONS: dict[FinishReason, str] = {"eog": "stop", "stop": "stop", "cancelled": "stop"}
+_REASONS: dict[FinishReason, str] = {"eog": "stop", "stop": "stop"}
 """Why a reply ended, in OpenAI's words; otherwise by its length."""
 
 

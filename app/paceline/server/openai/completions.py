@@ -19,7 +19,7 @@ from paceline.server.openai.choices import (
 )
 from paceline.server.pieces import Answer
 from paceline.server.replies import Begun, Grown, RunningReply
-from paceline.server.streams import attended, json_response, streamed
+from paceline.server.streams import json_response, streamed
 from paceline.server.turns import SamplingFields, make_turn, turns_of
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ async def completions(request: Request) -> Response:
         has_usage = wants_usage(body.stream_options)
         events = told(replies, head, _choices(echoes), has_usage=has_usage)
         return await streamed(request, events, headers)
-    whole = await attended(request, _whole(replies, echoes, head))
+    whole = await _whole(replies, echoes, head)
     return json_response(whole, headers=headers)
 
 

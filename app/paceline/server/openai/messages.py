@@ -8,6 +8,7 @@ import msgspec
 
 from paceline.content import ChatMessage, Content, Text, Tool, ToolCall, ToolUse
 from paceline.server.errors import refused
+from paceline.server.limits import MOST_MESSAGES
 from paceline.server.tools import new_tool, tool_use
 
 
@@ -102,6 +103,8 @@ def read_messages(given: list[MessageIn], field: str = "messages") -> tuple[Chat
     """
     if not given:
         raise refused(field, f"{field} is empty.")
+    if len(given) > MOST_MESSAGES:
+        raise refused(field, f"There may be {MOST_MESSAGES:,} messages at most.")
     return tuple(_read_message(message, f"{field}[{i}]") for i, message in enumerate(given))
 
 

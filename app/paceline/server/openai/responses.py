@@ -23,7 +23,7 @@ from paceline.server.openai.response_input import (
     read_tools,
 )
 from paceline.server.replies import Begun, Grown, RunningReply, Waits
-from paceline.server.streams import attended, comment, event, json_response, streamed
+from paceline.server.streams import comment, event, json_response, streamed
 from paceline.server.turns import SamplingFields, continued, make_turn
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ async def responses(request: Request) -> Response:
     headers = ignored_header(ignored)
     if body.stream:
         return await streamed(request, telling.stream(), headers)
-    return json_response(await attended(request, telling.whole()), headers=headers)
+    return json_response(await telling.whole(), headers=headers)
 
 
 # ----------------------------------------------------------------------------------------- request
