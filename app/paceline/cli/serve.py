@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import ipaddress
 import os
+import re
 import signal
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -58,6 +59,7 @@ KEY_VARIABLE = "PACELINE_API_KEY"
 QUEUE = 16
 _MOST_KEY_BYTES = 4_096
 _LOOK_S = 0.2
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\sA-Z/?#@*,]+")
 _SAMPLING = tuple(parameters_of(SamplingParams).values())
 _REPLY = tuple(
     each for each in parameters_of(ReplySettings).values() if each.name != "system_prompt"
@@ -132,7 +134,7 @@ def run(args: argparse.Namespace) -> int:
     """
     with Interrupts() as interrupts, _terminations() as asked_to_end:
         paths = Paths.from_environment()
-        who = {"key": read_key(args), "origins": tuple(args.allow_origin), "queue": args.queue}
+        who = {"key": read_key(args), "origins": read_origins(args), "queue": args.queue}
         load = _read_load(args, paths)
         defaults = _read_defaults(args)
         # Starlette and uvicorn take 0.1 s to import, which wrong usage does not need.
@@ -222,6 +224,22 @@ def read_key(args: argparse.Namespace) -> str:
             f"Give one by --api-key-file or the variable {KEY_VARIABLE}.",
         )
     return key
+
+
+def read_origins(args: argparse.Namespace) -> tuple[str, ...]:
+    """Return the pages that may ask.
+
+    Raises:
+        UsageError: One is no page's address as browsers tell it.
+    """
+    wrong = next((each for each in args.allow_origin if not _ORIGIN.fullmatch(each)), None)
+    if wrong is not None:
+        raise UsageError(
+            "bad-origin",
+            f"“{wrong}” is no page's address as browsers tell it.",
+            "Give scheme, host and port alone, in small letters, such as http://localhost:3000.",
+        )
+    return tuple(args.allow_origin)
 
 
 def _is_loopback(host: str) -> bool:

@@ -9,19 +9,36 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
 
 from paceline.server.errors import ApiError
+from paceline.server.limits import LARGEST_HEAD, MOST_HEADERS
 from paceline.server.streams import json_response
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 OPEN_PATHS = ("/health",)
 """What is answered without a key."""
+_ONCE = (
+    "host",
+    "origin",
+    "authorization",
+    "x-api-key",
+    "content-type",
+    "content-length",
+    "transfer-encoding",
+    "access-control-request-method",
+    "access-control-request-headers",
+)
+_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^\[\]:]+)(?::([0-9]{1,5}))?", re.IGNORECASE)
+_HEADER_NAMES = re.compile(r"[\w!#$%&'*+.^`|~, -]*", re.ASCII)
+_PREFLIGHT_S = 600
 
 
 @dataclass(slots=True)
@@ -40,15 +57,12 @@ class Access:
     key: str = ""
     origins: tuple[str, ...] = ()
 
-    def check(self, path: str, headers: Headers) -> None:
-        """Refuse a request that may not be made.
+    def check_sender(self, headers: Headers) -> None:
+        """Refuse a request of a page that was not allowed, or to a name that is not the server's.
 
         Raises:
             ApiError: Says why.
         """
-        for name in ("host", "origin", "authorization", "x-api-key", "content-type"):
-            if len(headers.getlist(name)) > 1:
-                raise ApiError(400, "bad_header", f"There are two headers {name}.")
         origin = headers.get("origin")
         if origin is not None and origin not in self.origins:
             raise ApiError(
@@ -63,7 +77,19 @@ class Access:
                 "host_refused",
                 "The request calls this server by a name that is not its own. Use its address.",
             )
-        if self.key and path not in OPEN_PATHS and not self._has_key(headers):
+
+    def check_key(self, path: str, headers: Headers) -> None:
+        """Refuse a request without the key, or with another one beside it.
+
+        Raises:
+            ApiError: Says what to send.
+        """
+        if not self.key or path in OPEN_PATHS:
+            return
+        scheme, _, bearer = headers.get("authorization", "").partition(" ")
+        given = [headers.get("x-api-key", ""), bearer.strip() if scheme.lower() == "bearer" else ""]
+        right = [hmac.compare_digest(key.encode(), self.key.encode()) for key in given if key]
+        if not right or not all(right):
             raise ApiError(
                 401,
                 "invalid_api_key",
@@ -71,30 +97,28 @@ class Access:
                 headers={"www-authenticate": "Bearer"},
             )
 
-    def _has_key(self, headers: Headers) -> bool:
-        scheme, _, given = headers.get("authorization", "").partition(" ")
-        bearer = given.strip() if scheme.lower() == "bearer" else ""
-        found = headers.get("x-api-key", "") or bearer
-        return hmac.compare_digest(found.encode(), self.key.encode())
-
     def _knows(self, host: str) -> bool:
         """Whether a Host header names this server."""
-        name, _, port = host.rpartition(":")
-        if not port.isdecimal():
-            name, port = host, "80"
-        if int(port[:6]) != self.port:
+        found = _HOST.fullmatch(host)
+        if found is None or int(found[2] or 80) != self.port:
             return False
-        name = name.strip("[]").lower()
-        if name in ("localhost", self.host):
+        name = found[1].lower()
+        if name in ("localhost", f"[{self.host}]" if ":" in self.host else self.host):
             return True
         try:
-            return ipaddress.ip_address(name).is_loopback
+            address = ipaddress.ip_address(name.strip("[]"))
         except ValueError:
             return False
+        return address.is_loopback and (address.version == 6) == name.startswith("[")
 
 
 class Guard:
-    """Lets a request through, or answers it; ASGI middleware."""
+    """Lets a request through, or answers it; an ASGI application around another one.
+
+    Args:
+        app: Answers what is let through.
+        access: Who may ask.
+    """
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app = app
@@ -105,15 +129,45 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers, path = Headers(scope=scope), scope["path"]
+        headers, path, method = Headers(scope=scope), scope["path"], scope["method"]
+        answers = self._app
         try:
-            self._access.check(path, headers)
-            _check_type(scope["method"], headers)
+            _check_form(scope, headers)
+            self._access.check_sender(headers)
+            origin = headers.get("origin")
+            if origin is not None:
+                send = _inviting(send, origin)
+            if origin is not None and method == "OPTIONS":
+                answers = _preflight(headers)
+            else:
+                self._access.check_key(path, headers)
+                _check_type(method, headers)
         except ApiError as error:
-            response = json_response(error.body(path), error.status, error.headers)
-            await response(scope, receive, send)
-            return
-        await self._app(scope, receive, send)
+            answers = json_response(error.body(path), error.status, error.headers)
+        await answers(scope, receive, send)
+
+
+def _check_form(scope: Scope, headers: Headers) -> None:
+    """Refuse a request that two programs could read in two ways, or that is too large."""
+    size = len(scope["raw_path"]) + len(scope["query_string"])
+    size += sum(len(name) + len(value) for name, value in headers.raw)
+    if size > LARGEST_HEAD or len(headers.raw) > MOST_HEADERS:
+        raise ApiError(
+            431,
+            "headers_too_large",
+            f"There may be {MOST_HEADERS} headers at most, of {LARGEST_HEAD >> 10} KB together.",
+        )
+    for name in _ONCE:
+        if len(headers.getlist(name)) > 1:
+            raise _unclear(f"There are two headers {name}.")
+    if "content-length" in headers and "transfer-encoding" in headers:
+        raise _unclear("There is a Content-Length beside a Transfer-Encoding.")
+    if not scope["path"].startswith("/"):
+        raise ApiError(400, "bad_path", "The request's path does not begin with “/”.")
+
+
+def _unclear(message: str) -> ApiError:
+    return ApiError(400, "bad_header", message, headers={"connection": "close"})
 
 
 def _check_type(method: str, headers: Headers) -> None:
@@ -127,3 +181,29 @@ def _check_type(method: str, headers: Headers) -> None:
             "unsupported_media_type",
             "The body must be JSON, its Content-Type application/json.",
         )
+
+
+def _preflight(headers: Headers) -> Response:
+    """Tell a browser that an allowed page may ask; it sends no key with that question."""
+    told = {
+        "access-control-allow-methods": "GET, POST",
+        "access-control-max-age": str(_PREFLIGHT_S),
+    }
+    wanted = headers.get("access-control-request-headers", "")
+    if wanted and _HEADER_NAMES.fullmatch(wanted):
+        told["access-control-allow-headers"] = wanted
+    return Response(status_code=204, headers=told)
+
+
+def _inviting(send: Send, origin: str) -> Send:
+    """Let an allowed page read what is sent."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers["access-control-allow-origin"] = origin
+            headers["access-control-expose-headers"] = "retry-after, x-paceline-ignored"
+            headers.add_vary_header("origin")
+        await send(message)
+
+    return sending
