@@ -13,7 +13,7 @@ import pytest
 
 from paceline.server.application import make_application
 from paceline.server.context import Context
-from paceline.server.guard import Access
+from paceline.server.http.guard import Access
 from paceline.server.journal import Journal
 from paceline.server.metrics import Metrics
 from paceline.server.served import Defaults

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 from starlette.requests import Request
 
-from paceline.server import connection, context, listener
+from paceline.server import context, listener
 from paceline.server.application import make_application
 from paceline.server.context import Context
-from paceline.server.guard import Access
-from paceline.server.hang_ups import HangUps
+from paceline.server.http import connection
+from paceline.server.http.guard import Access
+from paceline.server.http.hang_ups import HangUps
 from paceline.server.limits import LARGEST_BODY
 from paceline.server.listener import Listener
 from paceline.server.streams import json_response

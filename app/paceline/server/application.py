@@ -12,8 +12,8 @@ from starlette.routing import Route
 from paceline.server.anthropic.messages import count_tokens, messages
 from paceline.server.context import Context
 from paceline.server.errors import ApiError, fault, log_fault
-from paceline.server.guard import Access, Guard
-from paceline.server.hang_ups import HangUps
+from paceline.server.http.guard import Access, Guard
+from paceline.server.http.hang_ups import HangUps
 from paceline.server.llama.completion import completion, infill
 from paceline.server.llama.props import props
 from paceline.server.llama.tokens import apply_template, detokenize, tokenize

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from paceline.server.application import make_application
 from paceline.server.asking import Desk
 from paceline.server.context import Context
-from paceline.server.guard import Access
+from paceline.server.http.guard import Access
 from paceline.server.journal import Journal
 from paceline.server.metrics import Metrics
 

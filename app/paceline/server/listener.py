@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from paceline.errors import UserError
-from paceline.server.connection import Connection
 from paceline.server.errors import log_fault
+from paceline.server.http.connection import Connection
 from paceline.server.limits import IDLE_S, LARGEST_HEAD
 
 if TYPE_CHECKING:

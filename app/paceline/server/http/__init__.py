@@ -1,0 +1,1 @@
+"""HTTP itself: who gets in, and connections that end in time."""
