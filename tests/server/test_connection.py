@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from starlette.requests import Request
@@ -225,7 +226,7 @@ def test_a_fault_is_answered_and_logged_without_words(
         async def names(self) -> tuple[str, ...]:
             raise ValueError(words)
 
-    work = Context(desk=None, models=Faulty(), defaults=None, journal=None)  # type: ignore[arg-type]
+    work = cast("Context", SimpleNamespace(models=Faulty()))
     application = make_application(work, Access("127.0.0.1", 0, "key"))
     with caplog.at_level(logging.DEBUG), listening(application) as url:
         answer = ask(url, "GET /v1/models", "x-api-key: key")
