@@ -93,7 +93,7 @@ def _read_message(message: MessageIn, field: str) -> Iterator[ChatMessage]:
             _need(block, "name", place)
             calls.append(ToolCall(block.id, block.name, as_json(block.input or {}).decode()))
     text = tuple(Text(block.text) for block in blocks if block.type == "text")
-    if text or message.role == "assistant":
+    if text or message.role == "assistant" or not blocks:
         reasoning = "".join(block.thinking for block in blocks)
         yield ChatMessage(message.role, text, tuple(calls), reasoning=reasoning)
 
