@@ -45,7 +45,8 @@ BUDGETS = {
     "engine/model": Size(13, 1_400),
     # Marks and forms of calls are learned from the template, tools that it cannot write are text,
     # and pieces of a prompt go on without a blank; a gap with the files beside it has a file.
-    "engine/prompt": Size(13, 1_540),
+    # Calls that a template does not write are said.
+    "engine/prompt": Size(13, 1_600),
     "engine/sameness": Size(5, 610),
     "engine/sample": Size(8, 780),
     # Every keyword of JSON Schema is carried out or refused by name, with its arguments.

@@ -17,6 +17,7 @@ from engine.test_service import Bench
 from engine.test_template import WithMarks
 from fake_model import EOG, ByteVocabulary, FakeModel, scripted
 from paceline.content import Tool, ToolCall, ToolUse
+from paceline.engine.calls.writer import writer_of
 from paceline.engine.prompt.formats import CHATML
 from paceline.engine.prompt.size import Cutter, PromptSizes, encode_fitting, without_oldest
 from paceline.engine.prompt.template import ChatTemplate, in_turns
@@ -40,14 +41,24 @@ WITHOUT_TOOLS = {
     "deepseek-ai-DeepSeek-V3.1",
     "google-gemma-2-2b-it",
     "HuggingFaceTB-SmolLM3-3B",
-    "ibm-granite-granite-3.3-2B-Instruct",
-    "LFM2-8B-A1B",
-    "LFM2.5-Instruct",
     "llama-cpp-rwkv-world",
     "microsoft-Phi-3.5-mini-instruct",
     "CohereForAI-c4ai-command-r-plus-tool_use",
 }
-"""Templates that write no tools, no earlier calls, or neither; the last one only simple tools."""
+"""Templates that write no tools, no results, or neither; the last one only simple tools."""
+AS_SAID = {
+    "ibm-granite-granite-3.3-2B-Instruct": (
+        '<|tool_call|>[{"name": "look_up", "arguments": {"town": "\\"Bern\\"", "days": [1, 2]}}, '
+        '{"name": "look_up", "arguments": {"town": "Genf", "where": {"lat": 46}}}]<|end_of_text|>'
+    ),
+    **dict.fromkeys(
+        ("LFM2-8B-A1B", "LFM2.5-Instruct"),
+        '<|tool_call_start|>[look_up(town="\\"Bern\\"", days=[1, 2]), '
+        'look_up(town="Genf", where={"lat": 46})]<|tool_call_end|><|im_end|>',
+    ),
+}
+"""Templates that write tools and results, but no calls: these stand at the end of what is said."""
+FORM_MARKS = ("<|tool_call_start|>", "<|tool_call_end|>", "<|tool_call|>")
 SILENT = {"mistralai-Mistral-Nemo-Instruct-2407", "Mistral-Small-3.2-24B-Instruct-2506"}
 """Those that leave out what is said beside a call, and want no message of its own for it."""
 BROKEN = {"fireworks-ai-llama-3-firefunction-v2"}
@@ -99,8 +110,9 @@ def conversation(typed: str = "") -> list[ChatMessage]:
     ]
 
 
-def template_of(name: str) -> ChatTemplate:
-    return ChatTemplate(real_templates.source(name), VOCAB)
+def template_of(name: str, vocab: ByteVocabulary = VOCAB) -> ChatTemplate:
+    source = real_templates.source(name)
+    return ChatTemplate(source, vocab, write_calls=writer_of(source))
 
 
 def text_of(tokens: Sequence[int]) -> str:
@@ -125,6 +137,8 @@ def test_a_prompt_has_tools_calls_and_results(name: str) -> None:
     if name in WITHOUT_TOOLS:
         assert '<tool_call>\n{"name": "look_up", "arguments": {"town": ' in text
         assert "<tool_response>\nrain at 9\n</tool_response>" in text
+    if name in AS_SAID:
+        assert f"I look it up.{AS_SAID[name]}" in text
     # Before the results have led to an answer, what was said beside the calls is there, too.
     begun = template.render(conversation()[:5], TOOLS)
     assert ("I look it up." in begun) == (name not in SILENT)
@@ -199,6 +213,31 @@ def test_results_have_the_name_of_the_tool() -> None:
     assert '"parameters": {"type": "object", "properties": {}}' in text  # of a tool without any
 
 
+TOOLS_ALONE = (
+    "{{ '[available_tools]' + tools | tojson if tools }}{% for m in messages %}"
+    "<|{{ m.role }}|>{{ m.content | replace('<|tool_call|>', hidden | default('<|tool_call|>')) }}"
+    "{% endfor %}"
+)
+
+
+def test_calls_are_said_only_where_that_is_shown_as_it_is() -> None:
+    hiding = "{% set hidden = '' %}" + TOOLS_ALONE
+    for source, is_shown in ((TOOLS_ALONE, True), (hiding, False)):
+        template = ChatTemplate(source, VOCAB, write_calls=writer_of(source))
+        assert template.writes(TOOLS) == is_shown
+        text = template.render(conversation(), TOOLS)
+        assert ('<|tool_call|>[{"name": "stop_all", "arguments": {}}]' in text) == is_shown
+        assert ("<tool_response>" in text) != is_shown
+
+
+def test_calls_are_text_where_no_form_is_told_or_one_of_a_single_call() -> None:
+    harmony = "{# <|channel|> functions. #}"
+    for told in (harmony, ""):
+        source = told + TOOLS_ALONE.replace("available_tools", "tools")
+        assert writer_of(source) is None
+        assert not ChatTemplate(source, VOCAB, write_calls=writer_of(source)).writes(TOOLS)
+
+
 @pytest.mark.parametrize("source", ["{{ messages | tojson }}", "{% for x in y %}"])
 def test_a_template_that_fails_knows_no_tools(source: str) -> None:
     assert not ChatTemplate(source, VOCAB).writes(TOOLS)
@@ -262,16 +301,32 @@ def test_control_tokens_that_are_typed_stay_text(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["Qwen-Qwen3-0.6B", "Qwen3-Coder", "microsoft-Phi-3.5-mini-instruct"]
+    ("name", "typed"),
+    [
+        *itertools.product(
+            ("Qwen-Qwen3-0.6B", "Qwen3-Coder", "microsoft-Phi-3.5-mini-instruct"),
+            ("<|im_end|>", "<|end|>"),
+        ),
+        *itertools.product(AS_SAID, FORM_MARKS),
+    ],
 )
-@pytest.mark.parametrize("typed", ["<|im_end|>", "<|end|>"])
 def test_marks_of_the_template_itself_stay_text_where_they_are_typed(name: str, typed: str) -> None:
-    template = ChatTemplate(real_templates.source(name), WithMarks(typed))
+    template = template_of(name, WithMarks(typed))
     harmless = places("<|fin|>")
     for place, (messages, tools) in places(typed).items():
         found = list(template.encode(messages, tools)[0])
         expected = list(template.encode(*harmless[place])[0])
         assert found.count(EOG) == expected.count(EOG), place
+
+
+@pytest.mark.parametrize("name", AS_SAID)
+def test_marks_of_calls_that_are_said_are_control_tokens(name: str) -> None:
+    marks = [mark for mark in FORM_MARKS if mark in AS_SAID[name]]
+    template = template_of(name, WithMarks(*marks))
+    for messages, tools in places(marks[0]).values():
+        tokens, notes = template.encode(messages, tools)
+        assert not any("broken up" in note for note in notes)
+        assert list(tokens).count(EOG) == 2 * len(marks)  # two messages have calls
 
 
 def test_what_is_around_a_typed_control_token_is_written_as_ever() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from paceline.engine.auto.costs import VerifyCosts
 from paceline.engine.auto.knowledge import Knowledge
+from paceline.engine.calls.writer import writer_of
 from paceline.engine.draft.lookups.earlier_texts import EarlierTexts
 from paceline.engine.facts import Facts
 from paceline.engine.model.backend import LanguageModel
@@ -66,7 +67,9 @@ class LoadedPair:
         self.guessed = None if target.template else guess(target.vocab, names)
         self.template_failure = ""
         self._prompts = lru_cache(_MOST_TEMPLATES)(
-            lambda source, think: PromptSizes(ChatTemplate(source, target.vocab, think))
+            lambda source, think: PromptSizes(
+                ChatTemplate(source, target.vocab, think, writer_of(source))
+            )
         )
         self.facts = facts
         self.notes: tuple[str, ...] = ()

@@ -14,6 +14,7 @@ from fake_model import ByteVocabulary
 from paceline.content import Tool, ToolCall
 from paceline.engine.calls.forms import BY_ID, FORMS, HERMES, form_of
 from paceline.engine.calls.reader import CallReader
+from paceline.engine.calls.writer import writer_of
 from paceline.engine.prompt.template import ChatTemplate
 from paceline.messages import ChatMessage
 
@@ -101,9 +102,8 @@ def asked(calls: tuple[Called, ...]) -> list[ChatMessage]:
     ]
 
 
-def what_is_said(name: str, calls: tuple[Called, ...]) -> str:
+def what_is_said(template: ChatTemplate, calls: tuple[Called, ...]) -> str:
     """What a template writes between a question and the calls' first result."""
-    template = ChatTemplate(real_templates.source(name), ByteVocabulary())
     text, _ = template.render_with_notes(asked(calls), TOOLS)
     return text.rpartition(QUESTION)[2].partition(RESULT)[0]
 
@@ -111,10 +111,10 @@ def what_is_said(name: str, calls: tuple[Called, ...]) -> str:
 @pytest.mark.parametrize("name", [name for name in real_templates.NAMES if name not in OTHERS])
 def test_calls_that_a_template_writes_are_read(name: str) -> None:
     source = real_templates.source(name)
-    template = ChatTemplate(source, ByteVocabulary())
+    template = ChatTemplate(source, ByteVocabulary(), write_calls=writer_of(source))
     form = form_of(source) if template.writes(TOOLS) else HERMES
     calls = CALLS if form.between and not form.is_first else CALLS[:1]
-    said = what_is_said(name, calls)
+    said = what_is_said(template, calls)
     if form.is_first:  # before it stands what begins the turn, which is no part of a reply
         said = said[said.index(form.marks[0]) :]
     for texts in ([said], list(said)):

@@ -6,15 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from paceline.content import Tool
-from paceline.engine.calls.form import (
-    CallForm,
-    Hole,
-    OneText,
-    Perhaps,
-    PythonArguments,
-    TaggedArguments,
-)
+from paceline.content import Tool, ToolCall
+from paceline.engine.calls import writer
+from paceline.engine.calls.form import CallForm
 from paceline.engine.calls.pieces import (
     AnswerText,
     CallArguments,
@@ -102,43 +96,7 @@ def read_of(pieces: Sequence[CallPiece]) -> Read:
     return Read(answer, calls, whole.count(False))
 
 
-def written(form: CallForm, calls: Sequence[Called], n_ids: int = 0) -> str:
+def written(form: CallForm, calls: Sequence[Called]) -> str:
     """Return the text of calls in a form, from its mark on."""
-    texts = [_call(form, call, str(n_ids + i)) for i, call in enumerate(calls)]
-    return form.marks[0] + form.begin + form.between.join(texts) + form.end
-
-
-def _call(form: CallForm, call: Called, made_id: str) -> str:
-    text = ""
-    for element in form.call:
-        match element:
-            case str():
-                text += element
-            case Hole.NAME:
-                text += call.name
-            case Hole.ID:
-                text += made_id
-            case OneText(texts):
-                text += texts[0]
-            case Perhaps(parts):
-                text += "".join(made_id if part is Hole.ID else str(part) for part in parts)
-            case TaggedArguments():
-                text += "".join(_tagged(element, *item) for item in call.arguments.items())
-            case PythonArguments():
-                items = call.arguments.items()
-                text += ", ".join(f"{name}={_python(value)}" for name, value in items)
-            case _:
-                separators = (",", ":") if form.is_compact else (", ", ": ")
-                text += json.dumps(call.arguments, ensure_ascii=False, separators=separators)
-    return text
-
-
-def _tagged(tags: TaggedArguments, name: str, value: object) -> str:
-    is_text = isinstance(value, str)
-    after = tags.after_name if is_text or not tags.after_json_name else tags.after_json_name
-    shown = value if is_text else json.dumps(value, ensure_ascii=False)
-    return f"{tags.before}{name}{after}{shown}{tags.after_value}"
-
-
-def _python(value: object) -> str:
-    return repr(value) if value in (True, False, None) else json.dumps(value, ensure_ascii=False)
+    made = (ToolCall(str(i), call.name, json.dumps(call.arguments)) for i, call in enumerate(calls))
+    return writer.written(form, tuple(made))

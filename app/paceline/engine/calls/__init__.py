@@ -1,1 +1,1 @@
-"""How model families write calls of tools: what tells a family, its grammar, and its reader."""
+"""How model families write calls of tools: what tells a family, its grammar, reader and writer."""

@@ -1,8 +1,8 @@
-"""The description of how a family writes calls: from it follow its grammar and its reader.
+"""The description of how a family writes calls: from it follow its grammar, reader and writer.
 
 A reply's calls are a mark, a text before the first call, the calls with a text between two of them,
 and a text after the last. A call is a row of texts and holes. Where blanks stand in a text, a
-grammar writes these, and a reader takes any.
+grammar and a writer write these, and a reader takes any.
 """
 
 from __future__ import annotations

@@ -335,16 +335,21 @@ FORMS = (
     ),
     HERMES,
 )
-"""The first of those is taken whose tells are all in the template, see `form_of`."""
+"""The first of those is taken whose tells are all in the template, see `told_form`."""
 
 BY_ID: Mapping[str, CallForm] = {form.id: form for form in FORMS}
 
 
-def form_of(template: str) -> CallForm:
-    """Return the form that a chat template, in Jinja, is trained with; Hermes' if none is told."""
+def told_form(template: str) -> CallForm | None:
+    """Return the form that the models of a chat template, in Jinja, are trained with, if told."""
     return next(
-        (form for form in FORMS if all(re.search(tell, template) for tell in form.tells)), HERMES
+        (form for form in FORMS if all(re.search(tell, template) for tell in form.tells)), None
     )
+
+
+def form_of(template: str) -> CallForm:
+    """Return the form that a chat template's models are trained with; Hermes' if none is told."""
+    return told_form(template) or HERMES
 
 
 def shown_tokens(form: CallForm, vocab: Vocabulary) -> dict[int, str]:

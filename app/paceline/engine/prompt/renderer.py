@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from msgspec import structs
 
 from paceline.codec import decode
-from paceline.content import Part, Text, Tool, ToolCall, with_texts
+from paceline.content import Part, Text, Tool, ToolCall, appended, with_texts
 from paceline.engine.refusals import TOO_LARGE
 from paceline.errors import EngineError
 from paceline.messages import ChatMessage
@@ -38,6 +38,10 @@ _PLAN = "tool_plan"
 """What Cohere's templates call all that is said before a call."""
 
 
+WriteCalls = Callable[[Sequence[ToolCall]], str]
+"""Writes calls as the model does."""
+
+
 class Job(NamedTuple):
     """What is put through a template.
 
@@ -46,12 +50,14 @@ class Job(NamedTuple):
         variables: Given besides those that all templates are given.
         tools: Those that the model is told of.
         takes_text: Whether the template wants the arguments of calls as text, not as objects.
+        write_calls: Makes calls the end of what is said; None: the template is given them.
     """
 
     messages: Sequence[ChatMessage]
     variables: Mapping[str, Any]
     tools: Sequence[Tool] = ()
     takes_text: bool = False
+    write_calls: WriteCalls | None = None
 
     def with_texts(self, change: Callable[[str], str], field: Callable[[str], str]) -> Job:
         """Return the same with other texts.
@@ -105,6 +111,9 @@ class Job(NamedTuple):
         return told, {**self.variables, **tools}
 
     def _message(self, message: ChatMessage, called: Mapping[str, str]) -> dict[str, Any]:
+        if message.calls and self.write_calls:
+            said = appended(message.content, self.write_calls(message.calls))
+            message = structs.replace(message, content=said, calls=())
         told: dict[str, Any] = {
             "role": message.role,
             "content": [_as_told(part) for part in message.content],

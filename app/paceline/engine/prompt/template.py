@@ -30,7 +30,7 @@ from paceline.engine.model.backend import Vocabulary
 from paceline.engine.model.tokens import TokenSequence
 from paceline.engine.prompt.learned_marks import LearnedMarks, learn
 from paceline.engine.prompt.reasoning_marks import PAIRS
-from paceline.engine.prompt.renderer import Job, Outcome, renderer
+from paceline.engine.prompt.renderer import Job, Outcome, WriteCalls, renderer
 from paceline.engine.prompt.segments import Segment, encode_segments, filled
 from paceline.engine.prompt.tool_words import in_words
 from paceline.engine.prompt.tool_writing import ToolWriting, learn_writing
@@ -148,11 +148,23 @@ class ChatTemplate:
         source: In Jinja.
         vocab: The model's.
         think: How much the model is to reason; see `Prompting`.
+        write_calls: Writes calls as the models of the template do; None: that is not known.
+
+    Attributes:
+        source: See above.
+        vocab: See above.
     """
 
-    def __init__(self, source: str, vocab: Vocabulary, think: str = "") -> None:
+    def __init__(
+        self,
+        source: str,
+        vocab: Vocabulary,
+        think: str = "",
+        write_calls: WriteCalls | None = None,
+    ) -> None:
+        self.source = source
         self.vocab = vocab
-        self._source = source
+        self._write_calls = write_calls
         self._think = think
         self._fails = False
         self._tried: tuple[tuple[Tool, ...], bool] | None = None
@@ -160,7 +172,7 @@ class ChatTemplate:
     @functools.cached_property
     def switch(self) -> ThinkingSwitch:
         """How it is told to let the model reason or not."""
-        return ThinkingSwitch(self._source, self._probe)
+        return ThinkingSwitch(self.source, self._probe)
 
     @functools.cached_property
     def stops(self) -> tuple[str, ...]:
@@ -188,18 +200,19 @@ class ChatTemplate:
     def marks(self) -> LearnedMarks:
         """How it writes a reply with reasoning."""
         variables = self.switch.variables
-        return learn(self._source, self._probe, variables(self._think), variables("on"))
+        return learn(self.source, self._probe, variables(self._think), variables("on"))
 
     @functools.cached_property
     def knows_marks(self) -> bool:
         """Whether it, or the vocabulary, has a mark that ends a reasoning."""
-        if self.marks.closing or any(mark in self._source for mark in PAIRS.values()):
+        if self.marks.closing or any(mark in self.source for mark in PAIRS.values()):
             return True
         return any(len(self.vocab.tokenize(m, special=True)) == 1 for m in PAIRS.values())
 
     @functools.cached_property
     def _tool_writing(self) -> ToolWriting:
-        return learn_writing(self._probe, self.switch.variables(self._think))
+        variables = self.switch.variables(self._think)
+        return learn_writing(self._probe, variables, self._write_calls)
 
     def writes(self, tools: Sequence[Tool]) -> bool:
         """Whether it writes tools like these, calls and results; if not, they become text.
@@ -262,13 +275,13 @@ class ChatTemplate:
         self, messages: Sequence[ChatMessage], tools: Sequence[Tool]
     ) -> tuple[list[Segment], list[str]]:
         told: list[str] = []
-        takes_text = False
+        writing = ToolWriting()
         if tools or any(message.calls or message.role == "tool" for message in messages):
             if self.writes(tools):
-                if self._tool_writing.is_silent and any(m.calls and m.text for m in messages):
+                writing = self._tool_writing
+                if writing.is_silent and any(m.calls and m.text for m in messages):
                     told.append(_SILENT)
-                messages = self._tool_writing.arranged(messages)
-                takes_text = self._tool_writing.takes_text
+                messages = writing.arranged(messages)
             else:
                 messages, tools = in_words(messages, tools), ()
                 told.append(_IN_WORDS)
@@ -290,7 +303,7 @@ class ChatTemplate:
                 notes.append(_FORGETS)
             try:
                 variables = self.switch.variables(self._think) if self._think else {}
-                return self._segments(Job(changed, variables, tools, takes_text), notes), notes
+                return self._segments(writing.job(changed, variables, tools), notes), notes
             except EngineError as error:
                 if error.code != REFUSED:
                     raise
@@ -432,7 +445,7 @@ class ChatTemplate:
     def _outcomes(self, jobs: Sequence[Job]) -> list[Outcome]:
         v = self.vocab
         bos, eos = (v.text(t).decode("utf-8", "replace") if t >= 0 else "" for t in (v.bos, v.eos))
-        return renderer().render((self._source, bos, eos), jobs)
+        return renderer().render((self.source, bos, eos), jobs)
 
 
 def _closed_up(message: ChatMessage) -> str:

@@ -3,7 +3,8 @@
 Templates agree on no form: some take the arguments of a call as an object and others as text, some
 refuse two calls in one message or ids of more than nine characters, some leave out what was said
 beside a call. So a short conversation is tried in each form, and the first form counts in which
-nothing is missing from the prompt.
+nothing is missing from the prompt. Some write tools and results but no calls: they are given the
+calls as the end of what the assistant says, if they show that as it is.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 from msgspec import structs
 
 from paceline.content import Tool, ToolCall
-from paceline.engine.prompt.renderer import Job, Outcome
+from paceline.engine.prompt.renderer import Job, Outcome, WriteCalls
 from paceline.messages import ChatMessage
 
 _SHORT_ID = re.compile(r"[A-Za-z0-9]{9}")
@@ -56,6 +57,7 @@ class ToolWriting:
         is_reasoning: Whether it takes reasoning beside a call, and no answer besides.
         has_short_ids: Whether ids of calls have nine letters and digits.
         is_silent: Whether it leaves out what is said beside a call, however that is put.
+        write_calls: Makes calls the end of what is said, since it writes none itself; else None.
     """
 
     is_known: bool = True
@@ -65,6 +67,16 @@ class ToolWriting:
     is_reasoning: bool = False
     has_short_ids: bool = False
     is_silent: bool = False
+    write_calls: WriteCalls | None = None
+
+    def job(
+        self,
+        messages: Sequence[ChatMessage],
+        variables: Mapping[str, Any],
+        tools: Sequence[Tool],
+    ) -> Job:
+        """Return what is put through the template for a conversation that is arranged for it."""
+        return Job(messages, variables, tools, self.takes_text, self.write_calls)
 
     def arranged(self, messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
         """Return a conversation as the template takes it."""
@@ -118,22 +130,40 @@ def _one_by_one(messages: Sequence[ChatMessage]) -> Iterator[ChatMessage]:
 
 
 def learn_writing(
-    render: Callable[[Sequence[Job]], list[Outcome]], variables: Mapping[str, Any]
+    render: Callable[[Sequence[Job]], list[Outcome]],
+    variables: Mapping[str, Any],
+    write_calls: WriteCalls | None,
 ) -> ToolWriting:
     """Return the form of a template.
 
     Args:
         render: Puts conversations through it.
         variables: What prompts are made with.
+        write_calls: Writes calls as its models do; None: that is not known.
     """
-    forms = [ToolWriting(*form) for form in product((True,), *[(False, True)] * 3)]
+    forms = [
+        ToolWriting(takes_text=text, has_one_call=one, is_apart=apart)
+        for text, one, apart in product((False, True), repeat=3)
+    ]
+    found = _learned(render, variables, forms)
+    if not found.is_known and write_calls:
+        found = _learned(render, variables, [ToolWriting(write_calls=write_calls)])
+    return found
+
+
+def _learned(
+    render: Callable[[Sequence[Job]], list[Outcome]],
+    variables: Mapping[str, Any],
+    forms: Sequence[ToolWriting],
+) -> ToolWriting:
+    """Return the first of these forms that is the template's, with what else it wants."""
     usual = Job([_ASKED], variables)  # shows that what fails are calls, not the template
     jobs = [usual]
     for form in forms:
         begun = _conversation()
         jobs += [_job(form, each, variables) for each in ([*begun, _ANSWER, _AGAIN], begun)]
     prompts = _prompts(render(jobs))[1:]
-    whole = [i for i in range(len(forms)) if _has_all(prompts[2 * i])]
+    whole = [i for i, form in enumerate(forms) if _has_all(prompts[2 * i], form)]
     if not whole:
         return ToolWriting(is_known=False)
     best = next((i for i in whole if _SAID in prompts[2 * i + 1]), whole[0])
@@ -149,7 +179,7 @@ def _prompts(outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def _job(form: ToolWriting, messages: Sequence[ChatMessage], variables: Mapping[str, Any]) -> Job:
-    return Job(form.arranged(messages), variables, [_TOOL], form.takes_text)
+    return form.job(form.arranged(messages), variables, [_TOOL])
 
 
 def _conversation(reasoning: str = "", *, long_ids: bool = False) -> list[ChatMessage]:
@@ -169,11 +199,13 @@ def _conversation(reasoning: str = "", *, long_ids: bool = False) -> list[ChatMe
     return [_ASKED, said, *results]
 
 
-def _has_all(prompt: str) -> bool:
+def _has_all(prompt: str, form: ToolWriting) -> bool:
     """Whether nothing but what is said beside the calls is missing from a prompt."""
     texts = (_TOOL.name, _TOLD, _QUAY, *_RESULTS, _ASKED.text, _ANSWER.text, _AGAIN.text)
     if not all(text in prompt for text in texts):
         return False
+    if form.write_calls:
+        return all(form.write_calls(m.calls) in prompt for m in _conversation() if m.calls)
     # As it is, or as JSON writes it once; not as Python writes a dictionary.
     ways = ((value, json.dumps(value)[1:-1]) for value in _VALUES)
     return all(any(way in prompt for way in both) for both in ways) and _AS_PYTHON not in prompt
