@@ -149,6 +149,17 @@ def ask(endpoint: Endpoint, **body: Any) -> httpx2.Response:
     return httpx2.post(f"{endpoint.url}/v1/responses", json=given, timeout=60)
 
 
+def test_tools_that_are_no_functions_are_named_beside_those_that_are(endpoint: Endpoint) -> None:
+    tools = [
+        {"type": "web_search"},
+        {"type": "function", "name": "read", "parameters": {"type": "object"}},
+        {"type": "namespace", "name": "agents", "tools": []},
+    ]
+    reply = ask(endpoint, tools=tools, parallel_tool_calls=False)
+    assert reply.headers["x-paceline-ignored"] == "tools[0], tools[2]"
+    assert [tool["name"] for tool in reply.json()["tools"]] == ["read"]
+
+
 def test_a_long_conversation_is_cut_where_that_is_asked_for(endpoint: Endpoint) -> None:
     items = [
         {"role": "user" if i % 2 == 0 else "assistant", "content": "Hello " * 200}

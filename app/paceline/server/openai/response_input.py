@@ -27,7 +27,7 @@ class Item(msgspec.Struct, kw_only=True):
 
 
 class ToolIn(msgspec.Struct, kw_only=True):
-    """A tool of a request; functions are the only kind."""
+    """A tool of a request; only functions are told to the model."""
 
     type: str
     name: str = ""
@@ -105,22 +105,36 @@ def _needed(value: str | None, field: str) -> str:
     return value
 
 
+def functions_of(tools: list[ToolIn]) -> tuple[list[ToolIn], tuple[str, ...]]:
+    """Return the functions among tools, and the places of all others.
+
+    Agents offer tools of several kinds at once, and a model need not call any of them. Where only
+    others are offered, the answer depends on them.
+
+    Raises:
+        ApiError: There is no function among them.
+    """
+    functions = [tool for tool in tools if tool.type == "function" and tool.name]
+    others = [i for i, tool in enumerate(tools) if tool not in functions]
+    if others and not functions:
+        first = others[0]
+        raise refused(
+            f"tools[{first}]",
+            f"tools[{first}] is of the type “{tools[first].type:.40}”; only functions with a name "
+            "can be called.",
+        )
+    return functions, tuple(f"tools[{i}]" for i in others)
+
+
 def read_tools(
-    tools: list[ToolIn] | None, choice: ToolChoiceIn | None, *, is_parallel: bool | None
+    tools: list[ToolIn], choice: ToolChoiceIn | None, *, is_parallel: bool | None
 ) -> ToolUse | None:
     """Return the tools of a request; None: it has none.
 
     Raises:
-        ApiError: One is no function, or the chosen one is none of them.
+        ApiError: The chosen one is none of them.
     """
-    for i, tool in enumerate(tools or ()):
-        if tool.type != "function" or not tool.name:
-            raise refused(
-                f"tools[{i}]",
-                f"tools[{i}] is of the type “{tool.type:.40}”; only functions with a name can be "
-                "called.",
-            )
-    found = tuple(new_tool(each.name, each.description, each.parameters) for each in tools or ())
+    found = tuple(new_tool(each.name, each.description, each.parameters) for each in tools)
     if isinstance(choice, ChosenTool):
         return tool_use(found, "required", choice.name, is_parallel=is_parallel)
     return tool_use(found, choice, "", is_parallel=is_parallel)

@@ -19,6 +19,7 @@ from paceline.server.openai.response_input import (
     Item,
     ToolChoiceIn,
     ToolIn,
+    functions_of,
     read_input,
     read_tools,
 )
@@ -65,7 +66,7 @@ class ResponsesRequest(SamplingFields, kw_only=True):
     instructions: str | None = None
     stream: bool = False
     max_output_tokens: Annotated[int, msgspec.Meta(ge=1)] | None = None
-    tools: list[ToolIn] | None = None
+    tools: list[ToolIn] = msgspec.field(default_factory=list)
     tool_choice: ToolChoiceIn | None = None
     parallel_tool_calls: bool | None = None
     text: TextConfig | None = None
@@ -84,11 +85,12 @@ async def responses(request: Request) -> Response:
     """Answer an input."""
     context = Context.of(request)
     body, ignored = read(ResponsesRequest, await context.body(request))
+    body.tools, passed_over = functions_of(body.tools)
     served = await context.models.wanted(body.model)
     turn = await _turn_of(body, context, served)
     reply = RunningReply(context.desk, served, turn, context.caller(request), context.journal)
     telling = _Telling(body, reply)
-    headers = ignored_header(ignored)
+    headers = ignored_header(ignored + passed_over)
     if body.stream:
         return await streamed(request, telling.stream(), headers)
     return json_response(await telling.whole(), headers=headers)
@@ -225,7 +227,7 @@ class _Telling:
             "temperature": turn.sampling.temperature,
             "text": {"format": (body.text.format if body.text else None) or Form(type="text")},
             "tool_choice": body.tool_choice or "auto",
-            "tools": body.tools or [],
+            "tools": body.tools,
             "top_p": turn.sampling.top_p,
             "truncation": body.truncation,
             "usage": None,
