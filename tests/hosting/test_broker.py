@@ -148,6 +148,7 @@ def test_a_late_cancel_cannot_stop_the_next_turn(broker: Broker) -> None:
         (LOAD, LoadFailed("cancelled", "Stopped.", "")),
         (Calibrate(), Calibrated(problem="Stopped.")),
         (Encode(RawText("")), Encoded(code="cancelled", problem="Stopped.")),
+        (RenderPrompt(Chat(())), PromptRendered(problem="Stopped.")),
         (CountTokens(Chat(())), None),
         (Reset(), None),
     ],

@@ -16,6 +16,7 @@ from paceline.messages import (
     LoadFailed,
     LoadPair,
     PromptRendered,
+    RenderPrompt,
     StartTurn,
     Strategy,
     TokensCounted,
@@ -112,5 +113,7 @@ def stopped(command: Command) -> Event | None:
             return Calibrated(problem=sentence("Stopped."))
         case Encode():
             return Encoded(code="cancelled", problem=sentence("Stopped."))
+        case RenderPrompt():
+            return PromptRendered(problem=sentence("Stopped."))
         case _:
             return None
