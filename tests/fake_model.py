@@ -125,6 +125,7 @@ class FakeModel:
         self.template = (
             "{% for m in messages %}{{ m['role'] }}: {{ m['content'] }}<end>\n{% endfor %}"
         )
+        self.tool_template = ""
         self.n_ctx = n_ctx
         self.n_batch = 512
         self.computes_here = False

@@ -26,6 +26,7 @@ from paceline.messages import (
     Chat,
     ChatMessage,
     CountTokens,
+    Prompting,
     PromptRendered,
     RenderPrompt,
     TokensCounted,
@@ -445,9 +446,9 @@ def test_a_cut_never_parts_a_call_from_its_result(messages: list[ChatMessage], n
 # --------------------------------------------------------------------------- what the engine says
 
 
-def bench_of(source: str) -> tuple[Bench, FakeModel]:
+def bench_of(source: str, tool_template: str = "") -> tuple[Bench, FakeModel]:
     model = FakeModel(scripted("Yes.", 0), n_ctx=4096)
-    model.template = source
+    model.template, model.tool_template = source, tool_template
     bench = Bench(target=model)
     bench.load()
     bench.events.clear()
@@ -537,3 +538,73 @@ def test_what_no_template_should_see_is_refused_by_name(chat: Chat, words: str) 
     assert bench.events[-1].problem == failed.message  # type: ignore[union-attr]
     bench.client.request(CountTokens(chat, 10))
     assert bench.events[-1].n_tokens == -1  # type: ignore[union-attr]
+
+
+# --------------------------------------------------------------------- a second template for tools
+
+FOR_TOOLS = "[for tools]" + TOOLS_ALONE
+
+
+def rendered(bench: Bench, chat: Chat) -> PromptRendered:
+    bench.client.request(RenderPrompt(chat))
+    found = bench.events[-1]
+    assert isinstance(found, PromptRendered)
+    return found
+
+
+def tool_bench(source: str = FOR_TOOLS) -> Bench:
+    return bench_of(CHATML.source, tool_template=source)[0]
+
+
+def test_a_second_template_is_for_chats_about_tools() -> None:
+    bench = tool_bench()
+    without_calls = [HI, said("assistant", "so?"), HI]
+    about = (
+        chat_of(HI),
+        chat_of(*conversation(), tools=()),
+        chat_of(*without_calls, prompting=Prompting()),
+    )
+    for chat in about:
+        shown = rendered(bench, chat)
+        assert shown.text.startswith("[for tools]")
+        assert shown.notes == ()
+        assert shown.own == CHATML.source
+        n_tokens = len(VOCAB.tokenize(shown.text, special=True))
+        assert isinstance(ask(bench, chat), TurnFinished)
+        (started,) = [event for event in bench.events if isinstance(event, TurnStarted)]
+        assert started.n_prompt == n_tokens
+        bench.client.request(CountTokens(chat, 10))
+        assert bench.events[-1].n_tokens == n_tokens  # type: ignore[union-attr]
+        bench.events.clear()
+    assert rendered(bench, chat_of(*without_calls, tools=())).text.startswith("<|im_start|>")
+
+
+def test_a_template_of_ones_own_comes_before_the_second() -> None:
+    own = chat_of(HI, prompting=Prompting("mine {{ messages[-1].content }}"))
+    assert "mine hi" in rendered(tool_bench(), own).text
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{% for x in y %}",  # it fails
+        CHATML.source,  # it knows no tools
+        TOOLS_ALONE + "{{ [].x.y if messages[-1].content == 'And tomorrow?' }}",  # it fails later
+        TOOLS_ALONE + "{{ [].x.y if tools and tools | length > 1 }}",  # it fails at these tools
+    ],
+)
+def test_the_first_template_goes_on_where_the_second_does_not_work(source: str) -> None:
+    bench = tool_bench(source)
+    shown = rendered(bench, chat_of(*conversation()))
+    assert shown.text.startswith("<|im_start|>")
+    assert any("cannot write these tools" in note for note in shown.notes)
+    assert not shown.problem
+    assert not shown.is_guessed
+
+
+def test_the_first_template_goes_on_where_the_second_has_no_such_choice() -> None:
+    thinks = "{% if enable_thinking is defined and not enable_thinking %}/quiet{% endif %}"
+    bench = bench_of(CHATML.source + thinks, tool_template=FOR_TOOLS)[0]
+    assert rendered(bench, chat_of(HI)).text.startswith("[for tools]")
+    shown = rendered(bench, chat_of(HI, prompting=Prompting(think="off")))
+    assert "/quiet" in shown.text

@@ -43,7 +43,7 @@ def encode(pair: LoadedPair | None, command: Encode) -> Encoded:
             chat = structs.replace(prompt, cuts=False)
             fitted = encode_prompt(pair, StartTurn(chat))
             plain, notes = PlainPrompt([*chain.from_iterable(fitted.tokens.texts())]), fitted.notes
-            text = by_template(pair, chat.prompting, lambda prompts: _written(prompts, chat))
+            text = by_template(pair, chat, lambda prompts: _written(prompts, chat))
             written = text.encode("utf-8", "replace")
         else:
             plain = encode_plain(vocab, prompt)

@@ -14,12 +14,13 @@ from paceline.engine.model.backend import LanguageModel
 from paceline.engine.model.context import CachedContext
 from paceline.engine.model.model_file import OVERWRITTEN, Written, written_at
 from paceline.engine.model.translation import TranslatedContext, Translation
+from paceline.engine.prompt.conversation import is_about_tools, tools_of
 from paceline.engine.prompt.formats import PLAIN, family_of, guess
 from paceline.engine.prompt.size import PromptSizes
 from paceline.engine.prompt.template import ChatTemplate
 from paceline.engine.sameness.promise import Promise
 from paceline.errors import EngineError
-from paceline.messages import Prompting
+from paceline.messages import Chat
 from paceline.sentence import sentence
 
 _GUESS = 1.5
@@ -34,6 +35,7 @@ class LoadedPair:
     Attributes:
         guessed: How a chat is written where the target's file does not say it, or not so that it
             works; else None.
+        tool_template: The file's template for chats with tools; empty: there is none, or it failed.
         template_failure: What to tell of each reply for which the guess took the place of the
             file's own template, which failed; empty: it has not.
         earlier: Texts of earlier chats, as the target's tokens.
@@ -65,6 +67,7 @@ class LoadedPair:
             self.draft = CachedContext(draft)
         names = f"{target.info.name} {Path(target.info.path).name}"
         self.guessed = None if target.template else guess(target.vocab, names)
+        self.tool_template = target.tool_template if target.template else ""
         self.template_failure = ""
         self._prompts = lru_cache(_MOST_TEMPLATES)(
             lambda source, think: PromptSizes(
@@ -91,18 +94,32 @@ class LoadedPair:
         """The file's chat template, or the guess."""
         return self.guessed.source if self.guessed else self.target.model.template
 
-    def prompts(self, prompting: Prompting) -> PromptSizes:
-        """Return the template for prompts of this kind, with the sizes of what it makes."""
-        if self.template_failure and not prompting.template:
-            prompting = Prompting()  # the guess has no switch
-        return self._prompts(prompting.template or self.own_template, prompting.think)
+    def prompts(self, chat: Chat) -> PromptSizes:
+        """Return the template for a chat, with the sizes of what it makes.
 
-    def give_up_template(self, problem: str) -> None:
-        """Write chats as most models of this vocabulary do, from now on.
+        The file's template for tools is taken where there are some that it writes.
+        """
+        template, think = chat.prompting.template, chat.prompting.think
+        if self.template_failure and not template:
+            think = ""  # the guess has no switch
+        tools = tools_of(chat)
+        if self.tool_template and not template and is_about_tools(chat.messages, tools):
+            found = self._prompts(self.tool_template, think)
+            knows_choice = not think or think in found.template.switch.choices
+            if knows_choice and found.template.writes(tools):
+                return found
+        return self._prompts(template or self.own_template, think)
+
+    def give_up_template(self, source: str, problem: str) -> None:
+        """Use the next best template from now on, at last that of most models of its vocabulary.
 
         Args:
-            problem: What is wrong with the file's own template, as a sentence.
+            source: The one of the file's templates that failed.
+            problem: What is wrong with it, as a sentence.
         """
+        for_tools, self.tool_template = self.tool_template, ""
+        if source == for_tools:
+            return
         self.guessed = family_of(self.target.model.vocab) or PLAIN
         self.template_failure = sentence(
             "{problem:bare}, so the template {name} is used in its place, which is a guess.",

@@ -39,7 +39,6 @@ from paceline.messages import (
     ChatMessage,
     CountTokens,
     Infill,
-    Prompting,
     PromptRendered,
     RawText,
     RenderPrompt,
@@ -298,10 +297,9 @@ def _encode_chat(pair: LoadedPair, command: StartTurn, chat: Chat) -> FittedProm
             fitted = FittedPrompt(*template.encode(chat.messages, tools), 0)
         ids = chain.from_iterable(fitted.tokens.texts())
         template.check_question(chat.messages, _text_of(vocab, ids), tools)
-        source = chat.prompting.template or pair.own_template
         form = None
         if _callable(command):
-            form = form_of(source) if template.writes(tools) else HERMES
+            form = form_of(template.source) if template.writes(tools) else HERMES
         opening = _opening(template, fitted.tokens, chat.messages)
         if form is not None:
             fitted = fitted._replace(calls=form.id, shown=shown_tokens(form, vocab))
@@ -324,7 +322,8 @@ def _encode_chat(pair: LoadedPair, command: StartTurn, chat: Chat) -> FittedProm
         # What is to go on is an answer.
         template = prompts.template
         if "off" in template.switch.choices:
-            closed = encode(pair.prompts(replace(chat.prompting, think="off")))
+            without = replace(chat.prompting, think="off")
+            closed = encode(pair.prompts(structs.replace(chat, prompting=without)))
             if not closed.opening:
                 return closed
         closing = template.marks.closing or f"\n{PAIRS[opening.strip()]}\n\n"
@@ -333,7 +332,7 @@ def _encode_chat(pair: LoadedPair, command: StartTurn, chat: Chat) -> FittedProm
         tokens.extend(end)
         return fitted._replace(tokens=tokens, opening="", reasoning=None)
 
-    fitted = by_template(pair, chat.prompting, encode_all)
+    fitted = by_template(pair, chat, encode_all)
     if not fitted.tokens:
         raise empty_prompt()
     if pair.template_failure and not chat.prompting.template:
@@ -370,19 +369,20 @@ def _text_of(vocab: Vocabulary, tokens: Iterable[int]) -> str:
     return b"".join(map(vocab.piece, tokens)).decode("utf-8", "ignore")
 
 
-def by_template(pair: LoadedPair, prompting: Prompting, work: Callable[[PromptSizes], _T]) -> _T:
-    """Work with the template; with a guess from the moment that the file's own one fails.
+def by_template(pair: LoadedPair, chat: Chat, work: Callable[[PromptSizes], _T]) -> _T:
+    """Work with the chat's template; with the next best from the moment that the file's one fails.
 
     Raises:
         EngineError: From `work`; the template was given by the user, or refuses the conversation.
     """
+    prompts = pair.prompts(chat)
     try:
-        return work(pair.prompts(prompting))
+        return work(prompts)
     except EngineError as error:
-        if error.code != BAD or prompting.template or pair.guessed:
+        if error.code != BAD or chat.prompting.template or pair.guessed:
             raise
-        pair.give_up_template(error.message)
-        return work(pair.prompts(prompting))
+        pair.give_up_template(prompts.template.source, error.message)
+        return by_template(pair, chat, work)
 
 
 _log = logging.getLogger(__name__)
@@ -409,7 +409,7 @@ def count_tokens(pair: LoadedPair | None, command: CountTokens) -> TokensCounted
             n_tokens = len(encode_plain(pair.target.model.vocab, prompt).tokens)
             return TokensCounted(n_tokens, n_ctx)
         check_chat(prompt)
-        return by_template(pair, prompt.prompting, lambda sizes: count(sizes, prompt))
+        return by_template(pair, prompt, lambda sizes: count(sizes, prompt))
     except UserError as error:
         _log.debug("a prompt cannot be counted: %s", error)
         return TokensCounted(-1, n_ctx)
@@ -438,7 +438,7 @@ def render_prompt(pair: LoadedPair | None, command: RenderPrompt) -> PromptRende
         )
 
     try:
-        shown = by_template(pair, command.chat.prompting, render)
+        shown = by_template(pair, command.chat, render)
     except UserError as error:
         shown = structs.replace(shown, problem=error.message, hint=error.hint)
     own = pair.own_template if len(pair.own_template) <= _LONGEST_OWN else ""

@@ -94,8 +94,10 @@ class LlamaModel:
     def _open(self, params: ModelParams, path: Path, n_rows: int) -> None:
         model = self._model
         self.vocab: Vocabulary = LlamaVocabulary(vocabulary_pointer(model, path))
-        template = llama_cpp.llama_model_chat_template(model, None)
-        self.template = template.decode("utf-8", "replace") if template else ""
+        self.template, self.tool_template = (
+            (llama_cpp.llama_model_chat_template(model, name) or b"").decode("utf-8", "replace")
+            for name in (None, b"tool_use")
+        )
         self.native_s = 0.0
         self.clock = time.perf_counter
         self.decoding: tuple[int, float] | None = None

@@ -181,6 +181,7 @@ class LanguageModel(Protocol):
         info: Facts for people.
         vocab: Its tokens.
         template: Jinja source of the chat template; empty when the file has none.
+        tool_template: That of one beside it for chats with tools; empty: there is none.
         n_ctx: Tokens that fit into the context.
         n_batch: Tokens that one decode may take.
         max_rows: Positions whose logits one decode may output.
@@ -206,6 +207,7 @@ class LanguageModel(Protocol):
     info: ModelInfo
     vocab: Vocabulary
     template: str
+    tool_template: str
     n_ctx: int
     n_batch: int
     max_rows: int

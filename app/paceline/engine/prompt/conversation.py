@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from paceline.content import ROLES, Tool
 from paceline.errors import UserError, ValueOutOfRangeError, refuse
-from paceline.messages import Chat
+from paceline.messages import Chat, ChatMessage
 
 _DEEPEST = 100
 """Levels of JSON in arguments and parameters."""
@@ -18,6 +18,11 @@ _ROLE_NAMES = ", ".join(sorted(ROLES))
 def tools_of(chat: Chat) -> tuple[Tool, ...]:
     """Return the tools that the model is told of."""
     return chat.tools.tools if chat.tools else ()
+
+
+def is_about_tools(messages: Sequence[ChatMessage], tools: Sequence[Tool]) -> bool:
+    """Return whether a prompt has tools, calls or results."""
+    return bool(tools) or any(message.calls or message.role == "tool" for message in messages)
 
 
 def check_chat(chat: Chat) -> None:

@@ -28,6 +28,7 @@ from msgspec import structs
 from paceline.content import Tool, joined, of_text
 from paceline.engine.model.backend import Vocabulary
 from paceline.engine.model.tokens import TokenSequence
+from paceline.engine.prompt.conversation import is_about_tools
 from paceline.engine.prompt.learned_marks import LearnedMarks, learn
 from paceline.engine.prompt.reasoning_marks import PAIRS
 from paceline.engine.prompt.renderer import Job, Outcome, WriteCalls, renderer
@@ -276,7 +277,7 @@ class ChatTemplate:
     ) -> tuple[list[Segment], list[str]]:
         told: list[str] = []
         writing = ToolWriting()
-        if tools or any(message.calls or message.role == "tool" for message in messages):
+        if is_about_tools(messages, tools):
             if self.writes(tools):
                 writing = self._tool_writing
                 if writing.is_silent and any(m.calls and m.text for m in messages):
