@@ -188,16 +188,13 @@ class RunningReply:
                 match event:
                     case TurnStarted():
                         if isinstance(self.turn.prompt, Chat):
-                            begun = self.turn.begun_text
                             pieces = Pieces(
-                                begun,
+                                self.turn.begun_text,
                                 has_marks=event.knows_marks,
                                 form=event.calls,
                                 tools=tools_of(self.turn.prompt),
                                 id_prefix=self._id_prefix,
                             )
-                            if event.opening and not begun:
-                                pieces.add(event.opening)
                         yield Begun()
                     case StepCommitted():
                         found = pieces.add(event.text)
