@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
     from paceline.messages import Command
     from paceline.server.endpoint import Endpoint
 
-Script = Sequence[str | Event]
-"""Texts of steps, and other events of a turn; the last one is its answer."""
+Script = Sequence[str | Event | threading.Event]
+"""Texts of steps, other events of a turn, the last one its answer, and what is waited for."""
 
 
 def end(reason: FinishReason = "eog", stopped_by: str = "") -> TurnFinished:
@@ -75,7 +76,10 @@ class _Puppet:
             case StartTurn():
                 self._emit(TurnStarted(30, 10, 1, calls="hermes" if _has_tools(command) else ""))
                 for i, said in enumerate(self._script):
-                    self._emit(_step(i, said) if isinstance(said, str) else said)
+                    if isinstance(said, threading.Event):
+                        said.wait(60)
+                    else:
+                        self._emit(_step(i, said) if isinstance(said, str) else said)
 
 
 def _has_tools(command: StartTurn) -> bool:

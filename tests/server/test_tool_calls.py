@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import TYPE_CHECKING, Any
 
 import anthropic
@@ -12,6 +13,7 @@ import pytest
 
 import real_models
 from paceline.messages import LoadPair, ModelParams, TurnFailed
+from paceline.server import replies
 from schemas.validity import Judge
 from server.apis import NAMES, Api, api_of
 from server.puppet import DEATH, end, said_by
@@ -131,6 +133,28 @@ def test_a_reply_that_ends_at_once_is_empty(name: str, *, is_streamed: bool) -> 
     with said_by([end()]) as endpoint, api_of(name, endpoint.url) as api:
         said = api.ask(ASKED, TOOLS, "auto", is_streamed=is_streamed)
     assert (said.text, said.reasoning, said.calls, said.end) == ("", "", [], "end")
+
+
+def test_a_stream_that_waits_is_kept_alive(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replies, "ALIVE_S", 0.01)
+    path, asked, last = {
+        "chat": ("chat/completions", {"messages": ASKED}, "data: [DONE]"),
+        "responses": ("responses", {"input": "Hello"}, "event: response.completed"),
+        "messages": ("messages", {"messages": ASKED}, "event: message_stop"),
+    }[name]
+    go_on, body = threading.Event(), asked | {"stream": True}
+    with (
+        said_by(["Let me", go_on, " see.", end()]) as endpoint,
+        httpx2.stream("POST", f"{endpoint.url}/v1/{path}", json=body, timeout=60) as reply,
+    ):
+        lines = []
+        for line in reply.iter_lines():
+            lines.append(line)
+            if line.startswith(":"):
+                go_on.set()
+    assert last in lines
+    waited = next(i for i, line in enumerate(lines) if line.startswith(":"))
+    assert ("event: ping" in lines[waited:]) == (name == "messages")
 
 
 LEVELS = ("off", "low", "medium", "high")
