@@ -525,6 +525,31 @@ FAULTS = (
         (("place += 1\n", "place = 1\n"),),
         ("tests/server/test_metrics.py",),
     ),
+    Fault(
+        "a call that was cut is told as a whole one",
+        (("return [block for block in self.all if block.is_whole]", "return self.all"),),
+        ("tests/server/test_tool_calls.py",),
+    ),
+    Fault(
+        "a reply that calls tools ends as if it called none",
+        (("return self.n_calls > 0 and not self.is_call_cut", "return False"),),
+        ("tests/server/test_tool_calls.py",),
+    ),
+    Fault(
+        "tokens from the cache are counted twice at /v1/messages",
+        (('"input_tokens": n_prompt - n_reused,', '"input_tokens": n_prompt,'),),
+        ("tests/server/test_messages.py",),
+    ),
+    Fault(
+        "what the model said in a row becomes several messages",
+        (
+            (
+                "if last is None:\n                messages.append(ChatMessage",
+                "if True:\n                messages.append(ChatMessage",
+            ),
+        ),
+        ("tests/server/test_responses.py",),
+    ),
 )
 
 
