@@ -157,6 +157,27 @@ def test_a_stream_that_waits_is_kept_alive(name: str, monkeypatch: pytest.Monkey
     assert ("event: ping" in lines[waited:]) == (name == "messages")
 
 
+def test_who_wishes_for_reasoning_sees_the_queue(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replies, "PATIENCE_S", 0.01)
+    go_on = threading.Event()
+    body = {"messages": ASKED, "stream": True}
+    with said_by(["Hi", go_on, end()], ("off", "on")) as endpoint:
+        url = f"{endpoint.url}/v1/messages"
+        wish = body | {"thinking": {"type": "enabled"}}
+        go_on.set()
+        assert httpx2.post(url, json=wish, timeout=60).status_code == 200
+        go_on.clear()
+        with httpx2.stream("POST", url, json=body, timeout=60) as first:
+            begun = first.iter_lines()
+            assert next(line for line in begun if line.startswith("event:"))
+            with httpx2.stream("POST", url, json=wish, timeout=60) as second:
+                lines = second.iter_lines()
+                assert next(line for line in lines if line.startswith(": waiting, place 1"))
+                go_on.set()
+                assert "event: message_stop" in list(lines)
+            assert "event: message_stop" in list(begun)
+
+
 LEVELS = ("off", "low", "medium", "high")
 
 

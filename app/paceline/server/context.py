@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, cast
 
 from paceline.messages import Chat, ChatMessage, PromptRendered, RenderPrompt
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from paceline.server.asking import Desk
     from paceline.server.journal import Journal
     from paceline.server.metrics import Metrics
-    from paceline.server.served import Defaults, Models
+    from paceline.server.served import Defaults, Models, Served
 
 _LONGEST_NAME = 60
 _NOT_IN_NAMES = re.compile(r"[^!-+\--~]")
@@ -36,6 +36,8 @@ class Context:
         defaults: Hold where a request says nothing; the window exchanges them.
         journal: Keeps the last requests.
         metrics: Counts them.
+        switch: The words that a template has for how much is reasoned, after whose they are; None:
+            they are not known.
     """
 
     desk: Desk
@@ -43,6 +45,7 @@ class Context:
     defaults: Defaults
     journal: Journal
     metrics: Metrics
+    switch: tuple[object, tuple[str, ...]] | None = field(default=None, init=False)
 
     @staticmethod
     def of(request: Request) -> Context:
@@ -79,20 +82,26 @@ class Context:
             ) from None  # fmt: skip
         return bytes(body)
 
-    async def prompting(self, think: str) -> Prompting:
+    async def prompting(self, think: str, served: Served) -> Prompting:
         """Return how conversations become prompts, with a wish for how much is reasoned.
 
         Of the words that the model's template has, the nearest is taken; a template without such a
-        switch goes without.
+        switch goes without. The engine is asked once for each load: a question would wait for the
+        reply under way, without a sign of life.
 
         Args:
             think: A word of `Prompting.think`; empty: none is wished for.
+            served: The loaded pair.
         """
+        prompting = self.defaults.prompting
         if not think:
-            return self.defaults.prompting
-        rendered = await self.rendered()
-        choices = rendered.thinking if rendered else ()
-        return replace(self.defaults.prompting, think=nearest(think, choices))
+            return prompting
+        key = (served.id, served.loaded_s, prompting)
+        if self.switch is None or self.switch[0] != key:
+            rendered = await self.rendered()
+            self.switch = (key, rendered.thinking) if rendered else None
+        choices = self.switch[1] if self.switch else ()
+        return replace(prompting, think=nearest(think, choices))
 
     async def rendered(self) -> PromptRendered | None:
         """Return what the loaded model's template makes of a greeting; None: the engine died."""

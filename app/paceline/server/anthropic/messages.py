@@ -100,8 +100,8 @@ async def count_tokens(request: Request) -> Response:
     """Count the tokens of a conversation, with its tools and what the template adds."""
     context = Context.of(request)
     body, ignored = read(MessagesRequest, await context.body(request))
-    await context.models.wanted(body.model)
-    chat, begun = await _chat_of(body, context)
+    served = await context.models.wanted(body.model)
+    chat, begun = await _chat_of(body, context, served)
     asker = context.caller(request).name
     n_tokens = len((await context.desk.encode(chat, asker)).tokens)
     if begun:
@@ -113,15 +113,15 @@ async def count_tokens(request: Request) -> Response:
 # ----------------------------------------------------------------------------------------- request
 
 
-async def _chat_of(body: MessagesRequest, context: Context) -> tuple[Chat, str]:
+async def _chat_of(body: MessagesRequest, context: Context, served: Served) -> tuple[Chat, str]:
     """Return the conversation, and what the reply goes on after."""
     conversation, begun = continued(read_messages(body.system, body.messages), "messages")
     tools = read_tools(body.tools, body.tool_choice)
-    return Chat(conversation, await context.prompting(_think(body)), tools=tools), begun
+    return Chat(conversation, await context.prompting(_think(body), served), tools=tools), begun
 
 
 async def _turn_of(body: MessagesRequest, context: Context, served: Served) -> StartTurn:
-    chat, begun = await _chat_of(body, context)
+    chat, begun = await _chat_of(body, context, served)
     if body.output_config is not None and body.output_config.format is not None:
         body.json_schema = body.output_config.format.schema
     return make_turn(

@@ -130,7 +130,7 @@ async def _turn_of(body: ChatRequest, context: Context, served: Served) -> Start
     return make_turn(
         Chat(
             messages,
-            await context.prompting(_effort(body)),
+            await context.prompting(_effort(body), served),
             tools=read_tools(
                 body.tools, body.tool_choice, is_parallel=body.parallel_tool_calls
             ),

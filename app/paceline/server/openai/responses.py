@@ -111,7 +111,7 @@ async def _turn_of(body: ResponsesRequest, context: Context, served: Served) -> 
     think = think_of(body.reasoning.effort if body.reasoning else None)
     chat = Chat(
         messages,
-        await context.prompting(think),
+        await context.prompting(think, served),
         cuts=body.truncation == "auto",
         tools=read_tools(body.tools, body.tool_choice, is_parallel=body.parallel_tool_calls),
     )
