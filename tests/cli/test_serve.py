@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import httpx2
+import psutil
 import pytest
 
 if TYPE_CHECKING:
@@ -117,3 +118,29 @@ def test_a_key_is_asked_for(tmp_path: Path) -> None:
         assert httpx2.get(f"{url}/v1/models").status_code == 401
         for headers in ({"authorization": "Bearer secret-1"}, {"x-api-key": "secret-1"}):
             assert httpx2.get(f"{url}/v1/models", headers=headers).status_code == 200
+
+
+def test_no_word_of_a_prompt_is_in_the_log_or_on_stderr(
+    paceline_home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    word = "zebraquokka"
+    with served() as (process, url):
+        for fields in (
+            {"messages": [{"role": "user", "content": word}]},
+            {"messages": [{"role": "user", "content": word * 2_000}]},
+            {"stop": word, "temperature": word},
+            {"grammar": f"root ::= {word}"},
+            {"paceline": {"strategy": word}},
+            {word: 1},
+        ):
+            assert ask(url, **fields).status_code in (200, 400)
+        httpx2.post(f"{url}/{word}", content=word, headers={"host": word})
+        for child in psutil.Process(process.pid).children():
+            child.kill()  # that is logged
+        assert ask(url).status_code in (200, 500)
+        assert ask(url).status_code == 200
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+    logs = [file.read_text(encoding="utf-8") for file in paceline_home.rglob("*.log")]
+    assert logs
+    assert word not in "".join([*logs, *capfd.readouterr()])

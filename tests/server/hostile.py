@@ -53,11 +53,11 @@ VALID: tuple[tuple[str, dict[str, Any]], ...] = (
     }),
     ("/v1/chat/completions", {"messages": [_HELLO], "max_tokens": 2, "grammar": 'root ::= "a"+'}),
     ("/v1/completions", {
-        "prompt": f"def {MARK}", "max_tokens": 2, "echo": True, "logprobs": 2, "n": 1,
+        "prompt": f"def {MARK}", "max_tokens": 2, "logprobs": 2, "n": 1,
         "stream": True, **_SAMPLING,
     }),
     ("/v1/completions", {"prompt": ["one", "two"], "suffix": "x", "max_tokens": 2, "best_of": 1}),
-    ("/v1/completions", {"prompt": [5, 6, 7], "max_tokens": 2}),
+    ("/v1/completions", {"prompt": [5, 6, 7], "max_tokens": 2, "echo": True}),
     ("/v1/responses", {
         "input": [{"type": "message", "role": "user",
                    "content": [{"type": "input_text", "text": MARK}]}],
@@ -125,6 +125,23 @@ def make_hostile(random: Random, url: str, key: str) -> Hostile:
         _changed, _changed, _changed, _raw, _cut, _sender, _framing, _route,
     )  # fmt: skip
     return random.choice(makers)(random, url, key)
+
+
+def make_stranger(random: Random, url: str) -> Hostile:
+    """Return a request that calls a server without a key by a name that is not its own."""
+    path, body = random.choice(VALID)
+    method = random.choice(("POST", "GET", "OPTIONS", "DELETE"))
+    address, _, port = url.rpartition("/")[2].partition(":")
+    other = str(random.choice((80, 443, int(port) + 1, int(port) * 10)))
+    host = random.choice(
+        (f"evil.example:{port}", f"{address}.evil.example:{port}", f"{address}:{other}", address,
+         f"evil@{address}:{port}", f"{address}.:{port}", f"[{address}]:{port}", "localhost", "null",
+         f"{random.getrandbits(32)}:{port}", f"{address}:{port}:{port}", f"{address}:{port}/",
+         "".join(chr(random.randrange(33, 256)) for _ in range(9)) + f":{port}")
+    )  # fmt: skip
+    kind = "Content-Type: application/json"
+    data = request(url, f"{method} {path}", kind, host=host, body=_json(body))
+    return Hostile("sender", data, f"{method} {path} {host}")
 
 
 def _post(url: str, path: str, key: str, body: bytes, *headers: str, **more: Any) -> bytes:

@@ -1,13 +1,21 @@
-"""The guide's numbers are those of the server, in both languages."""
+"""The guide's numbers are those of the server, in both languages; and they are kept."""
 
 from __future__ import annotations
 
+import json
 import re
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from paceline import paths
 from paceline.server import limits
+from server.wire import ask
+
+if TYPE_CHECKING:
+    from paceline.server.endpoint import Endpoint
+
+HELLO = {"role": "user", "content": "Hi"}
 
 N = limits
 ROWS = (
@@ -48,3 +56,53 @@ def test_the_guide_tells_every_limit(file: str, sign: str) -> None:
 def test_no_limit_is_left_out() -> None:
     names = [name for name in vars(limits) if name.isupper()]
     assert sum(map(len, ROWS)) == len(names), names
+
+
+@pytest.mark.parametrize(
+    ("path", "field", "count"),
+    [
+        ("/v1/chat/completions", "messages", N.MOST_MESSAGES),
+        ("/v1/messages", "messages", N.MOST_MESSAGES),
+        ("/v1/responses", "input", N.MOST_MESSAGES),
+        ("/v1/chat/completions", "tools", N.MOST_TOOLS),
+        ("/v1/messages", "tools", N.MOST_TOOLS),
+        ("/v1/responses", "tools", N.MOST_TOOLS),
+        ("/v1/chat/completions", "stop", N.MOST_STOPS),
+        ("/v1/chat/completions", "logit_bias", N.MOST_BIASES),
+        ("/v1/completions", "prompt", N.MOST_PROMPTS),
+        ("/infill", "input_extra", N.MOST_FILES),
+    ],
+)
+def test_one_more_than_allowed_is_refused(
+    endpoint: Endpoint, path: str, field: str, count: int
+) -> None:
+    tool = {"name": "look", "input_schema": {"type": "object"}}
+    if path == "/v1/chat/completions":
+        tool = {"type": "function", "function": {"name": "look"}}
+    if path == "/v1/responses":
+        tool = {"type": "function", "name": "look"}
+    values = {
+        "messages": HELLO, "input": HELLO, "tools": tool, "stop": "x", "prompt": "x",
+        "input_extra": {"text": "x"},
+    }  # fmt: skip
+    needed = {"/v1/responses": {"input": [HELLO]}, "/v1/completions": {"prompt": "x"}}
+    body: dict[str, Any] = needed.get(path, {"messages": [HELLO], "max_tokens": 1})
+    for n in (count, count + 1):
+        many = [values.get(field)] * n
+        body[field] = {str(i): 0 for i in range(n)} if field == "logit_bias" else many
+        kind = "Content-Type: application/json"
+        if n <= count and field in ("prompt", "messages", "input"):
+            continue  # would be read, and be too long or take a while
+        answer = ask(endpoint.url, f"POST {path}", kind, body=json.dumps(body).encode())
+        is_refused = answer.status == 400 and f"{count:,}" in answer.error["message"]
+        assert is_refused == (n > count), answer.body
+
+
+def test_a_body_has_a_depth(endpoint: Endpoint) -> None:
+    for depth in (N.DEEPEST, N.DEEPEST + 1, 100_000):
+        nested = b'{"messages": [], "x": ' + b"[" * (depth - 1) + b"]" * (depth - 1) + b"}"
+        answer = ask(
+            endpoint.url, "POST /v1/chat/completions", "Content-Type: application/json", body=nested
+        )
+        assert answer.status == 400
+        assert ("levels" in answer.error["message"]) == (depth > N.DEEPEST)

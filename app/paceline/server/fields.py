@@ -12,7 +12,7 @@ from paceline.errors import UserError
 from paceline.messages import LogitBias, SamplingParams
 from paceline.parameters import check_fields
 from paceline.server.errors import of_value, refused
-from paceline.server.limits import DEEPEST, LONGEST_STOP, MOST_BIASES, MOST_STOPS
+from paceline.server.limits import DEEPEST, LONGEST_STOP, MOST_BIASES, MOST_MESSAGES, MOST_STOPS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -86,6 +86,18 @@ def _explained(error: str) -> Exception:
         return refused(place, f"The field {place} is missing.", "missing_field")
     where = f"The field {place}" if place else "The body"
     return refused(place, f"{where} has a value that it cannot have: {what}.")
+
+
+def check_messages(given: Sequence[object], field: str) -> None:
+    """Refuse a conversation without messages, or with too many.
+
+    Raises:
+        ApiError: Names the field.
+    """
+    if not given:
+        raise refused(field, f"{field} is empty.")
+    if len(given) > MOST_MESSAGES:
+        raise refused(field, f"{field} may hold {MOST_MESSAGES:,} messages at most.")
 
 
 def with_sampling(sampling: SamplingParams, given: Mapping[str, Any]) -> SamplingParams:

@@ -8,6 +8,7 @@ import msgspec
 
 from paceline.content import ChatMessage, Content, Text, ToolCall, ToolChoice, ToolUse
 from paceline.server.errors import refused
+from paceline.server.fields import check_messages
 from paceline.server.streams import as_json
 from paceline.server.tools import new_tool, tool_use
 
@@ -69,8 +70,7 @@ def read_messages(
     Raises:
         ApiError: A message cannot be read; names it.
     """
-    if not given:
-        raise refused("messages", "messages is empty.")
+    check_messages(given, "messages")
     messages = [] if not system else [ChatMessage("system", _text(system, "system"))]
     for i, message in enumerate(given):
         messages += _read_message(message, f"messages[{i}].content")

@@ -8,7 +8,7 @@ import msgspec
 
 from paceline.content import ChatMessage, Content, Text, Tool, ToolCall, ToolUse
 from paceline.server.errors import refused
-from paceline.server.limits import MOST_MESSAGES
+from paceline.server.fields import check_messages
 from paceline.server.tools import new_tool, tool_use
 
 
@@ -101,10 +101,7 @@ def read_messages(given: list[MessageIn], field: str = "messages") -> tuple[Chat
     Raises:
         ApiError: A message cannot be read; names it.
     """
-    if not given:
-        raise refused(field, f"{field} is empty.")
-    if len(given) > MOST_MESSAGES:
-        raise refused(field, f"There may be {MOST_MESSAGES:,} messages at most.")
+    check_messages(given, field)
     return tuple(_read_message(message, f"{field}[{i}]") for i, message in enumerate(given))
 
 

@@ -9,6 +9,7 @@ from msgspec import structs
 
 from paceline.content import ChatMessage, ToolCall, ToolUse
 from paceline.server.errors import refused
+from paceline.server.fields import check_messages
 from paceline.server.openai.messages import ContentPart, read_content
 from paceline.server.tools import new_tool, tool_use
 
@@ -52,8 +53,7 @@ def read_input(given: str | list[Item], instructions: str | None) -> tuple[ChatM
     Raises:
         ApiError: An item cannot be read; names it.
     """
-    if not given:
-        raise refused("input", "input is empty.")
+    check_messages(given if isinstance(given, list) else [given] * bool(given), "input")
     messages = [ChatMessage.of_text("system", instructions)] if instructions else []
     if isinstance(given, str):
         return (*messages, ChatMessage.of_text("user", given))
