@@ -39,12 +39,16 @@ def opened(program: Program) -> RequestsDialog:
     return dialog
 
 
-def answered(client: FakeClient, asker: Asker, qtbot: QtBot, text: str = "Yes") -> None:
-    """A whole request."""
+def answered(
+    program: Program, client: FakeClient, asker: Asker, qtbot: QtBot, text: str = "Yes"
+) -> None:
+    """A whole request, of which the window knows."""
+    n_before = program.programs.n_answered
     asked = asker.begin()
     until_asked(qtbot, client, len(client.all(StartTurn)) + 1)
     client.reply(text)
     asker.end(asked)
+    qtbot.waitUntil(lambda: program.programs.n_answered > n_before)
 
 
 def texts(dialog: RequestsDialog, row: int) -> dict[int, str]:
@@ -96,12 +100,12 @@ def test_a_row_opens_the_run_of_its_reply(
     program: Program, client: FakeClient, asker: Asker, serve: Serve, qtbot: QtBot
 ) -> None:
     serve(program)
-    answered(client, asker, qtbot, "First")
-    answered(client, asker, qtbot, "Second")
+    answered(program, client, asker, qtbot, "First")
+    answered(program, client, asker, qtbot, "Second")
     dialog = opened(program)
     qtbot.waitUntil(lambda: dialog.rows.rowCount() == 2)
     dialog.table.setCurrentIndex(dialog.rows.index(1, PROGRAM))
-    answered(client, asker, qtbot, "Third")
+    answered(program, client, asker, qtbot, "Third")
     qtbot.waitUntil(lambda: dialog.rows.rowCount() == 3)
     assert dialog.table.currentIndex().row() == 2, "the same request stays chosen"
     dialog.run.click()
@@ -156,9 +160,8 @@ def test_figures_of_a_program_stay_until_the_chat_has_others(
     program: Program, client: FakeClient, asker: Asker, serve: Serve, qtbot: QtBot
 ) -> None:
     serve(program)
-    answered(client, asker, qtbot)
+    answered(program, client, asker, qtbot)
     live = program.live
-    qtbot.waitUntil(lambda: program.programs.n_answered == 1)
     assert live.asker == "Zed"
     assert live.headline.speed == "41.2"
     assert live.headline.asker == "Zed"
