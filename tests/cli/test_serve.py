@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -144,3 +145,28 @@ def test_no_word_of_a_prompt_is_in_the_log_or_on_stderr(
     logs = [file.read_text(encoding="utf-8") for file in paceline_home.rglob("*.log")]
     assert logs
     assert word not in "".join([*logs, *capfd.readouterr()])
+
+
+def test_other_models_are_loaded_on_request(paceline_home: Path) -> None:
+    """The demo pair's draft model is another installed model; each reply names its own."""
+    target, small = "paceline-demo-target-q8_0", "paceline-demo-draft-q8_0"
+    folder = paceline_home / "data" / "models"
+    folder.mkdir(parents=True)
+    (folder / "broken.gguf").write_bytes(b"GGUF is what it says")
+    with served("--load-on-request") as (process, url):
+        data = httpx2.get(f"{url}/v1/models", timeout=60).json()["data"]
+        names = {each["id"] for each in data}
+        assert names >= {target, small}
+        assert "broken" not in names
+        assert ask(url).json()["model"] == target
+        with ThreadPoolExecutor(6) as pool:
+            asked = [small, target, small, small, target, small]
+            replies = [pool.submit(ask, url, model=name) for name in asked]
+            models = [each.result().json()["model"] for each in replies]
+        assert models == asked
+        unknown = ask(url, model="gpt-5")
+        assert unknown.status_code == 404
+        assert small in unknown.json()["error"]["message"]
+        assert str(folder) not in unknown.text
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0

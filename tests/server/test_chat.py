@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import httpx2
@@ -183,6 +184,7 @@ def test_a_route_that_there_is_not_names_those_that_there_are(
 def test_without_a_model_the_server_is_not_healthy() -> None:
     class NoModels:
         loaded = None
+        request = staticmethod(nullcontext)
 
     application = make_application(
         Context(None, NoModels(), Defaults(), Journal(), Metrics()),  # type: ignore[arg-type]

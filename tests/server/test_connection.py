@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
@@ -223,6 +223,8 @@ def test_a_fault_is_answered_and_logged_without_words(
     words = "said in a prompt"
 
     class Faulty:
+        request = staticmethod(nullcontext)
+
         async def names(self) -> tuple[str, ...]:
             raise ValueError(words)
 

@@ -25,6 +25,7 @@ from paceline.cli.loading import (
     engine_client,
     load_pair,
     notes_of,
+    open_models,
     planner,
     with_local_files,
 )
@@ -52,8 +53,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from paceline.messages import LoadPair
+    from paceline.server.asking import Desk
     from paceline.server.endpoint import Endpoint
     from paceline.server.served import Defaults
+    from paceline.server.served import Models as Answering
 
 KEY_VARIABLE = "PACELINE_API_KEY"
 QUEUE = 16
@@ -123,6 +126,12 @@ def _add_server(parser: Parser) -> None:
         default=QUEUE,
         help="requests that may wait; further ones are refused (default: %(default)s)",
     )
+    group.add_argument(
+        "--load-on-request",
+        action="store_true",
+        help="list all models of this computer, and load the one that a request names when the "
+        "replies under way are complete; without it the loaded one answers under any name",
+    )
     group.add_argument("--json", action="store_true", help="say that it listens as a JSON object")
 
 
@@ -138,20 +147,35 @@ def run(args: argparse.Namespace) -> int:
         load = _read_load(args, paths)
         defaults = _read_defaults(args)
         # Starlette and uvicorn take 0.1 s to import, which wrong usage does not need.
+        from paceline.cli.installed_models import InstalledModels
         from paceline.server.endpoint import Endpoint
         from paceline.server.listener import Listener
+        from paceline.server.on_request import OnRequest
         from paceline.server.one_pair import OnePair
         from paceline.server.served import Current
 
         listener = Listener(args.host, args.port)  # first of all: a port in use is told at once
-        load = with_local_files(load, paths, lambda: interrupts.hit, in_process=True)
-        with closing(engine_client(in_process=True)) as client:
-            load, notes = decide_layers(load, client, planner(paths))
+        given = with_local_files(load, paths, lambda: interrupts.hit, in_process=True)
+        with (
+            open_models(paths) as models,
+            closing(engine_client(in_process=True)) as client,
+        ):
+            load, notes = decide_layers(given, client, planner(paths))
             current = Current()
             client.watch(current.on_engine_event)
-            endpoint = Endpoint(
-                client, listener, lambda desk: OnePair(desk, current, load), defaults, **who
-            )
+
+            def checked(other: LoadPair) -> LoadPair:
+                here = with_local_files(other, paths, lambda: interrupts.hit, in_process=True)
+                return decide_layers(here, client, planner(paths))[0]
+
+            def answering(desk: Desk) -> Answering:
+                if not args.load_on_request:
+                    return OnePair(desk, current, load)
+                return OnRequest(
+                    desk, InstalledModels(desk, current, models.library, given, checked)
+                )
+
+            endpoint = Endpoint(client, listener, answering, defaults, **who)
             loaded = load_pair(client, load, interrupts)
             for note in (*notes, *notes_of(loaded)):
                 remark(note)

@@ -14,6 +14,7 @@ from paceline.server.context import Context
 from paceline.server.errors import ApiError, fault, log_fault
 from paceline.server.http.guard import Access, Guard
 from paceline.server.http.hang_ups import HangUps
+from paceline.server.http.lasting import Lasting
 from paceline.server.llama.completion import completion, infill
 from paceline.server.llama.props import props
 from paceline.server.llama.tokens import apply_template, detokenize, tokenize
@@ -78,7 +79,7 @@ def make_application(context: Context, access: Access) -> ASGIApp:
     )
     application.router.redirect_slashes = False
     application.state.context = context
-    return Guard(HangUps(application), access)
+    return Guard(HangUps(Lasting(application, context.models)), access)
 
 
 async def _refuse(request: Request, error: Exception) -> Response:

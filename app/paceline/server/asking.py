@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections import deque
 from typing import TYPE_CHECKING
 
 from paceline.hosting.broker import Priority
-from paceline.messages import Encode, Encoded, EngineDied
-from paceline.server.errors import ApiError, from_engine
+from paceline.messages import Encode, Encoded, EngineDied, LoadFailed
+from paceline.server.errors import ApiError, from_engine, not_loaded
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator
 
     from paceline.hosting.broker import Ticket
     from paceline.hosting.client import EngineClient
-    from paceline.messages import Command, Event, Prompt
+    from paceline.messages import Command, Event, LoadPair, Prompt
 
+_logger = logging.getLogger(__name__)
 
 RETRY_S = 5
 """Seconds after which a program that found the queue full may try again."""
@@ -93,13 +95,16 @@ class Desk:
     Args:
         client: The engine.
         longest: Requests that may wait.
+
+    Attributes:
+        is_closing: Whether nothing more is taken.
     """
 
     def __init__(self, client: EngineClient, longest: int) -> None:
         self._client = client
         self._longest = longest
         self._open: set[Question] = set()
-        self._is_closing = False
+        self.is_closing = False
 
     @property
     def n_waiting(self) -> int:
@@ -120,17 +125,9 @@ class Desk:
         Raises:
             ApiError: The queue is full, or the server is ending.
         """
-        if self._is_closing:
+        if self.is_closing:
             raise ending()
-        n_next = int(self._client.running is None)  # the engine takes one of them right away
-        if self.n_waiting >= self._longest + n_next:
-            raise ApiError(
-                429,
-                "queue_full",
-                f"{self._longest} requests are waiting already. Try again later, or start "
-                "Paceline with a longer --queue.",
-                headers={"retry-after": str(RETRY_S)},
-            )
+        self.refuse_if_full()
         question = Question(self._client, command, priority, asker)
         self._open.add(question)
         try:
@@ -139,10 +136,43 @@ class Desk:
             self._open.discard(question)
             question.ticket.cancel()
 
+    def refuse_if_full(self, more: int = 0) -> None:
+        """Refuse a request where too many wait.
+
+        Args:
+            more: Requests that wait for something else than the engine.
+
+        Raises:
+            ApiError: The queue is full.
+        """
+        n_next = int(self._client.running is None)  # the engine takes one of them right away
+        if self.n_waiting + more >= self._longest + n_next:
+            raise ApiError(
+                429,
+                "queue_full",
+                f"{self._longest} requests are waiting already. Try again later, or start "
+                "Paceline with a longer --queue.",
+                headers={"retry-after": str(RETRY_S)},
+            )
+
     async def answer(self, command: Command, asker: str) -> Event:
         """Ask for what takes no time, and return the answer."""
         with self.asking(command, asker) as question:
             return await question.answer()
+
+    async def load(self, load: LoadPair) -> None:
+        """Load a pair, before what waits.
+
+        Raises:
+            ApiError: It cannot be loaded. The log says why, since that may name a path.
+        """
+        with self.asking(load, "", Priority.PERSON) as question:
+            answer = await question.answer()
+        if isinstance(answer, LoadFailed):
+            _logger.warning("models were not loaded for a program: %s", answer.message)
+            raise not_loaded(f"It could not be loaded ({answer.code}).")
+        if isinstance(answer, EngineDied):
+            raise not_loaded(answer.reason)
 
     async def encode(self, prompt: Prompt, asker: str) -> Encoded:
         """Return the tokens of a prompt for the loaded model.
@@ -161,7 +191,7 @@ class Desk:
 
     def close(self, *, at_once: bool = False) -> None:
         """Take nothing from now on, and stop what waits; with `at_once` what runs, too."""
-        self._is_closing = True
+        self.is_closing = True
         for question in list(self._open):
             if at_once or question.ticket.state == "waiting":
                 question.ticket.cancel()

@@ -100,6 +100,11 @@ def from_engine(code: str, message: str, hint: str) -> ApiError:
     return ApiError(_STATUS.get(code, 400), _CODES.get(code, code.replace("-", "_")), text)
 
 
+def not_loaded(why: str) -> ApiError:
+    """Return the error for a model that is not there to answer; `why` names no path."""
+    return ApiError(503, "no_model", f"No model is loaded. {why}".strip())
+
+
 def of_value(field: str, error: UserError) -> ApiError:
     """Return the error about a field with a value that it cannot have."""
     return refused(field, str(error))

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import logging
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from paceline.hosting.broker import Priority
-from paceline.messages import EngineDied, LoadFailed, LoadPair
-from paceline.server.errors import ApiError
+from paceline.server.errors import not_loaded
 from paceline.server.served import Current, Served, model_id
 
 if TYPE_CHECKING:
-    from paceline.server.asking import Desk
+    from contextlib import AbstractContextManager
 
-_logger = logging.getLogger(__name__)
+    from paceline.messages import LoadPair
+    from paceline.server.asking import Desk
 
 
 class OnePair:
@@ -37,31 +36,22 @@ class OnePair:
         """The pair, unless its engine has died."""
         return self._current.served
 
+    def request(self) -> AbstractContextManager[None]:
+        """Return a context without effect: there is no other pair for programs."""
+        return nullcontext()
+
     async def wanted(self, name: str) -> Served:
         """Return the pair, whatever the request calls it; see `served.Models`."""
         del name
         if self._current.served is None:
             async with self._loading:
                 if self._current.served is None:
-                    await self._reload()
+                    await self._desk.load(self._load)
         served = self._current.served
         if served is None:  # it died again at once
-            raise _not_loaded("The engine ended.")
+            raise not_loaded("The engine ended.")
         return served
 
     async def names(self) -> tuple[str, ...]:
         """Return the pair's name."""
         return (model_id(self._load.target.path),)
-
-    async def _reload(self) -> None:
-        with self._desk.asking(self._load, "", Priority.PERSON) as question:
-            answer = await question.answer()
-        if isinstance(answer, LoadFailed):
-            _logger.warning("the models were not loaded again: %s", answer.message)
-            raise _not_loaded(f"It could not be loaded again ({answer.code}).")
-        if isinstance(answer, EngineDied):
-            raise _not_loaded(answer.reason)
-
-
-def _not_loaded(why: str) -> ApiError:
-    return ApiError(503, "no_model", f"No model is loaded. {why}")

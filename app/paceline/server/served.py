@@ -19,6 +19,8 @@ from paceline.messages import (
 from paceline.params import DEFAULT_STRATEGY, Prompting, ReplySettings, Strategy
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from paceline.hosting.broker import EngineEvent
 
 SameText = Literal["any strategy", "any strategy and any cache", "none"]
@@ -86,6 +88,9 @@ class Models(Protocol):
     @property
     def loaded(self) -> Served | None:
         """The pair that is loaded at present; None: none is."""
+
+    def request(self) -> AbstractContextManager[None]:
+        """Return the context of one request; the pair that it is given stays loaded within."""
 
     async def wanted(self, name: str) -> Served:
         """Return the pair that answers a request for this model, loaded.

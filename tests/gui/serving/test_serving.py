@@ -185,7 +185,7 @@ def test_models_that_cannot_be_loaded_are_said_and_not_tried_with_every_request(
     client.emit(LoadFailed("bad-file", "The file is broken.", ""))
     answer = asker.end(asked)
     assert answer.status_code == 503
-    assert "The file is broken." in answer.json()["error"]["message"]
+    assert "window says why" in answer.json()["error"]["message"]
     assert asker.ask().status_code == 503
     assert len(client.all(LoadPair)) == n_loads
     program.models.reload()

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from contextlib import AbstractContextManager, nullcontext
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from paceline.chat.pair import PairState
 from paceline.hosting.client import EngineClient
-from paceline.server.errors import ApiError
+from paceline.server.errors import not_loaded
 from paceline.server.served import Current, Served, model_id
 
 PATIENCE_S = 30.0
 """Seconds in which a load that was asked for has to begin."""
+_WHY = "It could not be loaded; Paceline's window says why."
 
 
 class WindowModels(QObject):
@@ -51,6 +53,10 @@ class WindowModels(QObject):
         """The pair that is loaded at present; None: none is. Any thread."""
         return self._current.served
 
+    def request(self) -> AbstractContextManager[None]:
+        """Return a context without effect: there is no other pair for programs."""
+        return nullcontext()
+
     async def wanted(self, name: str) -> Served:
         """Return the loaded pair, whatever the request calls it; see `server.served.Models`."""
         del name
@@ -62,7 +68,7 @@ class WindowModels(QObject):
             if state.status not in ("loading", "ready"):
                 if has_asked or state is self._given_up:
                     self._given_up = state  # until the pair stands otherwise
-                    raise _not_loaded(state.problem)
+                    raise not_loaded(_WHY)
                 has_asked = True
                 await self._changed(state, PATIENCE_S, asks=True)
             else:
@@ -90,14 +96,10 @@ class WindowModels(QObject):
             if self._state is before:
                 await asyncio.wait_for(change.wait(), timeout)
         except TimeoutError:
-            raise _not_loaded(self._state.problem) from None
+            raise not_loaded(_WHY) from None
         finally:
             self._waiting.discard(change)
 
     def _wake(self) -> None:
         for change in self._waiting:
             change.set()
-
-
-def _not_loaded(why: str) -> ApiError:
-    return ApiError(503, "no_model", f"No model is loaded. {why}".strip())

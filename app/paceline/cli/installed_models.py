@@ -1,0 +1,74 @@
+"""What `paceline serve --load-on-request` loads: any model of this computer, as the options say."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from paceline.errors import UserError
+from paceline.params import OWN_HEAD
+from paceline.server.errors import not_loaded
+from paceline.server.on_request import usable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from paceline.catalog.local.library import Library
+    from paceline.messages import LoadPair
+    from paceline.server.asking import Desk
+    from paceline.server.served import Current, Served
+
+
+class InstalledModels:
+    """Implements `server.on_request.Loads`.
+
+    Args:
+        desk: Asks the engine.
+        current: Follows it.
+        library: The models of this computer.
+        given: What the command line names, with values that are left to the program as such.
+        checked: Returns a load with these decided; raises `UserError` for a file that is no model.
+    """
+
+    def __init__(
+        self,
+        desk: Desk,
+        current: Current,
+        library: Library,
+        given: LoadPair,
+        checked: Callable[[LoadPair], LoadPair],
+    ) -> None:
+        self._desk = desk
+        self._current = current
+        self._library = library
+        self._given = given
+        self._checked = checked
+
+    @property
+    def loaded(self) -> Served | None:
+        """The pair that is loaded at present; None: none is."""
+        return self._current.served
+
+    def find(self) -> Sequence[str]:
+        """Return the paths of the models that are installed, and of the one that was given."""
+        return (self._given.target.path, *usable(self._library.current()))
+
+    async def load(self, path: str) -> None:
+        """Load this model; see `server.on_request.Loads`.
+
+        What was given is loaded as the options say. Another model has no draft model but its own
+        head, and its target's options for the rest.
+        """
+        load = self._given
+        if path != load.target.path:
+            load = structs.replace(
+                load, target=replace(load.target, path=path), drafting=OWN_HEAD, lookup_cache=""
+            )
+        try:
+            load = await asyncio.to_thread(self._checked, load)
+        except UserError as error:
+            raise not_loaded(f"It is no model that can be loaded ({error.code}).") from None
+        await self._desk.load(load)
