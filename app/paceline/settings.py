@@ -195,6 +195,7 @@ class Settings:
         serving_needs_key: Whether they have to know `serving_key`.
         serving_key: Made when it is needed; empty: it was not yet.
         serving_remembers: Whether drafts for them may come from the user's chats.
+        serving_loads: Whether they may ask for another model than the loaded one.
     """
 
     theme: ThemeMode = "system"
@@ -228,6 +229,7 @@ class Settings:
     serving_needs_key: bool = True
     serving_key: str = ""
     serving_remembers: bool = False
+    serving_loads: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5735,6 +5735,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>Load the model that is asked for</source>
+        <translation>Das Modell laden, nach dem gefragt wird</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
         <source>Off: every program on this computer may ask, whoever runs it.</source>
         <translation>Aus: Jedes Programm auf diesem Rechner darf fragen, egal wer es gestartet hat.</translation>
     </message>
@@ -5757,6 +5762,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/serving/page.py"/>
         <source>Programs need a key</source>
         <translation>Programme brauchen einen Schlüssel</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>Programs see all models of this computer, and the one that they name takes the place of the loaded one, in your chats, too. Off: the loaded one answers under any name.</source>
+        <translation>Programme sehen alle Modelle dieses Rechners, und das genannte tritt an die Stelle des geladenen, auch in Ihren Chats. Aus: Das geladene antwortet unter jedem Namen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/serving/page.py"/>

@@ -317,7 +317,9 @@ class Program(QObject):
         self.serving = ServingController(
             self.context,
             self._engine,
+            library=models.library if models is not None else None,
             reload=self.models.reload,
+            load_installed=self.models.load_installed,
             settings_of_replies=self._default_settings,
             parent=self,
         )

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import socket
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx2
 import pytest
 
 from gui.conftest import deliver_deletes
+from gui.fake_client import described
+from paceline.catalog.models import Models
 from paceline.hosting.broker import Priority
 from paceline.messages import EngineDied, LoadFailed, LoadPair, StartTurn
-from paceline.params import DEFAULT_STRATEGY, ReplySettings, SamplingParams
+from paceline.params import DEFAULT_STRATEGY, OWN_HEAD, ReplySettings, SamplingParams
+from paceline.paths import Paths
 from paceline.settings import ReplyPreset, Settings
 
 if TYPE_CHECKING:
@@ -194,6 +198,53 @@ def test_models_that_cannot_be_loaded_are_said_and_not_tried_with_every_request(
     until_asked(qtbot, client)
     client.reply("Now")
     assert asker.end(asked).status_code == 200
+
+
+def test_a_program_has_another_model_loaded_by_the_window(
+    make_program: Callable[..., Program],
+    client: FakeClient,
+    asker: Asker,
+    serve: Serve,
+    paceline_home: Path,
+    qtbot: QtBot,
+) -> None:
+    program = make_program(models=Models(Paths.below(paceline_home), environ={}, offline=True))
+    client.emit(described())
+    client.finish_load()
+    program.settings.set("serving_loads", True)
+    serve(program)
+    target, small = "paceline-demo-target-q8_0", "paceline-demo-draft-q8_0"
+    names = {each["id"] for each in asker.ask("/v1/models").json()["data"]}
+    assert names >= {target, small}
+    first = asker.begin(model=target)
+    until_asked(qtbot, client)
+    n_loads = len(client.all(LoadPair))
+    second = asker.begin(model=small)
+    assert asker.ask("/health").status_code == 200
+    assert len(client.all(LoadPair)) == n_loads, "the reply under way keeps its model"
+    client.reply("Large")
+    assert asker.end(first).json()["model"] == target
+    qtbot.waitUntil(lambda: len(client.all(LoadPair)) > n_loads)
+    load = client.last(LoadPair)
+    assert (Path(load.target.path).stem, load.drafting) == (small, OWN_HEAD)
+    client.finish_load()
+    until_asked(qtbot, client, 2)
+    client.reply("Small")
+    assert asker.end(second).json()["model"] == small
+    third = asker.begin(model=target)
+    qtbot.waitUntil(lambda: len(client.all(LoadPair)) > n_loads + 1)
+    assert client.last(LoadPair).drafting != OWN_HEAD, "as the pair was used before"
+    client.finish_load()
+    until_asked(qtbot, client, 3)
+    client.reply("Large again")
+    asker.end(third)
+    assert asker.ask(model="gpt-5").status_code == 404
+    program.settings.set("serving_loads", False)
+    qtbot.waitUntil(lambda: program.serving.status == "on")
+    asked = asker.begin(model="gpt-5")
+    until_asked(qtbot, client, 4)
+    client.reply("Under any name")
+    assert asker.end(asked).json()["model"] == target
 
 
 def test_the_window_closes_in_the_middle_of_a_reply(

@@ -190,6 +190,13 @@ class ModelsController(QObject):
         pair = self._loader.state.pair or self.demo
         self._open(replace(pair, drafting=DraftModel(ModelParams(path))), path)
 
+    @Slot(str)
+    def load_installed(self, path: str) -> None:
+        """Load a model as it was used last, or else alone."""
+        pairs = map(self._saved.pair, range(len(self._saved.pairs)))
+        pair = next((pair for pair in pairs if pair.target.path == path), Pair(ModelParams(path)))
+        self._open(pair, *pair.files)
+
     def open_both(self, paths: list[str]) -> None:
         """Load two models: the larger one is the target."""
         small, large = sorted(paths, key=size_of)[-2:]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from paceline.catalog.local.library import Library
 from paceline.errors import UserError
 from paceline.gui.context import AppContext
 from paceline.gui.kit.sentences import said
@@ -35,7 +36,7 @@ CLOSE_S = 5.0
 """Seconds in which the server ends with the window."""
 SETTINGS = (
     "serves", "serving_port", "serving_needs_key", "serving_key", "serving_remembers",
-    "learns_from_chats", "default_preset", "reply_presets", "promptings",
+    "serving_loads", "learns_from_chats", "default_preset", "reply_presets", "promptings",
 )  # fmt: skip
 """What the server follows."""
 
@@ -45,6 +46,7 @@ class ServingController(QObject):
 
     Attributes:
         status: How it stands.
+        can_load: Whether the models of this computer are known, so that programs can choose.
         problem: Why it could not be started, in words; empty: it could.
     """
 
@@ -58,7 +60,9 @@ class ServingController(QObject):
         context: AppContext,
         engine: EngineClient,
         *,
+        library: Library | None,
         reload: Callable[[], None],
+        load_installed: Callable[[str], None],
         settings_of_replies: Callable[[], ReplySettings],
         parent: QObject,
     ) -> None:
@@ -67,7 +71,9 @@ class ServingController(QObject):
         Args:
             context: The program's parts.
             engine: The engine itself, whose events come on its own thread.
+            library: The models of this computer; None: they are not known.
             reload: Loads the models again where none are loaded; a bound method.
+            load_installed: Loads the model of a path.
             settings_of_replies: Returns how replies are drawn where a request does not say.
             parent: Owns this object.
         """
@@ -75,12 +81,15 @@ class ServingController(QObject):
         self._context, self._engine = context, engine
         self._settings = context.settings
         self._reload, self._settings_of_replies = reload, settings_of_replies
-        self.models = WindowModels(engine, self)
+        self._load_installed = load_installed
+        self.can_load = library is not None
+        self.models = WindowModels(engine, library, self)
+        self.models.model_wanted.connect(self._on_model_wanted)
         self.models.load_wanted.connect(self._on_load_wanted)
         self.status: Status = "off"
         self.problem = ""
         self._endpoint: Endpoint | None = None
-        self._port = 0
+        self._started_with: tuple[int, bool] = (0, False)
         self._is_started = False
         self._look = QTimer(self, interval=_LOOK_MS)
         self._look.timeout.connect(self._on_look)
@@ -145,6 +154,17 @@ class ServingController(QObject):
         if self._is_started and self._context.pair.state.status not in ("loading", "ready"):
             self._reload()
 
+    @Slot(str)
+    def _on_model_wanted(self, path: str) -> None:
+        """Load another model for a program that waits."""
+        if self._is_started:
+            self._load_installed(path)
+
+    @property
+    def _wanted(self) -> tuple[int, bool]:
+        """What cannot be changed while the server answers: its port, and whether it loads."""
+        return self._settings.value("serving_port"), self._settings.value("serving_loads")
+
     def _apply(self) -> None:
         """Start or stop as the settings say."""
         if not self._is_started:
@@ -156,7 +176,7 @@ class ServingController(QObject):
             self._context.background.start(_import_server, self._on_imported, self._on_failed)
         elif self.status == "on":
             assert self._endpoint is not None
-            if not is_wanted or self._settings.value("serving_port") != self._port:
+            if not is_wanted or self._wanted != self._started_with:
                 self._endpoint.stop()
                 self._look.start()
                 self._set_status("ending")
@@ -164,21 +184,22 @@ class ServingController(QObject):
     def _on_imported(self, _nothing: None) -> None:
         from paceline.server.endpoint import Endpoint
         from paceline.server.listener import Listener
+        from paceline.server.on_request import OnRequest
 
         if not (self._is_started and self._settings.value("serves")):
             self._set_status("off")
             return
         self._make_key()
-        self._port = self._settings.value("serving_port")
+        self._started_with = port, loads = self._wanted
         try:
-            listener = Listener(HOST, self._port)
+            listener = Listener(HOST, port)
         except UserError as error:
             self._on_failed(error)
             return
         self._endpoint = Endpoint(
             self._engine,
             listener,
-            lambda _desk: self.models,
+            lambda desk: OnRequest(desk, self.models) if loads and self.can_load else self.models,
             self._defaults(),
             key=self.access.key,
             journal=self._context.programs.journal,

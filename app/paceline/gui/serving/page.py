@@ -196,6 +196,18 @@ class ProgramsPage(SettingsPage):
             "localhost 127.0.0.1",
         )
 
+        if serving.can_load:
+            self.add_switch(
+                server,
+                "serving_loads",
+                self.tr("Load the model that is asked for"),
+                self.tr(
+                    "Programs see all models of this computer, and the one that they name takes "
+                    "the place of the loaded one, in your chats, too. Off: the loaded one answers "
+                    "under any name."
+                ),
+            )
+
         key = self.section(self.tr("Who may ask"))
         self.add_switch(
             key,

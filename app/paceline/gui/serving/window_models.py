@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from paceline.catalog.local.library import Library
 from paceline.chat.pair import PairState
 from paceline.hosting.client import EngineClient
 from paceline.server.errors import not_loaded
+from paceline.server.on_request import usable
 from paceline.server.served import Current, Served, model_id
 
 PATIENCE_S = 30.0
@@ -19,20 +23,25 @@ _WHY = "It could not be loaded; Paceline's window says why."
 
 
 class WindowModels(QObject):
-    """Implements `server.served.Models`; made and told of the pair on the main thread.
+    """Implements `server.served.Models`, and `server.on_request.Loads` where models are known.
 
-    The window is asked to load where nothing is loaded, and loads as it always does.
+    Made and told of the pair on the main thread. All loads are the window's: it is asked where
+    nothing is loaded, or for another model, and loads as it always does.
 
     Args:
         client: The engine itself, whose events come on its own thread.
+        library: The models of this computer; None: they are not known.
         parent: Owns this object.
     """
 
     load_wanted = Signal()
     """A program waits for models, and none are loaded; emitted on the server's thread."""
+    model_wanted = Signal(str)
+    """A program waits for the model of this path; emitted on the server's thread."""
 
-    def __init__(self, client: EngineClient, parent: QObject) -> None:
+    def __init__(self, client: EngineClient, library: Library | None, parent: QObject) -> None:
         super().__init__(parent)
+        self._library = library
         self._current = Current()
         client.watch(self._current.on_engine_event)
         self._state = PairState()
@@ -50,8 +59,28 @@ class WindowModels(QObject):
 
     @property
     def loaded(self) -> Served | None:
-        """The pair that is loaded at present; None: none is. Any thread."""
-        return self._current.served
+        """The pair that is loaded at present; None: none is, or another is coming. Any thread."""
+        return self._current.served if self._state.status == "ready" else None
+
+    def find(self) -> Sequence[str]:
+        """Return the paths of the models of this computer; see `server.on_request.Loads`."""
+        return usable(self._library.current()) if self._library is not None else ()
+
+    async def load(self, path: str) -> None:
+        """Let the window load this model; see `server.on_request.Loads`."""
+        state = await self._settled()
+        if state.status == "ready" and _target(state) == path:
+            return  # the person has loaded it meanwhile
+        await self._changed(state, PATIENCE_S, ask=partial(self.model_wanted.emit, path))
+        state = await self._settled()
+        if state.status != "ready" or _target(state) != path:
+            raise not_loaded(_WHY)
+
+    async def _settled(self) -> PairState:
+        """Wait until nothing is being loaded."""
+        while (state := self._state).status == "loading":
+            await self._changed(state)
+        return state
 
     def request(self) -> AbstractContextManager[None]:
         """Return a context without effect: there is no other pair for programs."""
@@ -70,7 +99,7 @@ class WindowModels(QObject):
                     self._given_up = state  # until the pair stands otherwise
                     raise not_loaded(_WHY)
                 has_asked = True
-                await self._changed(state, PATIENCE_S, asks=True)
+                await self._changed(state, PATIENCE_S, ask=self.load_wanted.emit)
             else:
                 await self._changed(state)
 
@@ -80,7 +109,11 @@ class WindowModels(QObject):
         return (model_id(pair.target.path),) if pair is not None else ()
 
     async def _changed(
-        self, before: PairState, timeout: float | None = None, *, asks: bool = False
+        self,
+        before: PairState,
+        timeout: float | None = None,
+        *,
+        ask: Callable[[], object] = lambda: None,
     ) -> None:
         """Wait until the pair stands otherwise than before, or for so many seconds.
 
@@ -90,8 +123,7 @@ class WindowModels(QObject):
         self._loop = asyncio.get_running_loop()
         change = asyncio.Event()
         self._waiting.add(change)
-        if asks:
-            self.load_wanted.emit()
+        ask()
         try:
             if self._state is before:
                 await asyncio.wait_for(change.wait(), timeout)
@@ -103,3 +135,7 @@ class WindowModels(QObject):
     def _wake(self) -> None:
         for change in self._waiting:
             change.set()
+
+
+def _target(state: PairState) -> str:
+    return state.pair.target.path if state.pair is not None else ""
