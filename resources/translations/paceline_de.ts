@@ -11079,6 +11079,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/request.py"/>
+        <source>its text does not have the form that is asked for</source>
+        <translation>ihr Text hat nicht die Form, die verlangt ist</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/request.py"/>
         <source>its text holds control tokens, and is not what the loaded model wrote</source>
         <translation>ihr Text enthält Steuertoken und ist nicht, was das geladene Modell geschrieben hat</translation>
     </message>

@@ -50,6 +50,16 @@ def api(endpoint: Endpoint, name: str) -> Iterator[Api]:
         yield api
 
 
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_a_call_cannot_be_forced_after_the_beginning_of_an_answer(
+    api: Api, is_streamed: bool
+) -> None:
+    begun = [*ASKED, {"role": "assistant", "content": "The weather"}]
+    with pytest.raises((openai.BadRequestError, anthropic.BadRequestError)) as refused:
+        api.ask(begun, TOOLS, "required", is_streamed=is_streamed)
+    assert "This reply cannot be continued" in str(refused.value)
+
+
 def test_a_call_is_the_same_whole_and_in_pieces(api: Api) -> None:
     whole = api.ask(ASKED, TOOLS, ("look_up",))
     streamed = api.ask(ASKED, TOOLS, ("look_up",), is_streamed=True)

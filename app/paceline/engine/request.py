@@ -159,6 +159,30 @@ def encode_begun(vocab: Vocabulary, command: StartTurn, prompt: FittedPrompt) ->
     return Begun(tuple(chain.from_iterable(found)), may_end=False)
 
 
+def check_begun(grammar: Grammar, begun: Begun) -> None:
+    """Refuse to go on after what a grammar does not allow; changes nothing.
+
+    Args:
+        grammar: At the beginning of the reply.
+        begun: What the reply goes on after.
+
+    Raises:
+        UserError: It cannot go on.
+    """
+    state = grammar.clone()
+    try:
+        for token in begun.tokens:
+            state.accept(token)
+    except EngineError as error:
+        if error.code != "grammar-refuses":
+            raise
+        raise _cannot_continue(
+            sentence("its text does not have the form that is asked for")
+        ) from None
+    finally:
+        state.close()
+
+
 def _holds_control_tokens(vocab: Vocabulary, text: str) -> bool:
     return vocab.tokenize(text, special=True) != vocab.tokenize(text, special=False)
 

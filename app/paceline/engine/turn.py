@@ -23,6 +23,7 @@ from paceline.engine.model.tokens import TokenSequence
 from paceline.engine.pair import LoadedPair
 from paceline.engine.refusals import describe_failure
 from paceline.engine.request import (
+    check_begun,
     encode_begun,
     encode_earlier,
     encode_prompt,
@@ -146,6 +147,8 @@ class Turn:
         self._opening = prompt.opening
         self._text = TextAssembler(vocab, stops, self._opening, prompt.marks, prompt.shown)
         try:
+            if grammar is not None:
+                check_begun(grammar, begun)
             self._decoder = Decoder(
                 pair.target,
                 bench,
@@ -156,7 +159,7 @@ class Turn:
                 expected=command.expected,
                 likelihoods=likelihoods,
             )
-        except BaseException:  # a drafter that cannot work here
+        except BaseException:  # a beginning or a drafter that cannot be
             self._sampler.close()
             raise
         if command.begun_text:
