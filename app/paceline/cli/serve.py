@@ -13,6 +13,7 @@ import os
 import re
 import signal
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,7 +45,7 @@ from paceline.cli.reply_options import (
 )
 from paceline.cli.usage import Parser, UsageError, whole_number
 from paceline.messages import SamplingParams
-from paceline.parameters import parameters_of
+from paceline.parameters import Option, parameters_of
 from paceline.params import ReplySettings
 from paceline.paths import Paths
 from paceline.settings import SERVER_PORT, can_be_key
@@ -65,7 +66,11 @@ _LOOK_S = 0.2
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\sA-Z/?#@*,]+")
 _SAMPLING = tuple(parameters_of(SamplingParams).values())
 _REPLY = tuple(
-    each for each in parameters_of(ReplySettings).values() if each.name != "system_prompt"
+    replace(each, option=Option(help="tokens to generate at most (default: to the context's end)"))
+    if each.name == "max_tokens"
+    else each
+    for each in parameters_of(ReplySettings).values()
+    if each.name != "system_prompt"
 )
 
 
