@@ -52,6 +52,10 @@ def test_a_reply_tells_its_figures(client: openai.OpenAI) -> None:
     assert timings["cache_n"] + timings["prompt_n"] == reply.usage.prompt_tokens
     assert timings["draft_n"] == sum(each["tokens"] for each in own["by_drafter"])
     assert own["n_reused"] == timings["cache_n"]
+    again = client.chat.completions.create(
+        model="any", messages=HELLO, max_tokens=20, seed=own["seed"], n=2
+    )
+    assert again.model_dump()["paceline"]["seed"] == own["seed"] + 1, "of the last one"
     assert own["same_text"] in ("any strategy", "any strategy and any cache", "none")
 
 
@@ -80,6 +84,16 @@ def test_several_replies_have_seeds_that_count_up(client: openai.OpenAI) -> None
     assert texts == [reply.choices[0].message.content for reply in alone]
     assert len(set(texts)) > 1
     assert [choice.index for choice in several.choices] == [0, 1, 2]
+
+
+def test_seeds_of_several_replies_begin_anew_after_the_largest(client: openai.OpenAI) -> None:
+    several = client.chat.completions.create(
+        model="any", messages=HELLO, max_tokens=20, n=2, seed=2**63 - 1, temperature=1.5
+    )
+    second = client.chat.completions.create(
+        model="any", messages=HELLO, max_tokens=20, seed=0, temperature=1.5
+    )
+    assert several.choices[1].message.content == second.choices[0].message.content
 
 
 def test_a_reply_goes_on_after_its_beginning(client: openai.OpenAI) -> None:
@@ -124,10 +138,16 @@ def test_a_schema_is_followed(client: openai.OpenAI) -> None:
 
 
 def test_what_is_not_known_is_named(endpoint: Endpoint) -> None:
-    body = {"messages": HELLO, "max_tokens": 3, "user": "me", "mirostat": 2, "stream": None}
+    body = {
+        "messages": [{"role": "user", "content": "Hello", "name": "me"}], "max_tokens": 3,
+        "user": "me", "mirostat": 2, "stream": None, "paceline": {"startegy": "off", "more": None},
+        "response_format": {"type": "text", "json_schema": {"strict": True, "note": "x"}},
+    }  # fmt: skip
     reply = httpx2.post(f"{endpoint.url}/v1/chat/completions", json=body, timeout=60)
     assert reply.status_code == 200
-    assert reply.headers["x-paceline-ignored"] == "user, mirostat"
+    assert reply.headers["x-paceline-ignored"] == (
+        "user, mirostat, paceline.startegy, response_format.json_schema.note"
+    )
 
 
 @pytest.mark.parametrize(
@@ -138,17 +158,25 @@ def test_what_is_not_known_is_named(endpoint: Endpoint) -> None:
         ({"top_p": 2}, "top_p"),
         ({"n": 9}, "n"),
         ({"max_tokens": 0}, "max_tokens"),
+        ({"max_tokens": 9, "max_completion_tokens": 0}, "max_completion_tokens"),
         ({"messages": []}, "messages"),
         ({"messages": [{"role": "robot", "content": ""}]}, "messages[0].role"),
         ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]},
          "messages[0].content[0]"),
         ({"top_logprobs": 3}, "top_logprobs"),
         ({"logit_bias": {"x": 1}}, "logit_bias"),
+        ({"logit_bias": {"99999999": 1}}, "logit_bias"),
+        ({"logit_bias": {"7": 1e9}}, "logit_bias"),
+        ({"grammar": "root := x"}, "grammar"),
+        ({"json_schema": {"$ref": "#/nowhere"}}, "json_schema"),
         ({"stop": ["a"] * 99}, "stop"),
         ({"response_format": {"type": "json_schema"}}, "response_format.json_schema.schema"),
         ({"tool_choice": "required"}, "tool_choice"),
         ({"reasoning_effort": "much"}, "reasoning_effort"),
+        ({"response_format": {"type": "json_schema", "json_schema": {"schema": {"type": 7}}}},
+         "response_format"),
         ({"paceline": {"strategy": "magic"}}, "paceline.strategy"),
+        ({"paceline": {"strategy": "mtp"}}, "paceline.strategy"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_honoured_is_refused(

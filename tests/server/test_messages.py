@@ -211,6 +211,8 @@ IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png"
           "tool_choice": {"type": "tool", "name": "see"}}, "tool_choice"),
         ({"stop_sequences": ["a"] * 99}, "stop_sequences"),
         ({"thinking": {"type": "maybe"}}, "thinking.type"),
+        ({"output_config": {"format": {"type": "json_schema", "schema": {"$ref": "#/x"}}}},
+         "output_config.format: "),
     ],
 )  # fmt: skip
 def test_what_cannot_be_honoured_is_refused_by_its_name(

@@ -186,6 +186,8 @@ def test_a_long_conversation_is_cut_where_that_is_asked_for(endpoint: Endpoint) 
         ({"tools": [{"type": "web_search"}]}, "tools[0]"),
         ({"tool_choice": "required"}, "tool_choice"),
         ({"text": {"format": {"type": "json_schema", "name": "x"}}}, "text.format.schema"),
+        ({"text": {"format": {"type": "json_schema", "name": "x", "schema": {"$ref": "#/x"}}}},
+         "text.format"),
         ({"reasoning": {"effort": "much"}}, "reasoning.effort"),
         ({"previous_response_id": "resp_1"}, "previous_response_id"),
         ({"store": True}, "store"),

@@ -90,7 +90,7 @@ async def _refuse(request: Request, error: Exception) -> Response:
 async def _refuse_path(request: Request, error: Exception) -> Response:
     """Answer for a path or a method that there is not."""
     assert isinstance(error, HTTPException)
-    known = ", ".join(route.path for route in ROUTES)
+    known = ", ".join(route.path_format for route in ROUTES)
     path, method = request.scope["path"], request.method
     what = f"{path:.80} cannot be asked by {method}" if error.status_code == 405 else (
         f"There is no {path:.80}"

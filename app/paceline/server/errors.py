@@ -25,6 +25,13 @@ _STATUS = {
 }
 """Statuses of the engine's codes; all others are about what was asked for: 400."""
 _CODES = {"prompt-too-long": CONTEXT_LENGTH}
+_FIELDS = {
+    "bad-grammar": "grammar",
+    "bad-json-schema": "json_schema",
+    "no-draft-model": "paceline.strategy",
+    "no-mtp-head": "paceline.strategy",
+}
+"""The fields that the engine's codes are about, where they are called the same in all APIs."""
 _TYPES = {
     400: "invalid_request_error",
     401: "authentication_error",
@@ -94,10 +101,24 @@ def refused(field: str, message: str, code: str = "invalid_value") -> ApiError:
     return ApiError(400, code, message, field=field)
 
 
-def from_engine(code: str, message: str, hint: str) -> ApiError:
-    """Return the error for what the engine says; its sentences name no paths."""
-    text = f"{message} {hint}".strip()
-    return ApiError(_STATUS.get(code, 400), _CODES.get(code, code.replace("-", "_")), text)
+def from_engine(
+    code: str, message: str, hint: str, names: Mapping[str, str] | None = None
+) -> ApiError:
+    """Return the error for what the engine says; its sentences name no paths.
+
+    Args:
+        code: The engine's.
+        message: What is wrong.
+        hint: What to do.
+        names: Fields that a request has by another name.
+    """
+    text, field = f"{message} {hint}".strip(), _FIELDS.get(code, "")
+    return ApiError(
+        _STATUS.get(code, 400),
+        _CODES.get(code, code.replace("-", "_")),
+        text,
+        field=(names or {}).get(field, field),
+    )
 
 
 def not_loaded(why: str) -> ApiError:

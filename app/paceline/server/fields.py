@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from paceline.engine.sample.sampling import check_sampling
 from paceline.errors import UserError
 from paceline.messages import LogitBias, SamplingParams
-from paceline.parameters import check_fields
 from paceline.server.errors import of_value, refused
 from paceline.server.limits import DEEPEST, LONGEST_STOP, MOST_BIASES, MOST_MESSAGES, MOST_STOPS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -47,14 +47,27 @@ def read(kind: type[T], body: bytes) -> tuple[T, tuple[str, ...]]:
     if _is_deep(body, data):
         raise _too_deep()
     given = {name: value for name, value in data.items() if value is not None}
-    names = {field.encode_name for field in msgspec.structs.fields(kind)}
     try:
         request = msgspec.convert(given, kind)
     except msgspec.ValidationError as error:
         raise _explained(str(error)) from None
     except RecursionError:
         raise _too_deep() from None
-    return request, tuple(name for name in given if name not in names)
+    return request, tuple(_unknown(request, given))
+
+
+def _unknown(known: msgspec.Struct, given: Mapping[str, Any], place: str = "") -> Iterator[str]:
+    """Yield the fields that are not known, of objects within it, too, but not of those in lists.
+
+    What the items of a list have besides, as many as a conversation's, would fill a header.
+    """
+    names = {field.encode_name: field.name for field in msgspec.structs.fields(known)}
+    for name, value in given.items():
+        if name not in names:
+            if value is not None:
+                yield place + name
+        elif isinstance(inner := getattr(known, names[name]), msgspec.Struct):
+            yield from _unknown(inner, value, f"{place}{name}.")
 
 
 def _too_deep() -> Exception:
@@ -100,12 +113,15 @@ def check_messages(given: Sequence[object], field: str) -> None:
         raise refused(field, f"{field} may hold {MOST_MESSAGES:,} messages at most.")
 
 
-def with_sampling(sampling: SamplingParams, given: Mapping[str, Any]) -> SamplingParams:
+def with_sampling(
+    sampling: SamplingParams, given: Mapping[str, Any], n_vocab: int
+) -> SamplingParams:
     """Return the sampling with what a request gives.
 
     Args:
         sampling: Holds where a field is absent.
         given: Values by the names of `SamplingParams`; None: absent.
+        n_vocab: Tokens of the vocabulary.
 
     Raises:
         ApiError: A value is out of range.
@@ -115,7 +131,7 @@ def with_sampling(sampling: SamplingParams, given: Mapping[str, Any]) -> Samplin
             continue
         sampling = replace(sampling, **{name: value})
         try:
-            check_fields(sampling)
+            check_sampling(sampling, n_vocab)
         except UserError as error:
             raise of_value(name, error) from None
     return sampling

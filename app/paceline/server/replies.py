@@ -75,6 +75,7 @@ class RunningReply:
         caller: For whom.
         journal: Gets its record when it is over.
         id_prefix: See `Pieces`.
+        schema_field: The request's field that has the schema of `turn`.
 
     Attributes:
         served: The loaded pair.
@@ -96,7 +97,9 @@ class RunningReply:
         journal: Journal,
         *,
         id_prefix: str = "call_",
+        schema_field: str = "json_schema",
     ) -> None:
+        self._names = {"json_schema": schema_field}
         self._desk = desk
         self._caller = caller
         self._journal = journal
@@ -231,7 +234,7 @@ class RunningReply:
         """
         match event:
             case TurnFailed(code, message, hint):
-                raise from_engine(code, message, hint)
+                raise from_engine(code, message, hint, self._names)
             case EngineDied(reason, hint):
                 raise from_engine("engine-died", reason, hint)
             case TuneRejected(message=message):

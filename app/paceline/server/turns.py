@@ -70,6 +70,7 @@ def make_turn(
     served: Served,
     *,
     max_tokens: int | None,
+    limit_field: str = "max_tokens",
     stop: tuple[str, ...] | None,
     prediction: str = "",
     begun_text: str = "",
@@ -83,6 +84,7 @@ def make_turn(
         defaults: Hold where a field is absent.
         served: The loaded pair.
         max_tokens: Tokens of the reply; None: as the defaults say.
+        limit_field: The request's field that they are of.
         stop: Texts that end it; None: as the defaults say.
         prediction: What it is expected to be, for drafts.
         begun_text: What it goes on after.
@@ -93,7 +95,7 @@ def make_turn(
     """
     settings = defaults.settings
     if max_tokens is not None and max_tokens < 1:
-        raise refused("max_tokens", "The limit of tokens must be 1 or more.")
+        raise refused(limit_field, f"{limit_field} must be 1 or more.")
     limit = max_tokens or (settings.max_tokens if defaults.has_limit else served.target.n_ctx)
     schema = fields.json_schema
     sampling = with_sampling(
@@ -110,9 +112,10 @@ def make_turn(
             "grammar": fields.grammar,
             "json_schema": None if schema is None else msgspec.json.encode(schema).decode(),
         },
+        served.target.n_vocab,
     )
     seed = settings.seed if fields.seed is None else fields.seed
-    if seed is not None and not 0 <= seed <= 2**63 - 1:
+    if seed is not None and not 0 <= seed < 2**63:
         seed %= MAX_SEED  # other servers take any number, and -1 as "draw one"
     if fields.seed == -1:
         seed = None
@@ -152,4 +155,4 @@ def turns_of(turn: StartTurn, n: int) -> list[StartTurn]:
     if n == 1:
         return [turn]
     first = secrets.randbelow(MAX_SEED - n) if turn.seed is None else turn.seed
-    return [structs.replace(turn, seed=first + i) for i in range(n)]
+    return [structs.replace(turn, seed=(first + i) % 2**63) for i in range(n)]

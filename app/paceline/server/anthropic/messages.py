@@ -40,7 +40,6 @@ class Thinking(msgspec.Struct, kw_only=True):
     """Whether the model reasons before it answers."""
 
     type: Literal["enabled", "disabled", "adaptive"]
-    budget_tokens: int | None = None
 
 
 class Form(msgspec.Struct, kw_only=True):
@@ -80,6 +79,7 @@ async def messages(request: Request) -> Response:
     body, ignored = read(MessagesRequest, await context.body(request))
     served = await context.models.wanted(body.model)
     turn = await _turn_of(body, context, served)
+    has_form = body.output_config is not None and body.output_config.format is not None
     reply = RunningReply(
         context.desk,
         served,
@@ -87,9 +87,8 @@ async def messages(request: Request) -> Response:
         context.caller(request),
         context.journal,
         id_prefix="toolu_",
+        schema_field="output_config.format" if has_form else "json_schema",
     )
-    if body.thinking is not None and body.thinking.budget_tokens is not None:
-        ignored += ("thinking.budget_tokens",)
     headers = ignored_header(ignored)
     if body.stream:
         return await streamed(request, _stream(reply), headers)

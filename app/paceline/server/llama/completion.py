@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from paceline.figures import LikelyToken
     from paceline.messages import FinishReason
 
-_STOPS: dict[FinishReason, str] = {"eog": "eos", "stop": "word", "cancelled": "none"}
+_STOPS: dict[FinishReason, str] = {"eog": "eos", "stop": "word"}
 """Why a reply ended, in llama-server's words; otherwise by its length."""
 
 

@@ -106,7 +106,14 @@ async def chat_completions(request: Request) -> Response:
     turn = await _turn_of(body, context, served)
     caller = context.caller(request)
     replies = [
-        RunningReply(context.desk, served, each, caller, context.journal)
+        RunningReply(
+            context.desk,
+            served,
+            each,
+            caller,
+            context.journal,
+            schema_field="response_format" if body.response_format else "json_schema",
+        )
         for each in turns_of(turn, body.n)
     ]
     kind = "chat.completion.chunk" if body.stream else "chat.completion"
@@ -127,6 +134,9 @@ async def _turn_of(body: ChatRequest, context: Context, served: Served) -> Start
         raise refused("modalities", "Only text can be written.")
     messages, begun = continued(read_messages(body.messages), "messages")
     _take_form(body)
+    limit, limit_field = body.max_tokens, "max_tokens"
+    if body.max_completion_tokens is not None:
+        limit, limit_field = body.max_completion_tokens, "max_completion_tokens"
     return make_turn(
         Chat(
             messages,
@@ -138,8 +148,8 @@ async def _turn_of(body: ChatRequest, context: Context, served: Served) -> Start
         body,
         context.defaults,
         served,
-        max_tokens=body.max_tokens if body.max_completion_tokens is None
-        else body.max_completion_tokens,
+        max_tokens=limit,
+        limit_field=limit_field,
         stop=read_stops(body.stop),
         prediction=_predicted(body),
         begun_text=begun,

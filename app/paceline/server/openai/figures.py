@@ -64,7 +64,9 @@ def timings(stats: TurnStats) -> dict[str, Any]:
 def own_figures(reply: RunningReply) -> dict[str, Any]:
     """Return what only Paceline says of a reply."""
     stats = reply.stats
+    assert reply.finished is not None
     return {
+        "seed": reply.finished.seed,
         "plain_tokens_per_s": stats.plain_tokens_per_s,
         "plain_low": stats.plain_low,
         "plain_high": stats.plain_high,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -65,7 +65,7 @@ class ResponsesRequest(SamplingFields, kw_only=True):
     model: str = ""
     instructions: str | None = None
     stream: bool = False
-    max_output_tokens: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    max_output_tokens: int | None = None
     tools: list[ToolIn] = msgspec.field(default_factory=list)
     tool_choice: ToolChoiceIn | None = None
     parallel_tool_calls: bool | None = None
@@ -88,7 +88,14 @@ async def responses(request: Request) -> Response:
     body.tools, passed_over = functions_of(body.tools)
     served = await context.models.wanted(body.model)
     turn = await _turn_of(body, context, served)
-    reply = RunningReply(context.desk, served, turn, context.caller(request), context.journal)
+    reply = RunningReply(
+        context.desk,
+        served,
+        turn,
+        context.caller(request),
+        context.journal,
+        schema_field="text.format" if body.text and body.text.format else "json_schema",
+    )
     telling = _Telling(body, reply)
     headers = ignored_header(ignored + passed_over)
     if body.stream:
@@ -121,6 +128,7 @@ async def _turn_of(body: ResponsesRequest, context: Context, served: Served) -> 
         context.defaults,
         served,
         max_tokens=body.max_output_tokens,
+        limit_field="max_output_tokens",
         stop=None,
         begun_text=begun,
     )
