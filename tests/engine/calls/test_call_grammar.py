@@ -133,10 +133,21 @@ def test_a_schema_that_cannot_be_kept_costs_its_tool_the_constraint(
 
 EITHER = json.dumps({"anyOf": [SCHEMAS["write"], SCHEMAS["get_weather"]]})
 SPELT = '{"properties": {"city": {"type": "string", "pattern": "^R"}}}'
+UNNAMED = '{"required": ["city"]}'
+MATCHED = '{"patternProperties": {"^city$": {"type": "string"}}, "minProperties": 1}'
+WITHIN = '{"properties": {"city": {"type": "string"}, "parts": {"items": {"$ref": "#"}}}}'
 
 
 @pytest.mark.parametrize(
-    ("schema", "in_part"), [(EITHER, {"glm", "lfm"}), (SPELT, {"glm"})], ids=["either", "spelt"]
+    ("schema", "in_part"),
+    [
+        (EITHER, {"glm", "lfm"}),
+        (SPELT, {"glm"}),
+        (UNNAMED, {"glm", "lfm"}),
+        (MATCHED, {"glm", "lfm"}),
+        (WITHIN, {"glm", "lfm"}),
+    ],
+    ids=["either", "spelt", "unnamed", "matched", "within"],
 )
 def test_what_a_form_has_no_place_for_is_told(
     schema: str, in_part: set[str], vocab: VocabularyFile
@@ -147,3 +158,34 @@ def test_what_a_form_has_no_place_for_is_told(
         assert [("in part" in note) for note in notes] == [True] * (name in in_part)
         assert takes(vocab, grammar, written(BY_ID[name], [Called("tool", {"city": "Rome"})]))
         grammar.close()
+
+
+def test_arguments_are_an_object_whatever_else_a_schema_allows(vocab: VocabularyFile) -> None:
+    call = '<tool_call>\n{"name": "tool", "arguments": %s}\n</tool_call>'
+    for schema in (
+        '{"title": "Anything"}',
+        '{"type": ["object", "null"]}',
+        '{"anyOf": [{"type": "object"}, {"type": "integer"}, {"type": "null"}]}',
+        '{"$ref": "#/definitions/any", "definitions": {"any": {"type": ["object", "null"]}}}',
+    ):
+        use = ToolUse((Tool("tool", "", schema),))
+        grammar, notes = compile_calls(vocab, HERMES, use, None, any_mark=False)
+        assert not notes
+        assert takes(vocab, grammar, call % "{}")
+        for value in ("null", "3", '"text"', "[]"):
+            assert not takes(vocab, grammar, call % value), (schema, value)
+        grammar.close()
+
+
+@ALL
+def test_words_of_a_request_are_never_control_tokens(form: CallForm, vocab: VocabularyFile) -> None:
+    control = vocab.text(min(vocab.eog)).decode()
+    named = f"file-{control[:-1]}"  # an argument's name that ends a tag is none
+    schema = {"properties": {named: {"enum": [control]}}, "required": [named]}
+    tool = Tool(f"tool{control}", "", json.dumps(schema))
+    grammar, _ = compile_calls(vocab, form, ToolUse((tool,)), None, any_mark=False)
+    (text, *_) = filter(None, walks(vocab, grammar, random.Random(form.id), 1, limit=200))
+    reader = CallReader(form, (tool,))
+    read = read_of([*reader.add(text), *reader.finish(is_cut=False)])
+    assert read.calls[0] == Called(tool.name, {named: control})
+    grammar.close()

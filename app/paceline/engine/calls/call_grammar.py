@@ -190,9 +190,8 @@ class _Calls:
         parts: list[GrammarPart] = []
         text = ""
         for element in self._form.call:
-            fixed = element if isinstance(element, str) else name if element is Hole.NAME else None
-            if fixed is not None:
-                text += fixed
+            if isinstance(element, str):
+                text += element
                 continue
             parts += [FixedText(text), self._element(element, name)]
             text = ""
@@ -201,6 +200,8 @@ class _Calls:
     def _element(self, element: Element, name: str) -> GrammarPart:
         schema = self._schemas[name]
         match element:
+            case Hole.NAME:
+                return _plain(name)
             case Hole.ID:
                 return _ID
             case OneText(texts):
@@ -222,17 +223,24 @@ class _Calls:
     def _check(self, element: Element, name: str, schema: ToolSchema) -> None:
         """Note a tool whose schema this form cannot keep."""
         is_text = isinstance(element, TaggedArguments)
-        if schema.arguments is None or (
-            is_text and not all(each.is_kept_as_text for each in schema.arguments)
+        if (
+            schema.arguments is None
+            or schema.says_more
+            or (is_text and not all(each.is_kept_as_text for each in schema.arguments))
         ):
             self.not_kept.append(name)
+
+
+def _plain(text: str) -> FixedText:
+    """Return a text of the request's, in which no control token is meant."""
+    return FixedText(text, is_plain=True)
 
 
 def _tagged(tags: TaggedArguments, schema: ToolSchema) -> Iterator[GrammarPart]:
     """Tell the arguments between their tags."""
     for argument in schema.arguments or ():
         values = AnyOf(tuple(_values(tags, argument)))
-        whole = InOrder((FixedText(tags.before + argument.name), values))
+        whole = InOrder((FixedText(tags.before), _plain(argument.name), values))
         yield whole if argument.is_required else Repeated(whole, is_once=True)
     if schema.others is not None:
         values = AnyOf(tuple(_values(tags, Argument("", schema.others, is_required=False))))
@@ -250,7 +258,7 @@ def _python(schema: ToolSchema) -> GrammarPart:
         after = Repeated(InOrder((FixedText(", "), given)))
         begin = Repeated(InOrder((given, after)), is_once=True)
     for argument in reversed(schema.arguments or ()):
-        given = InOrder((FixedText(f"{argument.name}="), _python_value(argument)))
+        given = InOrder((_plain(f"{argument.name}="), _python_value(argument)))
         following, beginning = InOrder((FixedText(", "), given, after)), InOrder((given, after))
         if argument.is_required:
             after, begin = following, beginning
@@ -273,7 +281,7 @@ def _raw(tags: TaggedArguments, schema: Mapping[str, object]) -> GrammarPart:
     """Return a string as it is, with the text after it."""
     texts = [schema["const"]] if "const" in schema else schema.get("enum")
     if isinstance(texts, list) and texts and all(isinstance(text, str) for text in texts):
-        return InOrder((AnyOf(tuple(map(FixedText, texts))), FixedText(tags.after_value)))
+        return InOrder((AnyOf(tuple(map(_plain, texts))), FixedText(tags.after_value)))
     end = tags.after_value.strip()
     after = tags.after_value[tags.after_value.index(end) + len(end) :]
     least, most = schema.get("minLength", 0), schema.get("maxLength")

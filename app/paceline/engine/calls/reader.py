@@ -51,7 +51,7 @@ _NAME_CHAR = re.compile(r"[\w-]")
 _QUOTED = re.compile(r'(?:[^"\\]|\\u[0-9a-fA-F]{4}|\\[^u])*')
 _ESCAPE = re.compile(r"\\.|[\x00-\x1f]", re.DOTALL)
 _SAME_ESCAPES = '"\\/bfnrtu'
-_PYTHON_NAME = re.compile(r"\w*")
+_PYTHON_NAME = re.compile(r"[^\s=(),]*")  # that of an argument need not be one of Python's
 
 
 def new_id() -> str:

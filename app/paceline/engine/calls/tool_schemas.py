@@ -20,7 +20,10 @@ _OPEN = (
 """Keywords by which an object says itself what else it holds."""
 _SAID = {"title", "description", "default", "examples", "$defs", "definitions", "$comment"}
 """Keywords that allow and forbid nothing."""
-_OF_PARTS = ("properties", "$defs", "definitions")
+_ONE_BY_ONE = {"type", "properties", "required", "additionalProperties", "$schema", "$id", *_SAID}
+"""Keywords of an object that its arguments, one by one, can be told by."""
+_SHARED = ("$defs", "definitions")
+_OF_PARTS = ("properties", *_SHARED)
 _PART = ("items", "additionalProperties", "contains")
 _PARTS = ("anyOf", "oneOf", "prefixItems")
 
@@ -81,21 +84,23 @@ class ToolSchema:
     """What a tool's arguments are.
 
     Attributes:
-        text: JSON schema of all of them, closed; `ANYTHING` where there is none to go by.
+        text: JSON schema of all of them, closed: an object, whatever else the tool's may allow.
         arguments: One by one, in the order in which they are written; None: what there is cannot
             be told one by one.
         others: Schema of arguments of any name, where none is named; None: there are no others.
+        says_more: Whether the schema forbids what arguments and others allow.
     """
 
     def __init__(self, tool: Tool) -> None:
         self.text = tool.parameters or _NOTHING
         self.arguments: tuple[Argument, ...] | None = None
         self.others: Any = {}
+        self.says_more = False
         try:
             schema = closed(json.loads(self.text))
         except (ValueError, RecursionError):
             return  # the grammar's compiler says what is wrong with it
-        self.text = json.dumps(schema)
+        self.text = json.dumps(_of_objects(schema))
         if not isinstance(schema, dict):
             return
         properties, required = schema.get("properties", {}), schema.get("required", [])
@@ -103,11 +108,17 @@ class ToolSchema:
             return
         if any(word in schema for word in ("allOf", "anyOf", "oneOf", "$ref", "if")):
             return
-        if properties or required or schema.get("additionalProperties") is False:
+        if _refers_to_whole(schema):
+            return
+        types = _types(schema, schema)
+        is_other_type = bool(types) and "object" not in types
+        is_unnamed = any(name not in properties for name in required)
+        self.says_more = is_other_type or is_unnamed or not schema.keys() <= _ONE_BY_ONE
+        if properties or schema.get("additionalProperties") is False:
             self.others = None
         elif isinstance(schema.get("additionalProperties"), dict):
             self.others = schema["additionalProperties"]
-        shared = {word: schema[word] for word in ("$defs", "definitions") if word in schema}
+        shared = {word: schema[word] for word in _SHARED if word in schema}
         self.arguments = tuple(
             Argument(name, {**_as_object(part), **shared}, name in required)
             for name, part in properties.items()
@@ -125,6 +136,26 @@ class ToolSchema:
                 types = _types(each.schema, each.schema)
                 return not types or kind in types or (kind == "integer" and "number" in types)
         return True
+
+
+def _of_objects(schema: Any) -> Any:
+    """Return a schema that allows of its values the objects alone."""
+    if not isinstance(schema, dict) or schema.get("type") == "object":
+        return schema
+    parts = schema.get("allOf", [])
+    return {**schema, "allOf": [{"type": "object"}, *parts]} if isinstance(parts, list) else schema
+
+
+def _refers_to_whole(part: Any) -> bool:
+    """Return whether a part of a schema refers to others than those that all parts share."""
+    if isinstance(part, list):
+        return any(map(_refers_to_whole, part))
+    if not isinstance(part, dict):
+        return False
+    target = part.get("$ref")
+    if isinstance(target, str) and target.startswith("#"):
+        return not target.startswith(tuple(f"#/{word}/" for word in _SHARED))
+    return any(map(_refers_to_whole, part.values()))
 
 
 def _is_any_text(schema: Any) -> bool:

@@ -71,7 +71,7 @@ class PartRules:
         self._codes = codes
         self._json_form = json_form
         self._names: dict[int, str] = {}
-        self._fixed: dict[str, str] = {}
+        self._fixed: dict[tuple[str, bool], str] = {}
         self.lines: list[str] = []
 
     def name(self, part: GrammarPart) -> str:
@@ -87,10 +87,12 @@ class PartRules:
 
     def _written(self, part: GrammarPart) -> str:
         match part:
-            case FixedText(text):
-                if text not in self._fixed:
-                    self._fixed[text] = self._add(" ".join(codes_of(self._codes(text))))
-                return self._fixed[text]
+            case FixedText(text, is_plain):
+                key = text, is_plain
+                if key not in self._fixed:
+                    codes = [*filter(None, [text])] if is_plain else self._codes(text)
+                    self._fixed[key] = self._add(" ".join(codes_of(codes)))
+                return self._fixed[key]
             case TextPattern(pattern):
                 return self._add(f"/{pattern}/")
             case JsonText():

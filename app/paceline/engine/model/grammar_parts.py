@@ -10,9 +10,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FixedText:
-    """One text; the names of control tokens in it are read as these."""
+    """One text.
+
+    Attributes:
+        text: The text.
+        is_plain: Whether the names of control tokens in it are text, too; otherwise they are read
+            as these.
+    """
 
     text: str
+    is_plain: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
