@@ -7471,11 +7471,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Eine Antwort wird gerade geschrieben.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/request.py"/>
-        <source>A reply that may call a tool is to have a form, too.</source>
-        <translation>Eine Antwort, die ein Werkzeug aufrufen darf, soll zugleich eine Form haben.</translation>
-    </message>
-    <message>
         <location filename="../../app/chat/presets.py"/>
         <source>A stop string has {n} characters.</source>
         <translation>Ein Stopptext hat {n} Zeichen.</translation>
@@ -8432,11 +8427,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/prompt/template.py"/>
         <source>Leave that to the model.</source>
         <translation>Überlassen Sie das dem Modell.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/request.py"/>
-        <source>Leave the tools out, let one be called in any case, or give no form.</source>
-        <translation>Lassen Sie die Werkzeuge weg, verlangen Sie einen Aufruf, oder geben Sie keine Form an.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/client.py"/>
@@ -9514,6 +9504,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Der Ordner {home} kann nicht benutzt werden: Es gibt keinen solchen Benutzer.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/calls/call_grammar.py"/>
+        <source>The form that the answer is to have has no effect, since the reply is to call a tool.</source>
+        <translation>Die Form, die die Antwort haben soll, wirkt nicht, da die Antwort ein Werkzeug aufrufen soll.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/sample/sampling.py"/>
         <source>The grammar allows no token that the model could go on with.</source>
         <translation>Die Grammatik erlaubt kein Token, mit dem das Modell weiterschreiben könnte.</translation>
@@ -9529,6 +9524,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Die Grammatik kann nicht benutzt werden: {error}.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/calls/either.py"/>
         <location filename="../../app/engine/llama/grammar.py"/>
         <source>The grammar does not allow this token here.</source>
         <translation>Die Grammatik erlaubt dieses Token hier nicht.</translation>

@@ -31,8 +31,8 @@ BUDGETS = {
     "engine": Size(15, 1_930),
     "engine/auto": Size(10, 1_350),
     # Some twenty forms in which families of models call tools, each a table; a grammar and a
-    # reader are made of them.
-    "engine/calls": Size(11, 1_400),
+    # reader are made of them. A reply may have a form where it calls none.
+    "engine/calls": Size(12, 1_450),
     # Stop texts count in the answer, and marks of reasoning are written as readers know them; how
     # likely tokens are is a file.
     "engine/decode": Size(6, 840),

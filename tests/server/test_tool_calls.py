@@ -290,3 +290,52 @@ def test_a_real_model_follows_in_both_turns(real: Endpoint, name: str, *, is_lon
         second = api.ask([*ASKED, *first.items, *results], TEN, "none", max_tokens=20)
     assert second.text
     assert second.n_prompt > first.n_prompt
+
+
+FORM = {
+    "type": "object",
+    "properties": {"rain": {"type": "boolean"}},
+    "required": ["rain"],
+    "additionalProperties": False,
+}
+FORMS: dict[str, dict[str, Any]] = {
+    "chat": {
+        "response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": FORM}}
+    },
+    "responses": {"text": {"format": {"type": "json_schema", "name": "a", "schema": FORM}}},
+    "messages": {"output_config": {"format": {"type": "json_schema", "schema": FORM}}},
+}
+
+
+def test_a_real_model_calls_a_tool_or_keeps_the_form(real: Endpoint, name: str) -> None:
+    with api_of(name, real.url) as api:
+        for i in range(4):
+            said = api.ask(
+                ASKED, TEN, "auto", max_tokens=300, is_streamed=i == 3,
+                extra_body=FORMS[name] | {"temperature": 0.8, "seed": i},
+            )  # fmt: skip
+            assert said.end in ("calls", "end")
+            for call in said.calls:
+                assert not Judge(TEN[call.name]).problem_of(call.arguments)
+            if not said.calls:
+                assert not Judge(FORM).problem_of(said.text)
+
+
+def test_a_form_beside_a_call_that_must_come_is_a_warning(endpoint: Endpoint) -> None:
+    tool = {"type": "function", "function": {"name": "now"}}
+    body = {"messages": ASKED, "tools": [tool], "tool_choice": "required", "max_tokens": 60}
+    reply = httpx2.post(
+        f"{endpoint.url}/v1/chat/completions", json=body | FORMS["chat"], timeout=60
+    ).json()
+    assert reply["choices"][0]["finish_reason"] == "tool_calls"
+    assert any("has no effect" in warning for warning in reply["paceline"]["warnings"])
+
+
+def test_a_grammar_holds_where_no_tool_is_called(endpoint: Endpoint) -> None:
+    tool = {"type": "function", "function": {"name": "now"}}
+    body = {"messages": ASKED, "tools": [tool], "grammar": 'root ::= "yes" | "no"'}
+    (choice,) = httpx2.post(f"{endpoint.url}/v1/chat/completions", json=body, timeout=60).json()[
+        "choices"
+    ]
+    is_call = choice["finish_reason"] == "tool_calls"
+    assert is_call or choice["message"]["content"] in ("yes", "no")

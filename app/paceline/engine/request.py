@@ -101,17 +101,23 @@ def make_grammar(
     has_form = bool(params.grammar or params.json_schema)
     if command.ignore_eog and (has_form or use):
         refuse("A grammar ends the reply, but ends are to be ignored.", "Switch one of them off.")
+
+    def answer() -> Grammar:
+        if params.json_schema:
+            return vocab.grammar_of_schema(params.json_schema, prompt.reasoning)
+        return vocab.grammar(params.grammar, prompt.reasoning)
+
     if use:
-        if has_form and use.choice == "auto":
-            refuse(
-                "A reply that may call a tool is to have a form, too.",
-                "Leave the tools out, let one be called in any case, or give no form.",
-            )
         text = TextAssembler(vocab, (), prompt.opening, prompt.marks, prompt.shown)
-        return grammar_of_tools(vocab, BY_ID[prompt.calls], use, prompt.reasoning, text)
-    if params.json_schema:
-        return vocab.grammar_of_schema(params.json_schema, prompt.reasoning), ()
-    return vocab.grammar(params.grammar, prompt.reasoning) if params.grammar else None, ()
+        return grammar_of_tools(
+            vocab,
+            BY_ID[prompt.calls],
+            use,
+            prompt.reasoning,
+            text,
+            answer=answer if has_form else None,
+        )
+    return answer() if has_form else None, ()
 
 
 def _callable(command: StartTurn) -> ToolUse | None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from paceline.content import Tool, ToolUse
+from paceline.engine.calls.either import EitherGrammar
 from paceline.engine.calls.form import (
     CallForm,
     Element,
@@ -41,6 +42,9 @@ _BLANKS = Repeated(TextPattern(r"[ \t\r\n]{1,8}"), is_once=True)
 _ID = TextPattern("[A-Za-z0-9_-]{1,40}")
 _ARGUMENT_NAME = TextPattern("[A-Za-z_][A-Za-z0-9_]{0,60}")
 _ANSWER_BEGINS = "<|content|>"
+_NO_ANSWER = sentence(
+    "The form that the answer is to have has no effect, since the reply is to call a tool."
+)
 _CONSTANTS = {"boolean": ("True", "False"), "null": ("None",)}
 
 
@@ -111,6 +115,8 @@ def grammar_of_tools(
     use: ToolUse,
     reasoning: Reasoning | None,
     text: TextAssembler,
+    *,
+    answer: Callable[[], Grammar] | None = None,
 ) -> CompiledCalls:
     """Return what a reply follows that has to call tools, or may do so.
 
@@ -120,16 +126,24 @@ def grammar_of_tools(
         use: The tools, at least one, of which it may call some.
         reasoning: The marks of one that the reply may begin with.
         text: Makes the reply's text; at its beginning.
+        answer: Makes the grammar of a reply that calls none, where that has a form. Calls come
+            right after the reasoning then, in place of such an answer.
 
     Raises:
-        ValueOutOfRangeError: The tool that is to be called is none of them.
+        ValueOutOfRangeError: The tool that is to be called is none of them, or the answer's form
+            cannot be.
     """
     if use.name and all(tool.name != use.name for tool in use.tools):
         refuse("The tool “{name}” is to be called, but it is not there.", "", name=use.name)
+    before = Reasoning(*form.reasoning) if form.reasoning else reasoning
+    before = before and _before_calls(before)
     if use.choice == "required":
-        before = Reasoning(*form.reasoning) if form.reasoning else reasoning
-        before = before and _before_calls(before)
-        return compile_calls(vocab, form, use, before, any_mark=False)
+        calls, notes = compile_calls(vocab, form, use, before, any_mark=False)
+        return CompiledCalls(calls, (*notes, _NO_ANSWER) if answer else notes)
+    if answer:
+        with_answer = answer()
+        calls, notes = compile_calls(vocab, form, use, before, any_mark=True)
+        return CompiledCalls(EitherGrammar(with_answer, calls), notes)
     calls, notes = compile_calls(vocab, form, use, None, any_mark=True)
     return CompiledCalls(WaitingGrammar(vocab, form, text, calls), notes)
 

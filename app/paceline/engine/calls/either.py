@@ -1,0 +1,65 @@
+"""A grammar of two: a reply follows one of them, and which one it shows itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paceline.errors import EngineError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from paceline.engine.model.backend import Grammar
+
+
+class EitherGrammar:
+    """Implements `backend.Grammar`. Not thread-safe.
+
+    Args:
+        grammars: At their beginnings; `close` frees them. One that does not allow what has come is
+            freed then.
+    """
+
+    def __init__(self, *grammars: Grammar) -> None:
+        self._going = grammars
+
+    def allowed(self) -> NDArray[np.bool_] | None:
+        """Return which tokens may come next, by any of them; None: all tokens."""
+        first, *more = (grammar.allowed() for grammar in self._going)
+        for mask in more:
+            first = None if first is None or mask is None else first | mask
+        return first
+
+    def accept(self, token: int) -> None:
+        """Go on by a token; see `backend.Grammar`."""
+        going = tuple(grammar for grammar in self._going if _has_accepted(grammar, token))
+        if not going:
+            raise EngineError("grammar-refuses", "The grammar does not allow this token here.")
+        for grammar in self._going:
+            if grammar not in going:
+                grammar.close()
+        self._going = going
+
+    def forced(self) -> list[int]:
+        """Return the tokens that must follow; none while it is open which grammar holds."""
+        return self._going[0].forced() if len(self._going) == 1 else []
+
+    def clone(self) -> EitherGrammar:
+        """Return a copy that goes its own way."""
+        return EitherGrammar(*(grammar.clone() for grammar in self._going))
+
+    def close(self) -> None:
+        """Free them; closing twice is harmless."""
+        for grammar in self._going:
+            grammar.close()
+
+
+def _has_accepted(grammar: Grammar, token: int) -> bool:
+    try:
+        grammar.accept(token)
+    except EngineError as error:
+        if error.code != "grammar-refuses":
+            raise
+        return False
+    return True
