@@ -46,7 +46,7 @@ def rounded(step: StepCommitted) -> StepCommitted:
             expected=1.0 if expected is None else expected,
             gain=1.0 if gain is None else gain,
         )
-    return structs.replace(step, tokens=tokens, decision=decision, **times)
+    return structs.replace(step, tokens=tokens, decision=decision, likely=(), **times)
 
 
 def through_json(data: Any) -> Any:

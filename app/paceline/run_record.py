@@ -8,7 +8,8 @@ The JSON, for the database, exports and the clipboard, has the steps in columns.
 tokens has some 1,500 steps. As one object per step they would take 1.5 MB; a list per field takes a
 tenth of that, and half of it goes away when it is compressed. What is lost: times are rounded to
 microseconds, confidences and what Auto expected to three digits; a number that is not finite
-becomes 0, no confidence, or what a plain step has. Everything else comes back as it was. Auto's
+becomes 0, no confidence, or what a plain step has; how likely tokens were is not kept.
+Everything else comes back as it was. Auto's
 decisions have columns of their own, of which old data, and replies without Auto, have none.
 
 No I/O, any thread.
