@@ -22,7 +22,7 @@ from hosting.observed import engine_processes
 from paceline.content import RawText
 from paceline.hosting.broker import Priority
 from paceline.hosting.threaded import make_engine_service
-from paceline.messages import StartTurn, TurnFinished
+from paceline.messages import PairLoaded, StartTurn, TurnFinished
 from paceline.server import replies
 from paceline.server.asking import Question
 from server.rig import running
@@ -165,6 +165,23 @@ def test_the_person_goes_first(served: Served) -> None:
     assert set(states) == {1}, "the program was still waiting"
     with second:
         assert read(second).status == 200
+
+
+def test_a_reply_is_refused_where_the_person_loaded_another_model_meanwhile(
+    served: Served, demo_load: LoadPair
+) -> None:
+    first, _ = served.begun()
+    waiting = [served.ask(max_tokens=1), served.ask(max_tokens=1, stream=True)]
+    until(lambda: served.endpoint.desk.n_waiting == 2)
+    load = served.broker.request(demo_load, Priority.PERSON)
+    first.close()
+    assert isinstance(load.wait(SECONDS), PairLoaded)
+    for each in waiting:
+        with each:
+            answer = read(each)
+            assert (answer.status, answer.error["code"]) == (503, "model_changed")
+    with served.ask(max_tokens=1) as again:
+        assert read(again).status == 200
 
 
 # ----------------------------------------------------------------------------------------- hang-ups

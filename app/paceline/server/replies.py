@@ -36,8 +36,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from paceline.messages import Event, StartTurn, TurnStats
-    from paceline.server.asking import Desk, Question
-    from paceline.server.journal import Caller, Journal
+    from paceline.server.asking import Question
+    from paceline.server.context import Context
+    from paceline.server.journal import Caller
     from paceline.server.served import Served
 
 
@@ -69,11 +70,10 @@ class RunningReply:
     """A reply that a program has asked for. On the server's event loop.
 
     Args:
-        desk: Asks the engine.
-        served: The loaded pair.
+        context: Its desk asks the engine, its journal gets the record.
+        served: The loaded pair, which alone may answer.
         turn: What is to be generated.
         caller: For whom.
-        journal: Gets its record when it is over.
         id_prefix: See `Pieces`.
         schema_field: The request's field that has the schema of `turn`.
 
@@ -90,19 +90,19 @@ class RunningReply:
 
     def __init__(
         self,
-        desk: Desk,
+        context: Context,
         served: Served,
         turn: StartTurn,
         caller: Caller,
-        journal: Journal,
         *,
         id_prefix: str = "call_",
         schema_field: str = "json_schema",
     ) -> None:
         self._names = {"json_schema": schema_field}
-        self._desk = desk
+        self._desk = context.desk
+        self._models = context.models
+        self._journal = context.journal
         self._caller = caller
-        self._journal = journal
         self._id_prefix = id_prefix
         self.served = served
         self.turn = turn
@@ -187,6 +187,8 @@ class RunningReply:
                 if event is None:
                     yield Waits(_waiting(question, self.record))
                     continue
+                if isinstance(event, TurnStarted):
+                    self._check_model()
                 self._take(event)
                 match event:
                     case TurnStarted():
@@ -218,6 +220,23 @@ class RunningReply:
                             held = Grown(())
                         rest = pieces.finish(is_cut=event.reason != "eog")
                         yield held._replace(pieces=self._noted(rest))
+
+    def _check_model(self) -> None:
+        """Refuse to be answered by another model than the request was read for.
+
+        A person may load one while requests wait, and goes before them.
+
+        Raises:
+            ApiError: It is another one.
+        """
+        loaded = self._models.loaded
+        if loaded is None or loaded.target is not self.served.target:
+            raise ApiError(
+                503,
+                "model_changed",
+                "Another model was loaded while the request waited. Send it again.",
+                headers={"retry-after": "1"},
+            )
 
     def _noted(self, pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
         """Note calls that end in these pieces, and return them."""

@@ -173,6 +173,24 @@ def test_a_request_loads_again_what_died_with_the_engine(
     assert len(client.all(LoadPair)) == n_loads + 1, "both wait for the same load"
 
 
+def test_the_model_that_the_person_chooses_meanwhile_answers_under_no_other_name(
+    program: Program, client: FakeClient, asker: Asker, serve: Serve, qtbot: QtBot
+) -> None:
+    serve(program)
+    asked = asker.begin()
+    until_asked(qtbot, client)
+    program.models.reload()
+    client.finish_load()
+    client.start_turn()
+    answer = asker.end(asked)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "model_changed")
+    qtbot.waitUntil(lambda: client.last(StartTurn) in client.cancelled)
+    asked = asker.begin()
+    until_asked(qtbot, client, 2)
+    client.reply("Now")
+    assert asker.end(asked).status_code == 200
+
+
 def test_models_that_cannot_be_loaded_are_said_and_not_tried_with_every_request(
     make_program: Callable[..., Program],
     client: FakeClient,

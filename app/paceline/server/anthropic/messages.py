@@ -81,11 +81,10 @@ async def messages(request: Request) -> Response:
     turn = await _turn_of(body, context, served)
     has_form = body.output_config is not None and body.output_config.format is not None
     reply = RunningReply(
-        context.desk,
+        context,
         served,
         turn,
         context.caller(request),
-        context.journal,
         id_prefix="toolu_",
         schema_field="output_config.format" if has_form else "json_schema",
     )

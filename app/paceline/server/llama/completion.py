@@ -108,7 +108,7 @@ async def _answer(
         stop=read_stops(body.stop),
         n_likely=body.n_probs or -1,
     )
-    reply = RunningReply(context.desk, served, turn, context.caller(request), context.journal)
+    reply = RunningReply(context, served, turn, context.caller(request))
     headers = ignored_header(ignored)
     if body.stream:
         return await streamed(request, _told(reply, body), headers)

@@ -107,11 +107,10 @@ async def chat_completions(request: Request) -> Response:
     caller = context.caller(request)
     replies = [
         RunningReply(
-            context.desk,
+            context,
             served,
             each,
             caller,
-            context.journal,
             schema_field="response_format" if body.response_format else "json_schema",
         )
         for each in turns_of(turn, body.n)

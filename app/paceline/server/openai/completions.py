@@ -70,10 +70,7 @@ async def completions(request: Request) -> Response:
             stop=read_stops(body.stop),
             n_likely=-1 if body.logprobs is None else body.logprobs,
         )
-        replies += [
-            RunningReply(context.desk, served, each, caller, context.journal)
-            for each in turns_of(turn, body.n)
-        ]
+        replies += [RunningReply(context, served, each, caller) for each in turns_of(turn, body.n)]
     echoes = [
         await _text_of(prompt, context, caller.name) if body.echo else "" for prompt in prompts
     ]

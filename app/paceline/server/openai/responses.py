@@ -89,11 +89,10 @@ async def responses(request: Request) -> Response:
     served = await context.models.wanted(body.model)
     turn = await _turn_of(body, context, served)
     reply = RunningReply(
-        context.desk,
+        context,
         served,
         turn,
         context.caller(request),
-        context.journal,
         schema_field="text.format" if body.text and body.text.format else "json_schema",
     )
     telling = _Telling(body, reply)
