@@ -184,6 +184,17 @@ def test_a_reply_is_refused_where_the_person_loaded_another_model_meanwhile(
         assert read(again).status == 200
 
 
+def test_who_waits_at_the_end_is_told_that_the_server_ends(demo_load: LoadPair) -> None:
+    with serving(demo_load) as served:
+        first, _ = served.begun()
+        with served.ask() as waiting:
+            until(lambda: served.endpoint.desk.n_waiting == 1)
+            served.endpoint.stop()
+            answer = read(waiting)
+        assert (answer.status, answer.error["code"]) == (503, "server_ending")
+        first.close()
+
+
 # ----------------------------------------------------------------------------------------- hang-ups
 
 

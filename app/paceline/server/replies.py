@@ -27,6 +27,7 @@ from paceline.messages import (
 )
 from paceline.params import Prompting, ReplySettings
 from paceline.run_record import RunError
+from paceline.server.asking import ending
 from paceline.server.errors import ApiError, fault, from_engine
 from paceline.server.journal import Entry
 from paceline.server.limits import ALIVE_S, PATIENCE_S
@@ -252,6 +253,8 @@ class RunningReply:
             ApiError: The turn failed, or the engine died.
         """
         match event:
+            case TurnFailed(code="cancelled") if self._desk.is_closing:
+                raise ending()
             case TurnFailed(code, message, hint):
                 raise from_engine(code, message, hint, self._names)
             case EngineDied(reason, hint):
