@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import openai
     from openai.types.chat import ChatCompletionTokenLogprob
 
+    from paceline.server.endpoint import Endpoint
+
 TEXT = "To join two paths, use os.path.join. To join two lists"
 HELLO: list[Any] = [{"role": "user", "content": "What is a list?"}]
 N_BEST = 5
@@ -61,7 +63,7 @@ def expected(demo_pair: tuple[Path, Path]) -> Iterator[Reference]:
 
 @pytest.mark.parametrize("strategy", ["off", "draft:n_max=4:p_min=0", "auto"])
 def test_a_text_has_the_numbers_of_the_rows(
-    client: openai.OpenAI, expected: Reference, strategy: str
+    endpoint: Endpoint, client: openai.OpenAI, expected: Reference, strategy: str
 ) -> None:
     prompt, drawn = expected
     options: dict[str, Any] = {
@@ -82,6 +84,9 @@ def test_a_text_has_the_numbers_of_the_rows(
     ends = [*told.text_offset[1:], len(choice.text)]
     parts = [choice.text[a:b] for a, b in zip(told.text_offset, ends, strict=True)]
     assert parts == told.tokens
+    kept = endpoint.journal.entries[-1].reply.steps
+    assert kept
+    assert not any(step.likely for step in kept), "they are told, but take too much memory"
     streamed = [c.choices[0].logprobs for c in client.completions.create(**options, stream=True)]
     for name in ("tokens", "token_logprobs", "top_logprobs", "text_offset"):
         pieces = [getattr(each, name) for each in streamed if each is not None]

@@ -9,6 +9,8 @@ from contextlib import aclosing
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec import structs
+
 from paceline import __version__
 from paceline.chat.reply import Reply, TurnOptions, model_record
 from paceline.codec import made_of
@@ -264,6 +266,8 @@ class RunningReply:
             case TurnFinished():
                 self.finished = event
                 self.record.status = "finished"
+        if isinstance(event, StepCommitted) and event.likely:
+            event = structs.replace(event, likely=())  # told, but too much to be kept
         if isinstance(event, TurnEvent):
             self.record.grow(event, time.monotonic())
             self._journal.grow(self._entry, event)
