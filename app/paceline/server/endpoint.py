@@ -56,7 +56,7 @@ class Endpoint:
         self.journal = journal or Journal()
         self.desk = Desk(client, queue)
         metrics = Metrics()
-        self.journal.follow(metrics.take)
+        self._leave_journal = self.journal.follow(metrics.take)
         self._context = Context(self.desk, models(self.desk), defaults, self.journal, metrics)
         self._access = Access(listener.host, listener.port, key, origins)
         self._application = make_application(self._context, self._access)
@@ -86,4 +86,7 @@ class Endpoint:
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until it has ended; False: it has not in so many seconds."""
-        return self._listener.wait(timeout)
+        has_ended = self._listener.wait(timeout)
+        if has_ended:
+            self._leave_journal()
+        return has_ended

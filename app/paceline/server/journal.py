@@ -6,7 +6,8 @@ import re
 import threading
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,14 +55,18 @@ def _pass_over(_entry: Entry, _event: Event | None = None) -> None:
     """Stand in for a listener that is not wanted."""
 
 
+class _Listener(NamedTuple):
+    began: Callable[[Entry], None]
+    grew: Callable[[Entry, Event], None]
+    ended: Callable[[Entry], None]
+
+
 class Journal:
     """Keeps the last requests that are over, and tells of all. Any thread."""
 
     def __init__(self) -> None:
         self._entries: deque[Entry] = deque(maxlen=KEPT)
-        self._began: list[Callable[[Entry], None]] = []
-        self._grew: list[Callable[[Entry, Event], None]] = []
-        self._ended: list[Callable[[Entry], None]] = []
+        self._listeners: tuple[_Listener, ...] = ()
         self._lock = threading.Lock()
 
     @property
@@ -81,31 +86,39 @@ class Journal:
         *,
         began: Callable[[Entry], None] = _pass_over,
         grew: Callable[[Entry, Event], None] = _pass_over,
-    ) -> None:
+    ) -> Callable[[], None]:
         """Call these with every further request, on the server's thread.
 
         Args:
             ended: When it is over.
             began: When it is handed to the engine; it may wait there.
             grew: With each of its events, after its reply has taken it.
+
+        Returns:
+            A function that ends this.
         """
-        self._began.append(began)
-        self._grew.append(grew)
-        self._ended.append(ended)
+        listener = _Listener(began, grew, ended)
+        with self._lock:
+            self._listeners += (listener,)
+        return partial(self._leave, listener)
+
+    def _leave(self, listener: _Listener) -> None:
+        with self._lock:
+            self._listeners = tuple(each for each in self._listeners if each is not listener)
 
     def begin(self, entry: Entry) -> None:
         """Tell of a request that is handed to the engine."""
-        for listener in self._began:
-            listener(entry)
+        for listener in self._listeners:
+            listener.began(entry)
 
     def grow(self, entry: Entry, event: Event) -> None:
         """Tell what happens to it."""
-        for listener in self._grew:
-            listener(entry, event)
+        for listener in self._listeners:
+            listener.grew(entry, event)
 
     def end(self, entry: Entry) -> None:
         """Keep a request that is over."""
         with self._lock:
             self._entries.append(entry)
-        for listener in self._ended:
-            listener(entry)
+        for listener in self._listeners:
+            listener.ended(entry)
