@@ -26,7 +26,7 @@ from paceline.server.on_request import OnRequest, named
 from paceline.server.served import Served
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Callable, Coroutine
 
     from paceline.hosting.client import EngineClient
 
@@ -285,6 +285,27 @@ def test_a_model_that_there_is_not_is_a_404_with_those_that_there_are() -> None:
         asyncio.run(request())
     assert error.value.status == 404
     assert "one, three, two" in error.value.message
+
+
+def test_a_load_that_fails_by_a_fault_of_ours_is_answered(
+    allow_warnings: Callable[[str], None],
+) -> None:
+    class Broken(Shelf):
+        async def load(self, path: str) -> None:
+            raise OSError(path)
+
+    allow_warnings("a load failed: OSError")
+    models = OnRequest(Desk(cast("EngineClient", Idle()), 9), Broken())
+
+    async def request() -> None:
+        with models.request():
+            await asyncio.wait_for(models.wanted("one"), 10)
+
+    for _ in range(2):
+        with pytest.raises(ApiError) as error:
+            asyncio.run(request())
+        assert (error.value.status, error.value.code) == (500, "bug")
+        assert "/models" not in error.value.message
 
 
 def test_a_server_that_ends_loads_nothing_more() -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from paceline.server.asking import ending
-from paceline.server.errors import ApiError, not_loaded
+from paceline.server.errors import ApiError, fault, log_fault, not_loaded
 from paceline.server.served import model_id
 
 if TYPE_CHECKING:
@@ -196,6 +196,9 @@ class OnRequest:
             await self._loads.load(path)
         except ApiError as error:
             self._turn_away(path, error)
+        except Exception as error:  # noqa: BLE001 - they would wait for ever
+            log_fault("a load", error)
+            self._turn_away(path, fault())
         else:
             if self._is_loaded(path):
                 self._let_in(path)
