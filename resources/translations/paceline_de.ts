@@ -6503,11 +6503,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/serving/requests.py"/>
-        <source>No program has asked since the window was opened. The settings have what to tell them.</source>
-        <translation>Seit das Fenster offen ist, hat kein Programm gefragt. Was man ihnen mitteilt, steht in den Einstellungen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/serving/requests.py"/>
         <source>Requests of other programs</source>
         <translation>Anfragen anderer Programme</translation>
     </message>
@@ -6515,6 +6510,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/serving/requests.py"/>
         <source>Settings…</source>
         <translation>Einstellungen …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/requests.py"/>
+        <source>There are no requests in the list. The settings show what a program needs in order to ask.</source>
+        <translation>In der Liste stehen keine Anfragen. Was ein Programm braucht, um zu fragen, zeigen die Einstellungen.</translation>
     </message>
 </context>
 <context>
@@ -7993,8 +7993,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/server/listener.py"/>
-        <source>End that program, or choose another port; 0 takes a free one.</source>
-        <translation>Beenden Sie dieses Programm oder wählen Sie einen anderen Port; 0 nimmt einen freien.</translation>
+        <source>End that program, or choose another port.</source>
+        <translation>Beenden Sie dieses Programm oder wählen Sie einen anderen Port.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>

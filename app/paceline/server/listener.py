@@ -145,7 +145,7 @@ def _bound(host: str, port: int) -> socket.socket:
             raise UserError(
                 "port-in-use",
                 "Port {port} is in use by another program.",
-                "End that program, or choose another port; 0 takes a free one.",
+                "End that program, or choose another port.",
                 port=port,
             ) from None
         raise UserError(

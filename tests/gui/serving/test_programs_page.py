@@ -78,6 +78,7 @@ def test_the_key_is_hidden_until_it_is_asked_for(
     field, recipe = page.key.field, page.recipes.text
     assert field.echoMode() == field.EchoMode.Password
     assert field.text() == asker.key
+    assert field.cursorPosition() == 0, "its beginning is shown"
     assert asker.key not in recipe.toPlainText()
     page.recipes.copy.click()
     assert asker.key in clipboard(), "what is copied works"

@@ -101,6 +101,7 @@ class KeyRow(QWidget):
         key = self._serving.access.key
         if key != self.field.text():
             self.field.setText(key)
+            self.field.setCursorPosition(0)  # it is longer than the field
             self.copy.setText(self.tr("Copy"))
         self.field.setPlaceholderText("" if key else self.tr("Made when the switch is on"))
         for widget in (self.show_button, self.copy, self.renew):

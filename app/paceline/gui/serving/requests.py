@@ -78,8 +78,8 @@ class RequestsDialog(QDialog):
     def _make_empty(self) -> QLabel:
         empty = text_label(
             self.tr(
-                "No program has asked since the window was opened. The settings have what to tell "
-                "them."
+                "There are no requests in the list. The settings show what a program needs in "
+                "order to ask."
             ),
             "muted",
             wraps=True,
