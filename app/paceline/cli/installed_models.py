@@ -1,4 +1,4 @@
-"""What `paceline serve --load-on-request` loads: any model of this computer, as the options say."""
+"""The models of `paceline serve --load-on-request`: all of this computer, loaded by its options."""
 
 from __future__ import annotations
 

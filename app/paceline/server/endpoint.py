@@ -63,7 +63,7 @@ class Endpoint:
 
     @property
     def url(self) -> str:
-        """Where programs reach it."""
+        """The address that programs reach it at."""
         return self._listener.url
 
     def change(self, defaults: Defaults, key: str) -> None:

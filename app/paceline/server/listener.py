@@ -51,7 +51,7 @@ class Listener:
 
     @property
     def url(self) -> str:
-        """Where programs reach the server."""
+        """The address that programs reach the server at."""
         name = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{name}:{self.port}"
 

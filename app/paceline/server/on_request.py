@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Loads(Protocol):
-    """What finds and loads models."""
+    """The source of models: finds and loads them."""
 
     @property
     def loaded(self) -> Served | None:
@@ -69,7 +69,7 @@ def named(paths: Iterable[str]) -> dict[str, str]:
 
 @dataclass(slots=True, eq=False)
 class _Lease:
-    """What one request keeps; `path` is empty before it was given a model."""
+    """The hold of one request on a model; `path` is empty before it was given one."""
 
     path: str = ""
 

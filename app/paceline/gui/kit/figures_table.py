@@ -12,7 +12,7 @@ from paceline.gui.look.scale import px
 
 ROW_PX = 38
 _BESIDE_PX = 22
-"""What a cell takes beside its text."""
+"""Pixels of a cell beside its text."""
 _NAME_PX = 220
 """Names get so much before other columns get anything, if they are as long."""
 
@@ -67,7 +67,7 @@ class FiguresTable(RefitsWords, QTableView):
         self.updateGeometry()
 
     def _wanted(self, column: int) -> int:
-        """How wide a column would be."""
+        """Return the width that a column's texts take."""
         model, metrics = self.model(), self.fontMetrics()
         texts = [model.index(row, column).data() for row in range(model.rowCount())]
         texts.append(model.headerData(column, Qt.Orientation.Horizontal))

@@ -38,7 +38,7 @@ SETTINGS = (
     "serves", "serving_port", "serving_needs_key", "serving_key", "serving_remembers",
     "serving_loads", "learns_from_chats", "default_preset", "reply_presets", "promptings",
 )  # fmt: skip
-"""What the server follows."""
+"""The settings that the server follows."""
 
 
 class ServingController(QObject):
@@ -99,7 +99,7 @@ class ServingController(QObject):
 
     @property
     def access(self) -> Access:
-        """How programs reach the server, or would if it were on."""
+        """The way of programs to the server, also while it is off."""
         value, served = self._settings.value, self.models.loaded
         key = value("serving_key") if value("serving_needs_key") else ""
         model, n_ctx = (served.id, served.target.n_ctx) if served else ("default", 4096)
@@ -162,7 +162,7 @@ class ServingController(QObject):
 
     @property
     def _wanted(self) -> tuple[int, bool]:
-        """What cannot be changed while the server answers: its port, and whether it loads."""
+        """The settings that need another server: its port, and whether it loads models."""
         return self._settings.value("serving_port"), self._settings.value("serving_loads")
 
     def _apply(self) -> None:

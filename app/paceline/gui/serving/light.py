@@ -61,7 +61,7 @@ class ServingLight(QToolButton):
         self.update()
 
     def words(self) -> tuple[str, ...]:
-        """What it means, line by line."""
+        """Return the meaning of the light, line by line."""
         status, programs = self._serving.status, self._programs
         if status == "off":
             return (self.tr("Other programs are not served"),)

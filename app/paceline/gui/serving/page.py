@@ -26,7 +26,7 @@ _RECIPE_LINES = 12
 
 
 class StateRow(QWidget):
-    """How the server stands, with its address to copy."""
+    """The server's state, with its address to copy."""
 
     def __init__(self, serving: ServingController) -> None:
         super().__init__()
@@ -93,7 +93,7 @@ class KeyRow(QWidget):
 
     @property
     def is_shown(self) -> bool:
-        """Whether the key can be read."""
+        """True while the key can be read."""
         return bool(self.show_button.isChecked())
 
     @Slot()

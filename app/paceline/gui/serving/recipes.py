@@ -1,4 +1,4 @@
-"""What other programs are told, so that they use the endpoint: ready-made settings to copy."""
+"""Ready-made settings to copy, by which other programs use the endpoint."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _QUESTION = [{"role": "user", "content": "What is a list?"}]
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How the endpoint is reached.
+    """The way to the endpoint.
 
     Attributes:
         url: Its address.

@@ -26,7 +26,7 @@ _SIZE, _SMALLEST = QSize(920, 560), QSize(480, 320)
 
 
 class RequestsDialog(QDialog):
-    """How the server stands above a table of requests, the newest first.
+    """The server's state above a table of requests, the newest first.
 
     It does not block the window, so that both can be watched.
     """
