@@ -49,6 +49,8 @@ MOST_LEARNED_MB = 8
 MAX_PRESETS = 100
 MAX_PROMPTINGS = 50
 SERVER_PORT = 8642
+SERVER_QUEUE = 16
+"""Requests of other programs that may wait, unless something else is asked for."""
 LOWEST_PORT, HIGHEST_PORT = 1_024, 65_535
 """Ports that need no rights of an administrator."""
 

@@ -48,7 +48,7 @@ from paceline.messages import SamplingParams
 from paceline.parameters import Option, parameters_of
 from paceline.params import ReplySettings
 from paceline.paths import Paths
-from paceline.settings import SERVER_PORT, can_be_key
+from paceline.settings import SERVER_PORT, SERVER_QUEUE, can_be_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,7 +60,6 @@ if TYPE_CHECKING:
     from paceline.server.served import Models as Answering
 
 KEY_VARIABLE = "PACELINE_API_KEY"
-QUEUE = 16
 _MOST_KEY_BYTES = 4_096
 _LOOK_S = 0.2
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\sA-Z/?#@*,]+")
@@ -128,7 +127,7 @@ def _add_server(parser: Parser) -> None:
         "--queue",
         metavar="N",
         type=whole_number(0, 10_000),
-        default=QUEUE,
+        default=SERVER_QUEUE,
         help="requests that may wait; further ones are refused (default: %(default)s)",
     )
     group.add_argument(

@@ -10,6 +10,7 @@ from paceline.server.context import Context
 from paceline.server.http.guard import Access
 from paceline.server.journal import Journal
 from paceline.server.metrics import Metrics
+from paceline.settings import SERVER_QUEUE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from paceline.hosting.client import EngineClient
     from paceline.server.listener import Listener
     from paceline.server.served import Defaults, Models
-
-QUEUE = 16
-"""Requests that may wait, unless something else is asked for."""
 
 
 class Endpoint:
@@ -49,7 +47,7 @@ class Endpoint:
         *,
         key: str = "",
         origins: tuple[str, ...] = (),
-        queue: int = QUEUE,
+        queue: int = SERVER_QUEUE,
         journal: Journal | None = None,
     ) -> None:
         self._listener = listener

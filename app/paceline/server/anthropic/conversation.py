@@ -9,8 +9,8 @@ import msgspec
 from paceline.content import ChatMessage, Content, Text, ToolCall, ToolChoice, ToolUse
 from paceline.server.errors import refused
 from paceline.server.fields import check_messages
+from paceline.server.shared.tools import new_tool, tool_use
 from paceline.server.streams import as_json
-from paceline.server.tools import new_tool, tool_use
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -17,11 +17,11 @@ from paceline.server.anthropic.conversation import (
     read_messages,
     read_tools,
 )
-from paceline.server.blocks import Blocks, Change, Closed, Gained, Opened
 from paceline.server.context import Context, Effort, ignored_header, think_of
 from paceline.server.fields import read, read_stops
-from paceline.server.openai.figures import own_figures, timings
 from paceline.server.replies import Begun, Grown, RunningReply, Waits
+from paceline.server.shared.blocks import Blocks, Change, Closed, Gained, Opened
+from paceline.server.shared.figures import own_figures, timings
 from paceline.server.streams import comment, event, json_response, streamed
 from paceline.server.turns import SamplingFields, continued, make_turn
 
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from paceline.messages import StartTurn
-    from paceline.server import blocks
     from paceline.server.served import Served
+    from paceline.server.shared import blocks
 
 
 class Thinking(msgspec.Struct, kw_only=True):

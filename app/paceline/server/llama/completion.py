@@ -14,9 +14,9 @@ from paceline.server.fields import read, read_stops
 from paceline.server.limits import MOST_FILES, MOST_LIKELY
 from paceline.server.llama.props import drawn_by
 from paceline.server.openai.completions import PromptIn, read_prompts
-from paceline.server.openai.figures import own_figures, timings
 from paceline.server.pieces import Answer
 from paceline.server.replies import Grown, RunningReply, Waits
+from paceline.server.shared.figures import likely_token, own_figures, timings
 from paceline.server.streams import comment, event, json_response, streamed
 from paceline.server.turns import SamplingFields, make_turn
 
@@ -192,9 +192,4 @@ def _chosen(told: dict[str, Any], paths: list[str] | None) -> dict[str, Any]:
 
 
 def _likely(token: LikelyToken) -> dict[str, Any]:
-    return {
-        "id": token.token,
-        "token": token.piece.decode("utf-8", "replace"),
-        "bytes": list(token.piece),
-        "logprob": token.logprob,
-    }
+    return {"id": token.token} | likely_token(token)

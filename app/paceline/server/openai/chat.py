@@ -31,6 +31,7 @@ from paceline.server.openai.messages import (
 )
 from paceline.server.pieces import Answer, Reasoning
 from paceline.server.replies import Begun, Grown, RunningReply
+from paceline.server.shared.figures import likely_token
 from paceline.server.streams import json_response, streamed
 from paceline.server.turns import SamplingFields, continued, make_turn, turns_of
 
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from paceline.figures import LikelyToken
     from paceline.messages import StartTurn, TokenLikelihood
     from paceline.server.pieces import Piece
     from paceline.server.served import Served
@@ -258,15 +258,7 @@ def _choice(i: int, came: Begun | Grown | RunningReply) -> dict[str, Any] | None
 
 def _logprobs(likely: Sequence[TokenLikelihood]) -> dict[str, Any]:
     content = [
-        _likely(each.drawn) | {"top_logprobs": [_likely(best) for best in each.best]}
+        likely_token(each.drawn) | {"top_logprobs": [likely_token(best) for best in each.best]}
         for each in likely
     ]
     return {"content": content, "refusal": None}
-
-
-def _likely(token: LikelyToken) -> dict[str, Any]:
-    return {
-        "token": token.piece.decode("utf-8", "replace"),
-        "logprob": token.logprob,
-        "bytes": list(token.piece),
-    }

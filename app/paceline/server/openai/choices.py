@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from paceline import __version__
-from paceline.server.openai.figures import own_figures, timings, usage
 from paceline.server.replies import Begun, Grown, RunningReply, Waits
+from paceline.server.shared.figures import own_figures, timings, usage
 from paceline.server.streams import comment, event
 
 if TYPE_CHECKING:

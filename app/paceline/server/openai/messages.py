@@ -9,7 +9,7 @@ import msgspec
 from paceline.content import ChatMessage, Content, Text, Tool, ToolCall, ToolUse
 from paceline.server.errors import refused
 from paceline.server.fields import check_messages
-from paceline.server.tools import new_tool, tool_use
+from paceline.server.shared.tools import new_tool, tool_use
 
 
 class ContentPart(msgspec.Struct, kw_only=True):

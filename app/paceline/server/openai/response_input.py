@@ -11,7 +11,7 @@ from paceline.content import ChatMessage, ToolCall, ToolUse
 from paceline.server.errors import refused
 from paceline.server.fields import check_messages
 from paceline.server.openai.messages import ContentPart, read_content
-from paceline.server.tools import new_tool, tool_use
+from paceline.server.shared.tools import new_tool, tool_use
 
 
 class Item(msgspec.Struct, kw_only=True):

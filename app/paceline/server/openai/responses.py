@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from paceline.content import Chat
-from paceline.server.blocks import Block, Blocks, Change, Closed, Gained, Opened
 from paceline.server.context import Context, Effort, ignored_header, think_of
 from paceline.server.errors import ApiError, refused
 from paceline.server.fields import read
-from paceline.server.openai.figures import own_figures, timings
 from paceline.server.openai.response_input import (
     Item,
     ToolChoiceIn,
@@ -24,6 +22,8 @@ from paceline.server.openai.response_input import (
     read_tools,
 )
 from paceline.server.replies import Begun, Grown, RunningReply, Waits
+from paceline.server.shared.blocks import Block, Blocks, Change, Closed, Gained, Opened
+from paceline.server.shared.figures import own_figures, timings
 from paceline.server.streams import comment, event, json_response, streamed
 from paceline.server.turns import SamplingFields, continued, make_turn
 

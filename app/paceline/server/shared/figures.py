@@ -10,6 +10,7 @@ from paceline.engine.draft.lookups.earlier_reply import EarlierReply
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from paceline.figures import LikelyToken
     from paceline.messages import TurnStats
     from paceline.server.replies import RunningReply
 
@@ -76,4 +77,13 @@ def own_figures(reply: RunningReply) -> dict[str, Any]:
         "reread": None,
         "same_text": reply.served.same_text,
         "warnings": list(reply.warnings),
+    }
+
+
+def likely_token(token: LikelyToken) -> dict[str, Any]:
+    """Return a token with its likelihood."""
+    return {
+        "token": token.piece.decode("utf-8", "replace"),
+        "logprob": token.logprob,
+        "bytes": list(token.piece),
     }

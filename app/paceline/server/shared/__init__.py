@@ -1,0 +1,1 @@
+"""What the routes of several APIs have in common."""
