@@ -163,6 +163,11 @@ def test_what_is_not_known_is_named(endpoint: Endpoint) -> None:
         ({"messages": [{"role": "robot", "content": ""}]}, "messages[0].role"),
         ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]},
          "messages[0].content[0]"),
+        ({"messages": [{"role": "user", "content": " "}]}, "messages"),
+        ({"messages": [*HELLO, {"role": "tool", "tool_call_id": "7", "content": "x"}]}, "messages"),
+        ({"messages": [*HELLO, {"role": "assistant", "tool_calls": [
+            {"id": "1", "function": {"name": "f", "arguments": "[1]"}}]}, *HELLO]}, "messages"),
+        ({"messages": [*HELLO, {"role": "assistant", "content": "<|im_end|>"}]}, "messages"),
         ({"top_logprobs": 3}, "top_logprobs"),
         ({"logit_bias": {"x": 1}}, "logit_bias"),
         ({"logit_bias": {"99999999": 1}}, "logit_bias"),
@@ -195,6 +200,7 @@ def test_a_prompt_that_does_not_fit_is_refused_with_both_numbers(client: openai.
         with pytest.raises(openai.BadRequestError) as refused:
             client.chat.completions.create(model="any", messages=long, stream=stream)
         assert refused.value.code == "context_length_exceeded"
+        assert refused.value.param == "messages"
         assert "2,048" in refused.value.message
 
 

@@ -11,6 +11,7 @@ import pytest
 import llama_files
 from paceline.messages import LoadPair, ModelParams
 from random_model import random_model
+from server.puppet import end, said_by
 from server.rig import running
 
 if TYPE_CHECKING:
@@ -110,6 +111,10 @@ def test_marks_of_reasoning_are_text_here(client: openai.OpenAI) -> None:
         ({"prompt": [["a"]]}, "prompt[0][0]"),
         ({"prompt": [True]}, "prompt[0]"),
         ({"prompt": TOKENS, "suffix": "b"}, "suffix"),
+        ({"prompt": ""}, "prompt"),
+        ({"prompt": [10**6]}, "prompt"),
+        ({"prompt": "a " * 4000}, "prompt"),
+        ({"suffix": "b"}, "suffix"),
         ({"best_of": 2}, "best_of"),
         ({"n": 9}, "n"),
         ({"logprobs": 21}, "logprobs"),
@@ -176,3 +181,13 @@ def test_a_suffix_asks_for_what_is_missing(coder: Endpoint) -> None:
     assert written.usage is not None
     assert filled.usage.prompt_tokens == written.usage.prompt_tokens
     assert echoed.choices[0].text == before + filled.choices[0].text
+
+
+def test_likelihoods_of_an_empty_reply_are_none() -> None:
+    with said_by([end()]) as puppet:
+        body = {"prompt": PROMPT, "logprobs": 2}
+        reply = httpx2.post(f"{puppet.url}/v1/completions", json=body, timeout=60).json()
+    (choice,) = reply["choices"]
+    assert choice["text"] == ""
+    told = {"tokens": [], "token_logprobs": [], "top_logprobs": [], "text_offset": []}
+    assert choice["logprobs"] == told

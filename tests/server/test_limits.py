@@ -58,6 +58,14 @@ def test_no_limit_is_left_out() -> None:
     assert sum(map(len, ROWS)) == len(names), names
 
 
+def _tool(path: str, name: str) -> dict[str, Any]:
+    if path == "/v1/chat/completions":
+        return {"type": "function", "function": {"name": name}}
+    if path == "/v1/responses":
+        return {"type": "function", "name": name}
+    return {"name": name, "input_schema": {"type": "object"}}
+
+
 @pytest.mark.parametrize(
     ("path", "field", "count"),
     [
@@ -76,20 +84,17 @@ def test_no_limit_is_left_out() -> None:
 def test_one_more_than_allowed_is_refused(
     endpoint: Endpoint, path: str, field: str, count: int
 ) -> None:
-    tool = {"name": "look", "input_schema": {"type": "object"}}
-    if path == "/v1/chat/completions":
-        tool = {"type": "function", "function": {"name": "look"}}
-    if path == "/v1/responses":
-        tool = {"type": "function", "name": "look"}
     values = {
-        "messages": HELLO, "input": HELLO, "tools": tool, "stop": "x", "prompt": "x",
-        "input_extra": {"text": "x"},
+        "messages": HELLO, "input": HELLO, "stop": "x", "prompt": "x", "input_extra": {"text": "x"},
     }  # fmt: skip
     needed = {"/v1/responses": {"input": [HELLO]}, "/v1/completions": {"prompt": "x"}}
     body: dict[str, Any] = needed.get(path, {"messages": [HELLO], "max_tokens": 1})
     for n in (count, count + 1):
-        many = [values.get(field)] * n
-        body[field] = {str(i): 0 for i in range(n)} if field == "logit_bias" else many
+        body[field] = [values.get(field)] * n
+        if field == "logit_bias":
+            body[field] = {str(i): 0 for i in range(n)}
+        if field == "tools":
+            body[field] = [_tool(path, f"look_{i}") for i in range(n)]
         kind = "Content-Type: application/json"
         if n <= count and field in ("prompt", "messages", "input"):
             continue  # would be read, and be too long or take a while

@@ -104,8 +104,11 @@ def test_tools_are_part_of_the_prompt(endpoint: Endpoint) -> None:
 def test_what_cannot_be_read_is_refused(endpoint: Endpoint) -> None:
     assert refusal(endpoint, "/tokenize")["param"] == "content"
     assert refusal(endpoint, "/detokenize", tokens=["a"])["param"] == "tokens[0]"
-    assert refusal(endpoint, "/detokenize", tokens=[10**6])["code"] == "no_such_token"
+    unknown = refusal(endpoint, "/detokenize", tokens=[10**6])
+    assert (unknown["code"], unknown["param"]) == ("no_such_token", "tokens")
     assert refusal(endpoint, "/apply-template", messages=[])["param"] == "messages"
+    blank = [{"role": "user", "content": " "}]
+    assert refusal(endpoint, "/apply-template", messages=blank)["param"] == "messages"
 
 
 def test_properties_name_the_model_and_no_path(endpoint: Endpoint, demo_load: LoadPair) -> None:
@@ -184,7 +187,9 @@ def test_a_prompt_may_be_read_ahead(endpoint: Endpoint) -> None:
         ("/completion", {"n_predict": -2}, "n_predict"),
         ("/completion", {"n_probs": 21}, "n_probs"),
         ("/completion", {"top_p": 2}, "top_p"),
+        ("/completion", {"prompt": ""}, "prompt"),
         ("/infill", {"input_prefix": 3}, "input_prefix"),
+        ("/infill", {"input_prefix": "a", "input_suffix": "b"}, "input_suffix"),
         ("/infill", {"input_extra": [{"text": ""}] * 1001}, "input_extra"),
     ],
 )

@@ -203,7 +203,7 @@ IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png"
         ({"messages": [{"role": "assistant", "content": [{"type": "tool_use", "id": "1"}]}]},
          "messages[0].content[0].name"),
         ({"messages": [{"role": "assistant", "content": "I"}]}, "messages"),
-        ({"messages": [{"role": "user", "content": []}]}, "prompt is empty"),
+        ({"messages": [{"role": "user", "content": []}]}, "messages: The prompt is empty"),
         ({"system": [IMAGE]}, "system[0]"),
         ({"tools": [{"type": "web_search_20250305", "name": "web_search"}]}, "tools[0]"),
         ({"tool_choice": {"type": "any"}}, "tool_choice"),

@@ -149,7 +149,7 @@ def ask(endpoint: Endpoint, **body: Any) -> httpx2.Response:
     return httpx2.post(f"{endpoint.url}/v1/responses", json=given, timeout=60)
 
 
-def test_tools_that_are_no_functions_are_named_beside_those_that_are(endpoint: Endpoint) -> None:
+def test_tools_that_are_no_functions_are_not_among_the_tools(endpoint: Endpoint) -> None:
     tools = [
         {"type": "web_search"},
         {"type": "function", "name": "read", "parameters": {"type": "object"}},
@@ -181,6 +181,9 @@ def test_a_long_conversation_is_cut_where_that_is_asked_for(endpoint: Endpoint) 
          "input[0].content[0]"),
         ({"input": [{"type": "function_call", "call_id": "1"}]}, "input[0].name"),
         ({"input": [{"type": "function_call_output", "output": ""}]}, "input[0].call_id"),
+        ({"input": " "}, "input"),
+        ({"input": [{"role": "user", "content": "Hi"},
+                    {"type": "function_call_output", "call_id": "7", "output": ""}]}, "input"),
         ({"max_output_tokens": 0}, "max_output_tokens"),
         ({"temperature": -1}, "temperature"),
         ({"tools": [{"type": "web_search"}]}, "tools[0]"),
@@ -208,6 +211,7 @@ def test_a_prompt_that_does_not_fit_is_refused_with_both_numbers(client: openai.
         with pytest.raises(openai.BadRequestError, match=r"2,048") as refused:
             client.responses.create(model="any", input="Hello " * 4000, stream=stream)
         assert refused.value.code == "context_length_exceeded"
+        assert refused.value.param == "input"
 
 
 def test_a_stream_that_is_left_stops_the_reply(client: openai.OpenAI, endpoint: Endpoint) -> None:

@@ -106,6 +106,56 @@ def test_what_cannot_be_kept_is_a_warning(endpoint: Endpoint) -> None:
     assert any("“bad” are not constrained" in warning for warning in warnings)
 
 
+SEARCH: dict[str, dict[str, Any]] = {
+    "chat": {"type": "web_search"},
+    "responses": {"type": "web_search"},
+    "messages": {"type": "web_search_20250305", "name": "web_search"},
+}
+"""Tools that the APIs' own servers carry out."""
+
+
+def raw(url: str, name: str, tools: list[str | dict[str, Any]]) -> httpx2.Response:
+    """Return the answer to a request with these tools; a text is the name of a function."""
+    path, asked = {
+        "chat": ("chat/completions", {"messages": ASKED, "max_tokens": 3}),
+        "responses": ("responses", {"input": "Hello", "max_output_tokens": 3}),
+        "messages": ("messages", {"messages": ASKED, "max_tokens": 3}),
+    }[name]
+    given = [
+        tool if isinstance(tool, dict)
+        else {"type": "function", "function": {"name": tool}} if name == "chat"
+        else {"type": "function", "name": tool} if name == "responses"
+        else {"name": tool, "input_schema": {"type": "object"}}
+        for tool in tools
+    ]  # fmt: skip
+    body = asked | {"tools": given}
+    return httpx2.post(f"{url}/v1/{path}", json=body, timeout=60)
+
+
+def test_tools_of_other_servers_are_named_beside_functions(endpoint: Endpoint, name: str) -> None:
+    reply = raw(endpoint.url, name, [SEARCH[name], "now", SEARCH[name]])
+    assert (reply.status_code, reply.headers["x-paceline-ignored"]) == (200, "tools[0], tools[2]")
+
+
+@pytest.mark.parametrize(
+    ("tools", "words"),
+    [
+        ([None], "tools[0] is of the type “web_search"),
+        (["now", ""], "tools[1] is a function without a name"),
+        (["now", None, "now"], "tools[2] is called “now”"),
+    ],
+    ids=["no function", "no name", "one name twice"],
+)
+def test_tools_that_cannot_be_called_are_refused(
+    endpoint: Endpoint, name: str, tools: list[str | None], words: str
+) -> None:
+    reply = raw(endpoint.url, name, [SEARCH[name] if tool is None else tool for tool in tools])
+    error = reply.json()["error"]
+    assert reply.status_code == 400
+    assert words in error["message"]
+    assert name == "messages" or error["param"] == words[:8]
+
+
 # ------------------------------------------------------------------------- what a model would say
 
 CALLS = [
@@ -218,6 +268,8 @@ def test_how_much_is_reasoned(
         assert reply.status_code == 200, reply.text
         assert endpoint.journal.entries[-1].reply.options.prompting.think == told
         named = reply.headers.get("x-paceline-ignored")
+        remarks = reply.json()["paceline"]["warnings"]
+    assert any("no switch" in remark for remark in remarks) == bool(wish and not told)
     unknown = ("thinking.budget_tokens", "reasoning.summary")
     assert named == next((each for each in unknown if each.partition(".")[2] in str(wish)), None)
 

@@ -55,9 +55,11 @@ Planner = Callable[[ModelParams, Drafting, Sequence[DeviceInfo]], MemoryPlan]
 
 USAGE_CODES = frozenset(
     {
+        "bad-call",
         "bad-grammar",
         "bad-json-schema",
         "bad-strategy",
+        "bad-tool",
         "context-too-long",
         "empty-prompt",
         "no-such-device",

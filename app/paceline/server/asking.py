@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 from collections import deque
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from paceline.hosting.broker import Priority
@@ -13,7 +14,7 @@ from paceline.messages import Encode, Encoded, EngineDied, LoadFailed
 from paceline.server.errors import ApiError, from_engine, not_loaded
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterator
+    from collections.abc import AsyncGenerator, Iterator, Mapping
 
     from paceline.hosting.broker import Ticket
     from paceline.hosting.client import EngineClient
@@ -174,8 +175,15 @@ class Desk:
         if isinstance(answer, EngineDied):
             raise not_loaded(answer.reason)
 
-    async def encode(self, prompt: Prompt, asker: str) -> Encoded:
+    async def encode(
+        self, prompt: Prompt, asker: str, fields: Mapping[str, str] = MappingProxyType({})
+    ) -> Encoded:
         """Return the tokens of a prompt for the loaded model.
+
+        Args:
+            prompt: The prompt.
+            asker: Who asks.
+            fields: As `names` of `from_engine`.
 
         Raises:
             ApiError: There is no such prompt, or the engine cannot be asked.
@@ -183,7 +191,7 @@ class Desk:
         answer = await self.answer(Encode(prompt), asker)
         match answer:
             case Encoded(code=code, problem=problem, hint=hint) if code:
-                raise from_engine(code, problem, hint)
+                raise from_engine(code, problem, hint, fields)
             case EngineDied(reason, hint):
                 raise from_engine("engine-died", reason, hint)
         assert isinstance(answer, Encoded)

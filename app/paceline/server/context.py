@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from paceline.server.served import Defaults, Models, Served
 
 _LONGEST_NAME = 60
+_NO_SWITCH = (
+    "How much is reasoned stays as it is, since the model's chat template has no switch for the "
+    "wish in this request."
+)
 _NOT_IN_NAMES = re.compile(r"[^!-+\--~]")
 
 
@@ -82,8 +86,10 @@ class Context:
             ) from None  # fmt: skip
         return bytes(body)
 
-    async def prompting(self, think: str, served: Served) -> Prompting:
+    async def prompting(self, think: str, served: Served) -> tuple[Prompting, tuple[str, ...]]:
         """Return how conversations become prompts, with a wish for how much is reasoned.
+
+        And remarks about that wish, for the program.
 
         Of the words that the model's template has, the nearest is taken; a template without such a
         switch goes without. The engine is asked once for each load: a question would wait for the
@@ -95,13 +101,13 @@ class Context:
         """
         prompting = self.defaults.prompting
         if not think:
-            return prompting
+            return prompting, ()
         key = (served.id, served.loaded_s, prompting)
         if self.switch is None or self.switch[0] != key:
             rendered = await self.rendered()
             self.switch = (key, rendered.thinking) if rendered else None
-        choices = self.switch[1] if self.switch else ()
-        return replace(prompting, think=nearest(think, choices))
+        choice = nearest(think, self.switch[1] if self.switch else ())
+        return replace(prompting, think=choice), () if choice else (_NO_SWITCH,)
 
     async def rendered(self) -> PromptRendered | None:
         """Return what the loaded model's template makes of a greeting; None: the engine died."""
@@ -120,9 +126,16 @@ _LEVELS = ("off", "low", "medium", "high", "max")
 _THINK = {"none": "off", "minimal": "low", "xhigh": "max"}
 
 
-def think_of(effort: Effort | None) -> str:
-    """Return an effort as a word of `Prompting.think`; empty: none is wished for."""
-    return _THINK.get(effort, effort) if effort else ""
+def think_of(effort: Effort | None, *, is_on: bool | None = None) -> str:
+    """Return a wish as a word of `Prompting.think`; empty: there is none.
+
+    Args:
+        effort: How much is to be reasoned.
+        is_on: Whether anything is; None: that is not said.
+    """
+    if is_on is False:
+        return "off"
+    return _THINK.get(effort, effort) if effort else "on" if is_on else ""
 
 
 def nearest(think: str, choices: tuple[str, ...]) -> str:

@@ -30,8 +30,15 @@ _FIELDS = {
     "bad-json-schema": "json_schema",
     "no-draft-model": "paceline.strategy",
     "no-mtp-head": "paceline.strategy",
+    "prompt-too-long": "prompt",
+    "empty-prompt": "prompt",
+    "no-such-token": "prompt",
+    "cannot-continue": "prompt",
+    "bad-call": "prompt",
+    "bad-tool": "tools",
+    "no-infill": "suffix",
 }
-"""The fields that the engine's codes are about, where they are called the same in all APIs."""
+"""The fields that the engine's codes are about, as most APIs call them."""
 _TYPES = {
     400: "invalid_request_error",
     401: "authentication_error",

@@ -7,6 +7,7 @@ import time
 import uuid
 from contextlib import aclosing
 from itertools import chain
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import structs
@@ -36,7 +37,7 @@ from paceline.server.limits import ALIVE_S, PATIENCE_S
 from paceline.server.pieces import Piece, Pieces, PlainPieces, Reasoning
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Mapping
 
     from paceline.messages import Event, StartTurn, TurnStats
     from paceline.server.asking import Question
@@ -78,7 +79,8 @@ class RunningReply:
         turn: What is to be generated.
         caller: For whom.
         id_prefix: See `Pieces`.
-        schema_field: The request's field that has the schema of `turn`.
+        fields: As `names` of `from_engine`.
+        remarks: Sentences about the request, for the program.
 
     Attributes:
         served: The loaded pair.
@@ -88,7 +90,7 @@ class RunningReply:
         n_reasoning: Tokens of the reasoning, as far as steps tell.
         n_calls: Calls of tools in it, whole ones.
         is_call_cut: Whether it ends within a call, which is none.
-        warnings: What the engine remarked.
+        warnings: What the program is to know.
     """
 
     def __init__(
@@ -99,9 +101,11 @@ class RunningReply:
         caller: Caller,
         *,
         id_prefix: str = "call_",
-        schema_field: str = "json_schema",
+        fields: Mapping[str, str] = MappingProxyType({}),
+        remarks: tuple[str, ...] = (),
     ) -> None:
-        self._names = {"json_schema": schema_field}
+        self._fields = fields
+        self._remarks = remarks
         self._desk = context.desk
         self._models = context.models
         self._journal = context.journal
@@ -133,8 +137,8 @@ class RunningReply:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Sentences of the engine about this reply."""
-        return (*self.record.notes, *self._rejected)
+        """Sentences about this reply and its request."""
+        return (*self._remarks, *self.record.notes, *self._rejected)
 
     @property
     def stats(self) -> TurnStats:
@@ -258,7 +262,7 @@ class RunningReply:
             case TurnFailed(code="cancelled") if self._desk.is_closing:
                 raise ending()
             case TurnFailed(code, message, hint):
-                raise from_engine(code, message, hint, self._names)
+                raise from_engine(code, message, hint, self._fields)
             case EngineDied(reason, hint):
                 raise from_engine("engine-died", reason, hint)
             case TuneRejected(message=message):

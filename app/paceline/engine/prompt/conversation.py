@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from paceline.content import ROLES, Tool
-from paceline.errors import UserError, ValueOutOfRangeError, refuse
+from paceline.errors import UserError, ValueOutOfRangeError
 from paceline.messages import Chat, ChatMessage
 
 _DEEPEST = 100
@@ -56,7 +56,8 @@ def check_calls(chat: Chat) -> None:
     for message in chat.messages:
         for call in message.calls:
             if not _is_json_object(call.arguments):
-                refuse(
+                raise ValueOutOfRangeError(
+                    "bad-call",
                     "The arguments of a call of the tool “{tool}” are not a JSON object.",
                     "Write them as a JSON object of at most {deepest} levels.",
                     tool=call.name,
@@ -64,7 +65,8 @@ def check_calls(chat: Chat) -> None:
                 )
         called.update(call.id for call in message.calls)
         if message.role == "tool" and message.answers not in called:
-            refuse(
+            raise ValueOutOfRangeError(
+                "bad-call",
                 "A tool's result answers the call “{call}”, but no message before it has made "
                 "such a call.",
                 "Put the assistant's message with the call before it.",
@@ -72,7 +74,8 @@ def check_calls(chat: Chat) -> None:
             )
     for tool in tools_of(chat):
         if tool.parameters and not _is_json_object(tool.parameters):
-            refuse(
+            raise ValueOutOfRangeError(
+                "bad-tool",
                 "The parameters of the tool “{tool}” are not a JSON object.",
                 "Write them as a JSON object of at most {deepest} levels.",
                 tool=tool.name,

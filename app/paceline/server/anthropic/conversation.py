@@ -45,6 +45,10 @@ class ToolIn(msgspec.Struct, kw_only=True):
     description: str | None = None
     input_schema: dict[str, Any] | None = None
 
+    def name_of(self) -> str:
+        """Return what it is called by."""
+        return self.name
+
 
 class ToolChoiceIn(msgspec.Struct, kw_only=True):
     """Whether a tool is called."""
@@ -131,15 +135,8 @@ def read_tools(tools: list[ToolIn] | None, choice: ToolChoiceIn | None) -> ToolU
     """Return the tools of a request; None: it has none.
 
     Raises:
-        ApiError: One cannot be called here, or the chosen one is none of them.
+        ApiError: The chosen one is none of them.
     """
-    for i, tool in enumerate(tools or ()):
-        if tool.type not in (None, "custom") or not tool.name:
-            raise refused(
-                f"tools[{i}]",
-                f"tools[{i}] is of the type “{tool.type or '':.40}”; only tools with a name and "
-                "an input_schema can be called.",
-            )
     found = tuple(new_tool(each.name, each.description, each.input_schema) for each in tools or ())
     if choice is None:
         return tool_use(found, None, "", is_parallel=None)

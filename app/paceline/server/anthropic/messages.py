@@ -22,6 +22,7 @@ from paceline.server.fields import read, read_stops
 from paceline.server.replies import Begun, Grown, RunningReply, Waits
 from paceline.server.shared.blocks import Blocks, Change, Closed, Gained, Opened
 from paceline.server.shared.figures import own_figures, timings
+from paceline.server.shared.tools import functions_of
 from paceline.server.streams import comment, event, json_response, streamed
 from paceline.server.turns import SamplingFields, continued, make_turn
 
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from paceline.messages import StartTurn
     from paceline.server.served import Served
     from paceline.server.shared import blocks
+
+
+_FIELDS = {"prompt": "messages"}
 
 
 class Thinking(msgspec.Struct, kw_only=True):
@@ -77,8 +81,10 @@ async def messages(request: Request) -> Response:
     """Answer a conversation."""
     context = Context.of(request)
     body, ignored = read(MessagesRequest, await context.body(request))
+    body.tools, passed_over = functions_of(body.tools or [], ToolIn.name_of, None, "custom")
     served = await context.models.wanted(body.model)
-    turn = await _turn_of(body, context, served)
+    chat, begun, remarks = await _chat_of(body, context, served)
+    turn = _turn_of(body, context, served, chat, begun)
     has_form = body.output_config is not None and body.output_config.format is not None
     reply = RunningReply(
         context,
@@ -86,9 +92,10 @@ async def messages(request: Request) -> Response:
         turn,
         context.caller(request),
         id_prefix="toolu_",
-        schema_field="output_config.format" if has_form else "json_schema",
+        fields=_FIELDS | {"json_schema": "output_config.format" if has_form else "json_schema"},
+        remarks=remarks,
     )
-    headers = ignored_header(ignored)
+    headers = ignored_header(ignored + passed_over)
     if body.stream:
         return await streamed(request, _stream(reply), headers)
     return json_response(await _whole(reply), headers=headers)
@@ -98,28 +105,35 @@ async def count_tokens(request: Request) -> Response:
     """Count the tokens of a conversation, with its tools and what the template adds."""
     context = Context.of(request)
     body, ignored = read(MessagesRequest, await context.body(request))
+    body.tools, passed_over = functions_of(body.tools or [], ToolIn.name_of, None, "custom")
     served = await context.models.wanted(body.model)
-    chat, begun = await _chat_of(body, context, served)
+    chat, begun, _ = await _chat_of(body, context, served)
     asker = context.caller(request).name
-    n_tokens = len((await context.desk.encode(chat, asker)).tokens)
+    n_tokens = len((await context.desk.encode(chat, asker, _FIELDS)).tokens)
     if begun:
-        encoded = await context.desk.encode(RawText(begun), asker)
+        encoded = await context.desk.encode(RawText(begun), asker, _FIELDS)
         n_tokens += len(encoded.tokens) - encoded.n_added
-    return json_response({"input_tokens": n_tokens}, headers=ignored_header(ignored))
+    return json_response({"input_tokens": n_tokens}, headers=ignored_header(ignored + passed_over))
 
 
 # ----------------------------------------------------------------------------------------- request
 
 
-async def _chat_of(body: MessagesRequest, context: Context, served: Served) -> tuple[Chat, str]:
-    """Return the conversation, and what the reply goes on after."""
+async def _chat_of(
+    body: MessagesRequest, context: Context, served: Served
+) -> tuple[Chat, str, tuple[str, ...]]:
+    """Return the conversation, what the reply goes on after, and remarks for the program."""
     conversation, begun = continued(read_messages(body.system, body.messages), "messages")
     tools = read_tools(body.tools, body.tool_choice)
-    return Chat(conversation, await context.prompting(_think(body), served), tools=tools), begun
+    effort = body.output_config.effort if body.output_config else None
+    is_on = None if body.thinking is None else body.thinking.type != "disabled"
+    prompting, remarks = await context.prompting(think_of(effort, is_on=is_on), served)
+    return Chat(conversation, prompting, tools=tools), begun, remarks
 
 
-async def _turn_of(body: MessagesRequest, context: Context, served: Served) -> StartTurn:
-    chat, begun = await _chat_of(body, context, served)
+def _turn_of(
+    body: MessagesRequest, context: Context, served: Served, chat: Chat, begun: str
+) -> StartTurn:
     if body.output_config is not None and body.output_config.format is not None:
         body.json_schema = body.output_config.format.schema
     return make_turn(
@@ -131,14 +145,6 @@ async def _turn_of(body: MessagesRequest, context: Context, served: Served) -> S
         stop=read_stops(body.stop_sequences, "stop_sequences"),
         begun_text=begun,
     )
-
-
-def _think(body: MessagesRequest) -> str:
-    """Return how much the model is to reason, in the words of `Prompting.think`; empty: as ever."""
-    if body.thinking is not None and body.thinking.type == "disabled":
-        return "off"
-    effort = think_of(body.output_config.effort if body.output_config else None)
-    return effort or ("on" if body.thinking is not None else "")
 
 
 # ---------------------------------------------------------------------------------------- response

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import aclosing
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -21,7 +22,7 @@ from paceline.server.streams import comment, event, json_response, streamed
 from paceline.server.turns import SamplingFields, make_turn
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Mapping
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -86,11 +87,16 @@ async def infill(request: Request) -> Response:
         raise refused("input_extra", f"There may be {MOST_FILES:,} texts at most.")
     files = tuple(ProjectFile(file.filename, file.text) for file in extra)
     prompt = Infill(body.input_prefix + body.prompt, body.input_suffix, files)
-    return await _answer(request, body, prompt, ignored)
+    fields = {"prompt": "input_prefix", "suffix": "input_suffix"}
+    return await _answer(request, body, prompt, ignored, fields)
 
 
 async def _answer(
-    request: Request, body: ReplyRequest, prompt: Prompt, ignored: tuple[str, ...]
+    request: Request,
+    body: ReplyRequest,
+    prompt: Prompt,
+    ignored: tuple[str, ...],
+    fields: Mapping[str, str] = MappingProxyType({}),
 ) -> Response:
     context = Context.of(request)
     if not 0 <= body.n_probs <= MOST_LIKELY:
@@ -108,7 +114,7 @@ async def _answer(
         stop=read_stops(body.stop),
         n_likely=body.n_probs or -1,
     )
-    reply = RunningReply(context, served, turn, context.caller(request))
+    reply = RunningReply(context, served, turn, context.caller(request), fields=fields)
     headers = ignored_header(ignored)
     if body.stream:
         return await streamed(request, _told(reply, body), headers)

@@ -16,6 +16,7 @@ from paceline.server.openai.messages import (
     read_messages,
     read_tools,
 )
+from paceline.server.shared.tools import functions_of
 from paceline.server.streams import json_response
 from paceline.server.turns import continued
 
@@ -55,7 +56,7 @@ async def tokenize(request: Request) -> Response:
     await context.models.wanted("")
     # The token that begins a prompt is asked for with a text, since an empty one is no prompt.
     prompt = RawText(body.content or "a", special=body.parse_special)
-    encoded = await context.desk.encode(prompt, context.caller(request).name)
+    encoded = await context.desk.encode(prompt, context.caller(request).name, {"prompt": "content"})
     begin = 0 if body.add_special else encoded.n_added
     end = len(encoded.tokens) if body.content else encoded.n_added
     tokens: list[Any] = list(encoded.tokens[begin:end])
@@ -83,7 +84,7 @@ async def detokenize(request: Request) -> Response:
     text = ""
     if body.tokens:
         prompt, asker = Tokens(tuple(body.tokens)), context.caller(request).name
-        text = (await context.desk.encode(prompt, asker)).text
+        text = (await context.desk.encode(prompt, asker, {"prompt": "tokens"})).text
     return json_response({"content": text}, headers=ignored_header(ignored))
 
 
@@ -92,8 +93,11 @@ async def apply_template(request: Request) -> Response:
     context = Context.of(request)
     body, ignored = read(ConversationIn, await context.body(request))
     await context.models.wanted("")
-    tools = read_tools(body.tools, body.tool_choice, is_parallel=body.parallel_tool_calls)
+    functions, passed_over = functions_of(body.tools or [], ToolIn.name_of, "function")
+    tools = read_tools(functions, body.tool_choice, is_parallel=body.parallel_tool_calls)
     messages, begun = continued(read_messages(body.messages), "messages")
     chat = Chat(messages, context.defaults.prompting, tools=tools)
-    encoded = await context.desk.encode(chat, context.caller(request).name)
-    return json_response({"prompt": encoded.text + begun}, headers=ignored_header(ignored))
+    encoded = await context.desk.encode(chat, context.caller(request).name, {"prompt": "messages"})
+    return json_response(
+        {"prompt": encoded.text + begun}, headers=ignored_header(ignored + passed_over)
+    )

@@ -32,6 +32,7 @@ from paceline.server.openai.messages import (
 from paceline.server.pieces import Answer, Reasoning
 from paceline.server.replies import Begun, Grown, RunningReply
 from paceline.server.shared.figures import likely_token
+from paceline.server.shared.tools import functions_of
 from paceline.server.streams import json_response, streamed
 from paceline.server.turns import SamplingFields, continued, make_turn, turns_of
 
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from paceline.messages import StartTurn, TokenLikelihood
+    from paceline.params import Prompting
     from paceline.server.pieces import Piece
     from paceline.server.served import Served
 
@@ -102,8 +104,12 @@ async def chat_completions(request: Request) -> Response:
     """Answer a conversation."""
     context = Context.of(request)
     body, ignored = read(ChatRequest, await context.body(request))
+    body.tools, passed_over = functions_of(body.tools or [], ToolIn.name_of, "function")
     served = await context.models.wanted(body.model)
-    turn = await _turn_of(body, context, served)
+    switch = body.chat_template_kwargs or TemplateArguments()
+    think = think_of(body.reasoning_effort, is_on=switch.enable_thinking)
+    prompting, remarks = await context.prompting(think, served)
+    turn = _turn_of(body, context, served, prompting)
     caller = context.caller(request)
     replies = [
         RunningReply(
@@ -111,13 +117,17 @@ async def chat_completions(request: Request) -> Response:
             served,
             each,
             caller,
-            schema_field="response_format" if body.response_format else "json_schema",
+            fields={
+                "prompt": "messages",
+                "json_schema": "response_format" if body.response_format else "json_schema",
+            },
+            remarks=remarks,
         )
         for each in turns_of(turn, body.n)
     ]
     kind = "chat.completion.chunk" if body.stream else "chat.completion"
     head = head_of(served, kind, "chatcmpl")
-    headers = ignored_header(ignored)
+    headers = ignored_header(ignored + passed_over)
     if body.stream:
         events = told(replies, head, _choice, has_usage=wants_usage(body.stream_options))
         return await streamed(request, events, headers)
@@ -128,7 +138,9 @@ async def chat_completions(request: Request) -> Response:
 # ----------------------------------------------------------------------------------------- request
 
 
-async def _turn_of(body: ChatRequest, context: Context, served: Served) -> StartTurn:
+def _turn_of(
+    body: ChatRequest, context: Context, served: Served, prompting: Prompting
+) -> StartTurn:
     if body.modalities and body.modalities != ["text"]:
         raise refused("modalities", "Only text can be written.")
     messages, begun = continued(read_messages(body.messages), "messages")
@@ -139,7 +151,7 @@ async def _turn_of(body: ChatRequest, context: Context, served: Served) -> Start
     return make_turn(
         Chat(
             messages,
-            await context.prompting(_effort(body), served),
+            prompting,
             tools=read_tools(
                 body.tools, body.tool_choice, is_parallel=body.parallel_tool_calls
             ),
@@ -170,14 +182,6 @@ def _take_form(body: ChatRequest) -> None:
             name = "response_format.json_schema.schema"
             raise refused(name, f"The field {name} is missing.", "missing_field")
     body.json_schema = {"type": "object"} if schema is None else schema
-
-
-def _effort(body: ChatRequest) -> str:
-    """Return how much the model is to reason, in the words of `Prompting.think`; empty: as ever."""
-    arguments = body.chat_template_kwargs
-    if arguments is not None and arguments.enable_thinking is not None:
-        return "on" if arguments.enable_thinking else "off"
-    return think_of(body.reasoning_effort)
 
 
 def _predicted(body: ChatRequest) -> str:

@@ -151,7 +151,10 @@ async def _whole(
     choices = []
     for i, (reply, echo) in enumerate(zip(replies, echoes, strict=True)):
         whole = await reply.complete()
-        choices.append(_choice(i, echo, whole) | {"finish_reason": finish_reason(reply)})
+        choice = _choice(i, echo, whole) | {"finish_reason": finish_reason(reply)}
+        if reply.turn.n_likely >= 0:
+            choice["logprobs"] = _logprobs(whole, 0)
+        choices.append(choice)
     return head | {"choices": choices} | figures_of(replies)
 
 
@@ -198,7 +201,7 @@ def _logprobs(grown: Grown, begin: int) -> dict[str, Any]:
         "top_logprobs": [
             {_name(token): token.logprob for token in (*each.best, each.drawn)} for each in likely
         ],
-        "text_offset": [begin, *grown.ends[:-1]],
+        "text_offset": [begin, *grown.ends][: len(likely)],
     }
 
 

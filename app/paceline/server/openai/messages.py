@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from paceline.content import ChatMessage, Content, Text, Tool, ToolCall, ToolUse
+from paceline.content import ChatMessage, Content, Text, ToolCall, ToolUse
 from paceline.server.errors import refused
 from paceline.server.fields import check_messages
 from paceline.server.shared.tools import new_tool, tool_use
@@ -58,6 +58,10 @@ class ToolIn(msgspec.Struct, kw_only=True):
 
     type: str
     function: Function | None = None
+
+    def name_of(self) -> str:
+        """Return what it is called by; empty: there is no function."""
+        return self.function.name if self.function else ""
 
 
 class NamedFunction(msgspec.Struct, kw_only=True):
@@ -128,18 +132,13 @@ def read_tools(
     """Return the tools of a request; None: it has none.
 
     Raises:
-        ApiError: One is no function, or the chosen one is none of them.
+        ApiError: The chosen one is none of them.
     """
-    found = tuple(_read_tool(tool, f"tools[{i}]") for i, tool in enumerate(tools or ()))
+    found = tuple(
+        new_tool(function.name, function.description, function.parameters)
+        for function in (tool.function for tool in tools or ())
+        if function is not None
+    )
     name = choice.function.name if isinstance(choice, ChosenTool) else ""
     wanted = "required" if isinstance(choice, ChosenTool) else choice
     return tool_use(found, wanted, name, is_parallel=is_parallel)
-
-
-def _read_tool(tool: ToolIn, field: str) -> Tool:
-    if tool.type != "function" or tool.function is None:
-        raise refused(
-            field, f"{field} is of the type “{tool.type:.40}”; only functions can be called."
-        )
-    function = tool.function
-    return new_tool(function.name, function.description, function.parameters)

@@ -36,6 +36,10 @@ class ToolIn(msgspec.Struct, kw_only=True):
     parameters: dict[str, Any] | None = None
     strict: bool | None = None
 
+    def name_of(self) -> str:
+        """Return what it is called by."""
+        return self.name
+
 
 class ChosenTool(msgspec.Struct, kw_only=True):
     """A tool that must be called."""
@@ -103,27 +107,6 @@ def _needed(value: str | None, field: str) -> str:
     if not value:
         raise refused(field, f"The field {field} is missing.", "missing_field")
     return value
-
-
-def functions_of(tools: list[ToolIn]) -> tuple[list[ToolIn], tuple[str, ...]]:
-    """Return the functions among tools, and the places of all others.
-
-    Agents offer tools of several kinds at once, and a model need not call any of them. Where only
-    others are offered, the answer depends on them.
-
-    Raises:
-        ApiError: There is no function among them.
-    """
-    functions = [tool for tool in tools if tool.type == "function" and tool.name]
-    others = [i for i, tool in enumerate(tools) if tool not in functions]
-    if others and not functions:
-        first = others[0]
-        raise refused(
-            f"tools[{first}]",
-            f"tools[{first}] is of the type “{tools[first].type:.40}”; only functions with a name "
-            "can be called.",
-        )
-    return functions, tuple(f"tools[{i}]" for i in others)
 
 
 def read_tools(

@@ -17,13 +17,13 @@ from paceline.server.openai.response_input import (
     Item,
     ToolChoiceIn,
     ToolIn,
-    functions_of,
     read_input,
     read_tools,
 )
 from paceline.server.replies import Begun, Grown, RunningReply, Waits
 from paceline.server.shared.blocks import Block, Blocks, Change, Closed, Gained, Opened
 from paceline.server.shared.figures import own_figures, timings
+from paceline.server.shared.tools import functions_of
 from paceline.server.streams import comment, event, json_response, streamed
 from paceline.server.turns import SamplingFields, continued, make_turn
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from paceline.messages import StartTurn
+    from paceline.params import Prompting
     from paceline.server.served import Served
 
 
@@ -85,15 +86,21 @@ async def responses(request: Request) -> Response:
     """Answer an input."""
     context = Context.of(request)
     body, ignored = read(ResponsesRequest, await context.body(request))
-    body.tools, passed_over = functions_of(body.tools)
+    body.tools, passed_over = functions_of(body.tools, ToolIn.name_of, "function")
     served = await context.models.wanted(body.model)
-    turn = await _turn_of(body, context, served)
+    think = think_of(body.reasoning.effort if body.reasoning else None)
+    prompting, remarks = await context.prompting(think, served)
+    turn = _turn_of(body, context, served, prompting)
     reply = RunningReply(
         context,
         served,
         turn,
         context.caller(request),
-        schema_field="text.format" if body.text and body.text.format else "json_schema",
+        fields={
+            "prompt": "input",
+            "json_schema": "text.format" if body.text and body.text.format else "json_schema",
+        },
+        remarks=remarks,
     )
     telling = _Telling(body, reply)
     headers = ignored_header(ignored + passed_over)
@@ -105,7 +112,9 @@ async def responses(request: Request) -> Response:
 # ----------------------------------------------------------------------------------------- request
 
 
-async def _turn_of(body: ResponsesRequest, context: Context, served: Served) -> StartTurn:
+def _turn_of(
+    body: ResponsesRequest, context: Context, served: Served, prompting: Prompting
+) -> StartTurn:
     _check_storage(body)
     if body.top_logprobs or "message.output_text.logprobs" in (body.include or ()):
         raise refused(
@@ -114,10 +123,9 @@ async def _turn_of(body: ResponsesRequest, context: Context, served: Served) -> 
         )
     messages, begun = continued(read_input(body.input, body.instructions), "input")
     _take_form(body)
-    think = think_of(body.reasoning.effort if body.reasoning else None)
     chat = Chat(
         messages,
-        await context.prompting(think, served),
+        prompting,
         cuts=body.truncation == "auto",
         tools=read_tools(body.tools, body.tool_choice, is_parallel=body.parallel_tool_calls),
     )

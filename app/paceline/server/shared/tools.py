@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from paceline.content import Tool, ToolChoice, ToolUse
 from paceline.server.errors import refused
@@ -10,7 +10,57 @@ from paceline.server.limits import MOST_TOOLS
 from paceline.server.streams import as_json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
+
+
+class Offered(Protocol):
+    """A tool of a request; its type says who carries it out."""
+
+    @property
+    def type(self) -> str | None:
+        """Which kind it is of."""
+
+
+_T = TypeVar("_T", bound=Offered)
+
+
+def functions_of(
+    tools: Sequence[_T], name_of: Callable[[_T], str], *kinds: str | None
+) -> tuple[list[_T], tuple[str, ...]]:
+    """Return the tools that the program carries out, and the places of all others.
+
+    Agents offer tools of several kinds at once, and a model need not call any of them. Where only
+    others are offered, the answer depends on them.
+
+    Args:
+        tools: All of them.
+        name_of: Returns a function's name.
+        kinds: The types of functions.
+
+    Raises:
+        ApiError: There are too many, or no function among them; one has no name, or two have the
+            same.
+    """
+    if len(tools) > MOST_TOOLS:
+        raise refused("tools", f"There may be {MOST_TOOLS} tools at most.")
+    functions = [(i, tool) for i, tool in enumerate(tools) if tool.type in kinds]
+    others = [i for i, tool in enumerate(tools) if tool.type not in kinds]
+    if others and not functions:
+        first = others[0]
+        raise refused(
+            f"tools[{first}]",
+            f"tools[{first}] is of the type “{tools[first].type or '':.40}”; only functions can "
+            "be called.",
+        )
+    names = set[str]()
+    for i, tool in functions:
+        name = name_of(tool)
+        if not name:
+            raise refused(f"tools[{i}]", f"tools[{i}] is a function without a name.")
+        if name in names:
+            raise refused(f"tools[{i}]", f"tools[{i}] is called “{name:.60}”, as another one is.")
+        names.add(name)
+    return [tool for _, tool in functions], tuple(f"tools[{i}]" for i in others)
 
 
 def new_tool(name: str, description: str | None, schema: Mapping[str, Any] | None) -> Tool:
@@ -30,14 +80,12 @@ def tool_use(
         is_parallel: Whether several may be called; None: they may.
 
     Raises:
-        ApiError: There are too many, or the named one is none of them.
+        ApiError: The named one is none of them.
     """
     if not tools:
         if choice == "required":
             raise refused("tool_choice", "tool_choice asks for a tool, but there are no tools.")
         return None
-    if len(tools) > MOST_TOOLS:
-        raise refused("tools", f"There may be {MOST_TOOLS} tools at most.")
     if name and name not in [tool.name for tool in tools]:
         raise refused("tool_choice", f"tool_choice names “{name:.60}”, which is none of the tools.")
     return ToolUse(tools, choice or "auto", name, is_parallel is not False)
