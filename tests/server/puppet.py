@@ -75,19 +75,21 @@ class _Puppet:
                 self._emit(PromptRendered("…", 1, thinking=self._thinking))
             case StartTurn():
                 self._emit(TurnStarted(30, 10, 1, calls="hermes" if _has_tools(command) else ""))
+                end = 0
                 for i, said in enumerate(self._script):
                     if isinstance(said, threading.Event):
                         said.wait(60)
                     else:
-                        self._emit(_step(i, said) if isinstance(said, str) else said)
+                        end += len(said) if isinstance(said, str) else 0
+                        self._emit(_step(i, said, end) if isinstance(said, str) else said)
 
 
 def _has_tools(command: StartTurn) -> bool:
     return getattr(command.prompt, "tools", None) is not None
 
 
-def _step(i: int, text: str) -> StepCommitted:
-    trace = TokenTrace(i, "target", -1, None, len(text))
+def _step(i: int, text: str, end: int) -> StepCommitted:
+    trace = TokenTrace(i, "target", -1, None, end)
     return StepCommitted(i, (trace,), text, (), 0.0, 0.01, 0.0, 0.01, plain=True)
 
 

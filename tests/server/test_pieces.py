@@ -28,9 +28,16 @@ HARD = "a</think>\n<think>\nb\n</think>\n```\n<tool_call>\n[THINK]x"
 """What arguments may hold: marks, in lines of their own, and a fence that stays open."""
 
 
-def told(form: str, texts: Sequence[str], *, begun: str = "", is_cut: bool = False) -> list[Piece]:
+def told(
+    form: str,
+    texts: Sequence[str],
+    *,
+    begun: str = "",
+    is_cut: bool = False,
+    is_call: bool = False,
+) -> list[Piece]:
     """All pieces, neighbours of a kind as one."""
-    pieces = Pieces(begun, form=form, tools=TOOLS)
+    pieces = Pieces(begun, form=form, tools=TOOLS, is_call=is_call)
     found = [piece for text in texts for piece in pieces.add(text)]
     found += pieces.finish(is_cut=is_cut)
     merged: list[Piece] = []
@@ -120,6 +127,16 @@ def test_a_call_that_is_cut_is_told_as_no_call() -> None:
         ends = [piece.is_whole for piece in pieces if isinstance(piece, CallEnded)]
         assert len(ends) == n_begun
         assert all(ends[:-1])
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.id)
+def test_half_a_mark_is_no_answer_where_a_call_must_come(form: CallForm) -> None:
+    text = written(form, [Called("now", {})])
+    for end in range(len(form.marks[0])):
+        assert not told(form.id, list(text[:end]), is_cut=True, is_call=True)
+    if not form.is_framed:
+        said = told(form.id, list(text[: len(form.marks[0]) - 1]), is_cut=True)
+        assert said == [Answer(text[: len(form.marks[0]) - 1])]
 
 
 def test_without_a_form_everything_is_text() -> None:

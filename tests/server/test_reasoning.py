@@ -62,6 +62,30 @@ def test_reasoning_and_answer_are_told_apart(template: str, written: str) -> Non
         ]
 
 
+@pytest.mark.parametrize("template", [OPENED, PLAIN])
+@pytest.mark.parametrize("is_drafted", [False, True])
+def test_tokens_of_the_reasoning_are_counted(template: str, *, is_drafted: bool) -> None:
+    rest = "I see.\n</think>\n\nHello, and hello again."
+    written = rest if template == OPENED else f"<think>\n{rest}"
+    body: dict[str, Any] = {"messages": HI}
+    if is_drafted:
+        body |= {
+            "prediction": {"type": "content", "content": written},
+            "paceline": {"strategy": "earlier"},
+        }
+    with answered_by(written, template) as endpoint:
+        reply = httpx2.post(f"{endpoint.url}/v1/chat/completions", json=body, timeout=60).json()
+        begun = [*HI, {"role": "assistant", "content": "<think>\nI s"}]
+        second = httpx2.post(
+            f"{endpoint.url}/v1/chat/completions", json={"messages": begun}, timeout=60
+        ).json()
+    assert (reply["timings"]["draft_n_accepted"] > 0) == is_drafted
+    # A token is a letter. What the model has written between the marks counts, with line breaks.
+    between = written.removeprefix("<think>").partition("</think>")[0]
+    assert reply["usage"]["completion_tokens_details"]["reasoning_tokens"] == len(between)
+    assert second["usage"]["completion_tokens_details"]["reasoning_tokens"] == len("ee.\n")
+
+
 def test_a_reply_that_has_reasoning_alone_says_so() -> None:
     with answered_by("I see, I see, I see.", OPENED) as endpoint:
         body = {"messages": HI, "max_tokens": 5}
@@ -70,4 +94,4 @@ def test_a_reply_that_has_reasoning_alone_says_so() -> None:
     assert choice["message"]["content"] == ""
     assert choice["message"]["reasoning_content"] == "I see"
     assert choice["finish_reason"] == "length"
-    assert reply["usage"]["completion_tokens_details"]["reasoning_tokens"] > 0
+    assert reply["usage"]["completion_tokens_details"]["reasoning_tokens"] == 5

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from paceline.chat.reasoning import Known, ReasoningSplitter
+from paceline.chat.reasoning import Known, Part, ReasoningSplitter
 from paceline.content import Tool
 from paceline.engine.calls.forms import BY_ID
 from paceline.engine.calls.pieces import (
@@ -48,6 +48,7 @@ class Pieces:
         form: The form in which it writes calls, by `TurnStarted.calls`; empty: it holds none.
         tools: Those that it may call.
         id_prefix: What the ids of calls begin with that the model has not given one.
+        is_call: Whether it is a call in any case: what a cut leaves of a mark is no answer then.
     """
 
     def __init__(
@@ -58,12 +59,15 @@ class Pieces:
         form: str = "",
         tools: Sequence[Tool] = (),
         id_prefix: str = "call_",
+        is_call: bool = False,
     ) -> None:
+        self._is_call = is_call
         self._splitter = ReasoningSplitter()
         # As of a reply that was cut off: a reasoning that was told as such does not become an
         # answer because the model ended in it.
         self._known = Known(is_finished=False, has_marks=has_marks)
         self._text = ""
+        self._parts: tuple[Part, ...] = ()
         self._told = {"answer": 0, "reasoning": 0}
         self._reader = (
             CallReader(BY_ID[form], tools, lambda: id_prefix + uuid.uuid4().hex) if form else None
@@ -73,6 +77,11 @@ class Pieces:
         self._mark = re.compile("|".join(map(re.escape, self._marks)))
         if text:
             self.add(text)
+
+    @property
+    def reasoning(self) -> list[tuple[int, int]]:
+        """Return where the reasoning stands in the text: from and up to which characters."""
+        return [(part.start, part.end) for part in self._parts if part.kind == "reasoning"]
 
     def add(self, text: str) -> tuple[Piece, ...]:
         """Return what a further text brings."""
@@ -99,6 +108,12 @@ class Pieces:
         Args:
             is_cut: Whether the model has not ended the reply: what has begun as a call is no text.
         """
+        rest = self._rest(is_cut=is_cut)
+        if is_cut and self._is_call:
+            return tuple(piece for piece in rest if not isinstance(piece, Answer))
+        return rest
+
+    def _rest(self, *, is_cut: bool) -> tuple[Piece, ...]:
         reader = self._reader
         if reader is None:
             return tuple(self._split("", is_final=True))
@@ -147,6 +162,7 @@ class Pieces:
     def _split(self, text: str, *, is_final: bool = False) -> list[Answer | Reasoning]:
         self._text += text
         parts = self._splitter.split(self._text, is_final=is_final, known=self._known)
+        self._parts = parts
         found: list[Answer | Reasoning] = []
         for kind, make in (("reasoning", Reasoning), ("answer", Answer)):
             whole = "".join(self._text[p.start : p.end] for p in parts if p.kind == kind)
@@ -165,7 +181,14 @@ def _told(piece: CallPiece) -> Piece:
 
 
 class PlainPieces:
-    """A text without a conversation, told as it is, with all marks in it."""
+    """A text without a conversation, told as it is, with all marks in it.
+
+    Attributes:
+        reasoning: See `Pieces`: none.
+    """
+
+    def __init__(self) -> None:
+        self.reasoning: list[tuple[int, int]] = []
 
     def add(self, text: str) -> tuple[Piece, ...]:
         """Return what a further text brings."""

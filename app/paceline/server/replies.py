@@ -34,7 +34,7 @@ from paceline.server.asking import ending
 from paceline.server.errors import ApiError, fault, from_engine
 from paceline.server.journal import Entry
 from paceline.server.limits import ALIVE_S, PATIENCE_S
-from paceline.server.pieces import Piece, Pieces, PlainPieces, Reasoning
+from paceline.server.pieces import Piece, Pieces, PlainPieces
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
@@ -87,7 +87,6 @@ class RunningReply:
         turn: What is generated.
         record: The reply as the window knows replies: text, steps, figures.
         finished: Its last event; None until then.
-        n_reasoning: Tokens of the reasoning, as far as steps tell.
         n_calls: Calls of tools in it, whole ones.
         is_call_cut: Whether it ends within a call, which is none.
         warnings: What the program is to know.
@@ -126,7 +125,8 @@ class RunningReply:
         self.record.draft = model_record(served.draft) if served.draft else None
         self._entry = Entry(caller, self.record)
         self.finished: TurnFinished | None = None
-        self.n_reasoning = self.n_calls = 0
+        self.n_calls = 0
+        self._pieces: Pieces | PlainPieces = PlainPieces()
         self.is_call_cut = False
         self._rejected: list[str] = []
 
@@ -134,6 +134,19 @@ class RunningReply:
     def has_called(self) -> bool:
         """Whether it ends with calls of tools; one that ends within a call does not."""
         return self.n_calls > 0 and not self.is_call_cut
+
+    @property
+    def n_reasoning(self) -> int:
+        """Tokens between the marks of the reasoning; one that is there in part counts."""
+        spans = self._pieces.reasoning
+        if not spans:
+            return 0
+        ends = [trace.text_end for trace in self.record.traces]
+        begins = [len(self.turn.begun_text), *ends[:-1]]
+        return sum(
+            any(begin < last and end > first for first, last in spans)
+            for begin, end in zip(begins, ends, strict=True)
+        )
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -187,7 +200,6 @@ class RunningReply:
         self.record.status = "failed"
 
     async def _follow(self, question: Question) -> AsyncGenerator[Begun | Waits | Grown]:
-        pieces: Pieces | PlainPieces = PlainPieces()
         held = Grown(())
         async with aclosing(question.events(PATIENCE_S, ALIVE_S)) as events:
             async for event in events:
@@ -200,18 +212,18 @@ class RunningReply:
                 match event:
                     case TurnStarted():
                         if isinstance(self.turn.prompt, Chat):
-                            pieces = Pieces(
+                            use = self.turn.prompt.tools
+                            self._pieces = Pieces(
                                 self.turn.begun_text,
                                 has_marks=event.knows_marks,
                                 form=event.calls,
                                 tools=tools_of(self.turn.prompt),
                                 id_prefix=self._id_prefix,
+                                is_call=use is not None and use.choice == "required",
                             )
                         yield Begun()
                     case StepCommitted():
-                        found = pieces.add(event.text)
-                        if any(isinstance(piece, Reasoning) for piece in found):
-                            self.n_reasoning += len(event.tokens)
+                        found = self._pieces.add(event.text)
                         # The last token waits: if it is the end's, nobody is told of it.
                         likely = (*held.likely, *event.likely)
                         ends = held.ends
@@ -225,7 +237,7 @@ class RunningReply:
                     case TurnFinished():
                         if event.reason == "eog":
                             held = Grown(())
-                        rest = pieces.finish(is_cut=event.reason != "eog")
+                        rest = self._pieces.finish(is_cut=event.reason != "eog")
                         yield held._replace(pieces=self._noted(rest))
 
     def _check_model(self) -> None:
