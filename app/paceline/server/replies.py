@@ -243,13 +243,14 @@ class RunningReply:
     def _check_model(self) -> None:
         """Refuse to be answered by another model than the request was read for.
 
-        A person may load one while requests wait, and goes before them.
+        A person may load one while requests wait, and goes before them. Where none is there any
+        more, the engine has died, which the next event says.
 
         Raises:
             ApiError: It is another one.
         """
         loaded = self._models.loaded
-        if loaded is None or loaded.target is not self.served.target:
+        if loaded is not None and loaded.target is not self.served.target:
             raise ApiError(
                 503,
                 "model_changed",
