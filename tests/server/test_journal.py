@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from paceline.chat.reply import Reply, TurnOptions
+from paceline.messages import StepCommitted
 from paceline.server.endpoint import Endpoint
-from paceline.server.journal import Caller, Entry, Journal
+from paceline.server.journal import MOST_STEPS, Caller, Entry, Journal
 from paceline.server.listener import Listener
 from server.rig import GREEDY
 
@@ -27,6 +28,17 @@ def test_who_has_left_is_told_nothing_more() -> None:
     journal.end(entry)
     assert told == ["stays", "leaves", "stays"]
     assert journal.entries == (entry, entry)
+
+
+def test_the_oldest_go_where_all_have_too_many_steps() -> None:
+    journal = Journal()
+    step = StepCommitted(1, (), "", (), 0.0, 0.0, 0.0, 0.0)
+    for name, n_steps in (("a", MOST_STEPS // 2), ("b", MOST_STEPS // 2), ("c", 1)):
+        reply = Reply(name, "", TurnOptions(), steps=[step] * n_steps)
+        journal.end(Entry(Caller("curl", "/v1/completions"), reply))
+    assert [entry.reply.message_id for entry in journal.entries] == ["b", "c"]
+    journal.end(Entry(Caller("", ""), Reply("d", "", TurnOptions(), steps=[step] * MOST_STEPS * 2)))
+    assert [entry.reply.message_id for entry in journal.entries] == ["d"], "the last one stays"
 
 
 class _Counted(Journal):

@@ -1,4 +1,4 @@
-"""What every route works with, kept in the application."""
+"""The objects that every route works with, kept in the application."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NOT_IN_NAMES = re.compile(r"[^!-+\--~]")
 
 @dataclass(slots=True)
 class Context:
-    """What every route works with.
+    """The objects that every route works with.
 
     Attributes:
         desk: Where the engine is asked.
@@ -121,7 +121,7 @@ def _too_large() -> ApiError:
 
 
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
-"""How much is to be reasoned, as APIs say it."""
+"""The amount of reasoning, as APIs say it."""
 _LEVELS = ("off", "low", "medium", "high", "max")
 _THINK = {"none": "off", "minimal": "low", "xhigh": "max"}
 

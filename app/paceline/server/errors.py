@@ -53,7 +53,7 @@ _TYPES = {
     503: "overloaded_error",
 }
 ANTHROPIC = "/v1/messages"
-"""What the paths begin with whose errors have Anthropic's form; all others have OpenAI's."""
+"""The beginning of the paths whose errors have Anthropic's form; all others have OpenAI's."""
 
 _logger = logging.getLogger(__name__)
 

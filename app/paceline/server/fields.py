@@ -75,7 +75,7 @@ def _too_deep() -> Exception:
 
 
 def _is_deep(body: bytes, data: object) -> bool:
-    """Whether there are more levels than allowed, of which most bodies have not even brackets."""
+    """Return whether there are more levels than allowed; few bodies have so many brackets."""
     if body.count(b"[") + body.count(b"{") <= DEEPEST:
         return False
     level: list[Any] = [data]

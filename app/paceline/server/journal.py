@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 KEPT = 50
 """Requests that are kept."""
+MOST_STEPS = 100_000
+"""Steps of all of them together; a step takes some 500 bytes for each of its tokens."""
 _VERSION = re.compile(r"/v?\d.*")
 
 
@@ -117,8 +119,11 @@ class Journal:
             listener.grew(entry, event)
 
     def end(self, entry: Entry) -> None:
-        """Keep a request that is over."""
+        """Keep a request that is over; the oldest go where all have too many steps."""
         with self._lock:
             self._entries.append(entry)
+            n_steps = sum(len(each.reply.steps) for each in self._entries)
+            while n_steps > MOST_STEPS and len(self._entries) > 1:
+                n_steps -= len(self._entries.popleft().reply.steps)
         for listener in self._listeners:
             listener.ended(entry)

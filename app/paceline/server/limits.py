@@ -1,4 +1,4 @@
-"""How much other programs may ask for; the guide lists these numbers."""
+"""Limits of what other programs may ask for; the guide lists these numbers."""
 
 from __future__ import annotations
 

@@ -21,13 +21,13 @@ from paceline.engine.calls.reader import CallReader
 
 
 class Answer(NamedTuple):
-    """What the answer has gained."""
+    """A part of the answer."""
 
     text: str
 
 
 class Reasoning(NamedTuple):
-    """What the reasoning before the answer has gained."""
+    """A part of the reasoning before the answer."""
 
     text: str
 

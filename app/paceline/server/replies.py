@@ -57,7 +57,7 @@ class Waits(NamedTuple):
 
 
 class Grown(NamedTuple):
-    """What a step has brought.
+    """The gain of a step.
 
     Attributes:
         pieces: Of the text; none while a mark or a character is open.
@@ -132,7 +132,7 @@ class RunningReply:
 
     @property
     def has_called(self) -> bool:
-        """Whether it ends with calls of tools; one that ends within a call does not."""
+        """Return whether it ends with calls of tools; one that ends within a call does not."""
         return self.n_calls > 0 and not self.is_call_cut
 
     @property

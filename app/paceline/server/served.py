@@ -51,7 +51,7 @@ class Served:
 
     @property
     def same_text(self) -> SameText:
-        """What is promised of a reply's text: what it does not depend on."""
+        """The promise about a reply's text: what it does not depend on."""
         if self.sameness is None or not self.sameness.holds:
             return "none"
         return "any strategy and any cache" if self.sameness.is_exact else "any strategy"
@@ -64,7 +64,7 @@ def model_id(path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """What holds for a reply where a request says nothing.
+    """Values that hold for a reply where a request says nothing.
 
     Attributes:
         settings: How it is drawn.

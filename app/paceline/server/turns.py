@@ -28,7 +28,7 @@ class OwnFields(msgspec.Struct, kw_only=True):
 
 
 class SamplingFields(msgspec.Struct, kw_only=True):
-    """How tokens are drawn; what is absent is as `paceline serve` was told."""
+    """Settings of how tokens are drawn; what is absent is as `paceline serve` was told."""
 
     temperature: float | None = None
     top_p: float | None = None

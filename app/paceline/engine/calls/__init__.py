@@ -1,1 +1,1 @@
-"""How model families write calls of tools: what tells a family, its grammar, reader and writer."""
+"""Calls of tools as model families write them: a family's signs, grammar, reader and writer."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 
 class Hole(Enum):
-    """What stands between the texts of a call: the tool's name, an id, its arguments as JSON."""
+    """A place between the texts of a call: for the tool's name, an id, its arguments as JSON."""
 
     NAME = "name"
     ID = "id"

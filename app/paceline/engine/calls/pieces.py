@@ -1,4 +1,4 @@
-"""What a reply that is read consists of: answer, reasoning and calls of tools, piece by piece."""
+"""The pieces that a reply is read into: answer, reasoning and calls of tools."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class CallBegan:
 
 @dataclass(frozen=True, slots=True)
 class CallArguments:
-    """What a call's arguments go on with; all of them in a row are a JSON object."""
+    """A part of a call's arguments; all of them in a row are a JSON object."""
 
     index: int
     text: str
@@ -43,7 +43,7 @@ class CallEnded:
 
 @dataclass(frozen=True, slots=True)
 class AnswerText:
-    """What the answer goes on with."""
+    """A part of the answer."""
 
     text: str
 

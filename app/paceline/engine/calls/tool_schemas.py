@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 from paceline.content import Tool
 
 Kind = Literal["text", "json", "either"]
-"""How an argument is written between tags: as it is, as JSON, or as what it turns out to be."""
+"""The way in which an argument is written between tags: as it is, as JSON, or as it turns out."""
 ANYTHING = '{"type": "object"}'
 """Arguments that are not constrained."""
 
@@ -68,12 +68,12 @@ class Argument(NamedTuple):
 
     @property
     def is_kept_as_text(self) -> bool:
-        """Whether any text of the right length is valid, or one of those that are listed."""
+        """Return whether any text of the right length is valid, or one of those that are listed."""
         return self.kind == "json" or _is_any_text(self.schema)
 
     @property
     def kind(self) -> Kind:
-        """How a value is written between tags."""
+        """Return the way in which a value is written between tags."""
         types = _types(self.schema, self.schema)
         if types == {"string"}:
             return "text"
@@ -81,7 +81,7 @@ class Argument(NamedTuple):
 
 
 class ToolSchema:
-    """What a tool's arguments are.
+    """The arguments of a tool.
 
     Attributes:
         text: JSON schema of all of them, closed: an object, whatever else the tool's may allow.

@@ -1,4 +1,4 @@
-"""How likely the model holds the tokens of a reply, for those who ask for it.
+"""Likelihoods of a reply's tokens by the model's own rows, for those who ask for them.
 
 A likelihood is the model's own: the softmax of its row over the whole vocabulary at temperature 1.
 The sampler writes biases, penalties and what a grammar forbids into the row, so the row is copied

@@ -1,4 +1,4 @@
-"""What a grammar can be made of, besides a JSON schema alone and a text in GBNF. Any thread.
+"""Parts that grammars are made of, besides a JSON schema alone and a text in GBNF. Any thread.
 
 A part that stands in several places is given there as the same object: it is compiled once.
 """

@@ -1,4 +1,4 @@
-"""What a conversation has to be before a template sees it."""
+"""Checks of a conversation, before a template sees it."""
 
 from __future__ import annotations
 

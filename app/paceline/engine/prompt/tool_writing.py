@@ -1,4 +1,4 @@
-"""How a template writes tools, calls and results, found by rendering a conversation with them.
+"""Tools, calls and results as a template writes them, found by rendering a conversation with them.
 
 Templates agree on no form: some take the arguments of a call as an object and others as text, some
 refuse two calls in one message or ids of more than nine characters, some leave out what was said
@@ -200,7 +200,7 @@ def _conversation(reasoning: str = "", *, long_ids: bool = False) -> list[ChatMe
 
 
 def _has_all(prompt: str, form: ToolWriting) -> bool:
-    """Whether nothing but what is said beside the calls is missing from a prompt."""
+    """Return whether nothing but what is said beside the calls is missing from a prompt."""
     texts = (_TOOL.name, _TOLD, _QUAY, *_RESULTS, _ASKED.text, _ANSWER.text, _AGAIN.text)
     if not all(text in prompt for text in texts):
         return False

@@ -51,7 +51,7 @@ class ToolIn(msgspec.Struct, kw_only=True):
 
 
 class ToolChoiceIn(msgspec.Struct, kw_only=True):
-    """Whether a tool is called."""
+    """The wish for a tool to be called, or not."""
 
     type: Literal["auto", "any", "tool", "none"]
     name: str = ""

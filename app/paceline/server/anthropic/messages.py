@@ -41,7 +41,7 @@ _FIELDS = {"prompt": "messages"}
 
 
 class Thinking(msgspec.Struct, kw_only=True):
-    """Whether the model reasons before it answers."""
+    """The switch of the model's reasoning."""
 
     type: Literal["enabled", "disabled", "adaptive"]
 
@@ -54,7 +54,7 @@ class Form(msgspec.Struct, kw_only=True):
 
 
 class OutputConfig(msgspec.Struct, kw_only=True):
-    """How much is reasoned, and in which form the answer is."""
+    """The amount of reasoning, and the form of the answer."""
 
     effort: Effort | None = None
     format: Form | None = None

@@ -1,4 +1,4 @@
-"""Who may ask: the key, the names that a request may call the server by, and its origin.
+"""Access to the server: the key, the names that a request may call it by, and its origin.
 
 A page in a browser can send requests to a server on the same computer. Two things keep it out: a
 request that names an Origin is refused unless that was allowed, and so is one whose Host is a name
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 OPEN_PATHS = ("/health",)
-"""What is answered without a key."""
+"""Paths that are answered without a key."""
 _ONCE = (
     "host",
     "origin",
@@ -43,7 +43,7 @@ _PREFLIGHT_S = 600
 
 @dataclass(slots=True)
 class Access:
-    """Who may ask.
+    """The rules of who may ask.
 
     Attributes:
         host: The address that the server is bound to.
@@ -98,7 +98,7 @@ class Access:
             )
 
     def _knows(self, host: str) -> bool:
-        """Whether a Host header names this server."""
+        """Return whether a Host header names this server."""
         found = _HOST.fullmatch(host)
         if found is None or int(found[2] or 80) != self.port:
             return False

@@ -33,7 +33,7 @@ class HangUps:
 
 
 class _Line:
-    """What is heard of a program and told to it while this task works on its request.
+    """The two directions between a program and the task that works on its request.
 
     From the end of the request's body on the connection is watched, whatever the work waits for
     meanwhile: a place in the queue, a load, a step.

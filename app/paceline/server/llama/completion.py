@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from paceline.messages import FinishReason
 
 _STOPS: dict[FinishReason, str] = {"eog": "eos", "stop": "word"}
-"""Why a reply ended, in llama-server's words; otherwise by its length."""
+"""The reasons of a reply's end in llama-server's words; otherwise it ended by its length."""
 
 
 class ReplyRequest(SamplingFields, kw_only=True):
-    """What both requests have."""
+    """The fields that both requests have."""
 
     model: str = ""
     n_predict: int | None = None

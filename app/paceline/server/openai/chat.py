@@ -65,7 +65,7 @@ class ResponseFormat(msgspec.Struct, kw_only=True):
 
 
 class Prediction(msgspec.Struct, kw_only=True):
-    """What the reply is expected to be."""
+    """The text that the reply is expected to be."""
 
     content: str | list[ContentPart]
     type: Literal["content"] = "content"

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from paceline.server.served import Served
 
 _REASONS: dict[FinishReason, str] = {"eog": "stop", "stop": "stop"}
-"""Why a reply ended, in OpenAI's words; otherwise by its length."""
+"""The reasons of a reply's end in OpenAI's words; otherwise it ended by its length."""
 
 
 class StreamOptions(msgspec.Struct, kw_only=True):
-    """What a stream has besides."""
+    """Options of a stream."""
 
     include_usage: bool | None = None
 

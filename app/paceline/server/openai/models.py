@@ -33,7 +33,7 @@ async def show_model(request: Request) -> Response:
 
 
 _UNKNOWN = "1970-01-01T00:00:00Z"
-"""When a model was published, where that is not known: as Anthropic's API says it."""
+"""The date of a model's publication where that is not known, as Anthropic's API says it."""
 
 
 def _entry(name: str, loaded: Served | None) -> dict[str, Any]:

@@ -48,13 +48,13 @@ class Form(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class TextConfig(msgspec.Struct, kw_only=True):
-    """How the answer is written."""
+    """The form of the answer."""
 
     format: Form | None = None
 
 
 class ReasoningConfig(msgspec.Struct, kw_only=True):
-    """How much is reasoned."""
+    """The amount of reasoning."""
 
     effort: Effort | None = None
 

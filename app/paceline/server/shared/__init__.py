@@ -1,1 +1,1 @@
-"""What the routes of several APIs have in common."""
+"""Parts that the routes of several APIs have in common."""

@@ -1,4 +1,4 @@
-"""What a reply says of itself: usage, timings, and what only Paceline knows."""
+"""The figures of a reply: usage, timings, and those that only Paceline knows."""
 
 from __future__ import annotations
 

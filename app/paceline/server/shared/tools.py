@@ -18,7 +18,7 @@ class Offered(Protocol):
 
     @property
     def type(self) -> str | None:
-        """Which kind it is of."""
+        """Its kind."""
 
 
 _T = TypeVar("_T", bound=Offered)
