@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from engine.calls.tools import TOOLS, Called, written
 from paceline.engine.calls.forms import BY_ID, FORMS
-from paceline.engine.calls.pieces import CallArguments, CallBegan, CallEnded
-from paceline.server.pieces import Answer, Piece, Pieces, Reasoning
+from paceline.engine.calls.pieces import Answer, CallArguments, CallBegan, CallEnded
+from paceline.server.pieces import Piece, Pieces, Reasoning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,12 +22,8 @@ T = TypeVar("T", bound=msgspec.Struct)
 _PLACE = re.compile(r"^(.*?)(?: - at `\$?\.?(.*)`)?$", re.DOTALL)
 
 
-class Fields(msgspec.Struct, kw_only=True):
-    """A request as JSON; fields that are not known are passed over, null is as good as absent."""
-
-
 def read(kind: type[T], body: bytes) -> tuple[T, tuple[str, ...]]:
-    """Return a request, and the names of its fields that are not known.
+    """Return a request, and the names of its fields that are not known; null is as good as absent.
 
     Args:
         kind: The fields that are known; a default of each, or it must be given.

@@ -10,20 +10,8 @@ from typing import NamedTuple
 from paceline.chat.reasoning import Known, Part, ReasoningSplitter
 from paceline.content import Tool
 from paceline.engine.calls.forms import BY_ID
-from paceline.engine.calls.pieces import (
-    AnswerText,
-    CallArguments,
-    CallBegan,
-    CallEnded,
-    CallPiece,
-)
+from paceline.engine.calls.pieces import Answer, CallBegan, CallPiece
 from paceline.engine.calls.reader import CallReader
-
-
-class Answer(NamedTuple):
-    """A part of the answer."""
-
-    text: str
 
 
 class Reasoning(NamedTuple):
@@ -32,7 +20,7 @@ class Reasoning(NamedTuple):
     text: str
 
 
-Piece = Answer | Reasoning | CallBegan | CallArguments | CallEnded
+Piece = CallPiece | Reasoning
 
 
 class Pieces:
@@ -92,14 +80,11 @@ class Pieces:
             return tuple(self._apart(reader.add(text)))
         found: list[Piece] = []
         for part in self._cut_after_marks(text):
-            if self._has_mark():
-                found += map(_told, reader.add(part))
+            if reader.has_mark:
+                found += reader.add(part)
                 continue
-            for piece in self._split(part):
-                is_answer = isinstance(piece, Answer)
-                found += map(_told, reader.add(piece.text)) if is_answer else [piece]
-            if self._has_mark():
-                found += map(_told, reader.add(self._not_split()))
+            found += _with_calls(reader, self._split(part))
+            found += self._after_mark(reader)
         return tuple(found)
 
     def finish(self, *, is_cut: bool = False) -> tuple[Piece, ...]:
@@ -117,15 +102,11 @@ class Pieces:
         reader = self._reader
         if reader is None:
             return tuple(self._split("", is_final=True))
-        found: list[Piece] = []
         if self._is_framed:
-            found += self._apart(reader.finish(is_cut=is_cut))
+            found = self._apart(reader.finish(is_cut=is_cut))
             return (*found, *self._split("", is_final=True))
-        if not self._has_mark():
-            for piece in self._split("", is_final=True):
-                is_answer = isinstance(piece, Answer)
-                found += map(_told, reader.add(piece.text)) if is_answer else [piece]
-        return (*found, *map(_told, reader.finish(is_cut=is_cut)))
+        rest = [] if reader.has_mark else _with_calls(reader, self._split("", is_final=True))
+        return (*rest, *reader.finish(is_cut=is_cut))
 
     def _cut_after_marks(self, text: str) -> Iterator[str]:
         """Tell the text in parts, so that nothing after a mark is split before it is known."""
@@ -143,7 +124,7 @@ class Pieces:
         """Return the pieces of a reader that was given marks of reasoning, too."""
         found: list[Piece] = []
         for piece in pieces:
-            if isinstance(piece, AnswerText):
+            if isinstance(piece, Answer):
                 found += self._split(piece.text)
                 continue
             if isinstance(piece, CallBegan):
@@ -151,13 +132,12 @@ class Pieces:
             found.append(piece)
         return found
 
-    def _has_mark(self) -> bool:
-        return self._reader is not None and self._reader.has_mark
-
-    def _not_split(self) -> str:
-        """Return the text after the last piece of answer that was told."""
-        parts = self._splitter.split(self._text, is_final=False, known=self._known)
-        return self._text[max(part.end for part in parts if part.kind == "answer") :]
+    def _after_mark(self, reader: CallReader) -> Sequence[CallPiece]:
+        """Return what a mark that has just come makes of the text which the splitter still held."""
+        if not reader.has_mark:
+            return ()
+        n_told = max(part.end for part in self._parts if part.kind == "answer")
+        return reader.add(self._text[n_told:])
 
     def _split(self, text: str, *, is_final: bool = False) -> list[Answer | Reasoning]:
         self._text += text
@@ -176,8 +156,12 @@ class Pieces:
         return found
 
 
-def _told(piece: CallPiece) -> Piece:
-    return Answer(piece.text) if isinstance(piece, AnswerText) else piece
+def _with_calls(reader: CallReader, pieces: Sequence[Answer | Reasoning]) -> list[Piece]:
+    """Return the pieces with what a reader of calls finds in those of the answer."""
+    found: list[Piece] = []
+    for piece in pieces:
+        found += reader.add(piece.text) if isinstance(piece, Answer) else [piece]
+    return found
 
 
 class PlainPieces:

@@ -10,7 +10,7 @@ from paceline.content import Tool, ToolCall
 from paceline.engine.calls import writer
 from paceline.engine.calls.form import CallForm
 from paceline.engine.calls.pieces import (
-    AnswerText,
+    Answer,
     CallArguments,
     CallBegan,
     CallEnded,
@@ -76,7 +76,7 @@ def read_of(pieces: Sequence[CallPiece]) -> Read:
     whole: list[bool] = []
     for piece in pieces:
         match piece:
-            case AnswerText(text):
+            case Answer(text):
                 assert len(whole) == len(names)
                 answer += text
             case CallBegan(index, name, id_):

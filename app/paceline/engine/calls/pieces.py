@@ -42,10 +42,10 @@ class CallEnded:
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerText:
+class Answer:
     """A part of the answer."""
 
     text: str
 
 
-CallPiece = AnswerText | CallBegan | CallArguments | CallEnded
+CallPiece = Answer | CallBegan | CallArguments | CallEnded

@@ -25,7 +25,7 @@ from paceline.engine.calls.form import (
 )
 from paceline.engine.calls.mark_finder import MarkFinder
 from paceline.engine.calls.pieces import (
-    AnswerText,
+    Answer,
     CallArguments,
     CallBegan,
     CallEnded,
@@ -142,7 +142,7 @@ class CallReader:
         self._at = max(self._at, end - len(text) + len(told))
         if told:
             self._is_after_calls = False
-            self._out.append(AnswerText(told))
+            self._out.append(Answer(told))
 
     def _calls(self) -> _Reading:
         """Read calls from after a mark on; False: it is none, and has to be read as answer."""
@@ -471,8 +471,8 @@ def merged(pieces: Sequence[CallPiece]) -> list[CallPiece]:
     for piece in pieces:
         last = found[-1] if found else None
         match last, piece:
-            case AnswerText(before), AnswerText(text):
-                found[-1] = AnswerText(before + text)
+            case Answer(before), Answer(text):
+                found[-1] = Answer(before + text)
             case CallArguments(index, before), CallArguments(_, text):
                 found[-1] = CallArguments(index, before + text)
             case _:

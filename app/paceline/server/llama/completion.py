@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from paceline.content import Infill, ProjectFile
+from paceline.engine.calls.pieces import Answer
 from paceline.server.context import Context, ignored_header
 from paceline.server.errors import refused
 from paceline.server.fields import read, read_stops
 from paceline.server.limits import MOST_FILES, MOST_LIKELY
 from paceline.server.llama.props import drawn_by
 from paceline.server.openai.completions import PromptIn, read_prompts
-from paceline.server.pieces import Answer
 from paceline.server.replies import Grown, RunningReply, Waits
 from paceline.server.shared.figures import likely_token, own_figures, timings
 from paceline.server.streams import comment, event, json_response, streamed

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from paceline.content import Chat, text_of
-from paceline.engine.calls.pieces import CallArguments, CallBegan, CallEnded
+from paceline.engine.calls.pieces import Answer, CallArguments, CallBegan, CallEnded
 from paceline.server.context import Context, Effort, ignored_header, think_of
 from paceline.server.errors import refused
 from paceline.server.fields import read, read_stops
@@ -29,7 +29,7 @@ from paceline.server.openai.messages import (
     read_messages,
     read_tools,
 )
-from paceline.server.pieces import Answer, Reasoning
+from paceline.server.pieces import Reasoning
 from paceline.server.replies import Begun, Grown, RunningReply
 from paceline.server.shared.figures import likely_token
 from paceline.server.shared.tools import functions_of

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from paceline.content import Infill, RawText, Tokens
+from paceline.engine.calls.pieces import Answer
 from paceline.server.context import Context, ignored_header
 from paceline.server.errors import refused
 from paceline.server.fields import read, read_stops
@@ -17,7 +18,6 @@ from paceline.server.openai.choices import (
     told,
     wants_usage,
 )
-from paceline.server.pieces import Answer
 from paceline.server.replies import Begun, Grown, RunningReply
 from paceline.server.streams import json_response, streamed
 from paceline.server.turns import SamplingFields, make_turn, turns_of

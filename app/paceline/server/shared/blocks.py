@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from paceline.engine.calls.pieces import CallArguments, CallBegan, CallEnded
-from paceline.server.pieces import Answer, Reasoning
+from paceline.engine.calls.pieces import Answer, CallArguments, CallBegan, CallEnded
+from paceline.server.pieces import Reasoning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
