@@ -6,9 +6,8 @@ A button in each row of the table takes its strategy.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QObject, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import (
     QFrame,
@@ -25,7 +24,7 @@ from paceline.gui.bench.rows import BenchRow, Verdict, ratio_tone, rows_of, verd
 from paceline.gui.bench.words import in_use
 from paceline.gui.kit.announcer import Announcer
 from paceline.gui.kit.card import Card
-from paceline.gui.kit.figures_table import ROW_PX, FiguresTable
+from paceline.gui.kit.figures_table import ROW_PX, FiguresModel, FiguresTable
 from paceline.gui.kit.labels import (
     BreakingLabel,
     say,
@@ -49,11 +48,11 @@ _GIVING_WAY = (PER_STEP, RUNS, SPREAD, SAME, ACCEPTED, SPEED)
 """Columns that are hidden where there is no room, the first one first."""
 
 
-class BenchTableModel(QAbstractTableModel):
+class BenchTableModel(FiguresModel):
     """Rows of figures as texts."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(USE + 1, (NAME,), parent)
         self.rows: tuple[BenchRow, ...] = ()
 
     def set_rows(self, rows: Sequence[BenchRow]) -> None:
@@ -72,24 +71,16 @@ class BenchTableModel(QAbstractTableModel):
         """One row per strategy."""
         return 0 if parent is not None and parent.isValid() else len(self.rows)
 
-    def columnCount(self, parent: Index | None = None) -> int:
-        """All columns, whether there is room for them or not."""
-        return 0 if parent is not None and parent.isValid() else USE + 1
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        """What a column has."""
-        if orientation != Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            side = Qt.AlignmentFlag.AlignLeft if section == NAME else Qt.AlignmentFlag.AlignRight
-            return side | Qt.AlignmentFlag.AlignVCenter
-        names = (
+    def titles(self) -> tuple[str, ...]:
+        """Return the names of the columns."""
+        return (
             self.tr("Strategy"), self.tr("Tokens/s"), self.tr("To plain"), self.tr("Quartiles"),
             self.tr("Accepted"), self.tr("Per step"), self.tr("Same text"), self.tr("Replies"), "",
         )  # fmt: skip
-        hints = (
+
+    def explanations(self) -> tuple[str, ...]:
+        """Return what each column has."""
+        return (
             "",
             self.tr("Tokens of the reply by the time after the prompt"),
             self.tr("Plain decoding's whole time by the strategy's"),
@@ -100,55 +91,46 @@ class BenchTableModel(QAbstractTableModel):
             self.tr("Replies that were measured"),
             "",
         )
-        if role == Qt.ItemDataRole.DisplayRole:
-            return names[section]
-        return hints[section] if role == Qt.ItemDataRole.ToolTipRole else None
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """A figure, or how it looks."""
-        if not index.isValid():
-            return None
-        row, column = self.rows[index.row()], index.column()
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._text(row, column)
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return "\n".join(each for each in (row.title, row.strategy, row.problem) if each)
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            side = Qt.AlignmentFlag.AlignLeft if column == NAME else Qt.AlignmentFlag.AlignRight
-            return side | Qt.AlignmentFlag.AlignVCenter
-        if role == Qt.ItemDataRole.ForegroundRole:
-            return self._colour(row, column)
-        return None
+    def hint(self, row: int, column: int) -> str:
+        """Return the strategy, and what became of it."""
+        del column
+        found = self.rows[row]
+        return "\n".join(each for each in (found.title, found.strategy, found.problem) if each)
 
-    def _text(self, row: BenchRow, column: int) -> str:
+    def text(self, row: int, column: int) -> str:
+        """Return a figure of a strategy."""
+        found = self.rows[row]
         if column == NAME:
-            return row.title
-        if row.ratio is None and row.tokens_per_s is None:
+            return found.title
+        if found.ratio is None and found.tokens_per_s is None:
             return "–" if column in (SPEED, RATIO) else ""
         spread = (
             ""
-            if row.low is None or row.high is None
-            else f"{local(row.low):.2f}–{local(row.high):.2f}"
+            if found.low is None or found.high is None
+            else f"{local(found.low):.2f}–{local(found.high):.2f}"
         )
-        same = {None: "", True: self.tr("yes"), False: self.tr("no")}[row.same_text]
+        same = {None: "", True: self.tr("yes"), False: self.tr("no")}[found.same_text]
         return {
-            SPEED: "–" if row.tokens_per_s is None else speed_text(row.tokens_per_s),
-            RATIO: "–" if row.ratio is None else ratio_text(row.ratio),
-            SPREAD: "" if row.kind == "plain" else spread,
-            ACCEPTED: "" if row.acceptance is None else percent_text(row.acceptance),
-            PER_STEP: "" if row.per_step is None else f"{local(row.per_step):.2f}",
+            SPEED: "–" if found.tokens_per_s is None else speed_text(found.tokens_per_s),
+            RATIO: "–" if found.ratio is None else ratio_text(found.ratio),
+            SPREAD: "" if found.kind == "plain" else spread,
+            ACCEPTED: "" if found.acceptance is None else percent_text(found.acceptance),
+            PER_STEP: "" if found.per_step is None else f"{local(found.per_step):.2f}",
             SAME: same,
-            RUNS: str(row.n_runs),
+            RUNS: str(found.n_runs),
         }.get(column, "")
 
-    def _colour(self, row: BenchRow, column: int) -> QColor | None:
+    def colour(self, row: int, column: int) -> QColor | None:
+        """Return the colour of a ratio, or of what went wrong."""
+        found = self.rows[row]
         theme = look.theme
-        if row.problem and row.ratio is None:
+        if found.problem and found.ratio is None:
             return QColor(theme.muted)
-        if column == RATIO and row.ratio is not None and row.kind != "plain":
+        if column == RATIO and found.ratio is not None and found.kind != "plain":
             tones = {"gain": theme.accent, "even": theme.text, "loss": theme.danger}
-            return QColor(tones[ratio_tone(row.ratio)])
-        return QColor(theme.danger) if column == SAME and row.same_text is False else None
+            return QColor(tones[ratio_tone(found.ratio)])
+        return QColor(theme.danger) if column == SAME and found.same_text is False else None
 
 
 class BenchTable(FiguresTable):

@@ -1,13 +1,16 @@
-"""A table of figures, in which columns give way where there is no room for them."""
+"""A table of figures, in which columns give way where there is no room for them, and its texts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, Qt
+from PySide6.QtCore import QAbstractTableModel, QObject, Qt
+from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView
 
 from paceline.gui.kit.layouts import RefitsWords
+from paceline.gui.kit.rows import Index
 from paceline.gui.look.scale import px
 
 ROW_PX = 38
@@ -15,6 +18,82 @@ _BESIDE_PX = 22
 """Pixels of a cell beside its text."""
 _NAME_PX = 220
 """Names get so much before other columns get anything, if they are as long."""
+
+
+class FiguresModel(QAbstractTableModel):
+    """Texts in columns, figures flush right; a class of its own says which texts.
+
+    Args:
+        n_columns: All columns, whether there is room for them or not.
+        at_left: Those that are flush left, as words are.
+        parent: Qt's parent.
+    """
+
+    def __init__(
+        self, n_columns: int, at_left: Collection[int], parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._n_columns, self._at_left = n_columns, at_left
+
+    def titles(self) -> Sequence[str]:
+        """Return the names of the columns."""
+        raise NotImplementedError
+
+    def explanations(self) -> Sequence[str]:
+        """Return what each column has, in a sentence; empty: its name says it."""
+        raise NotImplementedError
+
+    def text(self, row: int, column: int) -> str:
+        """Return the text of a cell."""
+        raise NotImplementedError
+
+    def hint(self, row: int, column: int) -> str:
+        """Return what is shown where one points at a cell; empty: nothing."""
+        raise NotImplementedError
+
+    def colour(self, row: int, column: int) -> QColor | None:
+        """Return the colour of a cell's text; None: that of all."""
+        raise NotImplementedError
+
+    def columnCount(self, parent: Index | None = None) -> int:
+        """All columns."""
+        return 0 if parent is not None and parent.isValid() else self._n_columns
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """Return the name of a column, or its explanation."""
+        if orientation != Qt.Orientation.Horizontal:
+            return None
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return self.titles()[section]
+            case Qt.ItemDataRole.ToolTipRole:
+                return self.explanations()[section]
+            case Qt.ItemDataRole.TextAlignmentRole:
+                return self._side(section)
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """A figure, or how it looks."""
+        if not index.isValid():
+            return None
+        row, column = index.row(), index.column()
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return self.text(row, column)
+            case Qt.ItemDataRole.ToolTipRole:
+                return self.hint(row, column)
+            case Qt.ItemDataRole.ForegroundRole:
+                return self.colour(row, column)
+            case Qt.ItemDataRole.TextAlignmentRole:
+                return self._side(column)
+        return None
+
+    def _side(self, column: int) -> Qt.AlignmentFlag:
+        is_left = column in self._at_left
+        side = Qt.AlignmentFlag.AlignLeft if is_left else Qt.AlignmentFlag.AlignRight
+        return side | Qt.AlignmentFlag.AlignVCenter
 
 
 class FiguresTable(RefitsWords, QTableView):
@@ -26,7 +105,7 @@ class FiguresTable(RefitsWords, QTableView):
         giving_way: Columns that are hidden where there is no room, the first one first.
     """
 
-    def __init__(self, figures: QAbstractTableModel, name: int, giving_way: Sequence[int]) -> None:
+    def __init__(self, figures: FiguresModel, name: int, giving_way: Sequence[int]) -> None:
         super().__init__()
         self._name, self._giving_way = name, tuple(giving_way)
         self.setModel(figures)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt
+from PySide6.QtCore import QModelIndex, QObject
 from PySide6.QtGui import QColor
 
+from paceline.gui.kit.figures_table import FiguresModel
 from paceline.gui.kit.rows import Index
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local
@@ -22,7 +22,7 @@ GIVING_WAY = (FIRST, ROUTE, REUSED, TIME, WRITTEN)
 _AT_LEFT = (TIME, PROGRAM, ROUTE, END)
 
 
-class RequestRows(QAbstractTableModel):
+class RequestRows(FiguresModel):
     """The newest request first.
 
     Attributes:
@@ -30,7 +30,7 @@ class RequestRows(QAbstractTableModel):
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(END + 1, _AT_LEFT, parent)
         self.entries: tuple[Entry, ...] = ()
 
     def set_entries(self, entries: Sequence[Entry]) -> None:
@@ -57,24 +57,17 @@ class RequestRows(QAbstractTableModel):
         """One row per request."""
         return 0 if parent is not None and parent.isValid() else len(self.entries)
 
-    def columnCount(self, parent: Index | None = None) -> int:
-        """All columns, whether there is room for them or not."""
-        return 0 if parent is not None and parent.isValid() else END + 1
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        """Return the name of a column, or its explanation."""
-        if orientation != Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _side(section)
-        names = (
+    def titles(self) -> tuple[str, ...]:
+        """Return the names of the columns."""
+        return (
             self.tr("Time"), self.tr("Program"), self.tr("Asked"), self.tr("Read"),
             self.tr("Reused"), self.tr("First token"), self.tr("Written"), self.tr("Tokens/s"),
             self.tr("Gain"), self.tr("End"),
         )  # fmt: skip
-        hints = (
+
+    def explanations(self) -> tuple[str, ...]:
+        """Return what each column has."""
+        return (
             self.tr("When it was handed to the engine"),
             "",
             self.tr("The route, below the server's address"),
@@ -86,26 +79,10 @@ class RequestRows(QAbstractTableModel):
             self.tr("How many times as fast as without drafts"),
             "",
         )
-        if role == Qt.ItemDataRole.DisplayRole:
-            return names[section]
-        return hints[section] if role == Qt.ItemDataRole.ToolTipRole else None
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """A figure, or how it looks."""
-        if not index.isValid():
-            return None
-        entry, column = self.entries[index.row()], index.column()
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._text(entry, column)
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return self._hint(entry, column)
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _side(column)
-        if role == Qt.ItemDataRole.ForegroundRole:
-            return _colour(entry, column)
-        return None
-
-    def _text(self, entry: Entry, column: int) -> str:
+    def text(self, row: int, column: int) -> str:
+        """Return a figure of a request, or a word about it."""
+        entry = self.entries[row]
         reply, caller = entry.reply, entry.caller
         if column == TIME:
             return time.strftime("%H:%M:%S", time.localtime(reply.started_s))
@@ -144,26 +121,22 @@ class RequestRows(QAbstractTableModel):
             "cancelled": self.tr("stopped"),
         }[reply.reason or "eog"]
 
-    @staticmethod
-    def _hint(entry: Entry, column: int) -> str:
+    def hint(self, row: int, column: int) -> str:
+        """Return the program's whole name, or why a request failed."""
+        entry = self.entries[row]
         if column == PROGRAM:
             return entry.caller.name
         error = entry.reply.error
         return said(error.message, error.hint) if column == END and error is not None else ""
 
-
-def _side(column: int) -> Qt.AlignmentFlag:
-    side = Qt.AlignmentFlag.AlignLeft if column in _AT_LEFT else Qt.AlignmentFlag.AlignRight
-    return side | Qt.AlignmentFlag.AlignVCenter
-
-
-def _colour(entry: Entry, column: int) -> QColor | None:
-    theme, reply = look.theme, entry.reply
-    if column == GAIN and reply.stats is not None:
-        tones = {"gain": theme.accent, "even": theme.text, "loss": theme.danger}
-        return QColor(tones[tone_of(reply.stats)])
-    if column == END and not reply.has_ended:
-        return QColor(theme.lookup)
-    if column == END and reply.error is not None:
-        return QColor(theme.danger)
-    return QColor(theme.muted) if column in (TIME, ROUTE, REUSED, FIRST) else None
+    def colour(self, row: int, column: int) -> QColor | None:
+        """Return the colour of a gain, an end, or of what matters less."""
+        theme, reply = look.theme, self.entries[row].reply
+        if column == GAIN and reply.stats is not None:
+            tones = {"gain": theme.accent, "even": theme.text, "loss": theme.danger}
+            return QColor(tones[tone_of(reply.stats)])
+        if column == END and not reply.has_ended:
+            return QColor(theme.lookup)
+        if column == END and reply.error is not None:
+            return QColor(theme.danger)
+        return QColor(theme.muted) if column in (TIME, ROUTE, REUSED, FIRST) else None
