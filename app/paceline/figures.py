@@ -51,7 +51,7 @@ class LikelyToken(Checked, frozen=True):
 
 
 class TokenLikelihood(Checked, frozen=True):
-    """How likely the model held a committed token, and which others it thought of.
+    """The likelihood of a committed token by the model, and the likeliest others.
 
     Attributes:
         drawn: The committed token.

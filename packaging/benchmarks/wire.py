@@ -1,4 +1,4 @@
-"""What HTTP costs: ``python packaging/benchmarks wire GGUF``.
+"""The cost of HTTP: ``python packaging/benchmarks wire GGUF``.
 
 The same reply, greedy and without drafts, so that every token is an event of its own, comes by
 turns from `paceline serve`, streamed, and from `paceline chat`, with the same settings. Told are:

@@ -1,4 +1,4 @@
-"""What answers the requests of a session: llama.cpp's servers with their settings, and ours.
+"""Servers that answer the requests of a session: llama.cpp's servers with their settings, and ours.
 
 Every side is an HTTP server that is asked for chat completions and streams them.
 """

@@ -5740,8 +5740,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/serving/page.py"/>
-        <source>Off: every program on this computer may ask, whoever runs it.</source>
-        <translation>Aus: Jedes Programm auf diesem Rechner darf fragen, egal wer es gestartet hat.</translation>
+        <source>Off: every program on this computer may ask, of all its users.</source>
+        <translation>Aus: Jedes Programm auf diesem Rechner darf fragen, von allen seinen Benutzern.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/serving/page.py"/>

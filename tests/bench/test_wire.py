@@ -1,4 +1,4 @@
-"""What HTTP costs, as the benchmark `wire` tells it."""
+"""The cost of HTTP, as the benchmark `wire` tells it."""
 
 from __future__ import annotations
 

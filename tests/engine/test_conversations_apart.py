@@ -43,7 +43,7 @@ USER, PROGRAM = "user", "program"
 
 
 def secretive(tokens: Sequence[int]) -> np.ndarray:
-    """Write the secret, over and over, in every conversation: whoever knows it drafts it."""
+    """Write the secret, over and over, in every conversation: a drafter that knows it drafts it."""
     row = np.zeros(N_VOCAB, np.float32)
     row[SECRET[len(tokens) % len(SECRET)]] = 20.0
     return row

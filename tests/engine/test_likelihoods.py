@@ -1,4 +1,4 @@
-"""How likely the tokens of a reply were, held against a slow reference."""
+"""Likelihoods of the tokens of a reply, held against a slow reference."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ STRATEGIES = ("off", "prompt-lookup:max_ngram=1:n_pred=8", "suffix:min_match=1:p
 
 
 def told_of(row: Sequence[float], token: int, n: int) -> tuple[float, list[tuple[int, float]]]:
-    """What is to be told of a drawn token, one number after the other."""
+    """Return what is to be told of a drawn token, one number after the other."""
     top = max(row)
     total = top + math.log(math.fsum(math.exp(x - top) for x in row))
     ranked = sorted(range(len(row)), key=lambda t: (-row[t], t))

@@ -1,4 +1,4 @@
-"""Which stop text ended a reply: one of those that were asked for, or none."""
+"""The stop text that ended a reply: one of those that were asked for, or none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How likely the tokens of real replies were: the same with any strategy, and as in the rows."""
+"""Likelihoods of the tokens of real replies: the same with any strategy, and as in the rows."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 Choice = Literal["auto", "none", "required"] | tuple[str]
-"""Whether a tool is called; a tuple: which one."""
+"""The wish for a tool to be called; a tuple: for which one."""
 
 
 class Call(NamedTuple):

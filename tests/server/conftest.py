@@ -1,4 +1,4 @@
-"""The demo pair behind an endpoint, and clients of it."""
+"""The demo pair at an endpoint, and clients of it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def demo_load(demo_pair: tuple[Path, Path]) -> LoadPair:
-    """How the demo pair is loaded, with one thread."""
+    """The load of the demo pair, with one thread."""
     target, draft = (
         ModelParams(str(path), n_ctx=2048, n_threads=1, n_threads_batch=1, n_gpu_layers=0)
         for path in demo_pair

@@ -103,7 +103,7 @@ class Hostile(NamedTuple):
     """A request.
 
     Attributes:
-        kind: "sender": nobody may let it in; "framing": perhaps it gets no answer; "body".
+        kind: "sender": it must not be let in; "framing": perhaps it gets no answer; "body".
         data: Its bytes.
         what: Tells what is wrong, for people.
     """

@@ -1,4 +1,4 @@
-"""Nobody gets in: keys, names of the server, pages in browsers, and what a request looks like."""
+"""The guard: keys, names of the server, pages in browsers, and what a request looks like."""
 
 from __future__ import annotations
 

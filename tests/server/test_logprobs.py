@@ -1,4 +1,4 @@
-"""How likely tokens were, on the wire: the model's own numbers, with any strategy, whole or not."""
+"""Likelihoods of tokens on the wire: the model's own numbers, with any strategy, whole or not."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Drawn(NamedTuple):
 
 @pytest.fixture(scope="module")
 def expected(demo_pair: tuple[Path, Path]) -> Iterator[Reference]:
-    """What the target writes, one token at a time."""
+    """Return what the target writes, one token at a time."""
     with Engine(demo_pair[0], n_ctx=512) as engine:
         model = engine.pair.target.model
         prompt = model.vocab.tokenize(TEXT, special=False)

@@ -271,7 +271,7 @@ def test_requests_that_wait_for_a_model_count_in_the_queue() -> None:
     (error,) = asyncio.run(requests())
     assert isinstance(error, ApiError)
     assert (error.status, error.headers) == (429, {"retry-after": "5"})
-    assert shelf.loads == [], "nobody waits any more"
+    assert shelf.loads == [], "no request waits any more"
 
 
 def test_a_model_that_there_is_not_is_a_404_with_those_that_there_are() -> None:

@@ -25,7 +25,7 @@ FRAMED = "harmony"
 PLAIN = [form for form in FORMS if not form.is_framed]
 WORDS = st.text(string.ascii_letters + " .,é😀", min_size=1, max_size=30).filter(str.strip)
 HARD = "a</think>\n<think>\nb\n</think>\n```\n<tool_call>\n[THINK]x"
-"""What arguments may hold: marks, in lines of their own, and a fence that stays open."""
+"""Texts that arguments may hold: marks, in lines of their own, and a fence that stays open."""
 
 
 def told(
@@ -54,7 +54,7 @@ def told(
 
 
 def expected(reasoning: str, answer: str, calls: Sequence[Called], form: CallForm) -> list[Piece]:
-    """What a reply of these is told as."""
+    """Return what a reply of these is told as."""
     pieces: list[Piece] = [Reasoning(reasoning)] if reasoning else []
     pieces += [Answer(answer)] if answer else []
     separators = (",", ":") if form.is_compact else (", ", ": ")

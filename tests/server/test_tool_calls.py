@@ -316,7 +316,7 @@ def _streamed_error(name: str, url: str) -> str:
 
 @pytest.fixture(scope="module")
 def real() -> Iterator[Endpoint]:
-    """SmolLM2-135M, which has been trained by people, behind an endpoint."""
+    """SmolLM2-135M, which has been trained by people, at an endpoint."""
     path = real_models.path_or_skip("smollm2-135m")
     with running(LoadPair(ModelParams(str(path), n_ctx=4096), None)) as endpoint:
         yield endpoint

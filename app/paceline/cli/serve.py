@@ -97,7 +97,7 @@ def _add_server(parser: Parser) -> None:
         "--host",
         default="127.0.0.1",
         help="address to listen at; another one than this computer's own loopback needs a key, and "
-        "is better reached by ssh or behind a proxy with TLS, since HTTP is not encrypted "
+        "is better reached by ssh or through a proxy with TLS, since HTTP is not encrypted "
         "(default: %(default)s)",
     )
     group.add_argument(

@@ -330,7 +330,7 @@ class Program(QObject):
         )
 
     def _default_settings(self) -> ReplySettings:
-        """What replies are drawn with where nothing else is said."""
+        """Return the settings of replies where nothing else is said."""
         return self.presets.default_settings
 
     def _programs_pages(self) -> tuple[SettingsPage, ...]:

@@ -35,7 +35,7 @@ MOST_PROMPTS = 64
 """Of a list of prompts in one request."""
 MOST_TOOLS = 128
 ALIVE_S = 10.0
-"""Seconds of silence after which a stream gets a comment, so that nobody takes it for dead."""
+"""Seconds of silence after which a stream gets a comment, so that it is not taken for dead."""
 PATIENCE_S = 2.0
 """Seconds for which a streamed reply waits for its beginning, so that a prompt that is refused is
 an error with a status, before it answers 200 and begins with a comment."""

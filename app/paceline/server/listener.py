@@ -133,7 +133,7 @@ def _bound(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     bound = socket.socket(family, socket.SOCK_STREAM)
     try:
-        if hasattr(socket, "SO_EXCLUSIVEADDRUSE"):  # Windows: nobody else gets the port, too
+        if hasattr(socket, "SO_EXCLUSIVEADDRUSE"):  # Windows: no other program gets the port
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
         else:
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -224,7 +224,7 @@ class RunningReply:
                         yield Begun()
                     case StepCommitted():
                         found = self._pieces.add(event.text)
-                        # The last token waits: if it is the end's, nobody is told of it.
+                        # The last token waits: if it is the end's, it is not told.
                         likely = (*held.likely, *event.likely)
                         ends = held.ends
                         if event.likely:

@@ -103,7 +103,7 @@ def asked(calls: tuple[Called, ...]) -> list[ChatMessage]:
 
 
 def what_is_said(template: ChatTemplate, calls: tuple[Called, ...]) -> str:
-    """What a template writes between a question and the calls' first result."""
+    """Return what a template writes between a question and the calls' first result."""
     text, _ = template.render_with_notes(asked(calls), TOOLS)
     return text.rpartition(QUESTION)[2].partition(RESULT)[0]
 

@@ -50,7 +50,7 @@ CALLS = st.lists(
 
 
 def pieces_of(form: CallForm, texts: Sequence[str], *, is_cut: bool = False) -> list[CallPiece]:
-    """What a reader tells of a reply that comes in these texts."""
+    """Return what a reader tells of a reply that comes in these texts."""
     reader = CallReader(form, TOOLS, lambda: "made-here")
     found = [piece for text in texts for piece in reader.add(text)]
     return merged([*found, *reader.finish(is_cut=is_cut)])
@@ -63,7 +63,7 @@ def cut(text: str, places: Sequence[int]) -> list[str]:
 
 
 def begins_a_reply(form: CallForm, before: str) -> str:
-    """What may stand before a call: nothing where its mark counts only at the beginning."""
+    """Texts that may stand before a call: nothing where its mark counts only at the beginning."""
     return "" if form.is_first else before
 
 

@@ -40,7 +40,7 @@ def write(vocab: VocabularyFile, grammar: Grammar, text: str) -> None:
 
 
 def waits(grammar: Grammar) -> bool:
-    """Whether anything may be written, and nothing must be."""
+    """Return whether anything may be written, and nothing must be."""
     return grammar.allowed() is None and not grammar.forced()
 
 

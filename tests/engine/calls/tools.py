@@ -63,7 +63,7 @@ class Called(NamedTuple):
 
 
 class Read(NamedTuple):
-    """What a reply was read as: its answer, its whole calls, and how many were cut."""
+    """A reply as it was read: its answer, its whole calls, and how many were cut."""
 
     answer: str
     calls: list[Called]

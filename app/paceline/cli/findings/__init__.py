@@ -1,1 +1,1 @@
-"""What `paceline doctor` finds: own kernels, known problems, the last reply."""
+"""The findings of `paceline doctor`: own kernels, known problems, the last reply."""

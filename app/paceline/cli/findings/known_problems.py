@@ -1,4 +1,4 @@
-"""What is known to go wrong on some machines, told apart from facts alone; used by the doctor."""
+"""Problems that are known from some machines, told by facts alone; used by the doctor."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _REBUILD = (
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the doctor found, as far as a problem can hang on it.
+    """The facts that the doctor found, as far as a problem can depend on them.
 
     Attributes:
         python: Version of the interpreter, e.g. (3, 11, 7).

@@ -2,7 +2,7 @@
 
 A likelihood is the model's own: the softmax of its row over the whole vocabulary at temperature 1.
 The sampler writes biases, penalties and what a grammar forbids into the row, so the row is copied
-before; where nobody asks, nothing of this is called.
+before; without a request for them nothing of this is called.
 """
 
 from __future__ import annotations

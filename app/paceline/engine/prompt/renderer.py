@@ -35,7 +35,7 @@ _HINT = sentence("Close other programs and try again.")
 _REASONING_NAMES = ("reasoning_content", "reasoning", "thinking")
 """What templates call the reasoning of a reply."""
 _PLAN = "tool_plan"
-"""What Cohere's templates call all that is said before a call."""
+"""The name that Cohere's templates have for all that is said before a call."""
 
 
 WriteCalls = Callable[[Sequence[ToolCall]], str]

@@ -37,7 +37,7 @@ _WAYS: tuple[Callable[[str], str], ...] = (
     lambda text: json.dumps(text, ensure_ascii=False)[1:-1],
     lambda text: json.dumps(text)[1:-1],
 )
-"""How a template writes what it is given, if it does not rewrite it."""
+"""The ways in which a template writes a text, if it does not rewrite it."""
 
 
 def filled(pieces: Sequence[str], texts: Mapping[str, str], plain: str) -> list[Segment]:

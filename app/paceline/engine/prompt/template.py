@@ -216,7 +216,7 @@ class ChatTemplate:
         return learn_writing(self._probe, variables, self._write_calls)
 
     def writes(self, tools: Sequence[Tool]) -> bool:
-        """Whether it writes tools like these, calls and results; if not, they become text.
+        """Return whether it writes tools like these, calls and results; if not, they become text.
 
         That is in Hermes' form. Templates that know tools fail at one whose parameters they have
         no words for; a render tells, whose outcome is kept for the tools that were asked last.

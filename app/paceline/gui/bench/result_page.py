@@ -43,7 +43,7 @@ from paceline.gui.state.figures import percent_text, ratio_text, speed_text
 
 NAME, SPEED, RATIO, SPREAD, ACCEPTED, PER_STEP, SAME, RUNS, USE = range(9)
 _BESIDE_BUTTON_PX = 14
-"""What a cell takes beside its button."""
+"""Pixels that a cell takes beside its button."""
 _GIVING_WAY = (PER_STEP, RUNS, SPREAD, SAME, ACCEPTED, SPEED)
 """Columns that are hidden where there is no room, the first one first."""
 

@@ -214,7 +214,7 @@ class ProgramsPage(SettingsPage):
             key,
             "serving_needs_key",
             self.tr("Programs need a key"),
-            self.tr("Off: every program on this computer may ask, whoever runs it."),
+            self.tr("Off: every program on this computer may ask, of all its users."),
             "password token",
         )
         self.key = KeyRow(serving)

@@ -1,7 +1,7 @@
 """The figures of one reply while it grows: fed by events, shown at the pace of one timer.
 
-It is a reply of the shown chat, or one for another program: what is generated is shown, whoever
-asked. What the chat would show meanwhile follows when that reply is over.
+It is a reply of the shown chat, or one for another program: what is generated is shown in either
+case. What the chat would show meanwhile follows when that reply is over.
 
 Events arrive hundreds of times per second, which no one can see; so `add` only stores, and a timer
 lets the widgets draw. It runs only while a reply runs.
