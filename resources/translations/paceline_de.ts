@@ -5257,11 +5257,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/panel.py"/>
-        <source>Answering {}</source>
-        <translation>Antwortet {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/panel.py"/>
         <source>Chat template…</source>
         <translation>Chat-Vorlage …</translation>
     </message>
@@ -5277,28 +5272,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/panel.py"/>
-        <source>Loading the models</source>
-        <translation>Modelle werden geladen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/panel.py"/>
-        <source>No model</source>
-        <translation>Kein Modell</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/panel.py"/>
-        <source>No model is loaded</source>
-        <translation>Kein Modell ist geladen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/panel.py"/>
         <source>Not for this reply: {}</source>
         <translation>Nicht für diese Antwort: {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/panel.py"/>
-        <source>Ready</source>
-        <translation>Bereit</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/panel.py"/>
@@ -5307,43 +5282,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/panel.py"/>
-        <source>The engine ended</source>
-        <translation>Die Engine ist beendet</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/panel.py"/>
-        <source>The new models wait for the reply</source>
-        <translation>Die neuen Modelle warten auf die Antwort</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/panel.py"/>
-        <source>The next reply: strategy {}, {}</source>
-        <translation>Die nächste Antwort: Strategie {}, {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/panel.py"/>
         <source>The reply is no complete JSON: it ended before the schema did.</source>
         <translation>Die Antwort ist kein vollständiges JSON: Sie endete vor dem Schema.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/panel.py"/>
-        <source>Writing</source>
-        <translation>Schreiben</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/panel.py"/>
-        <source>new seed each time</source>
-        <translation>jedes Mal neuer Seed</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/panel.py"/>
-        <source>processor only</source>
-        <translation>nur Prozessor</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/panel.py"/>
-        <source>seed {}</source>
-        <translation>Seed {}</translation>
     </message>
 </context>
 <context>

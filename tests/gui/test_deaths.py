@@ -54,7 +54,7 @@ def test_an_engine_that_starts_again_by_itself_asks_for_no_click(
 ) -> None:
     program.chat.send("Hello?")
     client.emit(DEATH)
-    assert program.window.status.state == "Loading the models"
+    assert program.window.model_bar.pill.text() == "loading target 0 %"
     assert "The engine was killed." in notice(program)
     assert "next message" not in notice(program)
     assert not program.window.chat_pane.errors.action.isVisibleTo(program.window)
@@ -70,13 +70,14 @@ def test_models_whose_file_was_written_to_load_again_by_themselves(
     program.chat.send("Hello?")
     client.emit(Unloaded())
     client.emit(TurnFailed(OVERWRITTEN, "It was written to.", "Send it again."))
-    assert program.window.status.state == "Loading the models"
+    assert program.window.model_bar.pill.text() == "loading target 0 %"
     assert notice(program) == ""
     assert "written to" not in words(last_view(program))
     client.finish_load()
-    assert program.window.status.state == "Writing"
+    assert program.window.actions_.stop.isEnabled()
     client.reply("There.")
-    assert program.window.status.state == "Ready"
+    assert not program.window.actions_.stop.isEnabled()
+    assert program.window.model_bar.pill.text() == "ready"
     assert program.shown.conversation.path()[-1].text == "There."
 
 
@@ -103,18 +104,19 @@ def test_nor_is_it_offered_while_the_models_load_that_were_waiting(
     assert notice(program) == ""
 
 
-def test_while_a_reply_is_written_the_status_says_so_whatever_came_before(
+def test_while_a_reply_is_written_it_can_be_stopped_whatever_came_before(
     make_program: Callable[..., Program], client: FakeClient
 ) -> None:
     program = make_program()
     program.chat.send("Hello?")  # waits for the first load
     client.finish_load()
-    assert program.window.status.state == "Writing"
+    assert program.window.actions_.stop.isEnabled()
     client.emit(DEATH)
     client.finish_load()
-    assert program.window.status.state == "Writing"
+    assert program.window.actions_.stop.isEnabled()
     client.reply("There.")
-    assert program.window.status.state == "Ready"
+    assert not program.window.actions_.stop.isEnabled()
+    assert program.window.model_bar.pill.text() == "ready"
 
 
 def test_a_refused_start_leaves_no_seconds_in_the_chat_that_nobody_counts_down(

@@ -160,7 +160,7 @@ def assert_answers(program: Program, reply: Reply, qtbot: QtBot) -> None:
     assert reply.text
     assert program.pair.state.status == "ready"
     assert "look" in notice(program) or not notice(program)  # that chats are looked up, once
-    assert program.window.status.state == "Ready"
+    assert program.window.model_bar.pill.text() == "ready"
 
 
 # ---------------------------------------------------------------------------------- the same reply
@@ -270,14 +270,14 @@ def test_a_kill_in_mid_reply_keeps_the_text_and_the_next_reply_works(
     assert "SIGKILL" in mark
     assert "What was written before is kept." in mark
     assert "SIGKILL" in notice(window)
-    assert window.window.status.state == "The engine ended"
+    assert window.window.model_bar.pill.text() == "engine ended"
     # And on.
     if again == "start it again":
         errors = window.window.chat_pane.errors
         assert errors.action.text() == "Start it again"
         qtbot.mouseClick(errors.action, Qt.MouseButton.LeftButton)
         wait_until_ready(window, qtbot)
-        assert window.window.status.state == "Ready"
+        assert window.window.model_bar.pill.text() == "ready"
     if again == "regenerate":
         window.window.panel.sampling.max_tokens.setValue(20)
         assert window.chat.regenerate()
@@ -343,7 +343,7 @@ def test_a_kill_while_idle_is_told_within_a_second_and_touches_no_reply(
     print(f"told within {seconds * 1000:.0f} ms")
     assert seconds < 1
     assert "SIGKILL" in notice(window)
-    assert window.window.status.state == "The engine ended"
+    assert window.window.model_bar.pill.text() == "engine ended"
     assert (reply.error, reply.text) == (None, text)
     assert engine_processes() == []
     assert_answers(window, send(window, max_tokens=10), qtbot)
@@ -381,7 +381,7 @@ def test_a_death_in_a_load_fails_the_reply_that_waits_and_keeps_the_question(
     assert "while it loaded “paceline-demo-target-q8_0.gguf”" in reply.error.message
     assert reply.error.message in notice(program)
     assert [m.text for m in program.shown.conversation.path()] == ["What is a list?", ""]
-    assert program.window.status.state == "No model is loaded"
+    assert program.window.model_bar.pill.text() == "not loaded"
     assert program.chat.regenerate()
     assert_answers(program, active(program), qtbot)
     assert starts.read_bytes() == b"xx"

@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from msgspec import structs
-from PySide6.QtCore import QEvent, QLocale, QPoint
-from PySide6.QtGui import QHelpEvent
-from PySide6.QtWidgets import QApplication, QToolTip
+from PySide6.QtCore import QLocale
 
 from gui.fake_client import STATS, FakeClient, at_speed, plain_step, step_of, undrafted
 from paceline.chat.reply import Reply, TurnOptions
@@ -211,27 +209,6 @@ def test_the_line_below_a_reply_leaves_out_what_has_no_room(qtbot: QtBot) -> Non
     assert label.label.text() == "<b>41.2 t/s</b>"
     label.resize(metrics.horizontalAdvance("41.2"), 20)
     assert not label.label.text(), "no part of a number"
-
-
-@pytest.mark.qt_log_ignore("This plugin does not support")
-def test_the_status_line_fits_a_narrow_window(program: Program) -> None:
-    window = program.window
-    words = "llama.cpp 0.3.36 · " + "a long name of a device " * 4
-    window.status.set_facts(words, "details")
-    window.resize(640, 420)
-    assert window.width() == 640
-    labels = [window.status._dot, window.status._facts, window.status.settings]
-    rights = [label.mapTo(window, label.rect().topRight()).x() for label in labels]
-    lefts = [label.mapTo(window, label.rect().topLeft()).x() for label in labels]
-    assert rights[0] < lefts[1]
-    assert rights[1] < lefts[2]
-    assert rights[2] < 640
-    assert "…" in window.status._facts.shown_text
-    at = QPoint(4, 4)
-    asked = QHelpEvent(QEvent.Type.ToolTip, at, labels[1].mapToGlobal(at))
-    QApplication.sendEvent(labels[1], asked)
-    assert QToolTip.text() == f"{words}\ndetails", "what is cut off can be read"
-    QToolTip.hideText()
 
 
 def test_the_plots_have_a_scale(program: Program, client: FakeClient) -> None:

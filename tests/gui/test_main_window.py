@@ -366,7 +366,6 @@ def test_the_demo_pair_is_loaded_at_the_start(
     assert bar(program) == (
         "paceline-demo-target-q8_0 drafted by paceline-demo-draft-q8_0 see note"
     )
-    assert program.window.status.state == "Ready"
 
 
 @pytest.fixture
@@ -458,7 +457,7 @@ def test_a_failed_load_falls_back_and_says_so(
     assert "from before" in text
     assert loads(client)[-1][0].startswith("paceline-demo-target")
     client.finish_load()
-    assert program.window.status.state == "Ready"
+    assert program.window.model_bar.pill.text() == "ready"
     assert program.speculation.current.name == "draft"
 
 
@@ -492,7 +491,6 @@ def test_when_nothing_can_be_loaded_the_chat_stays_readable_and_it_can_be_tried_
 ) -> None:
     program = make_program()
     client.emit(LoadFailed("broken", "Broken.", "Reinstall."))
-    assert program.window.status.state == "No model is loaded"
     assert "not loaded" in bar(program)
     n_loads = len(loads(client))
     qtbot.mouseClick(program.window.chat_pane.errors.action, Qt.MouseButton.LeftButton)
@@ -509,7 +507,7 @@ def test_a_dead_engine_keeps_the_text_and_starts_again_with_one_click(
     assert replies(program)[-1].plain_text == "Half"
     errors = program.window.chat_pane.errors
     assert "killed" in errors.text.text()
-    assert program.window.status.state == "The engine ended"
+    assert program.window.model_bar.pill.text() == "engine ended"
     n_loads = len(loads(client))
     qtbot.mouseClick(errors.action, Qt.MouseButton.LeftButton)
     assert len(loads(client)) == n_loads + 1

@@ -310,9 +310,6 @@ def test_a_chain_goes_into_the_reply(program: Program, client: FakeClient) -> No
     program.speculation.choose(CHAIN)
     program.chat.send("Hello?")
     assert client.last(StartTurn).strategy == strategy(CHAIN)
-    status = program.window.status
-    assert "N-gram, simple → Prompt lookup → Draft model" in status.settings.text()
-    assert CHAIN in status.settings.toolTip()
 
 
 def test_choosing_the_same_again_tells_nobody(model: SpeculationModel) -> None:

@@ -4,7 +4,7 @@ Two tabs: Speed has strategy, figures, plot and how models are loaded, Chat has 
 chat. What is advised stands below both at the foot, and only appears while no mouse points at the
 panel: nothing that is about to be clicked moves.
 
-`PanelController` stands between the pane, the status line, the running reply and the engine.
+`PanelController` stands between the pane, the running reply and the engine.
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ from paceline.gui.context import AppContext
 from paceline.gui.kit.card import FoldSection
 from paceline.gui.kit.dialogs import scrolling
 from paceline.gui.kit.layouts import column_of, styled
-from paceline.gui.kit.notices import Action, StatusLine
+from paceline.gui.kit.notices import Action
 from paceline.gui.kit.sentences import said
-from paceline.gui.kit.translation import local
 from paceline.gui.look.style import PANEL
 from paceline.gui.models.load_failures import RELOAD
 from paceline.gui.models.load_settings import LoadSettings
@@ -235,15 +234,12 @@ class PanelController(QObject):
         context: AppContext,
         *,
         panel: SpeculationPanel,
-        status: StatusLine,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._session, self._shown = context.session, context.shown
         self._speculation = speculation = context.speculation
-        self._programs = context.programs
         self._panel = panel
-        self._status = status
         self._pair = pair = context.pair
         self._notifications = context.notices
         signals = context.signals
@@ -254,7 +250,6 @@ class PanelController(QObject):
         panel.sampling.changed.connect(self._on_sampling_changed)
         panel.sampling.shown.connect(self._on_sampling_changed)
         panel.view_changed.connect(self.settings_changed)
-        context.next_reply.changed.connect(self.show_settings)
         self._edit_template = context.actions.chat_template.trigger
         panel.advice.applied.connect(self._on_advice)
         panel.advice.free_wanted.connect(context.actions.no_draft.trigger)
@@ -263,11 +258,9 @@ class PanelController(QObject):
         signals.tuned.connect(self._on_tuned)
         signals.described.connect(self._on_described)
         signals.died.connect(self._on_died)
-        signals.started.connect(self._on_busy)
+        signals.started.connect(self._check_models)  # what was refused to the last is over
         signals.ended.connect(self._on_idle)
         signals.ended.connect(self._on_ended)
-        context.programs.changed.connect(self._show_status)
-        self.show_settings()
         self._on_pair_changed(pair.state)
 
     # --------------------------------------------------------------------------- what users do
@@ -351,11 +344,6 @@ class PanelController(QObject):
     @Slot(object)
     def _on_described(self, description: EngineDescribed) -> None:
         self._panel.loading.show_engine(description)
-        devices = [d.description or d.name for d in description.devices if d.kind != "cpu"]
-        where = ", ".join(devices) if devices else self.tr("processor only")
-        self._status.set_facts(
-            f"llama.cpp {description.library_version} · {where}", description.system_info
-        )
 
     @Slot(object)
     def _on_died(self, death: EngineDied) -> None:
@@ -385,27 +373,6 @@ class PanelController(QObject):
         if state.status == "ready":
             self._notifications.settled.emit(RESTART)
             self._check_models()
-        self._show_status()
-
-    @Slot()
-    def _show_status(self) -> None:
-        """Say in the status line what the engine does."""
-        state, asker = self._pair.state, self._programs.asker
-        ready = self.tr("Ready")
-        if asker:
-            ready = self.tr("Answering {}").format(asker)
-        elif self._session.active is not None:
-            ready = self.tr("Writing")
-        words = {
-            "empty": (self.tr("No model"), "muted"),
-            "loading": (self.tr("Loading the models"), "lookup")
-            if not self._pair.waits_for_reply
-            else (self.tr("The new models wait for the reply"), "lookup"),
-            "ready": (ready, "accent"),
-            "failed": (self.tr("No model is loaded"), "danger"),
-            "dead": (self.tr("The engine ended"), "danger"),
-        }
-        self._status.set_state(*words[state.status])
 
     @Slot()
     def _check_models(self) -> None:
@@ -420,29 +387,6 @@ class PanelController(QObject):
             self._panel.draft_settings.show_problem(obstacle)
         return bool(obstacle)
 
-    @Slot()
-    def _on_busy(self) -> None:
-        self._check_models()  # what was refused to the last reply is over
-        self._show_status()
-
     @Slot(object)
     def _on_idle(self) -> None:
         self._on_pair_changed(self._pair.state)
-
-    @Slot()
-    def show_settings(self) -> None:
-        """Say in the status line what the next reply will use."""
-        settings = self._shown.settings
-        seed = self.tr("new seed each time")
-        if settings.seed is not None:
-            seed = self.tr("seed {}").format(settings.seed)
-        sampling = settings.sampling
-        sampling_words = (
-            f"{seed} · T {local(sampling.temperature):g} · top-p {local(sampling.top_p):g}"
-        )
-        self._status.set_settings(
-            f"{self._speculation.current.title} · {sampling_words}",
-            self.tr("The next reply: strategy {}, {}").format(
-                self._speculation.text, sampling_words
-            ),
-        )

@@ -274,7 +274,7 @@ class Program(QObject):
     def _make_chat(self) -> None:
         """Make what a chat needs; the panel hears of a reply before the chat view does."""
         context, window, pane = self.context, self.window, self.window.chat_pane
-        self.panel = PanelController(context, panel=window.panel, status=window.status, parent=self)
+        self.panel = PanelController(context, panel=window.panel, parent=self)
         self.chat = ChatController(context, pane, self)
         self.find = FindController(context, pane, self)
         self.conversations = ConversationsController(
@@ -388,7 +388,6 @@ class Program(QObject):
         store, settings, window = self.settings, self.settings.settings, self.window
         window.restore(settings.window)
         window.panel.loading.show_host(settings.engine_host)
-        self.panel.show_settings()
         window.chat_pane.composer.set_obstacle(window.panel.sampling.obstacle)
         for name, switch in (
             ("token_colours", window.actions_.token_colours),

@@ -1,7 +1,6 @@
 """The window: its bars, panes, menus and keys. It decides nothing.
 
-The bar at the top has name, menus, the pair, and switches for theme and panes; the line at the
-bottom says the engine's state, and what the next reply uses.
+The bar at the top has name, menus, the pair with its state, and switches for theme and panes.
 
 What the user wants of the three panes and what is shown are two things: in a narrow window the list
 of chats gives way first, then the panel, and both come back when there is room. A pane that is
@@ -30,7 +29,6 @@ from paceline.gui.kit.dialogs import within_screen
 from paceline.gui.kit.drop_zones import DropZones
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import Refits, row_of, styled
-from paceline.gui.kit.notices import StatusLine
 from paceline.gui.look.colours import Theme
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import BASE_PX, font_px, px
@@ -241,7 +239,7 @@ DEFAULT_SIZE = (1280, 800)
 
 
 class MainWindow(QMainWindow):
-    """Three panes, a bar above and a line below."""
+    """Three panes and a bar above."""
 
     closing = Signal()
     """The window is about to go; what must be remembered can still be asked for."""
@@ -265,7 +263,6 @@ class MainWindow(QMainWindow):
         self.chat_pane = ChatPane(figures.sources)
         self.panel = SpeculationPanel(speculation, figures)
         self.panes = Panes(self.sidebar, self.chat_pane, self.panel, self)
-        self.status = StatusLine()
         self.menus = QMenuBar()
         self.models_menu = self.actions_.fill(self.menus)
         self.model_bar = ModelBar(pair, self.models_menu)
@@ -278,7 +275,6 @@ class MainWindow(QMainWindow):
             self.top_bar.add_tool(action, gives_way=gives_way)
         self.setMenuWidget(self.top_bar)
         self.setCentralWidget(self.panes.splitter)
-        self.setStatusBar(self.status)
         self.drop_zones = DropZones(self)
         self._connect_own()
         look.changed.connect(self._on_look)

@@ -1,4 +1,4 @@
-"""What the window tells: notices and their bar, the only dialogs that block, the line at its foot.
+"""What the window tells: notices and their bar, and the only dialogs that block.
 
 Everything that goes wrong is told here, as a message and what to do about it. Nothing else in the
 program opens a message box.
@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QLabel, QMessageBox, QPushButton, QStatusBar, QWidget
+from PySide6.QtWidgets import QMessageBox, QPushButton, QWidget
 
 from paceline.errors import UserError
-from paceline.gui.kit.labels import BreakingLabel, ElidedLabel, with_soft_breaks
+from paceline.gui.kit.labels import BreakingLabel, with_soft_breaks
 from paceline.gui.kit.layouts import Bar, IconButton, row_of, set_look
 from paceline.gui.kit.sentences import said
-from paceline.gui.look.current import look
 from paceline.gui.look.theme import restyle
 from paceline.sentence import joined
 
@@ -176,52 +175,6 @@ class ErrorBar(Bar):
         self.dismiss()
         if notice is not None and notice.action is not None:
             notice.action.run()
-
-
-_FACTS_PX, _SETTINGS_PX = 420, 520
-
-
-class StatusLine(QStatusBar):
-    """A dot with the state, facts about the engine, and the settings in force.
-
-    Attributes:
-        state: The state in words.
-        settings: What is said about the next reply.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setSizeGripEnabled(False)
-        self.setContentsMargins(12, 0, 14, 0)
-        self.state, self._tone = "", "muted"
-        self._dot = QLabel()
-        self._facts = ElidedLabel(_FACTS_PX, Qt.TextElideMode.ElideRight)
-        self.settings = ElidedLabel(_SETTINGS_PX, Qt.TextElideMode.ElideMiddle)
-        for label in (self._dot, self._facts):
-            self.addWidget(label)
-        self.addPermanentWidget(self.settings)
-        look.follow(self._draw)
-
-    def set_state(self, words: str, tone: str) -> None:
-        """Show a state; the tone is a colour's name in the theme."""
-        self.state, self._tone = words, tone
-        self._dot.setAccessibleName(words)
-        self._draw()
-
-    @Slot()
-    def _draw(self) -> None:
-        colour = getattr(look.theme, self._tone)
-        self._dot.setText(f'<span style="color:{colour}">●</span> {self.state}')
-
-    def set_facts(self, words: str, details: str) -> None:
-        """Show facts about library and devices, and more on hover."""
-        self._facts.setText(words)
-        self._facts.setToolTip(details)
-
-    def set_settings(self, words: str, details: str) -> None:
-        """Show what the next reply will use, and more on hover."""
-        self.settings.setText(words)
-        self.settings.setToolTip(details)
 
 
 def ask_to_delete(

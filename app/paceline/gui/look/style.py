@@ -58,7 +58,7 @@ Labels                 ``role`` of a QLabel
 ``QLineEdit[kind="palette"]`` the one of the palette.
 ``QPlainTextEdit[kind="code"]`` has the size of code; its font comes from `mono_font`.
 Line edits, combo boxes, spin boxes, sliders, scroll bars, menus, tabs, tables, progress bars,
-splitters, tool tips and the status bar need no property. A widget that has the keyboard shows a
+splitters and tool tips need no property. A widget that has the keyboard shows a
 ring in the accent colour.
 """
 
@@ -238,11 +238,6 @@ QSplitter::handle { background: $line; }
 QSplitter::handle:horizontal { width: 1px; }
 QSplitter::handle:vertical { height: 1px; }
 QSplitter::handle:hover { background: $accent; }
-QStatusBar {
-    background: $surface; color: $muted; border-top: 1px solid $line; font-size: $small;
-}
-QStatusBar::item { border: 0; }
-QStatusBar QLabel { color: $muted; font-size: $small; }
 """
 _LABELS = """
 QLabel { background: transparent; }

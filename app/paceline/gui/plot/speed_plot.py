@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QActionGroup, QColor, QEnterEvent, QImage
+from PySide6.QtGui import QAction, QActionGroup, QColor, QEnterEvent, QImage, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
 from paceline.gui.kit.background import Slices
@@ -309,14 +309,12 @@ class SpeedPlot(Card):
         self._show_legend()
 
     def refresh(self, plain_tokens_per_s: float | None, ending: str = "") -> None:
-        """Draw what the metrics hold now; does nothing while hidden.
+        """Draw what the metrics hold now; hidden, it draws when it is shown.
 
         Args:
             plain_tokens_per_s: Speed without speculation; None: not known.
             ending: The reply in words, once it has ended; it can be moved along then.
         """
-        if not self.isVisible() and self._metrics.n_steps:
-            return
         if self.tools.may_pause:
             self._has_ended = bool(ending)
         self.range.update(self._metrics.n_steps)
@@ -325,6 +323,13 @@ class SpeedPlot(Card):
         if ending != self.bars_canvas.accessibleDescription():
             self.bars_canvas.setAccessibleDescription(ending)
         self.plain_tokens_per_s = plain_tokens_per_s
+        if not self.range.is_paused and (self.isVisible() or not self._metrics.n_steps):
+            self._draw()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Draw what came while it was hidden."""
+        super().showEvent(event)
+        self.range.update(self._metrics.n_steps)
         if not self.range.is_paused:
             self._draw()
 
