@@ -199,13 +199,15 @@ def test_the_legend_comes_with_drafted_tokens_and_moves_nothing(
     legend = chat._legend.legend
     assert legend.isHidden()
     before = chat._list.geometry()
-    reply.append(committed("world", token(11, "mtp"), step=1, n_drafted=1))
+    reply.append(committed("w", token(7, "mtp"), step=1, n_drafted=1))
+    assert legend.isHidden(), "a single token has no colour"
+    reply.append(committed("orld", token(11, "mtp"), step=2, n_drafted=1))
     shown = [label.text() for label in legend.findChildren(ElidedLabel) if label.text()]
     assert shown == ["mtp", "Target"], "no draft model, no lookup: neither wrote anything"
     look.set_token_colours(False)
     assert legend.isHidden()
     look.set_token_colours(True)
-    reply.append(committed("!", token(12), step=2, n_drafted=1))
+    reply.append(committed("!!", token(12), token(13, position=1), step=3, n_drafted=2))
     assert all(label.text() for label in legend.findChildren(ElidedLabel))
     settle(qtbot)
     assert chat._list.geometry() == before

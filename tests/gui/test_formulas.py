@@ -224,11 +224,13 @@ def test_the_tokens_of_a_formula_are_told_and_coloured(qtbot: QtBot, chat: ChatV
         committed(
             text,
             token(4, "target", -1),
-            token(8, "draft", 0),
-            token(11, "prompt-lookup", 1),
+            token(6, "draft", 0),
+            token(8, "draft", 1),
+            token(9, "prompt-lookup", 2),
+            token(11, "prompt-lookup", 3),
             token(14, "target", -1),
             step=3,
-            n_drafted=2,
+            n_drafted=4,
         )
     )
     reply.finish(text)
@@ -247,7 +249,7 @@ def test_the_tokens_of_a_formula_are_told_and_coloured(qtbot: QtBot, chat: ChatV
     assert "draft" in view.tool_tip_at(draft.rect.center().toPoint())
     told = view.tool_tip_at(lookup.rect.center().toPoint()).split("\n")
     assert told[0] == "$abcdefgh$"
-    assert "prompt-lookup · 2nd of 2" in told[1]
+    assert "prompt-lookup · 4th of 4" in told[1]
     look.set_token_colours(False)
     assert view.tool_tip_at(lookup.rect.center().toPoint()) == "$abcdefgh$"
 

@@ -136,10 +136,11 @@ def test_both_have_their_colours_and_tell_where_they_came_from(body: ReplyBody) 
     assert view is not None
     shown = view.toPlainText()
     spans = [shown[span.start : span.end].strip() for span in view.content.spans]
-    assert spans == ["First", "file."]
-    record = view.content.record_at(shown.index("file"))
-    assert record is not None
-    assert record.step.step == 3
+    assert spans == ["First the file."]
+    for word, step, source in (("file", 3, "draft"), ("the", 2, "target")):
+        record = view.content.record_at(shown.index(word))
+        assert record is not None
+        assert (record.step.step, record.trace.source) == (step, source)
     assert [body.answer.toPlainText()[s.start : s.end] for s in body.answer.content.spans] == [
         "Use"
     ]

@@ -123,7 +123,8 @@ def test_places_to_break_that_a_text_has_are_copied(body: ReplyBody) -> None:
 
 def test_tokens_have_their_colour_in_the_head_of_a_table(body: ReplyBody, qtbot: QtBot) -> None:
     end = TABLE.index(" |")
-    body._provenance.add(committed("", token(2, "target", -1), token(end), step=1, n_drafted=1))
+    tokens = token(2, "target", -1), token(3), token(end, position=1)
+    body._provenance.add(committed("", *tokens, step=1, n_drafted=2))
     body.show_source(TABLE, is_final=True)
     settle(qtbot)
     cell = table_of(body).cellAt(0, 0).firstCursorPosition()

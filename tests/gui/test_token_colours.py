@@ -1,4 +1,4 @@
-"""Every character that is seen has the colour of the token that brought it."""
+"""Every character that is seen has the colour of its stretch and tells of its own token."""
 
 from __future__ import annotations
 
@@ -76,8 +76,28 @@ def seen_by(content: MarkdownDocument, document: QTextDocument) -> list[tuple[st
     return result
 
 
-def check_colours(content: MarkdownDocument, document: QTextDocument, stream: Stream) -> None:
+def kinds_of(sources: Sequence[str]) -> list[str | None]:
+    """The colours of tokens: of the first to the last of a stretch of two or more.
+
+    Two of one kind are of one stretch where they stand side by side, or one of the target between.
+    """
+    given = [KINDS.get(source) for source in sources]
+    colours: list[str | None] = [None] * len(given)
+    for number, kind in enumerate(given):
+        for other in (number + 1, number + 2):
+            between = given[number + 1 : other]
+            if kind and given[other : other + 1] == [kind] and not any(between):
+                colours[number : other + 1] = [kind] * (other + 1 - number)
+    return colours
+
+
+def check_colours(
+    content: MarkdownDocument, document: QTextDocument, stream: Stream, n_tokens: int | None = None
+) -> None:
+    """The first `n_tokens` have come; None: all."""
     spans = content.spans
+    seen = [token for token in range(len(stream.sources))[:n_tokens] if token in stream.token_of]
+    colours = dict(zip(seen, kinds_of([stream.sources[token] for token in seen]), strict=True))
     starts = [span.start for span in spans]
     for char, offset, position in seen_by(content, document):
         assert offset >= 0, f"nobody gave {char!r}"
@@ -88,7 +108,7 @@ def check_colours(content: MarkdownDocument, document: QTextDocument, stream: St
         index = bisect_right(starts, position) - 1
         span = spans[index] if index >= 0 and spans[index].end > position else None
         kind = span.kind if span else None
-        assert kind == KINDS.get(stream.sources[token]), char
+        assert kind == colours[token], char
         if char > "\uffff" and span is not None:
             assert span.end >= position + 2, "the whole of it"
 
@@ -112,6 +132,12 @@ MIXES = st.lists(st.integers(0, 3), min_size=1, max_size=9)
     stride=1,
 )
 @example(
+    atoms=[plain("a\n\nb c\n\nd\n\ne f\n\ng")],
+    cuts=[1, 3, 4, 5, 7, 8, 10, 12, 13, 15],
+    mix=[1, 0, 2, 0, 1, 0, 1],
+    stride=1,
+)
+@example(
     atoms=[hidden("["), plain("a"), hidden("](a) "), plain("a")],
     cuts=[1, 2, 4, 6],
     mix=[1, 0],
@@ -130,7 +156,7 @@ def test_every_character_has_the_colour_of_its_token(
         shown += gained
         if number % stride == 0:
             content.write(shown)
-            check_colours(content, document, stream)
+            check_colours(content, document, stream, number + 1)
             whole, other = written(shown, content.provenance)
             assert [s[:2] for s in seen_by(content, document)] == [
                 s[:2] for s in seen_by(whole, other)
@@ -140,6 +166,14 @@ def test_every_character_has_the_colour_of_its_token(
     content.finish(text)
     check_colours(content, document, stream)
     assert [s[:2] for s in seen_by(content, document)] == seen_in(atoms)
+
+
+def test_what_stands_alone_has_no_colour() -> None:
+    draft, lookup, own = "draft", "prompt-lookup", "target"
+    assert kinds_of([draft, own, own, draft]) == [None] * 4
+    assert kinds_of([draft, own, draft, own]) == [draft, draft, draft, None]
+    assert kinds_of([draft, lookup, draft]) == [None] * 3
+    assert kinds_of([lookup, "suffix", draft, own]) == ["lookup", "lookup", None, None]
 
 
 @settings(max_examples=25)

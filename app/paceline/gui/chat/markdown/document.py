@@ -65,7 +65,10 @@ _CLEAN = str.maketrans(
 
 
 class _Closed(NamedTuple):
-    """Where the part ends that will not change any more."""
+    """Where the part ends that will not change any more; the first `n_spans` are of `n_settled`.
+
+    Colours near its end may change later, with the next tokens.
+    """
 
     offset: int = 0
     position: int = 0
@@ -73,6 +76,7 @@ class _Closed(NamedTuple):
     previous: str = ""
     n_segments: int = 0
     n_marks: int = 0
+    n_settled: int = 0
     n_spans: int = 0
 
 
@@ -83,7 +87,7 @@ class MarkdownDocument:
         provenance: Who gave which character of the reply; to be told before the text is written.
         base: Where in the reply the source of this document begins.
         marks: What is to be painted below the text.
-        spans: Where drafters' tokens stand in the document.
+        spans: Where coloured text stands in the document.
         changed_from: The document position from which the last write changed something.
         source: The Markdown that is shown.
         formulas: The formulas that are laid out, in their order.
@@ -275,7 +279,7 @@ class MarkdownDocument:
             self._live_code.update(self._document, self.marks[-1], self._formats)
         cursor.endEditBlock()
         closed = self._closed
-        self.spans[closed.n_spans :] = self._spans(closed.n_segments)
+        self.spans[closed.n_spans :] = self._spans(closed.n_settled)
 
     def _cleaned(self, raw: str) -> str:
         """The text without what Qt misunderstands; of a growing one only the new part is looked at.
@@ -288,8 +292,16 @@ class MarkdownDocument:
             return self.source + raw[len(before) :].translate(_CLEAN)
         return raw.translate(_CLEAN)
 
-    def _spans(self, n_before: int = 0) -> list[Span]:
-        return self.provenance.spans(self._map.segments[n_before:], self.base)
+    def _spans(self, first: int, end: int | None = None) -> list[Span]:
+        return self.provenance.spans(self._map.segments[first:end], self.base)
+
+    def _n_settled(self, before: _Closed) -> int:
+        """How many segments of the closed part have their colours for good; all of some closing."""
+        segments, settled = self._map.segments, self.provenance.settled - self.base
+        for n in (len(segments), before.n_segments):
+            if not n or segments[n - 1].offset + segments[n - 1].length <= settled:
+                return n
+        return before.n_settled
 
     def write_plain(self, text: str) -> None:
         """Show a text as it is, without any markup."""
@@ -335,7 +347,7 @@ class MarkdownDocument:
         cursor.beginEditBlock()
         self._build_rest(cursor, 0 if self._is_literal else split_at_caps(self.source))
         cursor.endEditBlock()
-        self.spans[self._closed.n_spans :] = self._spans(self._closed.n_segments)
+        self.spans[self._closed.n_spans :] = self._spans(self._closed.n_settled)
 
     def _build_rest(self, cursor: QTextCursor, end: int) -> None:
         """Build what follows the closed part for good: Markdown up to `end`, then plain text."""
@@ -459,9 +471,10 @@ class MarkdownDocument:
     def _close(self, builder: Builder, offset: int) -> None:
         before = self._closed
         segments = self._map.segments
+        n_settled = self._n_settled(before)
         del self.spans[before.n_spans :]
         # What is closed has all its traces: they come no later than the text.
-        self.spans += self._spans(before.n_segments)
+        self.spans += self._spans(before.n_settled, n_settled)
         self._closed = _Closed(
             min(offset, len(self.source)),
             builder.cursor.position(),
@@ -469,6 +482,7 @@ class MarkdownDocument:
             builder.previous,
             len(segments),
             len(self.marks),
+            n_settled,
             len(self.spans),
         )
 

@@ -1,5 +1,8 @@
 """Which drafter gave which characters, in the reply's source and in what is shown of it.
 
+Colours are of stretches, since single quotes and full stops in colour would look like dirt; the
+record of each token stays what it is.
+
 Two coordinate systems meet here. A trace ends at an offset in the reply's *source* (Markdown); the
 view asks about *document* positions, where markup is gone. `SourceMap` holds the pieces that are
 the same in both, `Provenance` what is known about each source character. No Qt in here.
@@ -20,7 +23,7 @@ from paceline.messages import SOURCE_TARGET, StepCommitted, TokenTrace
 
 
 class Span(NamedTuple):
-    """Document positions [start, end) that one kind of drafter gave."""
+    """Document positions [start, end) that have the colour of one kind of drafter."""
 
     start: int
     end: int
@@ -58,11 +61,15 @@ class TokenRecord(NamedTuple):
         return sum(trace.position >= 0 for trace in self.step.tokens)
 
 
+_GAP = 1
+"""Tokens of the target that a stretch of colour bridges: each step ends with one."""
+
+
 class Provenance:
     """What is known about the source of each character of one reply; grows at its end.
 
     Attributes:
-        drafters: The ids of those that gave a token, in the order of their first ones.
+        drafters: The ids of those that have coloured characters, in the order of their first ones.
     """
 
     def __init__(self, sources: Sources | None = None) -> None:
@@ -71,9 +78,10 @@ class Provenance:
         self._ends: list[int] = []
         self._unknown = 0  # characters at the beginning of which no token is known
         self._tokens: list[tuple[TokenTrace, StepCommitted]] = []
-        # Runs of characters of the same kind: start, end, kind; neighbours are merged.
-        self._run_starts: list[int] = []
-        self._runs: list[tuple[int, int, Kind]] = []
+        self._stretches: list[Span] = []  # of the source; those with a colour
+        self._last = Span(0, 0, "draft")  # the last stretch, which may still grow
+        self._lone = ""  # the drafter of its only token; empty: it has more, and a colour
+        self._n_after = _GAP + 1  # tokens of the target after it
         # Where the text ended after each step, and how many seconds had passed by then.
         self._step_ends: list[int] = []
         self._step_seconds: list[float] = []
@@ -84,26 +92,42 @@ class Provenance:
         if not self._ends and not traces:
             self._unknown += len(step.text)
         for trace in traces:
-            is_drafted = trace.source != SOURCE_TARGET
-            if is_drafted:
-                self.drafters.setdefault(trace.source)
             start = self._ends[-1] if self._ends else self._unknown
             if trace.text_end <= start:
                 continue
             self._ends.append(trace.text_end)
             self._tokens.append((trace, step))
-            if not is_drafted:
-                continue
-            kind = self._sources.kind(trace.source)
-            if self._runs and self._runs[-1][1] == start and self._runs[-1][2] == kind:
-                self._runs[-1] = (self._runs[-1][0], trace.text_end, kind)
+            if trace.source == SOURCE_TARGET:
+                self._n_after += 1
             else:
-                self._run_starts.append(start)
-                self._runs.append((start, trace.text_end, kind))
+                self._stretch(start, trace.text_end, trace.source)
         if traces:
             so_far = self._step_seconds[-1] if self._step_seconds else 0.0
             self._step_ends.append(traces[-1].text_end)
             self._step_seconds.append(so_far + step.total_s)
+
+    def _stretch(self, start: int, end: int, source: str) -> None:
+        """Let a drafted token continue the last stretch, or begin one without a colour."""
+        last, kind = self._last, self._sources.kind(source)
+        n_between, self._n_after = self._n_after, 0
+        if n_between > _GAP or last.kind != kind:
+            self._last, self._lone = Span(start, end, kind), source
+            return
+        self._last = Span(last.start, end, kind)
+        if self._lone:
+            self.drafters.setdefault(self._lone)
+            self._lone = ""
+            self._stretches.append(self._last)
+        else:
+            self._stretches[-1] = self._last
+        self.drafters.setdefault(source)
+
+    @property
+    def settled(self) -> int:
+        """The place in the reply before which no colour changes any more."""
+        if self._n_after > _GAP:
+            return self._ends[-1] if self._ends else self._unknown
+        return self._last.start if self._lone else self._last.end
 
     def record_at(self, offset: int) -> TokenRecord | None:
         """The token that gave the character at a source offset."""
@@ -128,7 +152,10 @@ class Provenance:
         return self._step_seconds[min(last, len(self._step_seconds) - 1)] - spent
 
     def spans(self, segments: Iterable[Segment], base: int = 0) -> list[Span]:
-        """Where drafters' characters stand in the document; touching spans are merged.
+        """Where coloured characters stand in the document; touching spans are merged.
+
+        A stretch has at least two tokens of one kind of drafter, and those between them, where no
+        more than one of the target's own stands between two.
 
         Args:
             segments: What the document shows, in its order.
@@ -140,9 +167,9 @@ class Provenance:
                 continue  # a formula; its tokens are shown within it, see `formula_spans`
             offset = base + local
             shift = position - offset
-            index = max(0, bisect_right(self._run_starts, offset) - 1)
-            while index < len(self._runs) and self._runs[index][0] < offset + length:
-                start, end, kind = self._runs[index]
+            index = max(0, bisect_right(self._stretches, offset, key=attrgetter("start")) - 1)
+            while index < len(self._stretches) and self._stretches[index].start < offset + length:
+                start, end, kind = self._stretches[index]
                 index += 1
                 start, end = max(start, offset) + shift, min(end, offset + length) + shift
                 if start >= end:
