@@ -5142,6 +5142,49 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
 </context>
 <context>
+    <name>Outcome</name>
+    <message>
+        <location filename="../../app/paceline/gui/compare/outcome.py"/>
+        <source>the same text</source>
+        <translation>derselbe Text</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/compare/outcome.py"/>
+        <source>the same text as far as both go</source>
+        <translation>derselbe Text, so weit beide reichen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/compare/outcome.py"/>
+        <source>the same text in other tokens</source>
+        <translation>derselbe Text aus anderen Token</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/compare/outcome.py"/>
+        <source>the texts differ from word {} on</source>
+        <translation>die Texte unterscheiden sich ab Wort {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/compare/outcome.py"/>
+        <source>too short to compare speeds</source>
+        <translation>zu kurz, um das Tempo zu vergleichen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/compare/outcome.py"/>
+        <source>{} as fast</source>
+        <translation>{} so schnell</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/compare/outcome.py"/>
+        <source>{} as many tokens per second</source>
+        <translation>{} so viele Token pro Sekunde</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/compare/outcome.py"/>
+        <source>≈ 1× as fast</source>
+        <translation>≈ 1× so schnell</translation>
+    </message>
+</context>
+<context>
     <name>PairDetails</name>
     <message>
         <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
@@ -5953,6 +5996,44 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
         <source>Recommended pairs</source>
         <translation>Empfohlene Paare</translation>
+    </message>
+</context>
+<context>
+    <name>ReplyColumn</name>
+    <message>
+        <location filename="../../app/paceline/gui/compare/columns.py"/>
+        <source>Read the prompt in {} s, wrote {} tokens in {} s.</source>
+        <translation>Prompt gelesen in {} s, {} Token geschrieben in {} s.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/compare/columns.py"/>
+        <source>Reading the prompt: {:.0f} %…</source>
+        <translation>Der Prompt wird gelesen: {:.0f} % …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/compare/columns.py"/>
+        <source>Reply</source>
+        <translation>Antwort</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/compare/columns.py"/>
+        <source>Reply: {}</source>
+        <translation>Antwort: {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/compare/columns.py"/>
+        <source>{:.0f} s</source>
+        <translation>{:.0f} s</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/compare/columns.py"/>
+        <source>{:.1f} s</source>
+        <translation>{:.1f} s</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/compare/columns.py"/>
+        <source>{} tokens/s</source>
+        <translation>{} Token/s</translation>
     </message>
 </context>
 <context>

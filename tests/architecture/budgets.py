@@ -54,6 +54,8 @@ BUDGETS = {
     "gui": Size(11, 1_890),
     "gui/bench": Size(11, 2_000),
     "gui/chat": Size(33, 6_950),
+    # One widget for recorded and live replies; what came out of two; the dialog, and its two turns.
+    "gui/compare": Size(7, 800),
     "gui/conversations": Size(10, 2_150),
     "gui/help": Size(7, 1_090),
     "gui/kit": Size(19, 2_280),

@@ -1,0 +1,299 @@
+"""Two replies side by side: each under its title, with a clock, growing in the chat's colours."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QBoxLayout, QFrame, QSizePolicy, QWidget
+
+from paceline.chat.reply import Reply, TurnOptions, known_of, to_record
+from paceline.gui.chat.markdown.found import Hits
+from paceline.gui.chat.markdown.provenance import Provenance
+from paceline.gui.chat.messages.reply_body import ReplyBody
+from paceline.gui.compare.outcome import begin_of_word, first_difference, outcome_words, speedup
+from paceline.gui.kit.announcer import Announcer
+from paceline.gui.kit.dialogs import scrolling
+from paceline.gui.kit.labels import BreakingLabel, YieldingLabel, say, text_label
+from paceline.gui.kit.layouts import Refits, column_of, row_of, set_look, styled
+from paceline.gui.kit.sentences import said
+from paceline.gui.kit.translation import local
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import GAP, HALF, STEP, px
+from paceline.gui.run.run_words import ending_words
+from paceline.gui.state.figures import seconds_text, speed_text
+from paceline.gui.state.metrics import StepMetrics
+from paceline.gui.state.sources import Sources
+from paceline.messages import StepCommitted, TurnEvent, TurnFailed, TurnFinished
+from paceline.run_record import RunError
+
+_PAUSE_MS = 33
+"""Between two times that a growing text is shown."""
+_NARROW_PX, _TEXT_PX = 520, 96
+"""Where two columns find no room beside each other; the least height of a text."""
+
+
+class ReplyColumn(QFrame):
+    """One reply with its clock.
+
+    `begin` makes it empty, `take` gives it the events of a turn, `pass_time` moves the clock
+    between them. Seconds count from the turn's start, and are the caller's; nothing here runs by
+    itself. After `TurnFinished`, `TurnFailed` or `fail` the column stands still.
+
+    Attributes:
+        reply: What is known of the reply so far; its `submitted_s` is 0.
+        foot: Takes what the owner shows below the text once the reply has ended.
+    """
+
+    ended = Signal()
+
+    def __init__(self, sources: Sources) -> None:
+        super().__init__()
+        self.setProperty("kind", "card")
+        self._sources = sources
+        self._title = styled(YieldingLabel(keeps=8), role="title")
+        self._clock = text_label("", "heading")
+        self._speed = text_label("", "muted")
+        self._status = text_label("", "muted", wraps=True)
+        self._end = styled(BreakingLabel(), role="small")
+        self._page = styled(QWidget(), kind="page")
+        self._texts = column_of(self._status, None, on=self._page, margins=0, spacing=0)
+        self._area = scrolling(self._page, self.tr("Reply"))
+        self._area.setMinimumHeight(px(_TEXT_PX))
+        self._bar = self._area.verticalScrollBar()
+        self._bar.rangeChanged.connect(self._on_range)
+        self._bar.valueChanged.connect(self._on_scrolled)
+        self._is_at_end = True
+        self.foot = row_of(spacing=STEP)
+        baseline = Qt.AlignmentFlag.AlignBaseline
+        head = row_of((self._clock, 0, baseline), None, (self._speed, 0, baseline), spacing=STEP)
+        column_of(
+            *(self._title, head, (self._area, 1), self._end, self.foot),
+            on=self, margins=(14, 12, 14, 12), spacing=HALF,
+        )  # fmt: skip
+        # Both columns are as wide, whatever is in them.
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
+        self._flush = QTimer(self, singleShot=True, interval=_PAUSE_MS)
+        self._flush.timeout.connect(self._show)
+        self._body: ReplyBody | None = None
+        self.begin("")
+        look.changed.connect(self._renew)
+
+    def begin(self, title: str) -> None:
+        """Empty the column, under this title."""
+        self._flush.stop()
+        self.reply = Reply("", "", TurnOptions(), submitted_s=0.0)
+        self._metrics = StepMetrics(self._sources)
+        self._provenance = Provenance(self._sources)
+        if self._body is not None:
+            self._texts.removeWidget(self._body)
+            self._body.hide()
+            self._body.deleteLater()
+        self._body = ReplyBody(self._provenance)
+        self._texts.insertWidget(1, self._body)
+        self._body.setAccessibleName(self.tr("Reply: {}").format(title))
+        self._area.setAccessibleName(self.tr("Reply: {}").format(title))
+        self._is_at_end = True
+        self.setAccessibleName(title)
+        self._title.setText(title)
+        for label in (self._clock, self._speed, self._end):
+            say(label, " ")  # the line keeps its height
+        self.wait("")
+
+    def wait(self, words: str) -> None:
+        """Say in place of the text what comes before it."""
+        say(self._status, words)
+
+    def take(self, at_s: float, event: TurnEvent) -> None:
+        """Take an event of the turn, and the seconds since its start; after the end: nothing."""
+        reply = self.reply
+        if reply.has_ended:
+            return
+        if isinstance(event, StepCommitted):
+            self._provenance.add(event)
+            self._metrics.push(event)
+        reply.grow(event, at_s)
+        self.pass_time(at_s)
+        match event:
+            case TurnFinished():
+                reply.status = "finished"
+                self._finish(at_s)
+            case TurnFailed():
+                self.fail(RunError(event.code, event.message, event.hint), at_s)
+            case _ if not self._flush.isActive():
+                self._flush.start()
+
+    def pass_time(self, at_s: float) -> None:
+        """Show the seconds since the turn's start; after the end: nothing."""
+        if self.reply.has_ended:
+            return
+        self._show_clock(at_s)
+
+    def fail(self, error: RunError, at_s: float | None = None) -> None:
+        """End the reply with an error, at this time or where the clock stands."""
+        if self.reply.has_ended:
+            return
+        self.reply.status, self.reply.error = "failed", error
+        self._finish(at_s)
+
+    @property
+    def shown_text(self) -> str:
+        """What can be read of the reply, without markup."""
+        assert self._body is not None
+        return self._body.plain_text
+
+    @property
+    def words(self) -> dict[str, str]:
+        """The words around the text: "title", "clock", "speed", "status" and "end"."""
+        labels = {
+            "title": self._title, "clock": self._clock, "speed": self._speed,
+            "status": self._status, "end": self._end,
+        }  # fmt: skip
+        return {name: "" if x.isHidden() else x.text().strip() for name, x in labels.items()}
+
+    def mark(self, at: int) -> None:
+        """Mark the word at this character of the reply's text."""
+        text, begin = self.reply.text, begin_of_word(self.reply.text, at)
+        word = text[begin:].split(maxsplit=1)
+        if word and self._body is not None:
+            at = text.index(word[0], begin)
+            span = (at, at + len(word[0]))
+            self._body.mark(Hits((span,), span))
+
+    # ------------------------------------------------------------------------------- private
+
+    def _finish(self, at_s: float | None) -> None:
+        self._flush.stop()
+        if at_s is not None:
+            self._show_clock(at_s)
+        self._show()
+        say(self._end, self._end_words())
+        self.ended.emit()
+
+    def _show_clock(self, seconds: float) -> None:
+        jumps = look.reduces_motion and not self.reply.has_ended
+        words = self.tr("{:.0f} s") if jumps else self.tr("{:.1f} s")
+        self._clock.setText(words.format(local(seconds // 1 if jumps else seconds)))
+
+    @Slot()
+    def _show(self) -> None:
+        reply, body = self.reply, self._body
+        assert body is not None
+        if reply.steps or reply.has_ended:
+            self.wait("")
+        elif reply.n_prompt:
+            share = 100 * reply.n_prefilled / reply.n_prompt
+            self.wait(self.tr("Reading the prompt: {:.0f} %…").format(share))
+        if reply.text:
+            body.set_caret(not reply.has_ended)
+            body.show_source(reply.text, is_final=reply.has_ended, known=known_of(reply))
+        # The final figure is in the numbers that the outcome is computed of.
+        rate = reply.stats.tokens_per_s if reply.has_ended and reply.stats else None
+        if rate is None:
+            rate = self._metrics.tokens_per_s
+        if rate:
+            self._speed.setText(self.tr("{} tokens/s").format(speed_text(rate)))
+
+    def _end_words(self) -> str:
+        reply, stats = self.reply, self.reply.stats
+        parts = []
+        if reply.error is not None:
+            parts.append(said(reply.error.message, reply.error.hint))
+        elif reply.reason != "eog":
+            parts.append(ending_words(to_record(reply)))
+        if stats is not None:
+            parts.append(
+                self.tr("Read the prompt in {} s, wrote {} tokens in {} s.").format(
+                    seconds_text(stats.prefill_s),
+                    f"{local(stats.n_generated):,}",
+                    seconds_text(stats.decode_s),
+                )
+            )
+        return " ".join(filter(None, parts))
+
+    @Slot()
+    def _renew(self) -> None:
+        assert self._body is not None
+        self._body.renew()
+        self._area.setMinimumHeight(px(_TEXT_PX))
+
+    @Slot(int, int)
+    def _on_range(self, _least: int, most: int) -> None:
+        """Follow the end of the text while it is in sight."""
+        if self._is_at_end:
+            self._bar.setValue(most)
+
+    @Slot(int)
+    def _on_scrolled(self, value: int) -> None:
+        self._is_at_end = value >= self._bar.maximum()
+
+
+class TwoColumns(Refits, QWidget):
+    """Two replies to one prompt beside each other, in a narrow window one below the other.
+
+    ``begin`` names both. Each `ReplyColumn` (`left`, `right`) is fed by ``take(at_s, event)`` with
+    the events of its turn and the seconds since that turn's start, in any order of the two, and by
+    ``pass_time(at_s)`` some ten times a second between them. Where the events come from, a
+    recording or the engine, makes no difference. When both have ended, one line says what came
+    out, and the first word that differs is marked.
+
+    The owner gives the height: each text scrolls within its column, and follows its end.
+
+    Attributes:
+        left: The first column, with which the other one is compared.
+        right: The other one.
+    """
+
+    ended = Signal()
+    """Both replies have ended."""
+
+    def __init__(self, sources: Sources) -> None:
+        """Show two empty columns.
+
+        Args:
+            sources: The names of drafters, and their colours.
+        """
+        super().__init__()
+        self.left, self.right = ReplyColumn(sources), ReplyColumn(sources)
+        self._both = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._both.setSpacing(GAP)
+        for column in (self.left, self.right):
+            self._both.addWidget(column, 1)
+            column.ended.connect(self._on_ended)
+        self._outcome = text_label(" ", "ratio", wraps=True)
+        self._announcer = Announcer(self)
+        column_of((self._both, 1), self._outcome, on=self, margins=0, spacing=STEP)
+
+    def begin(self, left: str, right: str) -> None:
+        """Empty both columns, under these titles."""
+        self.left.begin(left)
+        self.right.begin(right)
+        self._outcome.setText(" ")  # the line keeps its height
+
+    @property
+    def outcome(self) -> str:
+        """What came out; empty as long as one of them is being written."""
+        return self._outcome.text().strip()
+
+    def sizeHint(self) -> QSize:
+        """Room for some lines of both texts."""
+        return QSize(px(720), px(360))
+
+    def _fit(self) -> None:
+        """Put the columns beside each other where there is room."""
+        is_narrow = self.width() < px(_NARROW_PX)
+        direction = QBoxLayout.Direction
+        self._both.setDirection(direction.TopToBottom if is_narrow else direction.LeftToRight)
+
+    @Slot()
+    def _on_ended(self) -> None:
+        left, right = self.left.reply, self.right.reply
+        if not (left.has_ended and right.has_ended):
+            return
+        speed = speedup(left, right)
+        set_look(self._outcome, tone=speed.verdict if speed is not None else "even")
+        self._outcome.setText(outcome_words(left, right) or " ")
+        at = first_difference(left.text, right.text)
+        if at is not None and left.text and right.text:
+            self.left.mark(at)
+            self.right.mark(at)
+        self._announcer.finish(self.outcome)
+        self.ended.emit()

@@ -1,0 +1,106 @@
+"""What came out of two replies to one prompt: how fast they were, and where their texts part.
+
+Pure functions. A ratio is that of the tokens per second that both columns show, so that readers can
+compute it again. Its interval is about the machine alone: both replies are known step by step, and
+steps of one width should take the same time.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import defaultdict
+from collections.abc import Sequence
+
+from paceline.chat.reply import Reply
+from paceline.figures import Speedup
+from paceline.gui.kit.translation import translator
+from paceline.gui.state.figures import ratio_text
+from paceline.messages import StepCommitted
+
+FEWEST_TOKENS = 40
+"""Of a reply whose speed is compared."""
+_STRETCHES = 8
+"""A machine that is slower for a while is so for some part of a reply, not for single steps."""
+_DRIFT = 0.02
+"""By how much the speed of a quiet machine changes from one reply to the next; standard error."""
+_NORMAL = 1.96
+
+_tr = translator("Outcome")
+
+
+def outcome_words(left: Reply, right: Reply) -> str:
+    """Return one line about two replies that have ended; empty where one of them has no text."""
+    if not (left.traces and right.traces):
+        return ""
+    return ", ".join(filter(None, (_speed_words(left, right), _text_words(left, right))))
+
+
+def speedup(left: Reply, right: Reply) -> Speedup | None:
+    """Return how fast the right one was, over the left one; None: too short, or not known."""
+    rates = [reply.stats.tokens_per_s for reply in (left, right) if reply.stats is not None]
+    if len(rates) < 2 or not all(rates) or min(len(left.traces), len(right.traces)) < FEWEST_TOKENS:
+        return None
+    ratio = rates[1] / rates[0]
+    error = math.hypot(_DRIFT, _scatter(left.steps), _scatter(right.steps))
+    factor = math.exp(_NORMAL * error)
+    return Speedup(ratio, ratio / factor, ratio * factor)
+
+
+def first_difference(left: str, right: str) -> int | None:
+    """Return the first character in which two texts differ; None: they are the same."""
+    if left == right:
+        return None
+    n_most = min(len(left), len(right))
+    return next((at for at in range(n_most) if left[at] != right[at]), n_most)
+
+
+def begin_of_word(text: str, at: int) -> int:
+    """Return where the word begins that a character stands in."""
+    while 0 < at <= len(text) and not text[at - 1].isspace():
+        at -= 1
+    return at
+
+
+def _scatter(steps: Sequence[StepCommitted]) -> float:
+    """Return the standard error of the time of all steps, as a share of it."""
+    by_width = defaultdict(list)
+    for step in steps:
+        by_width[sum(count.n_drafted for count in step.drafted)].append(step.total_s)
+    usual = {width: statistics.median(times) for width, times in by_width.items()}
+    late = [step.total_s - usual[sum(count.n_drafted for count in step.drafted)] for step in steps]
+    size = -(-len(late) // _STRETCHES) or 1
+    sums = [sum(late[at : at + size]) for at in range(0, len(late), size)]
+    total = sum(step.total_s for step in steps)
+    return math.hypot(*sums) / total if total > 0 else 0.0
+
+
+def _speed_words(left: Reply, right: Reply) -> str:
+    speed = speedup(left, right)
+    if speed is None:
+        return _tr("too short to compare speeds")
+    if speed.verdict == "even":
+        return _tr("≈ 1× as fast")
+    if left.text == right.text:
+        return _tr("{} as fast").format(ratio_text(speed.ratio))
+    return _tr("{} as many tokens per second").format(ratio_text(speed.ratio))
+
+
+def _text_words(left: Reply, right: Reply) -> str:
+    at = first_difference(left.text, right.text)
+    if at is None:
+        is_same = _tokens(left) == _tokens(right)
+        return _tr("the same text") if is_same else _tr("the same text in other tokens")
+    shorter = min((left, right), key=lambda reply: len(reply.text))
+    if at == len(shorter.text) and shorter.reason == "cancelled":
+        return _tr("the same text as far as both go")
+    return _tr("the texts differ from word {} on").format(n_words_before(left.text, at) + 1)
+
+
+def _tokens(reply: Reply) -> list[int]:
+    return [trace.token for trace in reply.traces]
+
+
+def n_words_before(text: str, at: int) -> int:
+    """Return how many words end before the one that a character stands in."""
+    return len(text[: begin_of_word(text, at)].split())
