@@ -4289,6 +4289,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <name>LoadForm</name>
     <message>
         <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
+        <source>A file of token statistics from texts of yours, for the strategies ngram-cache and Auto; “paceline cache build” makes one.</source>
+        <translation>Eine Datei mit Token-Statistik aus eigenen Texten, für die Strategien ngram-cache und Auto; „paceline cache build“ erzeugt eine.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>Advanced</source>
         <translation>Erweitert</translation>
     </message>
@@ -4314,13 +4319,38 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
+        <source>Exact: same text in every case</source>
+        <translation>Exakt: in jedem Fall derselbe Text</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>Loading</source>
         <translation>Laden</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
-        <source>Target</source>
-        <translation>Ziel</translation>
+        <source>Lookup cache</source>
+        <translation>Lookup-Cache</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
+        <source>Lookup caches (*.bin);;All files (*)</source>
+        <translation>Lookup-Caches (*.bin);;Alle Dateien (*)</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
+        <source>The same text with any strategy and whatever was in the context before, on this machine. Prompts are prefilled in fixed pieces, and where the processor or GPU computes narrow batches in another way, single tokens are decoded in wider ones, which costs speed; a note says how much after loading.</source>
+        <translation>Derselbe Text mit jeder Strategie und gleich, was vorher im Kontext war, auf diesem Rechner. Prompts werden in festen Stücken eingelesen, und wo Prozessor oder GPU schmale Batches anders rechnen, werden einzelne Token in breiteren dekodiert, was Tempo kostet; ein Hinweis sagt nach dem Laden, wie viel.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
+        <source>There is one GPU, so there is nothing to split.</source>
+        <translation>Es gibt eine GPU, also ist nichts aufzuteilen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
@@ -4331,94 +4361,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>same</source>
         <translation>gleich</translation>
-    </message>
-</context>
-<context>
-    <name>LoadSettings</name>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>A file of token statistics from texts of yours, for the strategies ngram-cache and Auto; “paceline cache build” makes one.</source>
-        <translation>Eine Datei mit Token-Statistik aus eigenen Texten, für die Strategien ngram-cache und Auto; „paceline cache build“ erzeugt eine.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Advanced</source>
-        <translation>Erweitert</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Draft</source>
-        <translation>Entwerfer</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Exact: same text in every case</source>
-        <translation>Exakt: in jedem Fall derselbe Text</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>If llama.cpp crashes or memory runs out, only the reply that is being written ends; the window, your chats and the text so far stay. Off: the window ends with it.</source>
-        <translation>Wenn llama.cpp abstürzt oder der Speicher ausgeht, endet nur die Antwort, die gerade entsteht; das Fenster, Ihre Chats und der Text bisher bleiben. Aus: Das Fenster endet mit.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Loading and memory</source>
-        <translation>Laden und Speicher</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Lookup cache</source>
-        <translation>Lookup-Cache</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Lookup caches (*.bin);;All files (*)</source>
-        <translation>Lookup-Caches (*.bin);;Alle Dateien (*)</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Reload models</source>
-        <translation>Modelle neu laden</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Reload to apply</source>
-        <translation>Zum Anwenden neu laden</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Run the engine in its own process</source>
-        <translation>Engine in eigenem Prozess</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Takes effect when the models are loaded again.</source>
-        <translation>Gilt, sobald die Modelle wieder geladen werden.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Target</source>
-        <translation>Ziel</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>The same text with any strategy and whatever was in the context before, on this machine. Prompts are prefilled in fixed pieces, and where the processor or GPU computes narrow batches in another way, single tokens are decoded in wider ones, which costs speed; a note says how much after loading.</source>
-        <translation>Derselbe Text mit jeder Strategie und gleich, was vorher im Kontext war, auf diesem Rechner. Prompts werden in festen Stücken eingelesen, und wo Prozessor oder GPU schmale Batches anders rechnen, werden einzelne Token in breiteren dekodiert, was Tempo kostet; ein Hinweis sagt nach dem Laden, wie viel.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>There is one GPU, so there is nothing to split.</source>
-        <translation>Es gibt eine GPU, also ist nichts aufzuteilen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>This build of llama.cpp has no GPU support, so GPU layers and device cannot be set. Everything runs on the processor.</source>
-        <translation>Dieser Bau von llama.cpp hat keine GPU-Unterstützung, daher sind GPU-Schichten und Gerät nicht einstellbar. Alles läuft auf dem Prozessor.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Without a GPU everything is on the processor already.</source>
-        <translation>Ohne GPU ist ohnehin alles auf dem Prozessor.</translation>
     </message>
 </context>
 <context>
@@ -5302,6 +5244,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/panel.py"/>
         <source>Chat template…</source>
         <translation>Chat-Vorlage …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/panel.py"/>
+        <source>Choose models…</source>
+        <translation>Modelle wählen …</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/panel.py"/>

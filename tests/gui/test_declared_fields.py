@@ -11,13 +11,19 @@ from PySide6.QtWidgets import QLabel, QWidget
 from declared_values import FIELDS, NUMBERS, OTHER, parameter, reply_settings
 from paceline.chat.pair import Pair
 from paceline.gui.kit.fields import show_value, value_of
-from paceline.gui.models.load_settings import LoadSettings, read_shares
 from paceline.gui.models.picker.load_form import LoadForm
 from paceline.gui.run.run_words import sampling_words
 from paceline.gui.sampling.controller import differences
 from paceline.gui.sampling.sampling_settings import SamplingSettings, read_biases, write_bias
 from paceline.messages import DeviceInfo, EngineDescribed
-from paceline.params import DraftModel, LogitBias, ModelParams, ReplySettings, SamplingParams
+from paceline.params import (
+    DraftModel,
+    LogitBias,
+    ModelParams,
+    ReplySettings,
+    SamplingParams,
+    read_shares,
+)
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -140,29 +146,26 @@ def test_biases_that_cannot_be_are_an_obstacle(card: SamplingSettings, text: str
 # ------------------------------------------------------------------------------------ loading
 
 
-@pytest.fixture(params=[LoadSettings, LoadForm])
-def form(request: pytest.FixtureRequest, qtbot: QtBot) -> LoadSettings | LoadForm:
-    made: LoadSettings | LoadForm = request.param()
+@pytest.fixture
+def form(qtbot: QtBot) -> LoadForm:
+    made = LoadForm()
     qtbot.addWidget(made)
     made.show_engine(EngineDescribed("", "", True, DEVICES))
     return made
 
 
-def test_every_load_setting_is_offered_somewhere(qtbot: QtBot) -> None:
-    forms = [LoadSettings(), LoadForm()]
-    for made in forms:
-        qtbot.addWidget(made)
-    assert {name for made in forms for name in made.draft.fields} == {*OF_MODELS} - ONLY_OPTIONS
+def test_every_load_setting_is_offered(form: LoadForm) -> None:
+    assert {*form.draft.fields} == {*OF_MODELS} - ONLY_OPTIONS
 
 
 @every_model_setting
 def test_load_settings_are_labelled_explained_and_taken(
-    form: LoadSettings | LoadForm, name: str, qtbot: QtBot
+    form: LoadForm, name: str, qtbot: QtBot
 ) -> None:
     of, value = parameter(ModelParams, name), OTHER[ModelParams][name]
-    for column, whose in ((form.target, "Target"), (form.draft, "Draft")):
-        if name not in column.fields or (name == "n_ctx" and isinstance(form, LoadForm)):
-            continue  # the picker shows contexts in a field of its own
+    for column, whose in ((form.target, "Model"), (form.draft, "Draft")):
+        if name == "n_ctx" or name in ONLY_OPTIONS:
+            continue  # contexts have a field of their own
         field = column.fields[name]
         assert any(of.title in words for words in words_of(form))
         assert (field.toolTip(), field.accessibleName()) == (of.help, f"{whose}: {of.title}")
@@ -194,9 +197,7 @@ def show_and_tell(field: Any, value: Any) -> None:
             field.setCurrentIndex(field.findData(value))
 
 
-def test_a_number_that_stands_for_automatic_is_shown_as_its_word(
-    form: LoadSettings | LoadForm,
-) -> None:
+def test_a_number_that_stands_for_automatic_is_shown_as_its_word(form: LoadForm) -> None:
     for name, field in form.target.fields.items():
         of = parameter(ModelParams, name)
         if of.can_be_auto:
@@ -204,32 +205,24 @@ def test_a_number_that_stands_for_automatic_is_shown_as_its_word(
             assert field.text() == of.unset
 
 
-def test_wanted_settings_are_those_of_both_columns(qtbot: QtBot) -> None:
-    card = LoadSettings()
-    qtbot.addWidget(card)
-    card.show_engine(EngineDescribed("", "", True, DEVICES))
-    pair = Pair(ModelParams("a"), DraftModel(ModelParams("b")))
-    card.show_pair(pair)
-    assert card.wanted() == pair
-    assert card.reload_button.text() == "Reload models"
-    for column in (card.target, card.draft):
+def test_wanted_settings_are_those_of_both_columns(form: LoadForm) -> None:
+    form.show_pair(Pair(ModelParams("a"), DraftModel(ModelParams("b"))))
+    form.show_models(has_target=True, has_draft=True)
+    assert (form.target_params("a"), form.draft_params("b")) == (ModelParams("a"), ModelParams("b"))
+    for column in (form.target, form.draft):
         for name, field in column.fields.items():
             show_and_tell(field, OTHER[ModelParams][name])
-    wanted = {name: OTHER[ModelParams][name] for name in card.target.fields}
-    assert card.wanted() == Pair(ModelParams("a", **wanted), DraftModel(ModelParams("b", **wanted)))
-    assert card.reload_button.text() == "Reload to apply"
-    with qtbot.waitSignal(card.reload_requested) as asked:
-        card.reload_button.click()
-    assert asked.args == [card.wanted()]
+    wanted = {name: OTHER[ModelParams][name] for name in form.target.fields}
+    assert form.target_params("a") == ModelParams("a", **wanted)
+    assert form.draft_params("b") == ModelParams("b", **wanted)
 
 
-def test_wrong_shares_are_told(qtbot: QtBot) -> None:
-    card = LoadSettings()
-    qtbot.addWidget(card)
-    shares = card.target.fields["tensor_split"]
+def test_wrong_shares_are_told(form: LoadForm) -> None:
+    shares = form.target.fields["tensor_split"]
     shares.setText("3, x")
-    assert card.problem.text() == "“x” is no share: give numbers such as 3, 1."
+    assert form.problem == "“x” is no share: give numbers such as 3, 1."
+    assert form.problem_text.text() == form.problem
     assert shares.value == ()
     shares.setText("3, 1")
-    assert card.problem.isHidden()
+    assert form.problem_text.isHidden()
     assert shares.value == read_shares("3, 1")

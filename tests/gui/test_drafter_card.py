@@ -259,7 +259,7 @@ def test_advice_moves_nothing_and_waits_until_no_mouse_points_at_the_panel(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
     panel = program.window.panel
-    cards = (panel.draft_settings, panel.drafters, panel.loading)
+    cards = (panel.draft_settings, panel.drafters, panel.time_bar)
 
     def places() -> list[QPoint]:
         qtbot.wait(10)

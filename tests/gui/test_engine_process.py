@@ -184,24 +184,14 @@ def test_a_reply_through_the_process_is_that_of_the_thread(
     assert replies["process"] == replies["thread"]
 
 
-def test_the_host_changes_with_the_next_load_and_is_remembered(
-    window: Program, qtbot: QtBot
-) -> None:
-    loading = window.window.panel.loading
+def test_the_host_changes_at_once_and_is_remembered(window: Program, qtbot: QtBot) -> None:
     before = engine_process()
-    assert loading.own_process.isChecked()
-    loading.own_process.setChecked(False)
-    assert loading.reload_button.text() == "Reload to apply"
-    assert window.settings.settings.engine_host == "process"
-    loading.reload_button.click()
-    assert loading.reload_button.text() == "Reload models"
-    assert window.settings.settings.engine_host == "thread"
+    window.settings.set("engine_host", "thread")
     wait_until_ready(window, qtbot)
     assert is_gone(before.pid, 2)
     assert engine_processes() == []
     assert_answers(window, send(window, max_tokens=5), qtbot)
-    loading.own_process.setChecked(True)
-    loading.reload_button.click()
+    window.settings.set("engine_host", "process")
     wait_until_ready(window, qtbot)
     assert engine_process().pid != before.pid
     assert window.settings.settings.engine_host == "process"
@@ -218,8 +208,7 @@ def test_the_program_starts_with_the_host_of_the_settings(
     try:
         program.start()
         wait_until_ready(program, qtbot)
-        loading = program.window.panel.loading
-        assert loading.own_process.isChecked() == has_engine_process() == (host == "process")
+        assert has_engine_process() == (host == "process")
         assert program.settings.settings.engine_host == host
     finally:
         close(program, qtbot)  # waits for the engine, which the next test would find

@@ -1,28 +1,25 @@
-"""Loading: the exact switch, the lookup cache, and where the parts of a model lie."""
+"""Loading: what belongs to a pair as a whole, and what is done where memory is short."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import pytest
 from PySide6.QtCore import Qt
 
-from gui.fake_client import described
 from paceline.messages import (
-    DeviceInfo,
-    EngineDescribed,
     LoadFailed,
     LoadPair,
     LoadProgressed,
     Sameness,
     SamenessChanged,
 )
-from paceline.params import params_of
-from paceline.settings import load_settings
+from paceline.params import DraftModel, params_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from pytestqt.qtbot import QtBot
 
@@ -34,28 +31,23 @@ pytestmark = pytest.mark.usefixtures("plain_windows")
 Stage = Literal["target", "draft"]
 
 
-def gpus(n: int) -> EngineDescribed:
-    devices = tuple(DeviceInfo(f"CUDA{i}", f"Card {i}", "gpu", 10, 10) for i in range(n))
-    return EngineDescribed("", "", bool(n), devices)
+def load(program: Program, **changes: object) -> None:
+    """Load the models that are loaded in another way."""
+    pair = program.pair.state.pair
+    assert pair is not None
+    program.models.load(replace(pair, **changes))  # type: ignore[arg-type]
 
 
-def test_exact_and_the_lookup_cache_take_effect_with_reload(
+def test_exact_and_the_lookup_cache_are_loaded_and_kept(
     program: Program, client: FakeClient
 ) -> None:
-    loading = program.window.panel.loading
     assert not client.last(LoadPair).exact
-    loading.exact.click()
-    loading.lookup_cache.take("/texts/mine.bin")
-    assert loading.reload_button.text() == "Reload to apply"
-    loading.reload_button.click()
+    load(program, exact=True, lookup_cache="/texts/mine.bin")
     command = client.last(LoadPair)
     assert (command.exact, command.lookup_cache) == (True, "/texts/mine.bin")
     client.finish_load()
-    assert loading.exact.isChecked()
-    assert loading.lookup_cache.name.text() == "mine.bin"
-    assert loading.reload_button.text() == "Reload models"
-    loading.lookup_cache.clear.click()
-    loading.reload_button.click()
+    assert program.saved_pairs.pair(0).lookup_cache == "/texts/mine.bin"
+    load(program, lookup_cache="")
     assert client.last(LoadPair).lookup_cache == ""
     assert client.last(LoadPair).exact
 
@@ -63,29 +55,23 @@ def test_exact_and_the_lookup_cache_take_effect_with_reload(
 def test_what_idle_time_finds_out_is_shown_without_a_second_warning(
     program: Program, client: FakeClient
 ) -> None:
-    window, loading = program.window, program.window.panel.loading
-    assert loading.sameness.isHidden()
-    loading.reload_button.click()
+    window = program.window
+    program.models.reload()
     client.finish_load("A note.")
     told: list[object] = []
     program.pair.changed.connect(told.append)
     client.emit(SamenessChanged(Sameness(None, 0, None, False, "Not known yet.")))
     client.emit(SamenessChanged(Sameness(False, 36, 0.5, False, "Rows differ.")))
     assert not told, "the pair is the same, and its notes were read"
-    assert not loading.sameness.isHidden()
-    assert loading.sameness.text() == "Rows differ."
     assert window.model_bar.toolTip() == "A note.\nRows differ."
-    loading.reload_button.click()
-    assert loading.sameness.isHidden()
+    program.models.reload()
+    assert "Rows differ" not in window.model_bar.toolTip()
 
 
 def test_another_target_keeps_exact_but_not_the_old_vocabularys_cache(
     program: Program, client: FakeClient, tmp_path: Path, qtbot: QtBot
 ) -> None:
-    loading = program.window.panel.loading
-    loading.exact.click()
-    loading.lookup_cache.take("/texts/mine.bin")
-    loading.reload_button.click()
+    load(program, exact=True, lookup_cache="/texts/mine.bin")
     client.finish_load()
     other = tmp_path / "other.gguf"
     other.write_bytes(b"GGUF" + bytes(60))
@@ -94,36 +80,6 @@ def test_another_target_keeps_exact_but_not_the_old_vocabularys_cache(
     qtbot.waitUntil(lambda: len(client.all(LoadPair)) > n_loads)
     command = client.last(LoadPair)
     assert (command.target.path, command.exact, command.lookup_cache) == (str(other), True, "")
-
-
-@pytest.mark.qt_log_ignore("This plugin does not support")
-def test_a_file_is_chosen_without_blocking(program: Program) -> None:
-    field = program.window.panel.loading.lookup_cache
-    field.choose.click()
-    assert field.files.dialog is not None
-    field.files.dialog.filesSelected.emit(["/texts/mine.bin"])
-    field.files.dialog.reject()
-    assert field.files.dialog is None
-    assert field.path == "/texts/mine.bin"
-
-
-@pytest.mark.parametrize(
-    ("n_gpus", "reason"), [(0, "Without a GPU"), (1, "There is one GPU"), (2, "")]
-)
-def test_what_has_no_use_here_is_off_and_says_why(
-    program: Program, client: FakeClient, n_gpus: int, reason: str
-) -> None:
-    client.emit(gpus(n_gpus) if n_gpus else described())
-    loading = program.window.panel.loading
-    assert reason in loading.advanced_reason.text()
-    assert bool(loading.advanced_reason.text()) == bool(reason)
-    assert loading.reason.isHidden() == (n_gpus > 0)
-    for column in (loading.target, loading.draft):
-        assert column.fields["extra_bufts"].isEnabled()
-        for name in ("n_gpu_layers", "device", "n_cpu_moe"):
-            assert column.fields[name].isEnabled() == (n_gpus > 0)
-        for name in ("split_mode", "tensor_split", "main_gpu"):
-            assert column.fields[name].isEnabled() == (n_gpus > 1)
 
 
 # --------------------------------------------------------------------------- too little memory
@@ -137,10 +93,11 @@ def fail(
 
 
 def load_with(program: Program, client: FakeClient, n_target: int, n_draft: int) -> None:
-    loading = program.window.panel.loading
-    loading.target.fields["n_ctx"].setValue(n_target)
-    loading.draft.fields["n_ctx"].setValue(n_draft)
-    loading.reload_button.click()
+    pair = program.pair.state.pair
+    assert pair is not None
+    assert pair.draft is not None
+    drafting = DraftModel(replace(pair.draft, n_ctx=n_draft))
+    load(program, target=replace(pair.target, n_ctx=n_target), drafting=drafting)
     assert client.last(LoadPair).target.n_ctx == n_target
 
 
@@ -216,41 +173,3 @@ def test_a_smaller_context_is_not_offered_where_it_cannot_help(
     program = make_program()
     fail(client, code=code, fraction=fraction)
     assert program.window.chat_pane.errors.action.text() == "Load again"
-
-
-def test_the_engines_place_changes_with_the_reload_and_is_saved(
-    program: Program, client: FakeClient, paceline_home: Path
-) -> None:
-    file = paceline_home / "config" / "settings.json"
-    loading = program.window.panel.loading
-    wished: list[str] = []
-    loading.host_requested.connect(wished.append)
-    loading.own_process.click()
-    assert loading.reload_button.text() == "Reload to apply"
-    loading.own_process.click()
-    assert loading.reload_button.text() == "Reload models"
-    loading.own_process.click()
-    n_loads = len(client.all(LoadPair))
-    assert wished == []
-    loading.reload_button.click()
-    assert wished == ["thread"]
-    assert len(client.all(LoadPair)) == n_loads + 1
-    client.finish_load()
-    assert loading.reload_button.text() == "Reload models"
-    program.settings.save()
-    assert load_settings(file).settings.engine_host == "thread"
-    loading.reload_button.click()
-    assert wished == ["thread"]  # nothing has changed
-
-
-def test_the_engines_place_is_asked_for_before_the_load(
-    program: Program, client: FakeClient
-) -> None:
-    loading = program.window.panel.loading
-    order: list[str] = []
-    loading.reload_requested.connect(lambda _pair: order.append("load"))
-    loading.host_requested.connect(order.append)
-    loading.own_process.click()
-    loading.reload_button.click()
-    assert order == ["thread", "load"]
-    client.finish_load()

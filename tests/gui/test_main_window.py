@@ -687,7 +687,7 @@ def test_token_colours_are_switched(program: Program, client: FakeClient) -> Non
 
 def test_everything_that_takes_the_keyboard_has_a_name(program: Program) -> None:
     window = program.window
-    window.panel.open_only(["loading"])
+    window.panel.open_only(["drafters"])
     nameless = []
     for widget in window.findChildren(QWidget):
         takes_keys = bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)
@@ -708,7 +708,7 @@ def test_the_window_is_remembered(
 ) -> None:
     program = make_program()
     program.window.actions_.panel.trigger()
-    program.window.panel.open_only(["loading"])
+    program.window.panel.open_only(["drafters"])
     program.window.panel.show_tab("chat")
     program.window.actions_.flip_theme.trigger()
     program.window.close()
@@ -716,11 +716,11 @@ def test_the_window_is_remembered(
     loaded = load_settings(paceline_home / "config" / "settings.json")
     assert loaded.put_aside is None
     assert loaded.settings.window.panel_visible is False
-    assert loaded.settings.window.open_sections == ("loading",)
+    assert loaded.settings.window.open_sections == ("drafters",)
     assert loaded.settings.theme == look.mode
     again = make_program(loaded.settings)
     assert not again.window.panes.is_shown("panel")
-    assert again.window.panel.open_sections == ("loading",)
+    assert again.window.panel.open_sections == ("drafters",)
     assert again.window.panel.tab == loaded.settings.window.panel_tab == "chat"
 
 

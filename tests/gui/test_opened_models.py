@@ -175,7 +175,6 @@ def test_automatic_layers_are_decided_before_the_load(
     client.finish_load()
     assert program.pair.state.pair is not None
     assert program.pair.state.pair.target.n_gpu_layers == -1  # still automatic the next time
-    assert program.window.panel.loading.target.fields["n_gpu_layers"].text() == "auto"
     assert program.saved_pairs.pair(0).target.n_gpu_layers == -1
     program.window.actions_.reload.trigger()
     assert client.last(LoadPair).target.n_gpu_layers == 17
@@ -237,10 +236,12 @@ def test_numbers_of_the_users_own_are_not_decided(
     del qtbot
     program.session.describe_engine()
     client.emit(GPU)
-    loading = program.window.panel.loading
-    loading.target.fields["n_gpu_layers"].setValue(5)
-    loading.draft.fields["n_gpu_layers"].setValue(0)
-    loading.reload_button.click()
+    pair = program.pair.state.pair
+    assert pair is not None
+    assert pair.draft is not None
+    drafting = DraftModel(replace(pair.draft, n_gpu_layers=0))
+    target = replace(pair.target, n_gpu_layers=5)
+    program.models.load(replace(pair, target=target, drafting=drafting))
     assert client.last(LoadPair).target.n_gpu_layers == 5
 
 

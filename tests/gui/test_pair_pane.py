@@ -334,9 +334,9 @@ def test_tab_goes_down_the_form(pane: PairPane) -> None:
     form = pane.form
     wanted: list[QWidget] = [form.context.slider, form.target.fields["n_ctx"]]
     wanted += [
+        form.advanced.toggle,
         form.target.fields["n_gpu_layers"],
         form.draft.fields["n_gpu_layers"],
-        form.advanced.toggle,
     ]
     wanted += [form.target.fields["device"], form.draft.fields["device"]]
     reached: list[QWidget] = []
@@ -371,7 +371,7 @@ def test_a_loaded_pairs_settings_come_back(pane: PairPane, qtbot: QtBot) -> None
     pick(pane, qtbot)
     target = ModelParams(TARGET.reference, 8192, 3, kv_type_k="q8_0", flash_attn="on", n_cpu_moe=2)
     draft = ModelParams(DRAFT.reference, 8192, kv_type_v="q4_0", n_gpu_layers=7)
-    pane.show_params(target, draft)
+    pane.show_pair(Pair(target, DraftModel(draft)))
     assert wanted(pane) == Pair(target, DraftModel(draft))
     assert pane.form.draft.fields["n_ctx"].text() == "same"
 
@@ -412,30 +412,64 @@ def test_a_quantised_cache_on_a_processor_says_what_it_costs(pane: PairPane, qtb
     more.fields["kv_type_k"].setCurrentText("f16")
     assert form.cache_text.isHidden()
     form.show_engine(EngineDescribed("0", "", False, (cpu,)))
-    form.show_params(ModelParams("", kv_type_v="q4_0"), None)
+    form.show_pair(Pair(ModelParams("", kv_type_v="q4_0")))
     assert not form.cache_text.isHidden()
 
 
-def test_without_a_gpu_its_fields_are_off_and_say_why(pane: PairPane, qtbot: QtBot) -> None:
+@pytest.mark.parametrize(
+    ("n_gpus", "reason"), [(0, "no GPU support"), (1, "There is one GPU"), (2, "")]
+)
+def test_what_has_no_use_here_is_off_and_says_why(
+    pane: PairPane, qtbot: QtBot, n_gpus: int, reason: str
+) -> None:
     pick(pane, qtbot)
     form = pane.form
-    assert not form.target.fields["n_gpu_layers"].isEnabled()
-    assert not form.target.fields["n_cpu_moe"].isEnabled()
-    assert "no GPU support" in form.reason.text()
-    assert form.reason.isVisible()
-    pane.form.show_engine(GPU)
-    fields: list[QWidget] = [
-        form.target.fields["n_gpu_layers"],
-        form.draft.fields["device"],
-        form.draft.fields["n_cpu_moe"],
-    ]
-    assert all(field.isEnabled() for field in fields)
-    assert form.reason.isHidden()
-    assert form.target.fields["device"].findData("CUDA0") == 1
+    cards = tuple(DeviceInfo(f"CUDA{n}", f"Card {n}", "gpu", 8, 8) for n in range(n_gpus))
+    form.show_engine(EngineDescribed("", "", bool(n_gpus), cards))
+    form.advanced.toggle.setChecked(True)
+    assert reason in form.reason.text()
+    assert form.reason.isVisible() == bool(reason)
+    for column in (form.target, form.draft):
+        assert column.fields["extra_bufts"].isEnabled()
+        for name in ("n_gpu_layers", "device", "n_cpu_moe"):
+            assert column.fields[name].isEnabled() == (n_gpus > 0)
+        for name in ("split_mode", "tensor_split", "main_gpu"):
+            assert column.fields[name].isEnabled() == (n_gpus > 1)
+    if n_gpus:
+        assert form.target.fields["device"].findData("CUDA0") == 1
+    pane.show_picks(pane.picks.with_draft(None))
+    assert form.target.fields["n_threads"].isEnabled()
+    assert not form.draft.fields["n_threads"].isEnabled()
+
+
+def test_what_belongs_to_a_pair_as_a_whole_is_shown_and_taken(pane: PairPane, qtbot: QtBot) -> None:
+    pick(pane, qtbot)
+    pair = replace(wanted(pane), exact=True, lookup_cache="/texts/mine.bin")
+    pane.show_pair(pair)
+    assert wanted(pane) == pair
+    pane.form.exact.click()
+    assert not wanted(pane).exact
+    other = replace(TARGET, reference="/m/other.gguf")
+    pane.show_picks(pane.picks.with_target(other))
+    assert wanted(pane).lookup_cache == "", "it belongs to a vocabulary"
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_a_lookup_cache_is_chosen_without_blocking(pane: PairPane, qtbot: QtBot) -> None:
+    pick(pane, qtbot)
+    field = pane.form.lookup_cache
+    field.choose.click()
+    assert field.files.dialog is not None
+    field.files.dialog.filesSelected.emit(["/texts/mine.bin"])
+    field.files.dialog.reject()
+    assert field.files.dialog is None
+    assert wanted(pane).lookup_cache == "/texts/mine.bin"
+    field.clear.click()
+    assert wanted(pane).lookup_cache == ""
 
 
 def test_a_context_that_is_cut_is_told_and_comes_back(pane: PairPane, qtbot: QtBot) -> None:
-    pane.show_params(ModelParams(TARGET.reference, 8192), None)
+    pane.show_pair(Pair(ModelParams(TARGET.reference, 8192)))
     context = pane.form.context
     context.set_longest(2048)
     assert pane.form.target_params("").n_ctx == 2048
@@ -469,13 +503,13 @@ def test_where_no_context_finds_room_nothing_is_marked(
     assert pane.form.context.mark.share is None
 
 
-def test_what_only_the_panel_shows_stays(pane: PairPane, qtbot: QtBot) -> None:
+def test_how_the_loaded_pair_is_loaded_stays(pane: PairPane, qtbot: QtBot) -> None:
     pick(pane, qtbot)
     target = ModelParams(
         TARGET.reference, split_mode="row", tensor_split=(3.0, 1.0), extra_bufts=False
     )
     draft = ModelParams(DRAFT.reference, n_threads_batch=2, main_gpu=1)
-    pane.show_params(target, draft)
+    pane.show_pair(Pair(target, DraftModel(draft)))
     assert wanted(pane) == Pair(target, DraftModel(draft))
 
 
@@ -484,7 +518,7 @@ def test_a_draft_model_on_the_processor_stays_there(pane: PairPane, qtbot: QtBot
     pane.form.show_engine(structs.replace(GPU, devices=(gpu, cpu)))
     pick(pane, qtbot)
     draft = ModelParams(DRAFT.reference, device="CPU", n_gpu_layers=0)
-    pane.show_params(ModelParams(TARGET.reference), draft)
+    pane.show_pair(Pair(ModelParams(TARGET.reference), DraftModel(draft)))
     assert wanted(pane).draft == draft
 
 

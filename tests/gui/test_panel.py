@@ -269,18 +269,6 @@ def test_sampling_settings_go_into_the_next_reply(program: Program, client: Fake
     assert command.prompt.messages[0].text == "Be kind."
 
 
-# ---------------------------------------------------------------------------------------- loading
-
-
-def test_the_draft_column_is_off_without_a_draft_model(
-    program: Program, client: FakeClient
-) -> None:
-    program.window.actions_.no_draft.trigger()
-    client.finish_load()
-    assert not program.window.panel.loading.draft.fields["n_ctx"].isEnabled()
-    assert program.window.panel.loading.target.fields["n_ctx"].isEnabled()
-
-
 # ---------------------------------------------------------------------------------------- figures
 
 
@@ -438,11 +426,11 @@ def test_a_reply_written_while_the_other_tab_is_shown_is_in_the_plot(
 def test_each_tab_has_what_belongs_to_it(program: Program) -> None:
     panel = program.window.panel
     assert panel.tab == "speed"
-    assert panel.loading.isVisible()
+    assert panel.plot.isVisible()
     assert not panel.sampling.isVisible()
     panel.show_tab("chat")
     assert panel.sampling.isVisible()
-    assert not panel.loading.isVisible()
+    assert not panel.plot.isVisible()
 
 
 def test_a_refused_setting_shows_the_tab_that_it_is_in(

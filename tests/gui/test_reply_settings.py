@@ -156,7 +156,7 @@ def test_a_lookup_cache_that_is_refused_gives_the_message_back(
     client.emit(TurnFailed(code, "The file is damaged.", ""))
     assert window.chat_pane.composer.text == "Hello?"
     assert program.shown.conversation.path() == ()
-    assert window.panel.loading.toggle.isChecked()
     assert window.chat_pane.errors.text.text() == "The file is damaged."
-    window.panel.loading.reload_button.click()
+    assert window.chat_pane.errors.action.text() == "Choose models…"
+    program.models.reload()
     assert window.chat_pane.errors.isHidden()

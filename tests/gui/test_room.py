@@ -109,7 +109,7 @@ def test_what_is_copied_has_no_soft_breaks(qtbot: QtBot) -> None:
 def fill(program: Program, client: FakeClient, qtbot: QtBot, form: int = 0) -> None:
     """Show in the panel all that is long."""
     panel = program.window.panel
-    panel.open_only(("drafters", "loading", "advanced"))
+    panel.open_only(("drafters",))
     program.speculation.use(strategy_named(LONG_CHAIN))
     program.chat.send("Hello?")
     client.start_turn()
@@ -122,8 +122,6 @@ def fill(program: Program, client: FakeClient, qtbot: QtBot, form: int = 0) -> N
     panel.sampling.form.form_choice.setCurrentIndex(form)
     panel.sampling.biases.setText(LONG_WORD)
     panel.sampling.show_refusal("bad-grammar", LONG_WORD)
-    panel.loading.lookup_cache.take(f"/texts/{LONG_WORD}.bin")
-    panel.loading.target.fields["tensor_split"].setText(LONG_WORD)
     panel.draft_settings.show_problem(LONG_WORD)
     qtbot.wait(50)
 

@@ -200,7 +200,6 @@ def test_the_engine_moves_and_its_models_are_loaded_again(
     field = choice(dialog, "The engine runs in")
     choose(field, "thread")
     assert len(client.all(LoadPair)) == n_loads + 1
-    assert not program.window.panel.loading.own_process.isChecked()
     assert program.settings.settings.engine_host == "thread"
     client.finish_load()
 

@@ -1,8 +1,8 @@
 """The right pane: how fast replies are written, and how the chat's replies are drawn.
 
-Two tabs: Speed has strategy, figures, plot and how models are loaded, Chat has what belongs to the
-chat. What is advised stands below both at the foot, and only appears while no mouse points at the
-panel: nothing that is about to be clicked moves.
+Two tabs: Speed has strategy, figures and plot, Chat has what belongs to the chat. What is
+advised stands below both at the foot, and only appears while no mouse points at the panel: nothing
+that is about to be clicked moves.
 
 `PanelController` stands between the pane, the running reply and the engine.
 """
@@ -27,7 +27,6 @@ from paceline.gui.kit.notices import Action
 from paceline.gui.kit.sentences import said
 from paceline.gui.look.style import PANEL
 from paceline.gui.models.load_failures import RELOAD
-from paceline.gui.models.load_settings import LoadSettings
 from paceline.gui.plot.bars import TimeBar
 from paceline.gui.plot.plot_words import spoken
 from paceline.gui.plot.speed_plot import SpeedPlot
@@ -42,7 +41,7 @@ from paceline.gui.speculation.why_card import WhyCard
 from paceline.gui.state.figures import drafter_rows
 from paceline.gui.state.live import LiveFigures
 from paceline.gui.state.speculation import SpeculationModel
-from paceline.messages import EngineDescribed, EngineDied, Strategy, TuneApplied, TuneRejected
+from paceline.messages import EngineDied, Strategy, TuneApplied, TuneRejected
 from paceline.settings import PanelTab
 
 MIN_WIDTH = 346
@@ -77,16 +76,13 @@ class SpeculationPanel(QWidget):
         self.draft_settings = DraftSettings(speculation)
         self.learning = LearningCard()
         self.sampling = SamplingSettings()
-        self.loading = LoadSettings()
         self._sections: dict[str, FoldSection | DrafterCard] = {
             "why": self.why,
             "drafters": self.drafters,
-            "loading": self.loading,
-            "advanced": self.loading.advanced,
         }
         speed = _page(
             self.picker, self.headline, self.plot, self.draft_settings, self.why, self.drafters,
-            self.time_bar, self.learning, self.loading,
+            self.time_bar, self.learning,
         )  # fmt: skip
         self._pages = {"speed": speed, "chat": _page(self.sampling)}
         self.tabs = QTabWidget()
@@ -250,13 +246,12 @@ class PanelController(QObject):
         panel.sampling.changed.connect(self._on_sampling_changed)
         panel.sampling.shown.connect(self._on_sampling_changed)
         panel.view_changed.connect(self.settings_changed)
+        self._choose_models = context.actions.choose_models.trigger
         self._edit_template = context.actions.chat_template.trigger
         panel.advice.applied.connect(self._on_advice)
         panel.advice.free_wanted.connect(context.actions.no_draft.trigger)
         pair.changed.connect(self._on_pair_changed)
-        pair.sameness_found.connect(self._on_sameness_found)
         signals.tuned.connect(self._on_tuned)
-        signals.described.connect(self._on_described)
         signals.died.connect(self._on_died)
         signals.started.connect(self._check_models)  # what was refused to the last is over
         signals.ended.connect(self._on_idle)
@@ -308,8 +303,7 @@ class PanelController(QObject):
             self._panel.show_tab("chat")
         elif error.code in LOOKUP_CACHE_CODES:
             topic = LOOKUP_CACHE
-            self._panel.show_tab("speed")
-            self._panel.loading.toggle.setChecked(True)
+            action = Action(self.tr("Choose models…"), self._choose_models)
         elif error.code in TEMPLATE_CODES:
             topic = TEMPLATE
             action = Action(self.tr("Chat template…"), self._edit_template)
@@ -342,10 +336,6 @@ class PanelController(QObject):
                 self._notifications.warn(words, hints[reply.reason], topic=SAMPLING)
 
     @Slot(object)
-    def _on_described(self, description: EngineDescribed) -> None:
-        self._panel.loading.show_engine(description)
-
-    @Slot(object)
     def _on_died(self, death: EngineDied) -> None:
         if self._pair.state.status == "loading":  # a reply waits, so it starts again at once
             hint = self.tr("It is being started again, and your message is answered then.")
@@ -359,13 +349,7 @@ class PanelController(QObject):
         )
 
     @Slot(object)
-    def _on_sameness_found(self, state: PairState) -> None:
-        self._panel.loading.show_sameness(state.sameness)
-
-    @Slot(object)
     def _on_pair_changed(self, state: PairState) -> None:
-        self._panel.loading.show_pair(state.pair)
-        self._panel.loading.show_sameness(state.sameness)
         self._speculation.set_drafter(state.drafter if state.status == "ready" else None)
         if state.status == "loading":
             self._panel.advice.forget_pair()

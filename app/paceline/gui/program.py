@@ -387,7 +387,6 @@ class Program(QObject):
         """Show the settings, and from now on keep what is changed by hand."""
         store, settings, window = self.settings, self.settings.settings, self.window
         window.restore(settings.window)
-        window.panel.loading.show_host(settings.engine_host)
         window.chat_pane.composer.set_obstacle(window.panel.sampling.obstacle)
         for name, switch in (
             ("token_colours", window.actions_.token_colours),
@@ -432,11 +431,10 @@ class Program(QObject):
     def _connect(self) -> None:
         """Connect features that do not know each other."""
         window, pane, panel = self.window, self.window.chat_pane, self.window.panel
-        self.models.connect_to(window.models_menu, panel.loading, window.drop_zones)
+        self.models.connect_to(window.models_menu, window.drop_zones)
         self.panel.reload_wanted.connect(self.models.reload)
         self.panel.obstacle_changed.connect(pane.composer.set_obstacle)
         self.panel.question_returned.connect(pane.composer.return_message)
-        panel.loading.host_requested.connect(self.settings.setting("engine_host").set_value)
         panel.picker.help_button.clicked.connect(self.advisor.open)
         self.notices.posted.connect(pane.errors.show_notice)
         self.notices.settled.connect(pane.errors.settle)
@@ -479,8 +477,8 @@ class Program(QObject):
 
     @Slot()
     def _on_host_set(self) -> None:
-        """Move the engine; the panel then loads the models again."""
+        """Move the engine, and load the models again there."""
         host = self.settings.value("engine_host")
         if self._change_host is not None:
             self._change_host(host)
-        self.window.panel.loading.follow_host(host)
+        self.models.load_again()

@@ -37,7 +37,6 @@ from paceline.gui.models.load_checks import (
     size_of,
 )
 from paceline.gui.models.load_failures import MODELS, RELOAD, LoadFailures
-from paceline.gui.models.load_settings import LoadSettings
 from paceline.gui.models.model_bar import PairsMenu
 from paceline.gui.models.picker.pair_judgement import Judge
 from paceline.gui.models.saved_pairs import SavedPairs, pair_title
@@ -129,8 +128,8 @@ class ModelsController(QObject):
         self._kernels.changed.connect(self._on_kernels)
         self._choose_kernels()
 
-    def connect_to(self, menu: QMenu, loading: LoadSettings, zones: DropZones) -> None:
-        """Listen to menus, to the panel, and to files dropped on the window."""
+    def connect_to(self, menu: QMenu, zones: DropZones) -> None:
+        """Listen to menus, and to files dropped on the window."""
         actions = self._context.actions
         self.pairs_menu = PairsMenu(menu, actions.forget, self._saved)
         self.pairs_menu.chosen.connect(self.load_saved)
@@ -140,7 +139,6 @@ class ModelsController(QObject):
         actions.demo_pair.triggered.connect(self.load_demo_pair)
         actions.reload.triggered.connect(self.reload)
         actions.stop_loading.triggered.connect(self._on_stop_loading)
-        loading.reload_requested.connect(self.load)
         zones.dropped.connect(self._on_dropped)
 
     def start(self) -> None:
@@ -223,7 +221,7 @@ class ModelsController(QObject):
 
     @Slot(object)
     def load_models(self, picked: Pair) -> None:
-        """Load what was picked; what belongs to a pair as a whole stays."""
+        """Load these files; what belongs to a pair as a whole stays."""
         pair = self._loader.state.pair
         is_same_target = pair is not None and pair.target.path == picked.target.path
         cache = pair.lookup_cache if pair is not None and is_same_target else ""
@@ -324,6 +322,11 @@ class ModelsController(QObject):
     def _on_kernels(self) -> None:
         """Load the models again, which is when kernels are chosen."""
         self._choose_kernels()
+        self.load_again()
+
+    @Slot()
+    def load_again(self) -> None:
+        """Load the models once more: what they are computed with, or where, is another one."""
         pair = self._loader.state.pair
         if pair is not None:
             self.load(pair)

@@ -146,7 +146,7 @@ class PickerController(DialogOwner[PickerDialog]):
                 is_decided=True,
                 uses_head=pair.drafting is not None,
             )
-            self._pane.show_params(pair.target, pair.draft)
+            self._pane.show_pair(pair)
         self._pane.show_picks(self.picks)
         dialog.open()
         dialog.installed.search.setFocus()

@@ -134,7 +134,7 @@ class StepBar(QWidget):
 SIZE = QSize(1040, 720)
 SMALLEST = QSize(760, 560)
 PANE_PX = 388
-_ROOMY_PX = 960
+_ROOMY_PX, _NARROW_PX = 960, 330
 
 
 class PickerDialog(Refits, QDialog):
@@ -255,7 +255,7 @@ class PickerDialog(Refits, QDialog):
     def _fit(self) -> None:
         """Let the judgement give way when there is little room."""
         bar = self.side_scroll.verticalScrollBar().sizeHint().width()
-        narrow = self.pane.minimumSizeHint().width() + bar + 1
+        narrow = max(self.pane.minimumSizeHint().width() + bar + 1, _NARROW_PX)
         pane = px(PANE_PX)
         self.side.setFixedWidth(pane if self.width() >= px(_ROOMY_PX) else min(pane, narrow))
 

@@ -1,26 +1,33 @@
-"""How the picked pair will be loaded: context and GPU layers, and folded all that few need."""
+"""How the picked pair will be loaded: the context, and folded all that few need."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
-from itertools import pairwise
 
 from PySide6.QtCore import QSignalBlocker, QSize, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette
-from PySide6.QtWidgets import QGridLayout, QSizePolicy, QSpinBox, QWidget
+from PySide6.QtWidgets import QSizePolicy, QSpinBox, QWidget
 
 from paceline.catalog.card import ModelCard
 from paceline.catalog.memory.values import MemoryPlan
+from paceline.chat.pair import Pair
 from paceline.engine.model.memory_hints import MIN_PROPOSAL, SLOW_CACHE, has_quantised_cache
 from paceline.engine.model.model_params import DEFAULT_CTX, check_params, choose_ctx
 from paceline.errors import ValueOutOfRangeError
 from paceline.gui.kit.card import Card, FoldSection
 from paceline.gui.kit.fields import Slider, show_value
-from paceline.gui.kit.labels import YieldingLabel, say, text_label
+from paceline.gui.kit.file_dialogs import FileField
+from paceline.gui.kit.labels import (
+    YieldingCheckBox,
+    YieldingLabel,
+    say,
+    text_label,
+    with_soft_breaks,
+)
 from paceline.gui.kit.layouts import fill, grid_of, styled
 from paceline.gui.kit.sentences import said
-from paceline.gui.models.load_settings import LoadColumn, rows_of
+from paceline.gui.models.picker.load_columns import SPLIT, LoadColumn, rows_of
 from paceline.messages import EngineDescribed
 from paceline.params import ModelParams
 from paceline.sizes import tokens
@@ -201,50 +208,32 @@ def _rounded(n_ctx: float) -> int:
 
 
 class LoadForm(Card):
-    """Shows and changes the `ModelParams` of both models; their files are given from outside."""
+    """Shows and changes how a pair is loaded; its files are given from outside."""
 
     changed = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self.set_title(self.tr("Loading"))
-        self._has_gpu = False
+        self._has_gpu, self._n_gpus = False, 0
         self._has_target = self._has_draft = False
         self._n_ctx_draft = 0
-        # What only the panel shows, such as how GPUs share a model, stays as it was.
+        # What no field shows stays as it was.
         self._target_before = self._draft_before = ModelParams("")
-        self.target = LoadColumn(self.tr("Target"), self)
+        self.target = LoadColumn(self.tr("Model"), self)
         self.draft = LoadColumn(self.tr("Draft"), self)
         self.columns = self.target, self.draft
         self.target.shown("n_ctx")
         self.context = ContextField(self.target.fields["n_ctx"])
-        layers = rows_of(self.target, self.draft, "n_gpu_layers", titled=True)
-        fill(self.body, self.context, layers)
-        # The fields are older than the slider beside the first of them.
-        shown = (
-            self.context.slider,
-            self.target.fields["n_ctx"],
-            *(c.fields["n_gpu_layers"] for c in self.columns),
-        )
-        for first, second in pairwise(shown):
-            self.setTabOrder(first, second)
-        self.reason = text_label(
-            self.tr(
-                "Everything runs on the processor: this build of llama.cpp has no GPU support."
-            ),
-            wraps=True,
-        )
-        self.body.addWidget(self.reason)
+        self.reason = text_label(wraps=True)
+        self.cache_text = text_label(wraps=True)
+        self.problem_text = text_label("", "danger", wraps=True)
         self.advanced = FoldSection()
         self.advanced.set_title(self.tr("Advanced"))
-        self.advanced.body.addLayout(self._make_advanced())
-        self.cache_text = text_label(wraps=True)
-        self.cache_text.hide()
-        self.advanced.body.addWidget(self.cache_text)
-        self.body.addWidget(self.advanced)
-        self.problem_text = text_label("", "danger", wraps=True)
-        self.problem_text.hide()
-        self.body.addWidget(self.problem_text)
+        self._make_advanced()
+        fill(self.body, self.context, self.advanced, self.problem_text)
+        # The number is older than the slider beside it.
+        self.setTabOrder(self.context.slider, self.target.fields["n_ctx"])
         n_ctx_draft = self.draft.fields["n_ctx"]
         n_ctx_draft.setSpecialValueText(self.tr("same"))
         n_ctx_draft.setToolTip(self.tr("Tokens that the draft model keeps; same: as many"))
@@ -253,15 +242,51 @@ class LoadForm(Card):
             column.changed.connect(self._on_changed)
         self._enable()
 
+    def _make_advanced(self) -> None:
+        names = (
+            "n_gpu_layers", "device", "n_threads", "kv_type_k", "kv_type_v", "flash_attn",
+            "n_cpu_moe", "extra_bufts", "swa_full", *SPLIT,
+        )  # fmt: skip
+        grid = rows_of(self.target, self.draft, *names)
+        label = styled(YieldingLabel(self.tr("Draft context"), keeps=6), role="muted")
+        grid.addWidget(label, len(names) + 1, 0)
+        grid.addWidget(self.draft.shown("n_ctx"), len(names) + 1, 2)
+        self.exact = YieldingCheckBox(self.tr("Exact: same text in every case"))
+        self.exact.setToolTip(
+            self.tr(
+                "The same text with any strategy and whatever was in the context before, on this "
+                "machine. Prompts are prefilled in fixed pieces, and where the processor or GPU "
+                "computes narrow batches in another way, single tokens are decoded in wider ones, "
+                "which costs speed; a note says how much after loading."
+            )
+        )
+        self.lookup_cache = FileField(
+            self.tr("Lookup cache"),
+            self.tr(
+                "A file of token statistics from texts of yours, for the strategies ngram-cache "
+                "and Auto; “paceline cache build” makes one."
+            ),
+            self.tr("Lookup caches (*.bin);;All files (*)"),
+        )
+        self.exact.toggled.connect(self._on_changed)
+        self.lookup_cache.changed.connect(self._on_changed)
+        parts = grid, self.reason, self.cache_text, self.exact, self.lookup_cache
+        fill(self.advanced.body, *parts)
+
     def show_engine(self, description: EngineDescribed) -> None:
         """Offer the devices there are."""
         self._has_gpu = description.supports_gpu
+        self._n_gpus = sum(device.kind in ("gpu", "igpu") for device in description.devices)
         for column in self.columns:
             column.show_devices(description.devices)
         self._enable()
 
-    def show_params(self, target: ModelParams, draft: ModelParams | None) -> None:
+    def show_pair(self, pair: Pair) -> None:
         """Show how a pair is loaded, without emitting `changed`."""
+        target, draft = pair.target, pair.draft
+        with QSignalBlocker(self):
+            self.exact.setChecked(pair.exact)
+        self.lookup_cache.show_path(pair.lookup_cache)
         self._target_before = target
         self.context.show_wish(target.n_ctx)
         self.target.show_params(target)
@@ -277,7 +302,6 @@ class LoadForm(Card):
         """Enable the fields of the models that are chosen."""
         self._has_target, self._has_draft = has_target, has_draft
         self._enable()
-        self._show_problem()
 
     def show_cards(self, target: ModelCard | None, draft: ModelCard | None) -> None:
         """Take the contexts that the models were trained for; None: not known."""
@@ -294,6 +318,9 @@ class LoadForm(Card):
     def problem(self) -> str:
         """Which values do not go together, in one sentence; empty: they all do."""
         both = (self.target_params(""), self.draft_params("") if self._has_draft else None)
+        shares = (column.fields["tensor_split"].problem for column in self.columns)
+        if wrong := next(filter(None, shares), ""):
+            return wrong
         try:
             for params in both:
                 if params is not None:
@@ -320,16 +347,8 @@ class LoadForm(Card):
             return replace(params, n_ctx=min(wish, self._n_ctx_draft or wish))
         return params
 
-    def _make_advanced(self) -> QGridLayout:
-        names = ("device", "n_threads", "kv_type_k", "kv_type_v", "flash_attn", "n_cpu_moe")
-        grid = rows_of(self.target, self.draft, *names, titled=False)
-        label = styled(YieldingLabel(self.tr("Draft context"), keeps=6), role="muted")
-        grid.addWidget(label, len(names), 0)
-        grid.addWidget(self.draft.shown("n_ctx"), len(names), 2)
-        return grid
-
     def _show_problem(self) -> None:
-        say(self.problem_text, self.problem)
+        say(self.problem_text, with_soft_breaks(self.problem))
         models = [self.target_params("")] + [self.draft_params("")] * self._has_draft
         is_slow = any(has_quantised_cache(each) and self._is_on_cpu(each) for each in models)
         say(self.cache_text, said(SLOW_CACHE) if is_slow else "")
@@ -338,11 +357,19 @@ class LoadForm(Card):
         return not self._has_gpu or params.n_gpu_layers == 0 or params.device == "CPU"
 
     def _enable(self) -> None:
+        """Switch on what means something here, and say why the rest does not."""
         for column, is_there in ((self.target, self._has_target), (self.draft, self._has_draft)):
-            column.enable(is_there=is_there, has_gpu=self._has_gpu)
-        self._show_problem()
+            column.enable(is_there=is_there, has_gpu=self._has_gpu, n_gpus=self._n_gpus)
         self.context.setEnabled(self._has_target)
-        self.reason.setVisible(not self._has_gpu)
+        why = ""
+        if not self._has_gpu:
+            why = self.tr(
+                "Everything runs on the processor: this build of llama.cpp has no GPU support."
+            )
+        elif self._n_gpus < 2:
+            why = self.tr("There is one GPU, so there is nothing to split.")
+        say(self.reason, why)
+        self._show_problem()
 
     @Slot()
     def _on_changed(self) -> None:

@@ -6,6 +6,7 @@ Whether two models go together is told in words, then why, what to expect, and w
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QIcon
@@ -37,7 +38,7 @@ from paceline.gui.models.picker.load_form import LoadForm
 from paceline.gui.models.picker.memory_card import MemoryCard
 from paceline.gui.models.picker.pair_judgement import Judgement, PairJudgement
 from paceline.gui.state.pair import model_name
-from paceline.params import OWN_HEAD, DraftModel, ModelParams, TargetHead, params_of
+from paceline.params import OWN_HEAD, Drafting, DraftModel, TargetHead, params_of
 
 _AROUND_PX = 64
 """What stands beside the text of the button: its own margins and those of the card."""
@@ -276,12 +277,15 @@ class PairPane(QWidget):
 
     def show_picks(self, picks: Picks) -> None:
         """Show and judge what is picked."""
-        self.picks = picks
+        before, self.picks = self.picks.target, picks
+        now = picks.target
+        if before is not None and now is not None and before.reference != now.reference:
+            self.form.lookup_cache.show_path("")  # it belongs to the other one's vocabulary
         self._ask()
 
-    def show_params(self, target: ModelParams, draft: ModelParams | None) -> None:
+    def show_pair(self, pair: Pair) -> None:
         """Show how a pair is loaded, e.g. the loaded one when the picker opens."""
-        self.form.show_params(target, draft)
+        self.form.show_pair(pair)
         self._ask()
 
     def pair(self) -> Pair | None:
@@ -289,12 +293,14 @@ class PairPane(QWidget):
         picks = self.picks
         if picks.target is None:
             return None
-        target, draft = self.form.target_params(picks.target.reference), picks.draft
-        if draft is None:
-            return Pair(target, OWN_HEAD if picks.uses_head else None)
-        if draft.is_head:
-            return Pair(target, TargetHead(draft.head, draft.reference))
-        return Pair(target, DraftModel(self.form.draft_params(draft.reference)))
+        form, draft = self.form, picks.draft
+        drafting: Drafting = OWN_HEAD if picks.uses_head else None
+        if draft is not None:
+            drafting = DraftModel(form.draft_params(draft.reference))
+            if draft.is_head:
+                drafting = TargetHead(draft.head, draft.reference)
+        target = form.target_params(picks.target.reference)
+        return Pair(target, drafting, form.lookup_cache.path, form.exact.isChecked())
 
     @property
     def _has_draft_model(self) -> bool:
@@ -350,11 +356,13 @@ class PairPane(QWidget):
         """Load the models as the remedy says; other models are the picker's matter."""
         pair = self.pair()
         draft_now = pair.draft.path if pair and pair.draft else ""
+        if pair is None:
+            return
         draft = params_of(remedy.drafting)
         draft_then = draft.path if draft else ""
-        self.form.show_params(remedy.target, draft)
+        self.form.show_pair(replace(pair, target=remedy.target, drafting=remedy.drafting))
         is_other = draft_then != draft_now or remedy.saving == "no-head"
-        if is_other or (pair and pair.target.path != remedy.target.path):
+        if is_other or pair.target.path != remedy.target.path:
             name = model_name(draft_then)
             text = self.tr("Take {}.").format(name) if name else self.tr("Use lookups.")
             strategy = "" if draft_then else LOOKUPS

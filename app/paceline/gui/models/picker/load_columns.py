@@ -1,0 +1,124 @@
+"""The fields that say how one model is loaded, and rows of them for both models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
+
+from paceline.gui.kit.fields import (
+    Choice,
+    ParsedLine,
+    changes_of,
+    choice_field,
+    number_field,
+    show_value,
+    two_columns,
+    value_of,
+)
+from paceline.gui.kit.labels import text_label
+from paceline.gui.kit.layouts import styled
+from paceline.gui.kit.translation import fields_in_words
+from paceline.messages import DeviceInfo
+from paceline.parameters import Parameter
+from paceline.params import ModelParams, read_shares
+
+SPLIT = ("split_mode", "tensor_split", "main_gpu")
+"""How several GPUs share a model"""
+_FOR_GPUS = ("n_gpu_layers", "device", "n_cpu_moe")
+_FIELD_PX = 64
+
+
+def _field_for(parameter: Parameter) -> QWidget:
+    if parameter.name == "tensor_split":
+        shares = ParsedLine(read_shares, "{:g}".format, parameter.unset)
+        shares.setAlignment(Qt.AlignmentFlag.AlignRight)
+        return styled(shares, kind="value")
+    match parameter.kind:
+        case "bool":
+            box = QCheckBox()
+            box.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # as the numbers stand
+            return box
+        case "int":
+            return number_field(parameter)
+        case "text":
+            return Choice([(parameter.unset, "")])
+    return choice_field(parameter)
+
+
+class LoadColumn(QWidget):
+    """One model's title and fields, named as in `ModelParams`; itself not shown.
+
+    Attributes:
+        title: Stands above the fields.
+        fields: Those that the form shows.
+    """
+
+    changed = Signal()
+
+    def __init__(self, title: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.hide()
+        self.title = text_label(title)
+        self.title.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self.fields: dict[str, Any] = {}
+
+    def shown(self, name: str) -> QWidget:
+        """Return a field for the form to show."""
+        parameter = fields_in_words(ModelParams)[name]
+        field = self.fields[name] = _field_for(parameter)
+        field.setMinimumWidth(_FIELD_PX)
+        field.setToolTip(parameter.help)
+        field.setAccessibleName(f"{self.title.text()}: {parameter.title}")
+        show_value(field, parameter.default)
+        changes_of(field).connect(self.changed)
+        return field
+
+    def show_devices(self, devices: Sequence[DeviceInfo]) -> None:
+        """Offer these devices; the processor only where there is a choice."""
+        field = self.fields["device"]
+        offered = list(devices) if any(device.kind != "cpu" for device in devices) else []
+        names = [field.itemData(i) for i in range(1, field.count())]
+        if names == [device.name for device in offered]:
+            return  # they are described often, and the list may be open
+        chosen = field.currentData()
+        with QSignalBlocker(field):
+            for at in range(field.count() - 1, 0, -1):
+                field.removeItem(at)
+            for device in offered:
+                field.addItem(device.name, device.name)
+                field.setItemData(
+                    field.count() - 1, device.description, Qt.ItemDataRole.ToolTipRole
+                )
+        show_value(field, chosen)
+
+    def show_params(self, params: ModelParams) -> None:
+        """Show how the model is loaded, without emitting `changed`."""
+        for name, field in self.fields.items():
+            show_value(field, getattr(params, name))
+
+    def params(self, params: ModelParams) -> ModelParams:
+        """The same model with what the fields say."""
+        return replace(params, **{name: value_of(field) for name, field in self.fields.items()})
+
+    def enable(self, *, is_there: bool, has_gpu: bool, n_gpus: int) -> None:
+        """Switch the fields on that mean something here."""
+        for name, field in self.fields.items():
+            is_of_use = has_gpu or name not in _FOR_GPUS
+            field.setEnabled(is_there and is_of_use and (n_gpus > 1 or name not in SPLIT))
+
+
+def rows_of(target: LoadColumn, draft: LoadColumn, *names: str) -> QGridLayout:
+    """Return a grid with one field in a row, for both models, whose titles stand above."""
+    words = fields_in_words(ModelParams)
+    grid = two_columns([words[name].title for name in names], first_row=1)
+    columns = tuple(enumerate((target, draft), start=1))
+    for at, column in columns:
+        grid.addWidget(column.title, 0, at)
+    for row, name in enumerate(names, start=1):  # in the order of Tab
+        for at, column in columns:
+            grid.addWidget(column.shown(name), row, at)
+    return grid
