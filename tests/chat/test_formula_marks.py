@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paceline.chat import maths
 from paceline.chat.markdown import make_parser
+from paceline.chat.syntax import maths
 from paceline.chat.syntax.formulas import GROWS
 
 ALIGN = "\\begin{align}\na &= b\\\\\nc &= d\n\\end{align}"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paceline.chat import maths
+from paceline.chat.syntax import maths
 
 FORMULAS = (Path(__file__).parent / "formulas.txt").read_text("utf-8").splitlines()
 REFUSED = (

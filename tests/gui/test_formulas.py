@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QTextCursor
 
 from gui.chat_help import begin_reply, committed, finished, shown_chat, token
 from gui.test_markdown_document import BLOCKS, Sheet
-from paceline.chat import maths
+from paceline.chat.syntax import maths
 from paceline.gui.chat.markdown.formulas import OBJECT, shared_formulas
 from paceline.gui.chat.markdown.found import hits_in, phrase
 from paceline.gui.chat.markdown.paint import formula_pieces, formula_rect, marked_rects, text_pieces

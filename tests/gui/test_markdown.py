@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from gui.chat_help import committed
-from paceline.chat.code import MAX_HIGHLIGHT_CHARS
 from paceline.chat.markdown import (
     MAX_LINE_CHARS,
     MAX_MARKDOWN_CHARS,
@@ -11,6 +10,7 @@ from paceline.chat.markdown import (
     shared_parser,
     split_at_caps,
 )
+from paceline.chat.syntax.code import MAX_HIGHLIGHT_CHARS
 from paceline.engine.draft import registry
 from paceline.gui.chat.markdown.code import PLAIN, highlight
 from paceline.gui.chat.markdown.cuts import (

@@ -16,7 +16,6 @@ from urllib.parse import urlsplit
 
 from markdown_it.token import Token
 
-from paceline.chat.code import kinds_in
 from paceline.chat.markdown import (
     AT,
     Piece,
@@ -28,7 +27,8 @@ from paceline.chat.markdown import (
     take_task_marker,
     text_of,
 )
-from paceline.chat.maths import is_display
+from paceline.chat.syntax.code import kinds_in
+from paceline.chat.syntax.maths import is_display
 from paceline.figures import TokenTrace
 from paceline.messages import StepCommitted
 

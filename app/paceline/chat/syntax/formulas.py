@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from paceline.chat.maths import MAX_FORMULA_CHARS
+from paceline.chat.syntax.maths import MAX_FORMULA_CHARS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,10 +10,10 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from paceline.chat.auto_words import drafted_words, reasons_words
-from paceline.chat.code import file_pattern
 from paceline.chat.conversations import DeletedMessages
 from paceline.chat.decisions import mix_of
 from paceline.chat.reply import Reply, known_of
+from paceline.chat.syntax.code import file_pattern
 from paceline.conversation import Attachment, Conversation, Message, later_turns, title_of
 from paceline.errors import UserError
 from paceline.gui.chat.links import describe_link

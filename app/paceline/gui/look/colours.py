@@ -171,4 +171,4 @@ CODE_COLOURS: dict[str, dict[str, str]] = {
         "wrong": "#FF8A80",
     },
 }
-"""Of what code is made of (`paceline.chat.code`), by the theme's name."""
+"""Of what code is made of (`paceline.chat.syntax.code`), by the theme's name."""

@@ -1,4 +1,4 @@
-"""Colours for source code: `paceline.chat.code` says what words are, this module how they look.
+"""Colours for source code, whose words `paceline.chat.syntax.code` tells apart.
 
 Runs on the main thread.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from paceline.chat.code import MAX_HIGHLIGHT_S, kinds_in
+from paceline.chat.syntax.code import MAX_HIGHLIGHT_S, kinds_in
 from paceline.gui.look.colours import CODE_COLOURS
 
 

@@ -28,7 +28,7 @@ from PySide6.QtGui import (
     QTextFormat,
 )
 
-from paceline.chat import maths
+from paceline.chat.syntax import maths
 
 OBJECT = "\ufffc"
 """The character that stands for a formula in a document; no text of a message has it."""

@@ -10,7 +10,7 @@ from markdown_it.token import Token
 from PySide6.QtGui import QTextCursor
 
 from paceline.chat.markdown import AT, Piece, PlacedText, split_by_source, text_of
-from paceline.chat.maths import is_display
+from paceline.chat.syntax.maths import is_display
 from paceline.gui.chat.markdown.cuts import link_target, split_bare_urls
 from paceline.gui.chat.markdown.format import Formats, TextStyle, display_format, uneven_format
 from paceline.gui.chat.markdown.formulas import (
