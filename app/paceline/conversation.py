@@ -98,6 +98,8 @@ class ConversationSummary:
         tags: Words that the user sorts by, without duplicates, in the user's order.
         private: Whether nothing of it is stored or remembered; it lives while the window does.
         origin: Of which chat and message it is a branch; None: of none.
+        folder_id: The folder that it is in; one that is not there counts as none. Empty: none.
+        archived: Whether it is kept out of the list.
     """
 
     conversation_id: str
@@ -108,6 +110,23 @@ class ConversationSummary:
     tags: tuple[str, ...] = ()
     private: bool = False
     origin: Origin | None = None
+    folder_id: str = ""
+    archived: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder of chats.
+
+    Attributes:
+        folder_id: The caller's id; no chat has the same.
+        name: What the list shows.
+        instructions: What goes before the system prompt of each chat in it; empty: nothing.
+    """
+
+    folder_id: str
+    name: str
+    instructions: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,11 +322,14 @@ def clean(text: str) -> str:
     return text if text.isascii() else text.encode(errors="replace").decode()
 
 
+def clean_files(files: Iterable[Attachment]) -> tuple[Attachment, ...]:
+    """The files with `clean` names and texts."""
+    return tuple(replace(file, name=clean(file.name), text=clean(file.text)) for file in files)
+
+
 def clean_message(message: Message) -> Message:
     """The message with `clean` texts."""
-    files = tuple(
-        replace(file, name=clean(file.name), text=clean(file.text)) for file in message.attachments
-    )
+    files = clean_files(message.attachments)
     return replace(message, content=with_texts(message.content, clean), attachments=files)
 
 

@@ -127,20 +127,24 @@ class Machine(RuleBasedStateMachine):
         self.expect_kept()
 
     def expect_kept(self) -> None:
-        assert self.session.conversations.unsent(self.id) == self.field.text
+        chats = self.session.conversations
+        assert Field(chats.unsent(self.id), chats.unsent_files(self.id)) == self.field
         if not self.shown.conversation.private:
-            assert self.store.unsent(self.id) == self.field.text
+            kept = Field(self.store.unsent(self.id), self.store.unsent_files(self.id))
+            assert kept == self.field
 
     @invariant()
-    def each_text_is_kept_with_its_chat(self) -> None:
+    def each_draft_is_kept_with_its_chat(self) -> None:
         chats = self.session.conversations
         for chat in {"", *self.listed} - {self.id}:
-            assert chats.unsent(chat) == self.left.get(chat, Field()).text
+            kept = Field(chats.unsent(chat), chats.unsent_files(chat))
+            assert kept == self.left.get(chat, Field())
 
     @invariant()
-    def no_private_text_is_stored(self) -> None:
+    def nothing_private_is_stored(self) -> None:
         if self.shown.conversation.private:
             assert self.store.unsent(self.shown.id) == ""
+            assert self.store.unsent_files(self.shown.id) == ()
 
 
 TestDrafts = Machine.TestCase

@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtCore import QMimeData, Qt
 
 from gui.fake_client import FakeClient
+from paceline.conversation import Attachment
 from paceline.gui.chat.composer_controllers import KEEP_AFTER_MS
 from paceline.gui.chat.messages import message_pages
 from paceline.gui.conversations.sidebar import UNDO_MS
@@ -254,6 +255,21 @@ def test_a_long_paste_comes_back_with_its_chat(live: Callable[..., Life], qtbot:
     second.program.shown.show(next(iter(second.session.summaries)).conversation_id)
     assert second.composer.text == "why?"
     assert [file.text for file in second.composer.attachments] == [pasted]
+
+
+def test_a_file_that_was_not_sent_is_there_at_the_next_start(live: Callable[..., Life]) -> None:
+    life, file = live().load(), Attachment("notes.md", "# Größe", 8)
+    life.composer.files.add([file])
+    life.end()
+    second = live().load()
+    assert second.composer.attachments == (file,)
+    second.composer.button.click()
+    second.client.reply("A heading.")
+    second.end()
+    third = live()
+    assert third.composer.attachments == ()
+    (chat,) = third.session.summaries
+    assert third.session.conversations.get(chat.conversation_id).path()[0].attachments == (file,)
 
 
 def test_unsent_text_is_kept_when_typing_rests(live: Callable[..., Life], qtbot: QtBot) -> None:

@@ -20,8 +20,16 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
+from paceline.codec import made_of
 from paceline.content import Content, Text, of_text, text_of
-from paceline.conversation import Attachment, Conversation, Message, ViewPlace
+from paceline.conversation import (
+    Attachment,
+    Conversation,
+    ConversationSummary,
+    Folder,
+    Message,
+    ViewPlace,
+)
 from paceline.params import ReplySettings
 from paceline.run_record import INTERRUPTED, RunRecord
 from paceline.storage import archive as archives
@@ -39,6 +47,7 @@ if TYPE_CHECKING:
 
 WORDS = ("alpha", "beta", "gamma")
 CHATS = ("a", "b")
+FOLDERS = ("f", "g")
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=2).map(" ".join)
 contents = st.lists(texts.map(lambda text: Text(f"{text} ")), min_size=1, max_size=2).map(tuple)
 places = st.integers(0, 5)
@@ -53,7 +62,9 @@ class Store(RuleBasedStateMachine):
         self.chats: dict[str, Conversation] = {}
         self.removed: set[str] = set()
         self.records: dict[str, RunRecord] = {}
+        self.folders: dict[str, Folder] = {}
         self.unsent: dict[str, str] = {}
+        self.unsent_files: dict[str, tuple[Attachment, ...]] = {}
         self.places: dict[str, ViewPlace] = {}
         self.deleted: list[tuple[str, Message, RunRecord | None]] = []
         self.n_messages = 0
@@ -117,14 +128,28 @@ class Store(RuleBasedStateMachine):
         self.store.begin_run(key, self.records[message_id])
 
     @precondition(lambda self: self.chats)
-    @rule(data=st.data(), text=texts, content=contents, at=places)
-    def change(self, data: st.DataObject, text: str, content: Content, at: int) -> None:
+    @rule(
+        data=st.data(),
+        text=texts,
+        content=contents,
+        at=places,
+        folder_id=st.sampled_from(("", *FOLDERS)),
+    )
+    def change(
+        self, data: st.DataObject, text: str, content: Content, at: int, folder_id: str
+    ) -> None:
         key = data.draw(st.sampled_from(sorted(self.chats)))
         made = self.chats[key].renamed(text)
         message = self.message(key, at)
         if message.role == "user":
             made = made.with_content(message.message_id, content)
-        self.put(replace(made, pinned=not made.pinned, tags=(text,)), [message.message_id])
+        made = replace(made, pinned=not made.pinned, archived=bool(at % 2), folder_id=folder_id)
+        self.put(replace(made, tags=(text,)), [message.message_id])
+
+    @rule(key=st.sampled_from(FOLDERS), name=texts, instructions=st.one_of(texts, st.just("")))
+    def name_folder(self, key: str, name: str, instructions: str) -> None:
+        self.folders[key] = Folder(key, name, instructions)
+        self.store.save_folder(self.folders[key])
 
     @precondition(lambda self: self.chats)
     @rule(data=st.data())
@@ -151,22 +176,24 @@ class Store(RuleBasedStateMachine):
             self.store.begin_run(key, replace(was, steps=()))
             self.store.end_run(key, was, message.content)
 
-    @rule(key=st.sampled_from(CHATS), back=st.booleans())
+    @rule(key=st.sampled_from((*CHATS, *FOLDERS)), back=st.booleans())
     def remove(self, key: str, *, back: bool) -> None:
-        if key in self.chats:
+        if key in self.chats or key in self.folders:
             self.removed.add(key)
             self.store.remove(key)
         if back:
             self.removed.discard(key)
             self.store.restore(key)
 
-    @rule(key=st.sampled_from(CHATS))
+    @rule(key=st.sampled_from((*CHATS, *FOLDERS)))
     def purge(self, key: str) -> None:
+        self.folders.pop(key, None)
         for message_id in self.chats.pop(key, Conversation("")).messages:
             self.records.pop(message_id, None)
         self.deleted = [one for one in self.deleted if one[0] != key]
         self.removed.discard(key)
         self.unsent.pop(key, None)
+        self.unsent_files.pop(key, None)
         self.places.pop(key, None)
         self.store.purge(key)
 
@@ -174,6 +201,10 @@ class Store(RuleBasedStateMachine):
     def leave(self, key: str, text: str) -> None:
         self.unsent[key] = text
         self.store.save_unsent(key, text)
+        if text != "alpha":  # files stay beside another text, and the text beside other files
+            files = tuple(Attachment(f"{word}.txt", text, 5) for word in text.split())
+            self.unsent_files[key] = files
+            self.store.save_unsent_files(key, files)
         self.places[key] = ViewPlace("m0", len(text))
         self.store.save_place(key, self.places[key])
 
@@ -181,11 +212,14 @@ class Store(RuleBasedStateMachine):
     def answers(self) -> None:
         shown = {key: made for key, made in self.chats.items() if key not in self.removed}
         store = self.store
-        listed = {one.conversation_id: (one.title, one.pinned) for one in store.summaries()}
-        assert listed == {key: (made.title, made.pinned) for key, made in shown.items()}
+        listed = {one.conversation_id: one for one in store.summaries()}
+        assert listed == {key: made_of(ConversationSummary, made) for key, made in shown.items()}
+        folders = {one.folder_id: one for one in store.folders()}
+        assert folders == {k: one for k, one in self.folders.items() if k not in self.removed}
         assert store.gone(CHATS) == set(CHATS) - shown.keys()
         for key in CHATS:
             assert store.unsent(key) == self.unsent.get(key, "")
+            assert store.unsent_files(key) == self.unsent_files.get(key, ())
             assert store.place(key) == self.places.get(key, ViewPlace())
             if key not in self.chats:
                 with pytest.raises(StorageError, match="not there"):
@@ -203,8 +237,12 @@ class Store(RuleBasedStateMachine):
         for _, message, _ in self.deleted:
             assert store.steps(message.message_id) == ()
         for word in WORDS:
-            found_in = {(hit.conversation_id, hit.message_id) for hit in store.search(word, 1000)}
+            hits = store.search(word, 1000)
+            found_in = {(hit.conversation_id, hit.message_id) for hit in hits}
             assert found_in == set(self.having(shown, word))
+            archived = [shown[hit.conversation_id].archived for hit in hits]
+            assert archived == sorted(archived)
+            assert store.search(word, len(hits) // 2) == hits[: len(hits) // 2]
 
     def having(self, shown: dict[str, Conversation], word: str) -> list[tuple[str, str]]:
         """Titles and messages with a word; not the replies that are under way."""

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 APP = HERE.parents[1] / "app"
-KINDS = {4: ("Text",)}
+KINDS = {4: ("Text",), 5: ("Text",)}
 """The kinds of content that a database of each layout may hold."""
 ADD_COLOUR = "ALTER TABLE conversations ADD COLUMN colour TEXT"
 BREAK_OFF = "DROP TABLE messages;\nSELECT * FROM no_such_table"
@@ -62,6 +62,7 @@ def test_a_published_step_stays_as_it_is() -> None:
         "1d0a6778f5710eb7",
         "c61875997d9eaa42",
         "fee46fe09546c15f",
+        "099da586366e12aa",
     ]
 
 

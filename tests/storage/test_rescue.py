@@ -15,7 +15,7 @@ import pytest
 from message_samples import sample
 from paceline.codec import CodecError
 from paceline.content import Text, of_text
-from paceline.conversation import Head, ViewPlace
+from paceline.conversation import Attachment, Folder, Head, ViewPlace
 from paceline.storage import changes as rescue
 from paceline.storage.archive import Archive
 from paceline.storage.changes import (
@@ -27,8 +27,10 @@ from paceline.storage.changes import (
     Remove,
     Restore,
     SaveChat,
+    SaveFolder,
     SavePlace,
     SaveUnsent,
+    SaveUnsentFiles,
     saved,
 )
 from storage.chats import chat, record, steps
@@ -47,6 +49,8 @@ CHANGES: list[Change] = [
     Restore("c"),
     Purge("d"),
     SaveUnsent("c", "half"),
+    SaveUnsentFiles("c", (Attachment("a.txt", "é", 2),)),
+    SaveFolder(Folder("f", "Work", "Be brief.")),
     SavePlace("c", ViewPlace("c-0", -5)),
 ]
 
@@ -66,6 +70,7 @@ def test_the_version_before_can_read_a_conversation(db: Path) -> None:
     heads = [one["head"] for one in data if "head" in one]
     assert len(heads) == 2
     assert not any("private" in head for head in heads)
+    assert not any(name in heads[0] for name in ("folder_id", "archived"))
     saved_chat, end = data[0], data[4]
     assert [message["content"] for message in saved_chat["messages"]] == ["question", "answer"]
     assert end["text"] == "ab"

@@ -173,21 +173,10 @@ _KEPT_WITH_FILES = "\x1e"
 """First character of stored unsent text that has files; no keyboard types it."""
 
 
-def with_pasted(text: str, files: Sequence[Attachment]) -> str:
-    """Return a text that was not sent with the files that were made of pasted texts.
-
-    These are kept nowhere else. `split_pasted` takes both apart again.
-    """
-    if not files and not text.startswith(_KEPT_WITH_FILES):
-        return text
-    parts = [text, *([file.name, file.text] for file in files)]
-    return _KEPT_WITH_FILES + json.dumps(parts, ensure_ascii=False)
-
-
 def split_pasted(kept: str) -> tuple[str, tuple[Attachment, ...]]:
-    """Return the text and the files of which `with_pasted` has made one text.
+    """Return what is in a text that was not sent: earlier versions kept pasted files in it.
 
-    What it cannot have made, since the file was damaged, is a text.
+    What they cannot have made, since the file was damaged, is a text.
     """
     if kept.startswith(_KEPT_WITH_FILES):
         with contextlib.suppress(ValueError, TypeError):

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+from paceline.chat.folders import Folders, with_instructions
 from paceline.chat.presets import check_settings
 from paceline.chat.prompt import KnownOf
 from paceline.chat.reply import Reply, known_of, renamed, to_record, to_reply
@@ -24,6 +25,7 @@ from paceline.conversation import (
     Attachment,
     Conversation,
     ConversationSummary,
+    Folder,
     Message,
     SearchHit,
     ViewPlace,
@@ -62,6 +64,7 @@ class Conversations:
     Attributes:
         new_id: Makes ids.
         now: Returns seconds since the epoch.
+        folders: The folders that they may be in.
         on_texts: Called with a conversation's id when it has other texts, was removed or restored;
             not while a reply is under way.
 
@@ -87,6 +90,7 @@ class Conversations:
         self._memory = ConversationStore()
         self._private: set[str] = set()
         self._summaries = {s.conversation_id: s for s in store.summaries()}
+        self.folders = Folders(store)
         self._removed: dict[str, ConversationSummary] = {}
         self._purged: set[str] = set()
         self._open: dict[str, OpenChat] = {}
@@ -111,10 +115,20 @@ class Conversations:
         """
         found = {s.conversation_id: s for s in self._kept.summaries()}
         self._summaries = found | self._summaries
+        self.folders.look_again()
 
     def summary(self, conversation_id: str) -> ConversationSummary | None:
         """Return the line of one conversation; None: it is not in the list."""
         return self._summaries.get(conversation_id)
+
+    def folder_of(self, conversation_id: str) -> Folder | None:
+        """Return the folder of a conversation that is open; None: it is in none."""
+        return self.folders.get(self._open[conversation_id].conversation.folder_id)
+
+    def open_in(self, folder_id: str) -> tuple[Conversation, ...]:
+        """Return the open conversations of a folder."""
+        chats = (chat.conversation for chat in self._open.values())
+        return tuple(chat for chat in chats if chat.folder_id == folder_id)
 
     def gone(self, conversation_ids: Iterable[str]) -> frozenset[str]:
         """Those of these stored conversations that another window has deleted.
@@ -202,18 +216,27 @@ class Conversations:
 
     # --------------------------------------------------------------------------- what is open
 
-    def new(self, *, private: bool = False, settings: ReplySettings | None = None) -> str:
+    def new(
+        self,
+        *,
+        private: bool = False,
+        settings: ReplySettings | None = None,
+        folder_id: str = "",
+    ) -> str:
         """Open a conversation without messages, which is not kept until it is `put`.
 
         Args:
             private: Whether nothing of it is ever stored.
             settings: How its replies are drawn; None: by the defaults.
+            folder_id: The folder that it is in; empty: none.
 
         Returns:
             Its id, for `close`.
         """
-        chat_id = self.new_id()
-        made = Conversation(chat_id, created_s=self.now(), private=private, settings=settings)
+        chat_id, now = self.new_id(), self.now()
+        made = Conversation(
+            chat_id, created_s=now, private=private, settings=settings, folder_id=folder_id
+        )
         if private:
             self._private.add(chat_id)
         self._open[chat_id] = OpenChat(made, n_holders=1)
@@ -272,6 +295,14 @@ class Conversations:
             UserError: It is not open, and cannot be read.
         """
         return self._chat(conversation_id).conversation.settings or self._defaults()
+
+    def sent_settings(self, conversation_id: str) -> ReplySettings:
+        """Return the settings of an open conversation as a reply gets them.
+
+        The system prompt has the instructions of the conversation's folder before it.
+        """
+        settings = self.settings_of(conversation_id)
+        return with_instructions(self.folder_of(conversation_id), settings)
 
     def set_settings(self, conversation_id: str, settings: ReplySettings) -> None:
         """Let the next replies of an open one be drawn like this; see `keep_settings`."""
@@ -453,6 +484,18 @@ class Conversations:
             return self.store_of(unsent_id).unsent(unsent_id)
         except UserError:
             return ""
+
+    def unsent_files(self, unsent_id: str) -> tuple[Attachment, ...]:
+        """Return the files that were kept under this id; none where they cannot be read."""
+        try:
+            return self.store_of(unsent_id).unsent_files(unsent_id)
+        except UserError:
+            return ()
+
+    def save_unsent_files(self, unsent_id: str, files: tuple[Attachment, ...]) -> None:
+        """Keep files that were attached, but not sent; none: there are none any more."""
+        if unsent_id not in self._purged:
+            self.store_of(unsent_id).save_unsent_files(unsent_id, files)
 
     def save_unsent(self, unsent_id: str, text: str) -> None:
         """Keep text that was written, but not sent; empty: there is none any more."""

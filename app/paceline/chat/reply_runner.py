@@ -204,7 +204,7 @@ class ReplyRunner:
         if recording is not None:
             asked = options()
         else:
-            settings = conversation.settings or self._conversations.settings_of(chat_id)
+            settings = self._conversations.sent_settings(chat_id)
             if drawing.greedy:
                 sampling = replace(settings.sampling, temperature=0.0)
                 settings = replace(settings, sampling=sampling)

@@ -34,6 +34,7 @@ from paceline.conversation import (
     Attachment,
     Conversation,
     ConversationSummary,
+    Folder,
     Message,
     Origin,
     answer_to,
@@ -214,7 +215,7 @@ class ChatSession:
     def _as_asked(self, old: Conversation, new: Conversation) -> Conversation:
         """Return the new value with the title of its questions, and the settings in force."""
         settings = self.conversations.settings_of(old.conversation_id)
-        return replace(with_title(old, new), settings=settings)
+        return replace(with_title(old, new), settings=settings, archived=False)
 
     def edit(
         self,
@@ -515,6 +516,24 @@ class ChatSession:
         words.pop("", None)
         self._change(replace(self.conversations.get(conversation_id), tags=tuple(words)))
 
+    def move(self, conversation_id: str, folder_id: str) -> None:
+        """Put a conversation into a folder; empty: into none."""
+        self._change(replace(self.conversations.get(conversation_id), folder_id=folder_id))
+
+    def archive(self, conversation_id: str, on: bool) -> None:  # noqa: FBT001  as with `pin`
+        """Keep a conversation out of the list, or no longer; so does its next question."""
+        self._change(replace(self.conversations.get(conversation_id), archived=on))
+
+    def put_folder(self, folder: Folder) -> None:
+        """Keep a folder; see `Folders.put`."""
+        self.conversations.folders.put(folder)
+        self._tell_folder(folder.folder_id)
+
+    def remove_folder(self, folder_id: str) -> None:
+        """Delete a folder; its conversations stay. `put_folder` brings it back."""
+        self.conversations.folders.remove(folder_id)
+        self._tell_folder(folder_id)
+
     def branch(self, conversation_id: str, message_id: str) -> str:
         """Make a new conversation of the path up to here; returns its id.
 
@@ -533,6 +552,7 @@ class ChatSession:
                 created_s=now,
                 changed_s=now,
                 pinned=False,
+                archived=False,
                 origin=Origin(conversation_id, message_id, message_id),
             )
             copy_id = self.conversations.add_copy(part, self._records_of(chat, path))
@@ -572,6 +592,11 @@ class ChatSession:
         self.conversations.put(conversation)
         self._listener.conversations_changed()
         self._listener.details_changed(conversation)
+
+    def _tell_folder(self, folder_id: str) -> None:
+        self._listener.conversations_changed()
+        for conversation in self.conversations.open_in(folder_id):
+            self._listener.details_changed(conversation)
 
     def _tell_new_path(self, conversation: Conversation) -> None:
         self._listener.conversations_changed()

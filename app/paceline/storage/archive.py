@@ -21,11 +21,14 @@ from typing import TypeVar
 from paceline.codec import CodecError
 from paceline.content import Content, with_texts
 from paceline.conversation import (
+    Attachment,
     Conversation,
     ConversationSummary,
+    Folder,
     SearchHit,
     ViewPlace,
     clean,
+    clean_files,
 )
 from paceline.messages import StepCommitted
 from paceline.run_record import RunRecord
@@ -39,8 +42,10 @@ from paceline.storage.changes import (
     Remove,
     Restore,
     SaveChat,
+    SaveFolder,
     SavePlace,
     SaveUnsent,
+    SaveUnsentFiles,
     is_shown,
     read_rescued,
     rescue,
@@ -102,6 +107,10 @@ class ConversationStore:
         """All conversations that are not removed, in no particular order."""
         return self._read(reading.summaries)
 
+    def folders(self) -> tuple[Folder, ...]:
+        """All folders that are not removed, in no particular order."""
+        return self._read(reading.folders)
+
     def gone(self, conversation_ids: Iterable[str]) -> frozenset[str]:
         """Those of these conversations that are not here any more; another program may delete."""
         return self._read(reading.gone, tuple(conversation_ids))
@@ -133,6 +142,10 @@ class ConversationStore:
         """Text that was written in it, but not sent; see `NEW_CHAT`."""
         return self._read(reading.unsent, conversation_id)
 
+    def unsent_files(self, conversation_id: str) -> tuple[Attachment, ...]:
+        """Files that were attached in it, but not sent."""
+        return self._read(reading.unsent_files, conversation_id)
+
     def place(self, conversation_id: str) -> ViewPlace:
         """Where it was left."""
         return self._read(reading.place, conversation_id)
@@ -147,6 +160,11 @@ class ConversationStore:
     ) -> None:
         """Keep its title, flags, settings and path, and these messages, new or changed."""
         self._add(saved(conversation, changed, removed))
+
+    def save_folder(self, folder: Folder) -> None:
+        """Keep a folder; `remove`, `restore` and `purge` take its id, too."""
+        name, instructions = clean(folder.name), clean(folder.instructions)
+        self._add(SaveFolder(Folder(folder.folder_id, name, instructions)))
 
     def begin_run(self, conversation_id: str, record: RunRecord) -> None:
         """A reply begins; its message has been saved, with no text."""
@@ -178,6 +196,10 @@ class ConversationStore:
     def save_unsent(self, conversation_id: str, text: str) -> None:
         """Keep text that was not sent; empty: there is none any more."""
         self._add(SaveUnsent(conversation_id, clean(text)))
+
+    def save_unsent_files(self, conversation_id: str, files: Iterable[Attachment]) -> None:
+        """Keep files that were not sent; none: there are none any more."""
+        self._add(SaveUnsentFiles(conversation_id, clean_files(files)))
 
     def save_place(self, conversation_id: str, place: ViewPlace) -> None:
         """Keep where it was left."""

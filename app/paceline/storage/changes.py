@@ -27,7 +27,16 @@ from typing import Any, NamedTuple, get_args
 
 from paceline.codec import CodecError, decode, encode, made_of
 from paceline.content import Content, beyond_text, is_empty, of_text, text_of
-from paceline.conversation import Conversation, Head, Message, ViewPlace, clean, clean_message
+from paceline.conversation import (
+    Attachment,
+    Conversation,
+    Folder,
+    Head,
+    Message,
+    ViewPlace,
+    clean,
+    clean_message,
+)
 from paceline.files import first_free, write_whole
 from paceline.messages import StepCommitted
 from paceline.run_record import (
@@ -51,6 +60,18 @@ class SaveChat:
     def conversation_id(self) -> str:
         """As in the others."""
         return self.head.conversation_id
+
+
+@dataclass(frozen=True, slots=True)
+class SaveFolder:
+    """A folder with its name and instructions."""
+
+    folder: Folder
+
+    @property
+    def conversation_id(self) -> str:
+        """The folder's id; it is hidden, shown again and deleted as a conversation is."""
+        return self.folder.folder_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +132,14 @@ class SaveUnsent:
 
 
 @dataclass(frozen=True, slots=True)
+class SaveUnsentFiles:
+    """Files that were attached in a conversation, but not sent."""
+
+    conversation_id: str
+    files: tuple[Attachment, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SavePlace:
     """Where a conversation was left."""
 
@@ -119,13 +148,14 @@ class SavePlace:
 
 
 Change = (
-    SaveChat | BeginRun | ExtendRun | EndRun | Remove | Restore | Purge | SaveUnsent | SavePlace
+    SaveChat | SaveFolder | BeginRun | ExtendRun | EndRun | Remove | Restore | Purge | SaveUnsent
+    | SaveUnsentFiles | SavePlace
 )  # fmt: skip
 
 
 def is_urgent(change: Change) -> bool:
     """Whether it must be written at once and survive a power failure; the others wait a moment."""
-    return not isinstance(change, (BeginRun, ExtendRun, SaveUnsent, SavePlace))
+    return not isinstance(change, (BeginRun, ExtendRun, SaveUnsent, SaveUnsentFiles, SavePlace))
 
 
 def is_shown(change: Change) -> bool:
@@ -149,7 +179,9 @@ _SUPERSEDES: dict[type, tuple[type, ...]] = {
     EndRun: (BeginRun, ExtendRun, EndRun),
     Remove: (Remove, Restore),
     Restore: (Remove, Restore),
+    SaveFolder: (SaveFolder,),
     SaveUnsent: (SaveUnsent,),
+    SaveUnsentFiles: (SaveUnsentFiles,),
     SavePlace: (SavePlace,),
 }
 """The kinds of earlier changes of the same reply or conversation that have no effect any more."""
@@ -291,7 +323,9 @@ def _encode(change: Change) -> dict[str, Any]:
         data[name] = _OWN[name][0](getattr(change, name))
     match change:
         case SaveChat(messages=messages):
-            del data["head"]["private"]  # false, and unknown to the version before
+            for name in ("private", "folder_id", "archived"):  # unknown to versions before
+                if not data["head"][name]:
+                    del data["head"][name]
             for message, written in zip(messages, data["messages"], strict=True):
                 _write_content(written, message.content, "content")
         case EndRun(content=content):

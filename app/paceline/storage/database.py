@@ -292,6 +292,13 @@ MIGRATIONS = (
     "ALTER TABLE conversations ADD COLUMN origin TEXT",
     # The parts of a content that is more than its text, which stays beside them: a JSON list.
     "ALTER TABLE messages ADD COLUMN parts TEXT",
+    # A folder is a row with instructions, which has no messages; `folder` is its id in the rows of
+    # its chats. A table of its own would not stand where a new database has it.
+    "ALTER TABLE conversations ADD COLUMN folder TEXT;\n"
+    "ALTER TABLE conversations ADD COLUMN archived INTEGER;\n"
+    "ALTER TABLE conversations ADD COLUMN instructions TEXT;\n"
+    # Files of a message that was not sent: a JSON list of objects or NULL.
+    "ALTER TABLE unsent ADD COLUMN attachments TEXT",
 )
 """The steps to the newest layout: SQL, each of whose statements ends a line."""
 

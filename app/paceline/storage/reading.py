@@ -16,8 +16,10 @@ from typing import Any, NamedTuple
 from paceline.codec import made_of
 from paceline.content import appended
 from paceline.conversation import (
+    Attachment,
     Conversation,
     ConversationSummary,
+    Folder,
     Head,
     Message,
     Origin,
@@ -28,7 +30,7 @@ from paceline.messages import StepCommitted
 from paceline.params import ReplySettings
 from paceline.run_record import INTERRUPTED, RunRecord
 from paceline.storage.changes import EndRun
-from paceline.storage.search import MESSAGES, TITLES, Query, find
+from paceline.storage.search import MESSAGES, TITLES, Found, Query, find
 from paceline.storage.tables import (
     Records,
     read_as,
@@ -41,7 +43,8 @@ from paceline.storage.tables import (
 )
 
 _SUMMARY = read_as(
-    "conversations", ("id", "title", "created_s", "changed_s", "pinned", "tags", "origin")
+    "conversations",
+    ("id", "title", "created_s", "changed_s", "pinned", "tags", "origin", "folder", "archived"),
 )
 _HEAD = f"{_SUMMARY}, {read_as('conversations', ('leaf_id', 'settings'))}"
 _MESSAGE = read_as(
@@ -86,7 +89,22 @@ def summaries(sources: Sequence[Source]) -> tuple[ConversationSummary, ...]:
     return tuple(
         _summary(row)
         for connection, hidden in sources
-        for row in connection.execute(f"SELECT {_SUMMARY} FROM conversations WHERE NOT is_removed")
+        for row in connection.execute(
+            f"SELECT {_SUMMARY} FROM conversations WHERE NOT is_removed AND instructions IS NULL"
+        )
+        if row[0] not in hidden
+    )
+
+
+def folders(sources: Sequence[Source]) -> tuple[Folder, ...]:
+    """Return the folders that are not removed."""
+    columns = read_as("conversations", ("id", "title", "instructions"))
+    return tuple(
+        Folder(*row)
+        for connection, hidden in sources
+        for row in connection.execute(
+            f"SELECT {columns} FROM conversations WHERE NOT is_removed AND instructions NOT NULL"
+        )
         if row[0] not in hidden
     )
 
@@ -150,16 +168,22 @@ def steps(sources: Sequence[Source], message_id: str) -> tuple[StepCommitted, ..
 
 
 def search(sources: Sequence[Source], text: str, limit: int) -> tuple[SearchHit, ...]:
-    """Return titles and messages that have all words of a text, the best first."""
+    """Return titles and messages that have all words of a text, the best first.
+
+    Those of archived conversations come last.
+    """
     query = Query.of(text)
     if query is None or limit <= 0:
         return ()
-    titles, found = [], []
-    for connection, hidden in reversed(sources):  # what waits for the disk is the newest
-        titles += find(connection, query, TITLES, limit, hidden)
-        found += find(connection, query, MESSAGES, 2 * limit, hidden)
-    found.sort(key=lambda one: -one.n_whole)  # stable: the newest stay first
-    return tuple(map(query.hit, [*titles, *found][:limit]))
+    hits: list[Found] = []
+    for archived in (False, True):
+        found = []
+        for connection, hidden in reversed(sources):  # what waits for the disk is the newest
+            if len(hits) < limit:
+                hits += find(connection, query, TITLES, limit, hidden, archived=archived)
+                found += find(connection, query, MESSAGES, 2 * limit, hidden, archived=archived)
+        hits += sorted(found, key=lambda one: -one.n_whole)  # stable: the newest stay first
+    return tuple(map(query.hit, hits[:limit]))
 
 
 def unsent(sources: Sequence[Source], conversation_id: str) -> str:
@@ -173,6 +197,19 @@ def unsent(sources: Sequence[Source], conversation_id: str) -> str:
         .fetchone()
     )
     return row[0] if row else ""
+
+
+def unsent_files(sources: Sequence[Source], conversation_id: str) -> tuple[Attachment, ...]:
+    """Return the files that were attached, but not sent."""
+    row = (
+        _having(sources, conversation_id)
+        .execute(
+            f"SELECT {read_as('unsent', ['attachments'])} FROM unsent WHERE conversation_id = ?",
+            (conversation_id,),
+        )
+        .fetchone()
+    )
+    return read_attachments(row[0]) if row else ()
 
 
 def place(sources: Sequence[Source], conversation_id: str) -> ViewPlace:
@@ -231,7 +268,8 @@ def read_head(connection: sqlite3.Connection, conversation_id: str) -> Head | No
     ).fetchone()
     if row is None:
         return None
-    return made_of(Head, _summary(row), leaf_id=row[7], settings=read_part(ReplySettings, row[8]))
+    settings = read_part(ReplySettings, row[-1])
+    return made_of(Head, _summary(row), leaf_id=row[-2], settings=settings)
 
 
 def read_messages(connection: sqlite3.Connection, conversation_id: str) -> dict[str, Message]:
@@ -272,7 +310,7 @@ def unfinished_ids(connection: sqlite3.Connection) -> list[str]:
 def _summary(row: Sequence[Any]) -> ConversationSummary:
     return ConversationSummary(
         row[0], row[1], row[2], row[3], bool(row[4]), read_tags(row[5]),
-        origin=read_part(Origin, row[6]),
+        origin=read_part(Origin, row[6]), folder_id=row[7], archived=bool(row[8]),
     )  # fmt: skip
 
 

@@ -44,14 +44,16 @@ class Rows(NamedTuple):
     unindexed: str
 
 
+_SEARCHED = "NOT c.is_removed AND ifnull(c.archived, 0) = ?"
 _TITLE = (
     f"SELECT {read_as('conversations', ['id'], 'c')}, '',"
     f" {read_as('conversations', ['title'], 'c')}, NULL FROM"
 )
 TITLES = Rows(
     f"{_TITLE} words w JOIN conversations c ON c.key = -w.rowid"
-    " WHERE w.words MATCH ? AND w.rowid < 0 AND NOT c.is_removed ORDER BY w.rowid",
-    f"{_TITLE} conversations c WHERE NOT c.is_removed ORDER BY c.key DESC",
+    f" WHERE w.words MATCH ? AND w.rowid < 0 AND {_SEARCHED} AND c.instructions IS NULL"
+    " ORDER BY w.rowid",
+    f"{_TITLE} conversations c WHERE {_SEARCHED} AND c.instructions IS NULL ORDER BY c.key DESC",
 )
 _MESSAGE = (
     f"SELECT {read_as('conversations', ['id'], 'c')},"
@@ -60,9 +62,9 @@ _MESSAGE = (
 MESSAGES = Rows(
     f"{_MESSAGE} words w"
     " JOIN messages m ON m.key = w.rowid JOIN conversations c ON c.key = m.conversation"
-    " WHERE w.words MATCH ? AND w.rowid > 0 AND NOT c.is_removed ORDER BY w.rowid DESC",
+    f" WHERE w.words MATCH ? AND w.rowid > 0 AND {_SEARCHED} ORDER BY w.rowid DESC",
     f"{_MESSAGE} messages m JOIN conversations c ON c.key = m.conversation"
-    " WHERE NOT c.is_removed ORDER BY m.key DESC",
+    f" WHERE {_SEARCHED} ORDER BY m.key DESC",
 )
 
 
@@ -264,12 +266,23 @@ def find(
     where: Rows,
     limit: int,
     hidden: Collection[str],
+    *,
+    archived: bool,
 ) -> list[Found]:
-    """Return the newest titles or messages that have all words; none of hidden conversations."""
+    """Return the newest titles or messages that have all words; none of hidden conversations.
+
+    Args:
+        connection: One source; see `reading`.
+        query: The words.
+        where: Titles or messages.
+        limit: How many at most.
+        hidden: Conversations that another source has.
+        archived: Those of archived conversations alone, or of the others.
+    """
     if isinstance(connection, Unindexed):
-        rows, fits, until = connection.execute(where.unindexed), query.fits, math.inf
+        rows, fits, until = connection.execute(where.unindexed, (archived,)), query.fits, math.inf
     else:
-        rows, fits = connection.execute(where.indexed, (query.match,)), query.is_certain
+        rows, fits = connection.execute(where.indexed, (query.match, archived)), query.is_certain
         until = time.monotonic() + _LONGEST_S
     found = []
     for n, (conversation_id, message_id, content, files) in enumerate(rows):

@@ -39,7 +39,8 @@ TABLES = {
         "key": "key", "id": "text", "title": "text", "created_s": "time", "changed_s": "time",
         "pinned": "int", "tags": "text", "leaf_id": "text?", "reply_id": "text",
         "is_removed": "int", "strategy": "text", "tokens_per_s": "figure",
-        "acceptance_rate": "figure", "settings": "text", "origin": "text",
+        "acceptance_rate": "figure", "settings": "text", "origin": "text", "folder": "text",
+        "archived": "int", "instructions": "text?",
     },
     "messages": {
         "key": "key", "conversation": "int", "id": "text", "parent_id": "text?", "role": "role",
@@ -50,7 +51,9 @@ TABLES = {
     "checkpoints": {
         "rowid": "key", "message": "int", "number": "int", "text": "text", "steps": "bytes"
     },
-    "unsent": {"rowid": "key", "conversation_id": "text", "text": "text"},
+    "unsent": {
+        "rowid": "key", "conversation_id": "text", "text": "text", "attachments": "text?"
+    },
     "places": {
         "rowid": "key", "conversation_id": "text", "message_id": "text", "offset_px": "int"
     },

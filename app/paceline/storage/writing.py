@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, assert_never
 
 from paceline.content import Content, beyond_text, text_of
-from paceline.conversation import Head, Message
+from paceline.conversation import Folder, Head, Message
 from paceline.run_record import RunRecord, record_to_json, steps_to_json
 from paceline.storage import search
 from paceline.storage.changes import (
@@ -21,8 +21,10 @@ from paceline.storage.changes import (
     Remove,
     Restore,
     SaveChat,
+    SaveFolder,
     SavePlace,
     SaveUnsent,
+    SaveUnsentFiles,
 )
 from paceline.storage.problems import DamageError, is_about_the_value
 from paceline.storage.reading import (
@@ -74,10 +76,12 @@ def _carry_out(connection: sqlite3.Connection, change: Change) -> None:
             connection.execute("UPDATE conversations SET is_removed = 0 WHERE id = ?", (key,))
         case Purge(key):
             _purge(connection, key)
+        case SaveFolder(folder):
+            _save_folder(connection, folder)
         case SaveUnsent(key, text):
-            connection.execute("DELETE FROM unsent WHERE conversation_id = ?", (key,))
-            if text:
-                connection.execute("INSERT INTO unsent VALUES (?, ?)", (key, text))
+            _save_unsent(connection, key, "text", text)
+        case SaveUnsentFiles(key, files):
+            _save_unsent(connection, key, "attachments", json_text(files) if files else None)
         case SavePlace(key, place):
             values = (key, place.message_id, place.offset_px)
             connection.execute("INSERT OR REPLACE INTO places VALUES (?, ?, ?)", values)
@@ -100,13 +104,35 @@ def _save(connection: sqlite3.Connection, change: SaveChat) -> None:
     _delete_messages(connection, change.removed)
 
 
+def _save_folder(connection: sqlite3.Connection, folder: Folder) -> None:
+    old = read_head(connection, folder.folder_id)
+    new = {
+        "id": folder.folder_id, "reply_id": "", "strategy": "", "tags": "[]", "pinned": 0,
+        "created_s": 0.0, "changed_s": 0.0,
+    }  # fmt: skip
+    values = {"title": folder.name, "instructions": folder.instructions}
+    row = _put(connection, "conversations", new, values)
+    search.index(connection, -row, old.title if old else "", folder.name)
+
+
+def _save_unsent(connection: sqlite3.Connection, key: str, column: str, value: str | None) -> None:
+    connection.execute(
+        "INSERT OR IGNORE INTO unsent (conversation_id, text) VALUES (?, '')", (key,)
+    )
+    connection.execute(f"UPDATE unsent SET {column} = ? WHERE conversation_id = ?", (value, key))
+    connection.execute(
+        "DELETE FROM unsent WHERE conversation_id = ? AND text = '' AND attachments IS NULL", (key,)
+    )
+
+
 def _write_head(connection: sqlite3.Connection, head: Head) -> int:
     new = {"id": head.conversation_id, "reply_id": "", "strategy": ""}
     values = {
         "title": head.title, "created_s": head.created_s, "changed_s": head.changed_s,
         "pinned": int(head.pinned), "tags": json_text(head.tags), "leaf_id": head.leaf_id,
         "settings": head.settings and json_text(head.settings),
-        "origin": head.origin and json_text(head.origin),
+        "origin": head.origin and json_text(head.origin), "folder": head.folder_id or None,
+        "archived": int(head.archived),
     }  # fmt: skip
     return _put(connection, "conversations", new, values)
 

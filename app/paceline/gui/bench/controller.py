@@ -197,7 +197,7 @@ class BenchController(DialogOwner[BenchDialog]):
         assert self.dialog is not None
         prompts = self.dialog.setup.prompts
         if prompts.is_chat:
-            chat, settings = self._shown.conversation, self._shown.settings
+            chat, settings = self._shown.conversation, self._shown.sent_settings
             if is_outline:
                 return chat_outline(chat, settings, prompts.n_questions)
             known = self._context.session.conversations.known_in(chat.conversation_id)

@@ -29,13 +29,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from paceline.chat.attachments import (
-    check_count,
-    check_pasted,
-    pasted,
-    split_pasted,
-    with_pasted,
-)
+from paceline.chat.attachments import check_count, check_pasted, pasted
 from paceline.conversation import Attachment, Message
 from paceline.errors import UserError
 from paceline.gui.chat.context_meter import ContextMeter
@@ -283,7 +277,6 @@ class Composer(QFrame):
         self.edit.long_text_pasted.connect(self._on_long_paste)
         self.edit.undo_requested.connect(self._on_undo)
         self.edit.textChanged.connect(self._on_text)
-        self._made: set[Attachment] = set()
         self._last_made: Attachment | None = None
         self._pasted = ""
         self.files = DraftAttachments()
@@ -344,21 +337,14 @@ class Composer(QFrame):
     def set_text(self, text: str) -> None:
         """Put a text into the field, e.g. a message to be edited; too long a one becomes a file."""
         if is_long(text):
-            self._attach(pasted(text, self.attachments))
+            self.files.add([pasted(text, self.attachments)])
             text = ""
         self.edit.setPlainText(text)
         self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
 
-    @property
-    def unsent(self) -> str:
-        """What is written so far, with the files that were made of pasted text."""
-        return with_pasted(self.text, [file for file in self.attachments if file in self._made])
-
-    def show_unsent(self, kept: str, files: Sequence[Attachment] = ()) -> None:
-        """Show again what was `unsent`, and these files with it."""
-        text, made = split_pasted(kept)
-        self._made.update(made)
-        self.files.set_attachments([*files, *(file for file in made if file not in files)])
+    def show_unsent(self, text: str, files: Sequence[Attachment]) -> None:
+        """Show again what was written and attached before."""
+        self.files.set_attachments(files)
         if self.text != text:
             self.set_text(text)
 
@@ -454,7 +440,6 @@ class Composer(QFrame):
         text, files = self.text, self.attachments
         self.edit.clear()
         self.files.set_attachments(())
-        self._made.difference_update(files)
         self.message_submitted.emit(text, files)
 
     @Slot()
@@ -481,16 +466,12 @@ class Composer(QFrame):
         except UserError as error:
             self.text_refused.emit(error)
             return
-        self._attach(file)
+        self.files.add([file])
         self._last_made = file
         self._update()
         size = local_size(file.n_bytes)
         words = self.tr("The {} that you pasted are attached as {}").format(size, file.name)
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.edit, words))
-
-    def _attach(self, file: Attachment) -> None:
-        self._made.add(file)
-        self.files.add([file])
 
     @Slot()
     def _on_undo(self) -> None:
@@ -512,6 +493,6 @@ class Composer(QFrame):
     def _on_attach_pasted(self) -> None:
         text, self._pasted = self._pasted, ""
         rest = self.text.replace(text, "", 1)
-        self._attach(pasted(text, self.attachments))
+        self.files.add([pasted(text, self.attachments)])
         self.set_text(rest)
         self.edit.setFocus(Qt.FocusReason.OtherFocusReason)

@@ -1,7 +1,5 @@
 """What follows the composer: unsent text and files, the context meter, messages that are too long.
 
-The text of a draft has in it the files that were made of pasted text.
-
 The engine is asked what a chat takes when nothing has been typed for a while. During a reply it has
 no time for questions, and the reply's own figures say the same.
 """
@@ -45,8 +43,8 @@ class UnsentController(QObject):
         self._drafts, self._composer = context.drafts, composer
         self._timer = QTimer(self, singleShot=True, interval=KEEP_AFTER_MS)
         self._timer.timeout.connect(self.keep)
-        if self._drafts.text:
-            composer.show_unsent(self._drafts.text)
+        if self._drafts.text or self._drafts.files:
+            composer.show_unsent(self._drafts.text, self._drafts.files)
         composer.edit.textChanged.connect(self._timer.start)
         composer.files.changed.connect(self._timer.start)
         context.shown.leaving.connect(self.keep)
@@ -57,12 +55,12 @@ class UnsentController(QObject):
     def keep(self) -> None:
         """Keep now what the composer has."""
         self._timer.stop()
-        self._drafts.write(self._composer.unsent, self._composer.attachments)
+        self._drafts.write(self._composer.text, self._composer.attachments)
 
     @Slot()
     def _on_turned(self) -> None:
         self._composer.show_unsent(self._drafts.text, self._drafts.files)
-        if self._composer.unsent == self._drafts.text:
+        if self._composer.text == self._drafts.text:
             self._timer.stop()
 
 

@@ -240,7 +240,7 @@ class PromptingController(DialogOwner[TemplateEditor]):
             return
         shown = self._context.shown
         known = self._context.session.conversations.known_in(shown.id)
-        path, system_prompt = shown.conversation.path(), shown.settings.system_prompt
+        path, system_prompt = shown.conversation.path(), shown.sent_settings.system_prompt
         messages = build_messages(path, system_prompt, known)
         if not any(message.role == "user" for message in messages):
             messages = (*messages, ChatMessage.of_text("user", self.tr("What is a list?")))

@@ -1,13 +1,10 @@
-"""Drafts of messages: text and files that were not sent, of each chat. Main thread.
-
-Text is stored with its chat. Files are kept as long as the window is open: they may be private, and
-are still where they came from.
-"""
+"""Drafts of messages: text and files that were not sent, stored with each chat. Main thread."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from paceline.chat.attachments import split_pasted
 from paceline.chat.conversations import Conversations
 from paceline.conversation import Attachment
 from paceline.gui.state.chat_signals import ChatSignals
@@ -29,18 +26,23 @@ class Drafts(QObject):
         super().__init__(shown)
         self._shown, self._chats = shown, chats
         self._id = chats.unsent_id(shown.id)
-        self._others: dict[str, tuple[Attachment, ...]] = {}  # files of chats that are not shown
-        self.text = chats.unsent(self._id)
-        self.files: tuple[Attachment, ...] = ()
+        self.text, self.files = self._kept()
         shown.path_changed.connect(self._on_shown)
         signals.started.connect(self._on_started)
 
     def write(self, text: str, files: tuple[Attachment, ...]) -> None:
         """Keep this as the draft of the shown chat."""
-        self.files = files
         if text != self.text:
             self.text = text
             self._chats.save_unsent(self._id, text)
+        if files != self.files:
+            self.files = files
+            self._chats.save_unsent_files(self._id, files)
+
+    def _kept(self) -> tuple[str, tuple[Attachment, ...]]:
+        text, pasted = split_pasted(self._chats.unsent(self._id))
+        files = self._chats.unsent_files(self._id)
+        return text, (*files, *(file for file in pasted if file not in files))
 
     @Slot()
     def _on_shown(self) -> None:
@@ -49,11 +51,10 @@ class Drafts(QObject):
         if self._id == left:
             return
         if self._chats.is_purged(left):  # its question was refused, and is to be written anew
-            text, self.text = self.text, ""
-            self.write(text, self.files)
+            text, files, self.text, self.files = self.text, self.files, "", ()
+            self.write(text, files)
             return
-        self._others[left] = self.files
-        self.text, self.files = self._chats.unsent(self._id), self._others.pop(self._id, ())
+        self.text, self.files = self._kept()
         self.turned.emit()
 
     @Slot()
@@ -62,4 +63,5 @@ class Drafts(QObject):
         left, self._id = self._id, self._chats.unsent_id(self._shown.id)
         if self._id != left:
             self._chats.save_unsent(left, "")
-            self.text = ""
+            self._chats.save_unsent_files(left, ())
+            self.text, self.files = "", ()

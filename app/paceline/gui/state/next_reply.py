@@ -50,7 +50,7 @@ class NextReply(QObject):
         """Return those of the shown chat with the pair that is loaded now."""
         return TurnOptions(
             strategy=self._speculation.strategy,
-            settings=self._shown.settings,
+            settings=self._shown.sent_settings,
             remember=self._settings.value("learns_from_chats"),
             cuts=self._settings.value("cuts_long_chats"),
             prompting=kept_for(self._settings.value("promptings"), names_of(self._pair.state)),

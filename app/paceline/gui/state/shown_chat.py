@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from paceline.chat.reply import Reply
 from paceline.chat.session import ChatSession
-from paceline.conversation import Conversation, ViewPlace
+from paceline.conversation import Conversation, Folder, ViewPlace
 from paceline.gui.state.chat_signals import ChatSignals
 from paceline.params import ReplySettings
 
@@ -63,11 +63,11 @@ class ShownChat(QObject):
 
     # --------------------------------------------------------------------------------- showing
 
-    def new(self, *, private: bool = False) -> None:
+    def new(self, *, private: bool = False, folder_id: str = "") -> None:
         """Show an empty chat, unless such a one is shown."""
         old = self.conversation
-        if old.messages or old.private != private:
-            self._take(self._chats.new(private=private))
+        if old.messages or (old.private, old.folder_id) != (private, folder_id):
+            self._take(self._chats.new(private=private, folder_id=folder_id))
 
     def show(self, conversation_id: str) -> None:
         """Show another chat.
@@ -119,8 +119,9 @@ class ShownChat(QObject):
     def _on_removed(self, conversation_id: str, was_refused: bool) -> None:  # noqa: FBT001
         """Show an empty chat in place of the one that is gone."""
         if conversation_id == self.id and was_refused:  # what is set is to be corrected
-            private = self.conversation.private
-            self._take(self._chats.new(private=private, settings=self.settings))
+            private, folder_id = self.conversation.private, self.conversation.folder_id
+            new = self._chats.new(private=private, settings=self.settings, folder_id=folder_id)
+            self._take(new)
         elif conversation_id == self.id:
             self._take(self._chats.new())
 
@@ -130,6 +131,16 @@ class ShownChat(QObject):
     def settings(self) -> ReplySettings:
         """The settings that its replies are drawn with."""
         return self._chats.settings_of(self.id)
+
+    @property
+    def sent_settings(self) -> ReplySettings:
+        """The same with its folder's instructions before the system prompt, as a reply gets it."""
+        return self._chats.sent_settings(self.id)
+
+    @property
+    def folder(self) -> Folder | None:
+        """The folder that it is in."""
+        return self._chats.folder_of(self.id)
 
     def set_settings(self, settings: ReplySettings) -> None:
         """Let its next replies be drawn like this; see `keep_settings`."""
