@@ -92,7 +92,7 @@ FORBIDDEN = {
         ("cli/chat.py", "huggingface_hub"),
         ("gui/look/theme.py", "huggingface_hub"),
     ),
-    "Formulas are read in chat/maths": (
+    "Formulas are read in chat/syntax": (
         ("gui/chat/markdown/formulas.py", "ziamath"),
         ("chat/exchange/page.py", "latex2mathml"),
     ),
