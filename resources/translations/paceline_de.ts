@@ -436,11 +436,6 @@
         <source>Use &amp;no draft model</source>
         <translation>&amp;Kein Entwurfsmodell verwenden</translation>
     </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/actions.py"/>
-        <source>Which strate&amp;gy?…</source>
-        <translation>Welche Strate&amp;gie? …</translation>
-    </message>
 </context>
 <context>
     <name>AdviceLine</name>
@@ -4034,26 +4029,6 @@
     </message>
 </context>
 <context>
-    <name>LearningCard</name>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/learning.py"/>
-        <source>Learn across chats</source>
-        <translation>Über Chats hinweg lernen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/learning.py"/>
-        <source>Learning</source>
-        <translation>Lernen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/learning.py"/>
-        <source>On: drafts are also looked up in your stored chats, for faster replies. Private and deleted chats are left out, and nothing leaves the computer.
-Off: they are looked up in the present chat alone.</source>
-        <translation>An: Entwürfe werden auch in Ihren gespeicherten Chats nachgeschlagen, für schnellere Antworten. Private und gelöschte Chats bleiben außen vor, und nichts verlässt den Rechner.
-Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
-    </message>
-</context>
-<context>
     <name>LearningController</name>
     <message>
         <location filename="../../app/paceline/gui/speculation/learning.py"/>
@@ -5285,8 +5260,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
-        <source>automatic: as long as it pays</source>
-        <translation>automatisch: so lang es sich lohnt</translation>
+        <source>Automatic: as long as it pays</source>
+        <translation>Automatisch: solange es sich lohnt</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
@@ -7847,11 +7822,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Kontext</translation>
     </message>
     <message>
-        <location filename="../../app/chat/advice.py"/>
-        <source>Copies from the prompt alone: no second model and next to no memory.</source>
-        <translation>Kopiert allein aus dem Prompt: kein zweites Modell und fast kein Speicher.</translation>
-    </message>
-    <message>
         <location filename="../../app/catalog/hub/client.py"/>
         <source>Copy it from the settings of your account on the Hub; it begins with “hf_”.</source>
         <translation>Kopieren Sie es aus den Einstellungen Ihres Kontos auf dem Hub; es beginnt mit „hf_“.</translation>
@@ -7953,11 +7923,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/chat/auto_words.py"/>
         <source>Drafts may still lose {seconds:time} before this reply is later than promised.</source>
         <translation>Entwürfe dürfen noch {seconds:time} verlieren, bevor diese Antwort später kommt als versprochen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/advice.py"/>
-        <source>Editing code or text</source>
-        <translation>Code oder Text bearbeiten</translation>
     </message>
     <message>
         <location filename="../../app/server/listener.py"/>
@@ -8083,11 +8048,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/params.py"/>
         <source>GPU layers</source>
         <translation>GPU-Schichten</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/advice.py"/>
-        <source>General chat</source>
-        <translation>Allgemeiner Chat</translation>
     </message>
     <message>
         <location filename="../../app/engine/request.py"/>
@@ -8346,11 +8306,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Seine Schritte brachten {gain:ratio} des Tempos ohne Entwürfe.</translation>
     </message>
     <message>
-        <location filename="../../app/chat/advice.py"/>
-        <source>JSON, tables and logs repeat the same keys with other values: keys are looked up, and what a schema forces costs nothing at all.</source>
-        <translation>JSON, Tabellen und Protokolle wiederholen dieselben Schlüssel mit anderen Werten: Schlüssel werden nachgeschlagen, und was ein Schema erzwingt, kostet gar nichts.</translation>
-    </message>
-    <message>
         <location filename="../../app/paceline/params.py"/>
         <source>K cache</source>
         <translation>K-Cache</translation>
@@ -8422,11 +8377,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Zeile {n} ist kein JSON.</translation>
     </message>
     <message>
-        <location filename="../../app/chat/advice.py"/>
-        <source>Little memory</source>
-        <translation>Wenig Speicher</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/prompt/infill.py"/>
         <source>Load a model that was trained for it, as most base models for code were.</source>
         <translation>Laden Sie ein Modell, das dafür trainiert wurde, wie die meisten Basismodelle für Code.</translation>
@@ -8480,11 +8430,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/hub/errors.py"/>
         <source>Log in to the network if it asks for that, or check the address in HF_ENDPOINT.</source>
         <translation>Melden Sie sich im Netzwerk an, wenn es das verlangt, oder prüfen Sie die Adresse in HF_ENDPOINT.</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/advice.py"/>
-        <source>Long sessions</source>
-        <translation>Lange Sitzungen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/params.py"/>
@@ -8585,11 +8530,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/resources/curated_pairs.json"/>
         <source>More than twice as fast on average on a DGX Spark</source>
         <translation>Im Mittel mehr als doppelt so schnell auf einem DGX Spark</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/advice.py"/>
-        <source>Most of the reply stands in your message already: long pieces are copied from there, many tokens per step.</source>
-        <translation>Das meiste der Antwort steht schon in Ihrer Nachricht: Von dort werden lange Stücke kopiert, viele Token je Schritt.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/strategy.py"/>
@@ -8699,11 +8639,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Nur ein Modell kann entwerfen, und die Kette hat mehr: {models}.</translation>
     </message>
     <message>
-        <location filename="../../app/chat/advice.py"/>
-        <source>One pool of constant size holds the whole chat and stays fast however long the chat gets.</source>
-        <translation>Ein Vorrat gleichbleibender Größe fasst den ganzen Chat und bleibt schnell, wie lang der Chat auch wird.</translation>
-    </message>
-    <message>
         <location filename="../../app/catalog/local/model_files.py"/>
         <source>Only {n_here} of its {n_parts} parts are here; “{gone}” and {more} more are missing.</source>
         <translation>Nur {n_here} ihrer {n_parts} Teile sind da; „{gone}“ und {more} weitere fehlen.</translation>
@@ -8808,11 +8743,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/prompt/conversation.py"/>
         <source>Put the assistant's message with the call before it.</source>
         <translation>Stelle die Nachricht des Assistenten mit dem Aufruf davor.</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/advice.py"/>
-        <source>Reasoning models</source>
-        <translation>Modelle, die nachdenken</translation>
     </message>
     <message>
         <location filename="../../app/engine/sample/sampling.py"/>
@@ -8955,11 +8885,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/hosting/process.py"/>
         <source>Stopped.</source>
         <translation>Angehalten.</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/advice.py"/>
-        <source>Structured output</source>
-        <translation>Ausgabeformat</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/context.py"/>
@@ -10113,11 +10038,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Neues wird im Speicher gehalten und alle zwei Sekunden noch einmal versucht.</translation>
     </message>
     <message>
-        <location filename="../../app/chat/advice.py"/>
-        <source>What pays is different in every reply. Auto measures it at every step, takes drafts where they pay and decodes plainly where they do not.</source>
-        <translation>Was sich lohnt, ist in jeder Antwort anders. Auto misst es in jedem Schritt, nimmt Entwürfe, wo sie sich lohnen, und dekodiert sonst einfach.</translation>
-    </message>
-    <message>
         <location filename="../../app/bench/runner.py"/>
         <source>What steps cost could not be measured, so Auto had to learn it: {problem}</source>
         <translation>Was Schritte kosten, konnte nicht gemessen werden, sodass Auto es lernen musste: {problem}</translation>
@@ -10131,11 +10051,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/run_record.py"/>
         <source>What was there is kept. Continue the reply to have all of it.</source>
         <translation>Was da war, ist aufgehoben. Setzen Sie die Antwort fort, um sie ganz zu haben.</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/advice.py"/>
-        <source>What was thought is said once more in the answer, so long matches are worth waiting for.</source>
-        <translation>Was gedacht wurde, wird in der Antwort noch einmal gesagt, also lohnt es, auf lange Übereinstimmungen zu warten.</translation>
     </message>
     <message>
         <location filename="../../app/engine/sameness/promise.py"/>
@@ -12821,13 +12736,13 @@ Vorgabe: {}</translation>
     <name>SpeculationModel</name>
     <message>
         <location filename="../../app/paceline/gui/state/speculation.py"/>
-        <source>No draft model is loaded. Open one in the Models menu.</source>
-        <translation>Kein Entwurfsmodell ist geladen. Öffnen Sie eines im Menü Modelle.</translation>
+        <source>No draft model is loaded.</source>
+        <translation>Es ist kein Entwurfsmodell geladen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/speculation.py"/>
-        <source>No {} is loaded. Choose a model that has one.</source>
-        <translation>Kein {} ist geladen. Wählen Sie ein Modell, das einen hat.</translation>
+        <source>No {} is loaded.</source>
+        <translation>Geladen ist nicht: {}.</translation>
     </message>
 </context>
 <context>
@@ -12846,6 +12761,11 @@ Vorgabe: {}</translation>
         <location filename="../../app/paceline/gui/panel.py"/>
         <source>Speed</source>
         <translation>Tempo</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/panel.py"/>
+        <source>Tune and details</source>
+        <translation>Einstellen und Einzelheiten</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/panel.py"/>
@@ -13019,19 +12939,6 @@ Vorgabe: {}</translation>
     </message>
 </context>
 <context>
-    <name>StrategyAdvisor</name>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
-        <source>The draft model is not needed then; without it {} more are free.</source>
-        <translation>Das Entwurfsmodell wird dann nicht gebraucht; ohne es sind {} mehr frei.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
-        <source>The {} is not needed then; without it {} more are free.</source>
-        <translation>Der {} wird dann nicht gebraucht; ohne ihn sind {} mehr frei.</translation>
-    </message>
-</context>
-<context>
     <name>StrategyCommands</name>
     <message>
         <location filename="../../app/paceline/gui/help/palette.py"/>
@@ -13045,20 +12952,12 @@ Vorgabe: {}</translation>
     </message>
 </context>
 <context>
-    <name>StrategyHelper</name>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
-        <source>The text is the same with all of them, only the speed differs. Choose what comes close to your work; the figures of your own replies say more.</source>
-        <translation>Der Text ist mit allen derselbe, nur die Geschwindigkeit nicht. Wählen Sie, was Ihrer Arbeit nahekommt; die Zahlen Ihrer eigenen Antworten sagen mehr.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
-        <source>Which strategy?</source>
-        <translation>Welche Strategie?</translation>
-    </message>
-</context>
-<context>
     <name>StrategyMenu</name>
+    <message>
+        <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
+        <source>Find a strategy</source>
+        <translation>Strategie finden</translation>
+    </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
         <source>Put one together…</source>
@@ -13074,8 +12973,13 @@ Vorgabe: {}</translation>
     <name>StrategyPicker</name>
     <message>
         <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
-        <source>A second, smaller model writes ahead</source>
-        <translation>Ein zweites, kleineres Modell schreibt voraus</translation>
+        <source>A second, smaller model writes ahead: pays with large models, for any text.</source>
+        <translation>Ein zweites, kleineres Modell schreibt voraus: lohnt sich mit großen Modellen, bei jedem Text.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
+        <source>All lookups by their kinds, and several in a row.</source>
+        <translation>Alle Arten des Nachschlagens, und mehrere hintereinander.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
@@ -13084,43 +12988,38 @@ Vorgabe: {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
-        <source>Copies from what was written before</source>
-        <translation>Kopiert aus dem, was zuvor geschrieben wurde</translation>
+        <source>Copies what was written before; no second model. Pays for edits, code, JSON and quotes.</source>
+        <translation>Kopiert, was schon geschrieben steht; ohne zweites Modell. Lohnt sich beim Überarbeiten, bei Code, JSON und Zitaten.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
-        <source>Draft</source>
-        <translation>Entwerfer</translation>
+        <source>Draft model</source>
+        <translation>Entwurfsmodell</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
-        <source>Find the strategy for your kind of work</source>
-        <translation>Die Strategie für Ihre Art von Arbeit finden</translation>
+        <source>Drafts</source>
+        <translation>Entwürfe</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
-        <source>Kind of strategy</source>
-        <translation>Art der Strategie</translation>
+        <source>Lookups</source>
+        <translation>Nachschlagen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
-        <source>Lookup</source>
-        <translation>Lookup</translation>
+        <source>Measures at every step what pays, drafts where it does, and writes plainly where it does not.</source>
+        <translation>Misst bei jedem Schritt, was sich lohnt, entwirft, wo es sich lohnt, und schreibt sonst ohne Entwürfe.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
-        <source>Lookups first, then the draft model</source>
-        <translation>Erst Lookups, dann das Entwurfsmodell</translation>
+        <source>More…</source>
+        <translation>Mehr …</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
-        <source>Measures and decides at every step what pays</source>
-        <translation>Misst und entscheidet in jedem Schritt, was sich lohnt</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
-        <source>Mixed</source>
-        <translation>Mix</translation>
+        <source>No drafts: one token in each step.</source>
+        <translation>Keine Entwürfe: ein Token in jedem Schritt.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
@@ -13129,23 +13028,13 @@ Vorgabe: {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
-        <source>Plain decoding: one token per step</source>
-        <translation>Einfaches Dekodieren: ein Token je Schritt</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
         <source>Strategy</source>
         <translation>Strategie</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
-        <source>There is no such strategy here.</source>
-        <translation>Eine solche Strategie gibt es hier nicht.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
-        <source>Which strategy?</source>
-        <translation>Welche Strategie?</translation>
+        <source>{} Choose this to get one.</source>
+        <translation>{} Die Wahl führt zu einem.</translation>
     </message>
 </context>
 <context>
@@ -14021,8 +13910,8 @@ def add_all(numbers):
     <name>_Chooser</name>
     <message>
         <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
-        <source>Strategy: {}</source>
-        <translation>Strategie: {}</translation>
+        <source>Drafts: {}</source>
+        <translation>Entwürfe: {}</translation>
     </message>
 </context>
 <context>
@@ -14075,34 +13964,6 @@ def add_all(numbers):
         <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Four tokens drafted, three accepted: 41.2 tokens per second.</source>
         <translation>Vier Token entworfen, drei angenommen: 41,2 Token pro Sekunde.</translation>
-    </message>
-</context>
-<context>
-    <name>_UseCaseCard</name>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
-        <source>Apply</source>
-        <translation>Anwenden</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
-        <source>Unload it</source>
-        <translation>Entladen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
-        <source>Use {}</source>
-        <translation>{} verwenden</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
-        <source>Use {} for {}</source>
-        <translation>{} verwenden für {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
-        <source>in use</source>
-        <translation>in Gebrauch</translation>
     </message>
 </context>
 </TS>

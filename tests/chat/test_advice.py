@@ -15,7 +15,6 @@ from paceline.chat.advice import (
     MOST,
     advise,
     pair_advice,
-    recommendations,
 )
 from paceline.engine.draft.registry import available
 from paceline.engine.draft.strategy import (
@@ -288,16 +287,3 @@ def test_steps_that_cost_like_their_tokens_cannot_pay() -> None:
 @pytest.mark.parametrize("curve", [DEAR[:3], (1.0, 1.8, 2.9, 3.8), (1.0, 1.9, 2.9, 3.3)])
 def test_what_is_not_measured_proves_nothing(curve: tuple[float, ...]) -> None:
     assert told(curve=curve) == ("", 0)
-
-
-# --------------------------------------------------------------------------------- by kinds of work
-
-
-@pytest.mark.parametrize("model", ["draft", "mtp", ""])
-def test_every_recommendation_can_be_used(model: str) -> None:
-    found = {each.use_case: each for each in recommendations(model)}
-    for use_case, each in found.items():
-        strategy = complete(each.strategy)
-        assert strategy.speculates
-        assert strategy.needs == ("" if use_case in ("general", "memory") else model)
-    assert complete(found["general"].strategy).is_auto

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from paceline.chat.reply import Reply
 
 COMMANDS = (
-    "new_chat", "settings", "about", "shortcuts", "run", "palette", "log", "which_strategy",
+    "new_chat", "settings", "about", "shortcuts", "run", "palette", "log",
     "flip_theme", "larger", "smaller", "token_colours", "sidebar", "panel", "stop", "regenerate",
     "reload", "stop_loading", "demo_pair", "no_draft", "choose_models", "downloads", "pin",
 )  # fmt: skip

@@ -17,7 +17,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 
 from gui.control_events import CURVE, costs, drafting_step, outlook, plain_step, report
 from gui.fake_client import model_info
-from paceline.chat.advice import Advice, advise, pair_advice, recommendations
+from paceline.chat.advice import Advice, advise, pair_advice
 from paceline.chat.auto_words import (
     MOST_COSTS,
     balance,
@@ -160,9 +160,6 @@ def all_words(sources: Sources) -> Iterator[str]:
     yield "# Advice"
     for piece in advice(sources):
         yield f"{piece.code}: {said(piece.text)} {said(piece.reason)}"
-    yield "# Kinds of work"
-    for recommended in recommendations("draft"):
-        yield f"{said(recommended.title)}: {said(recommended.reason)}"
 
 
 @pytest.mark.parametrize("language", ["en", "de"])

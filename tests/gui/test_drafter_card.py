@@ -65,6 +65,7 @@ def colours_of(label: QLabel) -> set[str]:
 
 @pytest.mark.usefixtures("dressed")
 def test_the_card_is_live_and_names_every_drafter(program: Program, client: FakeClient) -> None:
+    program.window.panel.open_only(("details",))
     card = program.window.panel.drafters
     assert card.isHidden()
     program.chat.send("Hello?")
@@ -120,6 +121,7 @@ def test_a_continued_reply_counts_what_its_figures_are_of(
 
 
 def test_the_details_are_llama_cpps_statistics(program: Program, client: FakeClient) -> None:
+    program.window.panel.open_only(("details",))
     card = program.window.panel.drafters
     program.chat.send("Hello?")
     client.reply("Hi", stats=BAD)
@@ -143,6 +145,7 @@ def test_the_details_are_llama_cpps_statistics(program: Program, client: FakeCli
 def test_the_bars_are_as_high_as_their_counts(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
+    program.window.panel.open_only(("details",))
     program.chat.send("Hello?")
     client.reply("Hi", stats=BAD)
     card = program.window.panel.drafters
@@ -163,11 +166,12 @@ def test_open_sections_stay_open_with_the_next_start(
 ) -> None:
     first = make_program()
     panel = first.window.panel
-    for toggle in (panel.drafters.toggle, panel.why.toggle):
+    for toggle in (panel.details.toggle, panel.drafters.toggle, panel.why.toggle):
         assert not toggle.isChecked()
         toggle.setChecked(True)
     first.settings.save()
     panel = make_program(first.settings.settings, engine=FakeClient()).window.panel
+    assert panel.details.toggle.isChecked()
     assert panel.drafters.toggle.isChecked()
     assert panel.why.toggle.isChecked()
     panel.open_only(())
@@ -255,11 +259,12 @@ def test_advice_belongs_to_the_conversation_that_is_shown(
 
 
 @pytest.mark.usefixtures("dressed")
-def test_advice_moves_nothing_and_waits_until_no_mouse_points_at_the_panel(
+def test_advice_moves_nothing_above_it_and_waits_until_no_mouse_points_at_the_panel(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
     panel = program.window.panel
-    cards = (panel.draft_settings, panel.drafters, panel.time_bar)
+    panel.open_only(("details",))
+    cards = (panel.headline, panel.plot, panel.picker)
 
     def places() -> list[QPoint]:
         qtbot.wait(10)

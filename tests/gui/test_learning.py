@@ -44,13 +44,12 @@ def load(program: Program, client: FakeClient) -> None:
 def test_it_is_on_and_the_switch_takes_everything_back(
     program: Program, client: FakeClient
 ) -> None:
-    switch = program.window.panel.learning.switch
-    assert switch.isChecked()
+    assert program.settings.value("learns_from_chats")
     program.chat.send("Hello?")
     assert client.last(StartTurn).remember
     client.reply("Hi")
     assert client.last(Remember).texts == ("Hello?", "Hi")
-    switch.click()
+    program.settings.set("learns_from_chats", value=False)
     assert client.last(Remember).texts == ()
     assert not program.settings.settings.learns_from_chats
     n = len(client.all(Remember))
@@ -58,7 +57,7 @@ def test_it_is_on_and_the_switch_takes_everything_back(
     assert not client.last(StartTurn).remember
     client.reply("Hi")
     assert len(client.all(Remember)) == n
-    switch.click()
+    program.settings.set("learns_from_chats", value=True)
     assert client.last(Remember).texts == ("Hello?", "Hi", "Again?", "Hi")
 
 
@@ -100,7 +99,7 @@ def test_it_is_said_once_in_a_home(
     assert len(posted) == 1
     assert program.settings.settings.was_told_of_learning
     notice.action.run()
-    assert not program.window.panel.learning.switch.isChecked()
+    assert not program.settings.value("learns_from_chats")
     assert client.last(Remember).texts == ()
 
 
@@ -127,7 +126,6 @@ def test_what_an_older_version_kept_goes_at_the_first_start(
     qtbot.waitUntil(lambda: not drafts.exists())
     assert (drafts.parent / "kept.db").exists()
     assert program.settings.settings.learns_from_chats is not logs
-    assert program.window.panel.learning.switch.isChecked() is not logs
     client.finish_load()
     program.chat.send("Hello?")
     client.reply("Hi")
@@ -173,12 +171,12 @@ def test_the_last_reply_is_kept_only_with_permission(
     program: Program, client: FakeClient, paceline_home: Path, qtbot: QtBot
 ) -> None:
     folder = paceline_home / "data"
-    program.window.panel.learning.switch.click()
+    program.settings.set("learns_from_chats", value=False)
     program.chat.send("Hello?")
     client.reply("Hi")
     program.background.close()
     assert load_last_run(folder) is None
-    program.window.panel.learning.switch.click()
+    program.settings.set("learns_from_chats", value=True)
     program.chat.send("Again?")
     client.reply("Hi")
     qtbot.waitUntil(lambda: load_last_run(folder) is not None)

@@ -136,19 +136,17 @@ def test_an_unusable_strategy_is_told(make_program: Callable[..., Program]) -> N
 # ---------------------------------------------------------------------------- strategy and tuning
 
 
-def test_the_segments_choose_the_strategy_of_the_next_reply(
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_the_first_list_chooses_the_strategy_of_the_next_reply(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
     picker = program.window.panel.picker
-    assert picker.segments["draft"].isChecked()
+    assert picker.chooser.title.text() == "Draft model"
     program.speculation.choose("prompt-lookup")
-    for group, strategy in (
-        ("lookup", "prompt-lookup"),
-        ("off", "off"),
-        ("draft", "draft"),
-        ("lookup", "prompt-lookup"),
-    ):
-        qtbot.mouseClick(picker.segments[group], Qt.MouseButton.LeftButton)
+    for row, strategy in ((2, "prompt-lookup"), (3, "off"), (1, "draft"), (2, "prompt-lookup")):
+        qtbot.mouseClick(picker.chooser, Qt.MouseButton.LeftButton)
+        picker.menu.list.setCurrentRow(row)
+        qtbot.keyClick(picker.menu.list, Qt.Key.Key_Return)
         program.chat.send("Hello?")
         assert client.last(StartTurn).strategy == strategy_of(strategy)
         client.reply("Hi")
@@ -187,7 +185,7 @@ def test_a_change_without_a_running_reply_is_not_sent(
 
 
 def test_a_refused_change_shows_its_reason(program: Program, client: FakeClient) -> None:
-    problem = program.window.panel.draft_settings.problem
+    problem = program.window.panel.picker.problem
     program.chat.send("Hello?")
     client.start_turn()
     client.emit(
@@ -200,10 +198,14 @@ def test_a_refused_change_shows_its_reason(program: Program, client: FakeClient)
 
 
 def test_settings_that_do_not_fit_together_say_so(program: Program) -> None:
-    settings = program.window.panel.draft_settings
+    settings, picker = program.window.panel.draft_settings, program.window.panel.picker
+    program.window.panel.open_only(("details",))
     settings.fields["n_max"].field.setValue(4)
     settings.fields["n_min"].field.setValue(9)
     assert "n_min is 9" in settings.problem.text()
+    assert picker.problem.isHidden(), "above the sliders it would move them"
+    program.window.panel.open_only(())
+    assert "n_min is 9" in picker.problem.text()
     settings.fields["n_min"].field.setValue(0)
     assert settings.problem.isHidden()
 
@@ -234,7 +236,7 @@ def test_without_a_draft_model_a_lookup_takes_its_place_until_there_is_one(
 def test_a_strategy_that_lacks_its_model_says_so_at_once(
     program: Program, client: FakeClient
 ) -> None:
-    problem = program.window.panel.draft_settings.problem
+    problem = program.window.panel.picker.problem
     program.window.actions_.no_draft.trigger()
     client.finish_load()
     program.speculation.choose("draft")

@@ -23,7 +23,7 @@ from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.chat.view import MIN_WIDTH as CHAT_MIN_WIDTH
 from paceline.gui.conversations.model import ChatGroups
 from paceline.gui.kit import labels
-from paceline.gui.kit.fields import LABEL_PX, SliderField
+from paceline.gui.kit.fields import SliderField
 from paceline.gui.kit.labels import (
     LONGEST,
     ZERO_WIDTH_SPACE,
@@ -33,7 +33,6 @@ from paceline.gui.kit.labels import (
     without_soft_breaks,
 )
 from paceline.gui.kit.translation import install_language
-from paceline.gui.look.scale import px
 from paceline.gui.panel import MIN_WIDTH
 from paceline.messages import TurnFailed
 from paceline.params import Strategy
@@ -109,7 +108,7 @@ def test_what_is_copied_has_no_soft_breaks(qtbot: QtBot) -> None:
 def fill(program: Program, client: FakeClient, qtbot: QtBot, form: int = 0) -> None:
     """Show in the panel all that is long."""
     panel = program.window.panel
-    panel.open_only(("drafters",))
+    panel.open_only(("details", "drafters"))
     program.speculation.use(strategy_named(LONG_CHAIN))
     program.chat.send("Hello?")
     client.start_turn()
@@ -123,6 +122,7 @@ def fill(program: Program, client: FakeClient, qtbot: QtBot, form: int = 0) -> N
     panel.sampling.biases.setText(LONG_WORD)
     panel.sampling.show_refusal("bad-grammar", LONG_WORD)
     panel.draft_settings.show_problem(LONG_WORD)
+    panel.picker.show_problem(LONG_WORD)
     qtbot.wait(50)
 
 
@@ -188,18 +188,21 @@ def test_the_panel_fits_in_every_language_and_size(
 
 
 @pytest.mark.parametrize("language", ["en", "de"], indirect=True)
-def test_sliders_of_the_panel_begin_below_each_other(
+def test_sliders_of_the_panel_have_room_for_their_values(
     make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot, language: str
 ) -> None:
     program = make_program(Settings(was_welcomed=True))
     client.finish_load()
     fill(program, client, qtbot)
-    names = [field.label for field in program.window.panel.findChildren(SliderField)]
-    assert len(names) > 9
-    assert [n.text() for n in names if n.sizeHint().width() > px(LABEL_PX)] == []
-    for name in names:
-        name.resize(name.sizeHint())
-        assert name.shown_text == name.text()
+    panel = program.window.panel
+    for tab in ("speed", "chat"):
+        panel.show_tab(tab)
+        qtbot.wait(50)
+        fields = [field for field in panel.findChildren(SliderField) if field.isVisible()]
+        assert len(fields) > 4
+        for field in fields:
+            assert field.label.shown_text == field.label.text()
+            assert field.slider.width() > 240
 
 
 def test_panes_are_as_wide_as_they_were_after_a_narrow_window(
@@ -241,7 +244,7 @@ def test_the_fields_of_the_drafters_follow_their_card_in_the_tab_order(
     program: Program, qtbot: QtBot
 ) -> None:
     card = program.window.panel.draft_settings
-    program.window.panel.open_only(("drafters",))
+    program.window.panel.open_only(("details", "drafters"))
     program.speculation.use(strategy_named("suffix+draft"))
     qtbot.waitUntil(lambda: all(field.isVisible() for field in card.fields.values()))
     card.presets.setFocus()
@@ -264,9 +267,9 @@ def test_a_long_chain_has_several_lines_in_the_list(program: Program) -> None:
     picker = program.window.panel.picker
     program.speculation.use(strategy_named("suffix+draft"))
     program.speculation.use(strategy_named(LONG_CHAIN))
-    picker.chooser.click()
+    picker.menu.chosen.emit("")  # all of them
     rows = {
-        name: picker.menu.list.sizeHintForRow(row) for row, name in enumerate(picker.menu.names())
+        name: picker.menu.list.sizeHintForRow(row) for row, name in enumerate(picker.menu.listed())
     }
     picker.menu.hide()
     assert rows[LONG_CHAIN] >= rows["suffix+ngram-mod+draft"] + 12

@@ -81,8 +81,8 @@ def test_the_dialog_and_the_menu_show_the_same(program: Program, qtbot: QtBot) -
     learns = box(dialog, "Learn across chats")
     assert learns.isChecked()
     learns.click()
-    assert not program.window.panel.learning.switch.isChecked()
-    program.window.panel.learning.switch.click()
+    assert not program.settings.settings.learns_from_chats
+    program.settings.set("learns_from_chats", value=True)
     assert learns.isChecked()
     dialog.accept()
     assert program.settings_controller.dialog is None

@@ -15,7 +15,7 @@ from paceline.engine.draft.base import DrafterInfo, Parameter
 from paceline.engine.draft.lookups.prompt_lookup import PromptLookup
 from paceline.engine.draft.strategy import strategy_named, strategy_text
 from paceline.gui.speculation.strategy_picker import StrategyPicker
-from paceline.gui.state.speculation import USUAL_CHAINS, SpeculationModel, choice_of
+from paceline.gui.state.speculation import GROUPS, USUAL_CHAINS, SpeculationModel, choice_of
 from paceline.messages import LoadPair, ModelParams, StartTurn, Tune
 from paceline.params import TargetHead
 from strategies import strategy
@@ -62,10 +62,21 @@ def picker(model: SpeculationModel, qtbot: QtBot) -> Iterator[StrategyPicker]:
     picker.close()
 
 
-def choose(menu: StrategyMenu, name: str) -> None:
-    """Press Enter on a strategy of the open list."""
-    menu.list.setCurrentRow(menu.names().index(name))
+def choose(menu: StrategyMenu, key: str) -> None:
+    """Press Enter on a strategy of the open list; without one on the way to all."""
+    menu.list.setCurrentRow(menu.listed().index(key))
     menu.list.itemActivated.emit(menu.list.currentItem())
+
+
+def open_all(picker: StrategyPicker) -> None:
+    picker.chooser.click()
+    choose(picker.menu, "")
+    assert picker.menu.isVisible()
+
+
+def words(menu: StrategyMenu, key: str) -> str:
+    item = menu.list.item(menu.listed().index(key))
+    return str(item.data(Qt.ItemDataRole.AccessibleTextRole))
 
 
 # ------------------------------------------------------------------------------------------ groups
@@ -100,36 +111,69 @@ def test_chains_are_offered_as_far_as_their_members_are_there(qapp: object) -> N
 
 
 def test_a_new_drafter_appears_by_itself(picker: StrategyPicker, model: SpeculationModel) -> None:
-    picker.segments["lookup"].click()
-    picker.chooser.click()
-    assert "plugin.trie" in picker.menu.names()
+    open_all(picker)
+    assert "plugin.trie" in picker.menu.listed()
     choose(picker.menu, "plugin.trie")
     assert model.members == (TRIE,)
-    assert picker.segments["lookup"].isChecked()
-    assert picker.chooser.title.text() == "Phrase trie"
+    assert (picker.chooser.title.text(), picker.chooser.kind.text()) == ("Lookups", "Phrase trie")
 
 
-def test_a_group_remembers_what_was_used_of_it(
+def test_the_first_list_has_four_entries_and_more(
+    picker: StrategyPicker, model: SpeculationModel, qtbot: QtBot
+) -> None:
+    picker.chooser.click()
+    menu = picker.menu
+    assert menu.listed() == ["auto", "draft", "suffix", "off", ""]
+    assert not menu.search.isVisible()
+    assert not menu.own.isVisible()
+    for key in ("auto", "draft", "suffix", "off"):
+        assert words(menu, key).endswith(".")
+    choose(menu, "suffix")
+    assert model.current.name == "suffix"
+    assert (picker.chooser.title.text(), picker.chooser.kind.text()) == ("Lookups", "")
+    open_all(picker)
+    every = [choice.name for group in GROUPS for choice in model.choices(group)]
+    assert menu.listed() == every
+    qtbot.keyClicks(menu.search, "phrase trie")
+    assert menu.listed() == ["plugin.trie"]
+    qtbot.keyClick(menu.search, Qt.Key.Key_Return)
+    assert model.members == (TRIE,)
+    assert not menu.isVisible()
+
+
+def test_the_arrow_keys_go_through_the_list_while_a_word_is_typed(
+    picker: StrategyPicker, model: SpeculationModel, qtbot: QtBot
+) -> None:
+    open_all(picker)
+    qtbot.keyClicks(picker.menu.search, "n-gram")
+    found = picker.menu.listed()
+    assert len(found) > 2
+    qtbot.keyClick(picker.menu.search, Qt.Key.Key_Down)
+    qtbot.keyClick(picker.menu.search, Qt.Key.Key_Return)
+    assert model.current.name == found[1]
+
+
+def test_an_entry_remembers_what_was_used_of_it(
     picker: StrategyPicker, model: SpeculationModel
 ) -> None:
     model.choose("ngram-simple")
     model.choose(CHAIN)
-    picker.segments["lookup"].click()
+    picker.chooser.click()
+    assert picker.menu.listed() == ["auto", "draft", "ngram-simple", "off", ""]
+    choose(picker.menu, "ngram-simple")
     assert model.current.name == "ngram-simple"
-    picker.segments["mixed"].click()
-    assert model.current.name == CHAIN
 
 
-@pytest.mark.parametrize("where", ["segment", "chooser"])
 def test_arrow_down_opens_the_list_and_escape_changes_nothing(
-    picker: StrategyPicker, model: SpeculationModel, qtbot: QtBot, where: str
+    picker: StrategyPicker, model: SpeculationModel, qtbot: QtBot
 ) -> None:
     model.choose("prompt-lookup")
-    widget = picker.chooser if where == "chooser" else picker.segments["lookup"]
-    qtbot.keyClick(widget, Qt.Key.Key_Down)
+    qtbot.keyClick(picker.chooser, Qt.Key.Key_Down)
     assert picker.menu.isVisible()
-    assert picker.menu.names() == [c.name for c in model.choices("lookup")]
     qtbot.keyClick(picker.menu, Qt.Key.Key_Escape)
+    assert not picker.menu.isVisible()
+    open_all(picker)
+    qtbot.keyClick(picker.menu.search, Qt.Key.Key_Escape)
     assert not picker.menu.isVisible()
     assert model.current.name == "prompt-lookup"
 
@@ -138,13 +182,11 @@ def test_the_list_tells_title_id_and_use_to_screen_readers(
     picker: StrategyPicker, model: SpeculationModel
 ) -> None:
     model.choose("prompt-lookup")
-    picker.chooser.click()
-    row = picker.menu.names().index("prompt-lookup")
-    words = picker.menu.list.item(row).data(Qt.ItemDataRole.AccessibleTextRole)
+    open_all(picker)
     info = registry.find("prompt-lookup")
-    assert words == f"{info.title} (prompt-lookup). {info.summary}"
-    assert picker.menu.list.currentRow() == row
-    assert picker.chooser.accessibleName() == f"Strategy: {info.title}"
+    assert words(picker.menu, info.id) == f"{info.title} (prompt-lookup). {info.summary}"
+    assert picker.menu.list.currentRow() == picker.menu.listed().index(info.id)
+    assert picker.chooser.accessibleName() == f"Drafts: Lookups {info.title}"
 
 
 @pytest.mark.usefixtures("dressed")
@@ -153,7 +195,7 @@ def test_every_entry_of_the_list_has_room_for_its_text(
 ) -> None:
     model.choose(CHAIN)
     model.set_drafter("")
-    picker.chooser.click()
+    open_all(picker)
     menu = picker.menu
     for row in range(menu.list.count()):
         height = menu.list.sizeHintForRow(row)
@@ -166,38 +208,61 @@ def test_every_entry_of_the_list_has_room_for_its_text(
 # -------------------------------------------------------------------------- without a draft model
 
 
-def test_what_needs_a_draft_model_says_so_and_cannot_be_chosen(
+def test_what_needs_a_draft_model_says_so_and_asks_for_one(
     picker: StrategyPicker, model: SpeculationModel
 ) -> None:
+    wanted = QSignalSpy(picker.draft_wanted)
     model.choose(CHAIN)
-    meaning = picker.segments["draft"].toolTip()
-    assert meaning == "A second, smaller model writes ahead"
     model.set_drafter("")
-    assert not picker.segments["draft"].isEnabled()
-    assert "No draft model is loaded" in picker.segments["draft"].toolTip()
-    assert picker.segments["lookup"].isEnabled()
     picker.chooser.click()
-    item = picker.menu.list.item(picker.menu.names().index("prompt-lookup+draft"))
-    assert not item.flags() & Qt.ItemFlag.ItemIsEnabled
-    assert "No draft model is loaded" in item.data(Qt.ItemDataRole.AccessibleTextRole)
-    picker.menu.list.itemActivated.emit(item)
+    assert "No draft model is loaded" in words(picker.menu, "draft")
+    assert "No draft model" not in words(picker.menu, "suffix")
+    choose(picker.menu, "draft")
     assert model.current.name == CHAIN
+    assert (wanted.count(), wanted.at(0)) == (1, ["draft"])
+    open_all(picker)
+    assert "No draft model is loaded" in words(picker.menu, "prompt-lookup+draft")
+    choose(picker.menu, "prompt-lookup+draft")
+    assert wanted.at(1) == ["prompt-lookup+draft"]
     model.set_drafter("draft")
-    assert picker.segments["draft"].isEnabled()
-    assert picker.segments["draft"].toolTip() == meaning
+    picker.chooser.click()
+    assert "No draft model" not in words(picker.menu, "draft")
+    choose(picker.menu, "draft")
+    assert (model.current.name, wanted.count()) == ("draft", 2)
 
 
-def test_a_group_falls_back_to_what_can_be_used(qtbot: QtBot) -> None:
+@pytest.mark.parametrize("is_chosen", [True, False])
+def test_a_draft_model_that_is_wanted_is_asked_for_and_then_used(
+    program: Program, client: FakeClient, *, is_chosen: bool
+) -> None:
+    """Without a list of models the file chooser opens; loading another pair drops the wish."""
+    actions = program.window.actions_
+    actions.no_draft.trigger()
+    client.finish_load()
+    program.speculation.choose("auto")
+    opened = QSignalSpy(actions.open_draft.triggered)
+    picker = program.window.panel.picker
+    picker.chooser.click()
+    choose(picker.menu, "draft")
+    assert opened.count() == 1
+    assert program.speculation.current.name == "auto"
+    if not is_chosen:
+        program.models.reload()
+        client.finish_load()
+    actions.demo_pair.trigger()
+    client.finish_load()
+    assert (program.speculation.current.name == "draft") is is_chosen
+
+
+def test_an_entry_means_what_can_be_used(qtbot: QtBot) -> None:
     names = ("off", "draft", "prompt-lookup", "ngram-simple")
     model = SpeculationModel([registry.find(name) for name in names])
     picker = StrategyPicker(model)
     qtbot.addWidget(picker)
-    model.choose("ngram-simple+prompt-lookup")
-    model.choose("prompt-lookup+draft")
-    model.choose("off")
     model.set_drafter("")
-    picker.segments["mixed"].click()
-    assert model.current.name == "ngram-simple+prompt-lookup"
+    picker.chooser.click()
+    assert picker.menu.listed() == ["draft", "prompt-lookup", "off", ""]
+    picker.menu.hide()
 
 
 def test_a_head_takes_the_draft_models_part_and_gives_it_back(
@@ -214,7 +279,6 @@ def test_a_head_takes_the_draft_models_part_and_gives_it_back(
     client.finish_load()
     assert client.last(LoadPair).drafting is None
     assert program.speculation.current.name == "ngram-simple+prompt-lookup"
-    assert not program.window.panel.picker.segments["draft"].isEnabled()
     program.window.actions_.demo_pair.trigger()
     client.finish_load()
     assert program.speculation.current.name == CHAIN
@@ -227,7 +291,7 @@ def test_a_chain_is_put_together_in_the_order_of_the_ticks(
     picker: StrategyPicker, model: SpeculationModel
 ) -> None:
     model.choose("prompt-lookup+draft")
-    picker.chooser.click()
+    open_all(picker)
     picker.menu.own.click()
     dialog = picker.chain.dialog
     assert dialog is not None
@@ -244,8 +308,8 @@ def test_a_chain_is_put_together_in_the_order_of_the_ticks(
     dialog.take.click()
     assert model.current.name == "plugin.trie+ngram-simple+draft"
     assert picker.chain.dialog is None
-    picker.chooser.click()
-    assert "plugin.trie+ngram-simple+draft" in picker.menu.names()
+    open_all(picker)
+    assert "plugin.trie+ngram-simple+draft" in picker.menu.listed()
 
 
 def test_a_chain_from_elsewhere_shows_and_comes_back(model: SpeculationModel) -> None:
@@ -292,6 +356,7 @@ def test_every_drafter_of_a_chain_has_its_section(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
     program.speculation.choose(CHAIN)
+    program.window.panel.open_only(("details",))
     settings = program.window.panel.draft_settings
     chain = ["N-gram, simple", "Prompt lookup", "Draft model"]
     qtbot.waitUntil(lambda: _titles_in(settings, chain) == chain)

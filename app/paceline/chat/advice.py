@@ -9,9 +9,7 @@ noise is changed back for noise.
 
 An advised strategy keeps all settings but those that the advice changes.
 
-Beside the replies, what Auto measures says two things about the loaded pair (`pair_advice`), and
-there is a strategy to start with for each kind of work (`recommendations`; sources:
-`docs/speculative.md` of llama.cpp, and how each lookup works).
+Beside the replies, what Auto measures says two things about the loaded pair (`pair_advice`).
 """
 
 from __future__ import annotations
@@ -396,93 +394,4 @@ def _cannot_pay(two: float, four: float, frees: int, *, is_cached: bool) -> Advi
         ),
         reason,
         frees_bytes=frees,
-    )
-
-
-# --------------------------------------------------------------------------------- by kinds of work
-
-UseCase = Literal["general", "editing", "structured", "long", "reasoning", "memory"]
-
-
-@dataclass(frozen=True, slots=True)
-class UseCaseStrategy:
-    """The strategy to start with for one kind of work.
-
-    Attributes:
-        use_case: The kind of work.
-        title: The same in words.
-        reason: A sentence that teaches why.
-        strategy: The strategy.
-    """
-
-    use_case: UseCase
-    title: Sentence
-    reason: Sentence
-    strategy: Strategy
-
-
-def recommendations(model: str) -> tuple[UseCaseStrategy, ...]:
-    """Return the strategies to start with.
-
-    Args:
-        model: What is loaded to draft, as `needs_of` says it; empty: nothing.
-    """
-
-    def by(lookup: str, **settings: float) -> Strategy:
-        """Look up first, and draft with the model where nothing is found."""
-        lookups = ((lookup, tuple(settings.items())),)
-        return Strategy((*lookups, (model, ())) if model else lookups)
-
-    return (
-        UseCaseStrategy(
-            "general",
-            sentence("General chat"),
-            sentence(
-                "What pays is different in every reply. Auto measures it at every step, takes "
-                "drafts where they pay and decodes plainly where they do not."
-            ),
-            Strategy.of("auto"),
-        ),
-        UseCaseStrategy(
-            "editing",
-            sentence("Editing code or text"),
-            sentence(
-                "Most of the reply stands in your message already: long pieces are copied from "
-                "there, many tokens per step."
-            ),
-            by("suffix"),
-        ),
-        UseCaseStrategy(
-            "structured",
-            sentence("Structured output"),
-            sentence(
-                "JSON, tables and logs repeat the same keys with other values: keys are looked up, "
-                "and what a schema forces costs nothing at all."
-            ),
-            by("ngram-map-k4v", n=8, m=8, min_hits=2),
-        ),
-        UseCaseStrategy(
-            "long",
-            sentence("Long sessions"),
-            sentence(
-                "One pool of constant size holds the whole chat and stays fast however long the "
-                "chat gets."
-            ),
-            by("ngram-mod"),
-        ),
-        UseCaseStrategy(
-            "reasoning",
-            sentence("Reasoning models"),
-            sentence(
-                "What was thought is said once more in the answer, so long matches are worth "
-                "waiting for."
-            ),
-            by("ngram-mod", n_min=16),
-        ),
-        UseCaseStrategy(
-            "memory",
-            sentence("Little memory"),
-            sentence("Copies from the prompt alone: no second model and next to no memory."),
-            Strategy.of("prompt-lookup"),
-        ),
     )

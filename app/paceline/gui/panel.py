@@ -1,7 +1,7 @@
 """The right pane: how fast replies are written, and how the chat's replies are drawn.
 
-Two tabs: Speed has strategy, figures and plot, Chat has what belongs to the chat. What is
-advised stands below both at the foot, and only appears while no mouse points at the panel: nothing
+Two tabs: Speed has the figures, the plot and the strategy, with all else folded below, Chat has
+what belongs to the chat. What is advised only appears while no mouse points at the panel: nothing
 that is about to be clicked moves.
 
 `PanelController` stands between the pane, the running reply and the engine.
@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QScrollArea, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QScrollArea, QTabWidget, QWidget
 
 from paceline.chat.advice import MOST, Advice, advise, pair_advice
 from paceline.chat.pair import PairState
@@ -22,9 +22,10 @@ from paceline.chat.reply import Reply
 from paceline.gui.context import AppContext
 from paceline.gui.kit.card import FoldSection
 from paceline.gui.kit.dialogs import scrolling
-from paceline.gui.kit.layouts import column_of, styled
+from paceline.gui.kit.layouts import column_of, fill, styled
 from paceline.gui.kit.notices import Action
 from paceline.gui.kit.sentences import said
+from paceline.gui.look.scale import GAP
 from paceline.gui.look.style import PANEL
 from paceline.gui.models.load_failures import RELOAD
 from paceline.gui.plot.bars import TimeBar
@@ -34,7 +35,6 @@ from paceline.gui.sampling.prompting import REFUSALS as TEMPLATE_CODES
 from paceline.gui.sampling.prompting import TEMPLATE
 from paceline.gui.sampling.sampling_settings import REFUSALS, SamplingSettings
 from paceline.gui.speculation.draft_settings import DraftSettings
-from paceline.gui.speculation.learning import LearningCard
 from paceline.gui.speculation.reply_cards import AdviceLine, DrafterCard, HeadlineCard
 from paceline.gui.speculation.strategy_picker import StrategyPicker
 from paceline.gui.speculation.why_card import WhyCard
@@ -42,6 +42,7 @@ from paceline.gui.state.figures import drafter_rows
 from paceline.gui.state.live import LiveFigures
 from paceline.gui.state.speculation import SpeculationModel
 from paceline.messages import EngineDied, Strategy, TuneApplied, TuneRejected
+from paceline.params import drafter_of
 from paceline.settings import PanelTab
 
 MIN_WIDTH = 346
@@ -66,6 +67,7 @@ class SpeculationPanel(QWidget):
         self.setMinimumWidth(MIN_WIDTH)
         self._figures = figures
         self._speculation = speculation
+        self._problem = ""
         self.picker = StrategyPicker(speculation)
         self.headline = HeadlineCard()
         self.why = WhyCard(figures.sources)
@@ -74,16 +76,17 @@ class SpeculationPanel(QWidget):
         self.drafters = DrafterCard()
         self.time_bar = TimeBar()
         self.draft_settings = DraftSettings(speculation)
-        self.learning = LearningCard()
         self.sampling = SamplingSettings()
+        self.details = FoldSection()
+        self.details.set_title(self.tr("Tune and details"))
+        self.details.body.setSpacing(GAP)
+        fill(self.details.body, self.draft_settings, self.why, self.drafters, self.time_bar)
         self._sections: dict[str, FoldSection | DrafterCard] = {
+            "details": self.details,
             "why": self.why,
             "drafters": self.drafters,
         }
-        speed = _page(
-            self.picker, self.headline, self.plot, self.draft_settings, self.why, self.drafters,
-            self.time_bar, self.learning,
-        )  # fmt: skip
+        speed = _page(self.headline, self.plot, self.picker, self.advice, self.details)
         self._pages = {"speed": speed, "chat": _page(self.sampling)}
         self.tabs = QTabWidget()
         self.tabs.tabBar().setDrawBase(False)
@@ -92,14 +95,13 @@ class SpeculationPanel(QWidget):
             ("chat", self.tr("Chat"), self.tr("What this chat's replies are told and allowed")),
         ):
             self.tabs.setTabToolTip(self.tabs.addTab(self._pages[name], title), what)
-        foot = QVBoxLayout()  # takes no room while there is no advice
-        foot.setContentsMargins(14, 0, 26, 12)  # as wide as cards beside a scroll bar
-        foot.addWidget(self.advice)
-        column_of((self.tabs, 1), foot, on=self, margins=(1, 0, 0, 0), spacing=0)
+        column_of(self.tabs, on=self, margins=(1, 0, 0, 0), spacing=0)
         for section in self._sections.values():
             section.toggled.connect(self.view_changed)
+        self.details.toggled.connect(self._place_problem)
         self.tabs.currentChanged.connect(self.view_changed)
         speculation.strategy_changed.connect(self._show_why)
+        speculation.refused.connect(self.show_problem)
         figures.refreshed.connect(self.refresh)
         figures.moved.connect(self._draw_plot)
         self.refresh()
@@ -123,6 +125,18 @@ class SpeculationPanel(QWidget):
         wanted = set(names)
         for name, section in self._sections.items():
             section.toggle.setChecked(name in wanted)
+
+    def show_problem(self, text: str) -> None:
+        """Say why strategy or settings are not taken; empty: all is well."""
+        self._problem = text
+        self._place_problem()
+
+    @Slot()
+    def _place_problem(self) -> None:
+        """Say it below the settings, where no slider moves by that, or where they are folded."""
+        is_open = self.details.toggle.isChecked()
+        self.draft_settings.show_problem(self._problem if is_open else "")
+        self.picker.show_problem("" if is_open else self._problem)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Draw what was skipped while the panel was hidden."""
@@ -246,8 +260,9 @@ class PanelController(QObject):
         panel.sampling.changed.connect(self._on_sampling_changed)
         panel.sampling.shown.connect(self._on_sampling_changed)
         panel.view_changed.connect(self.settings_changed)
-        self._choose_models = context.actions.choose_models.trigger
-        self._edit_template = context.actions.chat_template.trigger
+        self._actions = context.actions
+        self._wish = ""
+        panel.picker.draft_wanted.connect(self._on_draft_wanted)
         panel.advice.applied.connect(self._on_advice)
         panel.advice.free_wanted.connect(context.actions.no_draft.trigger)
         pair.changed.connect(self._on_pair_changed)
@@ -270,6 +285,13 @@ class PanelController(QObject):
     def _on_tune(self) -> None:
         self._session.tune(self._speculation.strategy)
 
+    @Slot(str)
+    def _on_draft_wanted(self, name: str) -> None:
+        """Let a draft model be chosen; the strategy is chosen when one is being loaded."""
+        self._wish = name
+        actions = self._actions
+        (actions.choose_draft if actions.choose_draft.isVisible() else actions.open_draft).trigger()
+
     @Slot()
     def _on_sampling_changed(self) -> None:
         self._notifications.settled.emit(SAMPLING)
@@ -285,7 +307,7 @@ class PanelController(QObject):
     def _on_tuned(self, _reply: Reply, answer: TuneApplied | TuneRejected) -> None:
         if isinstance(answer, TuneRejected):
             why = said(answer.message, answer.hint)
-            self._panel.draft_settings.show_problem(self.tr("Not for this reply: {}").format(why))
+            self._panel.show_problem(self.tr("Not for this reply: {}").format(why))
         else:
             self._check_models()
 
@@ -303,10 +325,10 @@ class PanelController(QObject):
             self._panel.show_tab("chat")
         elif error.code in LOOKUP_CACHE_CODES:
             topic = LOOKUP_CACHE
-            action = Action(self.tr("Choose models…"), self._choose_models)
+            action = Action(self.tr("Choose models…"), self._actions.choose_models.trigger)
         elif error.code in TEMPLATE_CODES:
             topic = TEMPLATE
-            action = Action(self.tr("Chat template…"), self._edit_template)
+            action = Action(self.tr("Chat template…"), self._actions.chat_template.trigger)
         elif error.code == TOO_LONG:
             topic = SAMPLING
         else:
@@ -352,6 +374,10 @@ class PanelController(QObject):
     def _on_pair_changed(self, state: PairState) -> None:
         self._speculation.set_drafter(state.drafter if state.status == "ready" else None)
         if state.status == "loading":
+            wish, self._wish = self._wish, ""
+            drafter = drafter_of(state.pair.drafting) if state.pair is not None else ""
+            if wish and self._speculation.needs(wish) == drafter:
+                self._speculation.choose(wish)
             self._panel.advice.forget_pair()
             self._notifications.settled.emit(LOOKUP_CACHE)
         if state.status == "ready":
@@ -362,13 +388,13 @@ class PanelController(QObject):
     def _check_models(self) -> None:
         """Show what is wrong with the chosen strategy, without waiting for a reply."""
         if not self._show_obstacle():
-            self._panel.draft_settings.show_problem(self._speculation.problem)
+            self._panel.show_problem(self._speculation.problem)
 
     def _show_obstacle(self) -> bool:
         """Show that the chosen strategy lacks its draft model; return whether it does."""
         obstacle = self._speculation.obstacle(self._speculation.current.name)
         if obstacle:
-            self._panel.draft_settings.show_problem(obstacle)
+            self._panel.show_problem(obstacle)
         return bool(obstacle)
 
     @Slot(object)

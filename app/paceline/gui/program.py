@@ -58,7 +58,6 @@ from paceline.gui.settings.controller import Appearance, SettingsController
 from paceline.gui.settings.forms import SettingsPage
 from paceline.gui.speculation.draft_settings import DraftPresetsController
 from paceline.gui.speculation.learning import LearningController
-from paceline.gui.speculation.strategy_helper import StrategyAdvisor
 from paceline.gui.state.chat_signals import ChatSignals
 from paceline.gui.state.current_devices import CurrentDevices
 from paceline.gui.state.drafts import Drafts
@@ -185,7 +184,7 @@ class Program(QObject):
         self.session.set_listener(None)
         self.loader.set_listener(None)
         for owner_of_dialogs in (
-            self.runs, self.versions, self.sampling, self.draft_presets, self.advisor,
+            self.runs, self.versions, self.sampling, self.draft_presets,
             self.settings_controller, self.help, self.prompting, self.requests,
         ):  # fmt: skip
             owner_of_dialogs.close()
@@ -349,7 +348,6 @@ class Program(QObject):
         self.draft_presets = DraftPresetsController(
             context, button=panel.draft_settings.presets, parent=self
         )
-        self.advisor = StrategyAdvisor(context, parent=self)
         self.window.chat_pane.composer.set_settings_widgets(
             self.sampling.foot_button, self.sampling.badge
         )
@@ -393,7 +391,6 @@ class Program(QObject):
             ("wraps_code", window.actions_.wrap_code),
             ("hub_offline", window.actions_.offline),
             ("serves", window.actions_.serve),
-            ("learns_from_chats", window.panel.learning.switch),
             ("cuts_long_chats", window.panel.sampling.cuts),
         ):
             store.setting(name).bind(switch)
@@ -430,12 +427,11 @@ class Program(QObject):
 
     def _connect(self) -> None:
         """Connect features that do not know each other."""
-        window, pane, panel = self.window, self.window.chat_pane, self.window.panel
+        window, pane = self.window, self.window.chat_pane
         self.models.connect_to(window.models_menu, window.drop_zones)
         self.panel.reload_wanted.connect(self.models.reload)
         self.panel.obstacle_changed.connect(pane.composer.set_obstacle)
         self.panel.question_returned.connect(pane.composer.return_message)
-        panel.picker.help_button.clicked.connect(self.advisor.open)
         self.notices.posted.connect(pane.errors.show_notice)
         self.notices.settled.connect(pane.errors.settle)
         self.storage.told.connect(self.conversations.look_again)

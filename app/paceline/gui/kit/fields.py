@@ -31,7 +31,7 @@ from PySide6.QtWidgets import (
 
 from paceline.errors import UserError
 from paceline.gui.kit.labels import YieldingLabel
-from paceline.gui.kit.layouts import grid_of, row_of, styled
+from paceline.gui.kit.layouts import column_of, grid_of, row_of, styled
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local
 from paceline.gui.look.current import look
@@ -396,15 +396,9 @@ class SliderField(QWidget):
         for widget in (self, self.label, self.slider, self.field):
             widget.setToolTip(explanation)
         self.slider.setAccessibleName(title)
-        row_of(
-            self.label,
-            (self.slider, 1),
-            self.put_back_button,
-            self.field,
-            on=self,
-            margins=0,
-            spacing=6,
-        )
+        # The slider has a line of its own: 64 values need more than what names leave beside them.
+        head = row_of((self.label, 1), self.put_back_button, self.field, spacing=6)
+        column_of(head, self.slider, on=self, margins=0, spacing=0)
         room = self.put_back_button.sizePolicy()
         room.setRetainSizeWhenHidden(True)
         self.put_back_button.setSizePolicy(room)
@@ -416,7 +410,6 @@ class SliderField(QWidget):
 
     @Slot()
     def _fit(self) -> None:
-        self.label.setMinimumWidth(px(LABEL_PX))
         self.field.setFixedWidth(px(_FIELD_PX))
         self.put_back_button.setFixedWidth(px(_PUT_BACK_PX))
 

@@ -199,7 +199,7 @@ class ParameterField(SliderField):
         self._usual = parameter.default
         self.automatic: YieldingCheckBox | None = None
         if parameter.can_be_auto:
-            check = self.automatic = YieldingCheckBox(self.tr("automatic: as long as it pays"))
+            check = self.automatic = YieldingCheckBox(self.tr("Automatic: as long as it pays"))
             check.setToolTip(
                 self.tr(
                     "Auto decides at every step how many tokens are drafted, by what steps cost "
@@ -225,6 +225,7 @@ class ParameterField(SliderField):
             self._usual = value  # what it goes back to
         self.show_value(self._usual)
         self.setEnabled(not is_automatic)
+        self.field.setVisible(not is_automatic)  # a number would be read as a limit
 
     def set_owner(self, title: str) -> None:
         """Name the drafter to screen readers: several of a chain may have such a setting."""
@@ -260,7 +261,6 @@ class DraftSettings(Card):
         fill(self.body, self._rows, self.problem)
         self._reset.clicked.connect(model.reset)
         model.drafter_changed.connect(self._rebuild)
-        model.refused.connect(self.show_problem)
         self._rebuild()
 
     def _make_presets(self) -> QToolButton:

@@ -1,4 +1,4 @@
-"""Learning from stored chats in the window: the switch, the word about it, the last figures."""
+"""Learning from stored chats in the window: its limit, the word about it, the last figures."""
 
 from __future__ import annotations
 
@@ -13,30 +13,11 @@ from paceline.chat.reply import Reply
 from paceline.engine.draft.strategy import short_text
 from paceline.files import delete_folder
 from paceline.gui.context import AppContext
-from paceline.gui.kit.card import Card
-from paceline.gui.kit.labels import YieldingCheckBox
 from paceline.gui.kit.notices import Action
 from paceline.paths import Paths
 from paceline.settings import left_learning_off
 
 _log = logging.getLogger(__name__)
-
-
-class LearningCard(Card):
-    """A switch."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setAccessibleName(self.tr("Learning"))
-        self.switch = YieldingCheckBox(self.tr("Learn across chats"))
-        self.switch.setToolTip(
-            self.tr(
-                "On: drafts are also looked up in your stored chats, for faster replies. Private "
-                "and deleted chats are left out, and nothing leaves the computer.\n"
-                "Off: they are looked up in the present chat alone."
-            )
-        )
-        self.body.addWidget(self.switch)
 
 
 class LearningController(QObject):

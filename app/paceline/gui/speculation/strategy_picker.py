@@ -1,6 +1,8 @@
-"""The choice of the strategy: a segment per group, and below it what of the group is in force.
+"""The choice of the strategy: one row that says what drafts, and the lists that it opens.
 
-In a chain ticked lookups are asked in the order of the ticks, the model last.
+The first list has four entries, each with what it does and why it cannot be used now. Its last one
+leads to all strategies, which can be searched, and to a dialog that puts chains together: in a
+chain ticked lookups are asked in the order of the ticks, the model last.
 """
 
 from __future__ import annotations
@@ -8,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter, QPalette
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
     QFrame,
+    QLineEdit,
     QListWidget,
     QListWidgetItem,
     QPushButton,
@@ -22,13 +25,11 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QToolButton,
     QWidget,
 )
 
 from paceline.gui.kit.dialogs import DialogOwner, deciding_box, scrolling, within_screen
-from paceline.gui.kit.fields import Segments
-from paceline.gui.kit.labels import text_label
+from paceline.gui.kit.labels import say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import IconLabel, column_of, fill, row_of, styled
 from paceline.gui.kit.row_painting import show_rows
 from paceline.gui.kit.rows import Index
@@ -37,6 +38,8 @@ from paceline.gui.look.scale import px
 from paceline.gui.look.theme import mono_font, ui_font
 from paceline.gui.state.speculation import (
     GROUPS,
+    HEADS,
+    USUAL_LOOKUP,
     Choice,
     Group,
     SpeculationModel,
@@ -46,7 +49,7 @@ from paceline.gui.state.speculation import (
 
 WIDTH_PX = 400
 MAX_HEIGHT_PX = 460
-_NAME, _SUMMARY, _OBSTACLE, _IS_CHOSEN = (Qt.ItemDataRole.UserRole + i for i in range(4))
+_KEY, _NAME, _SUMMARY, _OBSTACLE, _IS_CHOSEN = (Qt.ItemDataRole.UserRole + i for i in range(5))
 _PADDING, _GAP, _MARK_PX = 8, 2, 20
 _TEXT_PX = WIDTH_PX - _MARK_PX - 2 * _PADDING - 24
 """Width of the text; leaves room for frame and scroll bar."""
@@ -68,8 +71,6 @@ def _texts(index: Index) -> Iterator[_Text]:
     Obstacles are why it cannot be used now.
     """
     roles = QPalette.ColorRole
-    is_enabled = bool(index.flags() & Qt.ItemFlag.ItemIsEnabled)
-    muted = roles.Dark if is_enabled else roles.PlaceholderText
     title, name = str(index.data()), str(index.data(_NAME))
     title_font, name_font, font = ui_font(13, QFont.Weight.DemiBold), mono_font(11), ui_font(12)
     title_metrics, name_metrics = QFontMetrics(title_font), QFontMetrics(name_font)
@@ -78,19 +79,19 @@ def _texts(index: Index) -> Iterator[_Text]:
     if index.data(_IS_CHOSEN):
         mark = QRect(_PADDING, _PADDING, _MARK_PX, place.height())
         yield _Text(mark, "✓", title_font, roles.Accent)
-    yield _Text(place, title, title_font, roles.Text if is_enabled else roles.PlaceholderText)
+    yield _Text(place, title, title_font, roles.Text)
     name_px = name_metrics.horizontalAdvance(name)
     below = place.bottom() + 1 + _GAP
     if title_metrics.horizontalAdvance(title) + name_px + 16 > _TEXT_PX:
         shown = name_metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, _TEXT_PX)
         own_line = QRect(place.left(), below, _TEXT_PX, name_metrics.height())
-        yield _Text(own_line, shown, name_font, muted)
+        yield _Text(own_line, shown, name_font, roles.Dark)
         below += own_line.height()
     else:
         on_base = _PADDING + title_metrics.ascent() - name_metrics.ascent()
         behind = QRect(place.right() - name_px, on_base, name_px + _PADDING, name_metrics.height())
-        yield _Text(behind, name, name_font, muted)
-    for role, colour in ((_SUMMARY, muted), (_OBSTACLE, roles.Dark)):
+        yield _Text(behind, name, name_font, roles.Dark)
+    for role, colour in ((_SUMMARY, roles.Dark), (_OBSTACLE, roles.Text)):
         words = str(index.data(role))
         lines = QRect(place.left(), below, _TEXT_PX, 10_000)
         lines.setHeight(QFontMetrics(font).boundingRect(lines, _WRAP, words).height())
@@ -121,11 +122,35 @@ class _Delegate(QStyledItemDelegate):
         painter.restore()
 
 
+class Offer(NamedTuple):
+    """A row of the list.
+
+    Attributes:
+        key: The strategy that it means; empty: all strategies are to be listed.
+        title: Its name in words.
+        summary: A sentence on what it does.
+        name: Its id, where that is shown.
+        obstacle: Why it cannot be used now; empty: it can.
+    """
+
+    key: str
+    title: str
+    summary: str
+    name: str = ""
+    obstacle: str = ""
+
+
+_LIST_KEYS = (
+    Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown,
+    Qt.Key.Key_Return, Qt.Key.Key_Enter,
+)  # fmt: skip
+
+
 class StrategyMenu(QFrame):
     """Opens below a widget; Enter or a click chooses, Esc leaves all as it was."""
 
     chosen = Signal(str)
-    """Name of a strategy"""
+    """`Offer.key` of what was chosen"""
     own_wanted = Signal()
     """The user wants to put a chain together"""
 
@@ -133,6 +158,11 @@ class StrategyMenu(QFrame):
         super().__init__(parent, Qt.WindowType.Popup)
         self.setProperty("kind", "card")
         self.setObjectName("strategy_menu")
+        self.search = styled(QLineEdit(), kind="search")
+        self.search.setPlaceholderText(self.tr("Find a strategy"))
+        self.search.setAccessibleName(self.search.placeholderText())
+        self.search.textChanged.connect(self._on_searched)
+        self.search.installEventFilter(self)
         self.list = styled(QListWidget(), kind="menu")
         show_rows(self.list, _Delegate(self.list))
         self.list.setAccessibleName(self.tr("Strategies"))
@@ -141,35 +171,37 @@ class StrategyMenu(QFrame):
         self.list.itemActivated.connect(self._on_item)
         self.own = styled(QPushButton(self.tr("Put one together…")), kind="quiet")
         self.own.clicked.connect(self._on_own)
-        column_of(self.list, self.own, on=self, margins=4, spacing=4)
+        column_of(self.search, self.list, self.own, on=self, margins=4, spacing=4)
 
-    def show_choices(
-        self, choices: Sequence[tuple[Choice, str]], chosen: str, *, offers_own: bool
-    ) -> None:
-        """List these strategies, each with the reason why it cannot be used now, or ""."""
+    def show_offers(self, offers: Sequence[Offer], chosen: str, *, is_all: bool) -> None:
+        """List these; with a search and the way to own chains where they are all that there are."""
+        self.search.clear()
         self.list.clear()
-        for choice, obstacle in choices:
-            item = QListWidgetItem(choice.title)
-            item.setData(_NAME, choice.name)
-            item.setData(_SUMMARY, choice.summary)
-            item.setData(_OBSTACLE, obstacle)
-            item.setData(_IS_CHOSEN, choice.name == chosen)
-            words = f"{choice.title} ({choice.name}). {choice.summary} {obstacle}".strip()
+        for offer in offers:
+            item = QListWidgetItem(offer.title)
+            is_chosen = offer.key == chosen
+            for role, value in zip(
+                (_KEY, _NAME, _SUMMARY, _OBSTACLE, _IS_CHOSEN),
+                (offer.key, offer.name, offer.summary, offer.obstacle, is_chosen),
+                strict=True,
+            ):
+                item.setData(role, value)
+            named = f"{offer.title} ({offer.name})" if offer.name else offer.title
+            words = f"{named}. {offer.summary} {offer.obstacle}".strip()
             item.setData(Qt.ItemDataRole.AccessibleTextRole, words)
-            if obstacle:
-                item.setFlags(Qt.ItemFlag.NoItemFlags)
             self.list.addItem(item)
-            if choice.name == chosen:
+            if is_chosen:
                 self.list.setCurrentItem(item)
-        self.own.setVisible(offers_own)
+        self.search.setVisible(is_all)
+        self.own.setVisible(is_all)
 
     def open_below(self, widget: QWidget) -> None:
         """Show the list under a widget, or above it where there is no room."""
         rows = sum(self.list.sizeHintForRow(row) for row in range(self.list.count()))
         height = min(rows + 4, MAX_HEIGHT_PX)
         self.list.setFixedHeight(height)
-        if not self.own.isHidden():
-            height += self.own.sizeHint().height() + 4
+        for other in (self.search, self.own):
+            height += 0 if other.isHidden() else other.sizeHint().height() + 4
         self.setFixedSize(WIDTH_PX, height + 8)
         screen = widget.screen().availableGeometry()
         place = widget.mapToGlobal(QPoint(widget.width() - WIDTH_PX, widget.height() + 4))
@@ -178,19 +210,38 @@ class StrategyMenu(QFrame):
         place.setX(max(place.x(), screen.left()))
         self.move(place)
         self.show()
-        self.list.setFocus()
+        (self.list if self.search.isHidden() else self.search).setFocus()
 
-    def names(self) -> list[str]:
-        """The strategies that are listed."""
-        return [str(self.list.item(row).data(_NAME)) for row in range(self.list.count())]
+    def listed(self) -> list[str]:
+        """The strategies that are listed, without those that the search hides."""
+        items = (self.list.item(row) for row in range(self.list.count()))
+        return [str(item.data(_KEY)) for item in items if not item.isHidden()]
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Hand the keys of the list to the list while a word is typed."""
+        is_press = watched is self.search and event.type() == QEvent.Type.KeyPress
+        if is_press and isinstance(event, QKeyEvent) and event.key() in _LIST_KEYS:
+            QCoreApplication.sendEvent(self.list, event)
+            return True
+        return super().eventFilter(watched, event)
+
+    @Slot(str)
+    def _on_searched(self, text: str) -> None:
+        words = text.casefold().split()
+        found = []
+        for row in range(self.list.count()):
+            item = self.list.item(row)
+            told = str(item.data(Qt.ItemDataRole.AccessibleTextRole)).casefold()
+            item.setHidden(not all(word in told for word in words))
+            found += [] if item.isHidden() else [item]
+        if found and words:
+            self.list.setCurrentItem(found[0])
 
     @Slot(QListWidgetItem)
     def _on_item(self, item: QListWidgetItem) -> None:
-        # A click may also count as an activation.
-        if not self.isVisible() or not item.flags() & Qt.ItemFlag.ItemIsEnabled:
-            return
-        self.hide()
-        self.chosen.emit(str(item.data(_NAME)))
+        if self.isVisible():  # a click may also count as an activation
+            self.hide()
+            self.chosen.emit(str(item.data(_KEY)))
 
     @Slot()
     def _on_own(self) -> None:
@@ -204,7 +255,7 @@ _UNBROKEN_HYPHEN = "\u2011"
 
 
 class _Chooser(QPushButton):
-    """Shows the chosen strategy by title and id; a click opens the list of its group."""
+    """Shows what drafts, and the kind of a lookup beside it; a click opens the list."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -212,20 +263,19 @@ class _Chooser(QPushButton):
         # The layout within makes the button as high as all lines of the title.
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.title = text_label("", "", wraps=True, plain=True)
-        self.name = text_label()
+        self.kind = text_label()
         self.arrow = IconLabel(look.icon("chevron-down"), _ARROW_PX)
-        row_of((self.title, 1), self.name, self.arrow, on=self, margins=(12, 8, 12, 8), spacing=8)
-        for label in (self.title, self.name, self.arrow):
+        row_of((self.title, 1), self.kind, self.arrow, on=self, margins=(12, 8, 12, 8), spacing=8)
+        for label in (self.title, self.kind, self.arrow):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 
-    def show_choice(self, choice: Choice) -> None:
-        """Show a strategy; the id of a chain is what its title says already."""
+    def show_choice(self, title: str, kind: str, choice: Choice) -> None:
+        """Show a strategy."""
         # A line never ends within “N-gram”.
-        self.title.setText(choice.title.replace("-", _UNBROKEN_HYPHEN))
-        self.name.setText("" if choice.group == "mixed" else choice.name)
-        self.name.setVisible(bool(self.name.text()))
+        self.title.setText(title.replace("-", _UNBROKEN_HYPHEN))
+        say(self.kind, kind)
         self.setToolTip(f"{choice.title} ({choice.name})\n{choice.summary}")
-        self.setAccessibleName(self.tr("Strategy: {}").format(choice.title))
+        self.setAccessibleName(self.tr("Drafts: {}").format(f"{title} {kind}".strip()))
         self.setAccessibleDescription(choice.summary)
 
     def sizeHint(self) -> QSize:
@@ -236,96 +286,108 @@ class _Chooser(QPushButton):
 
 
 class StrategyPicker(QWidget):
-    """Segments choose what was used last of their group; the field below offers all of it."""
+    """A row with the chosen strategy, and why it cannot be used now."""
+
+    draft_wanted = Signal(str)
+    """A strategy was chosen whose draft model is not loaded"""
 
     def __init__(self, model: SpeculationModel) -> None:
         super().__init__()
         self.setAccessibleName(self.tr("Strategy"))
         self._model = model
-        titles: dict[Group, tuple[str, str]] = {
-            "auto": (self.tr("Auto"), self.tr("Measures and decides at every step what pays")),
-            "draft": (self.tr("Draft"), self.tr("A second, smaller model writes ahead")),
-            "lookup": (self.tr("Lookup"), self.tr("Copies from what was written before")),
-            "mixed": (self.tr("Mixed"), self.tr("Lookups first, then the draft model")),
-            "off": (self.tr("Off"), self.tr("Plain decoding: one token per step")),
-        }
-        frame = Segments([(group, *titles[group]) for group in GROUPS])
-        frame.setAccessibleName(self.tr("Kind of strategy"))
-        self.segments = frame.buttons
-        self._meanings = {group: meaning for group, (_, meaning) in titles.items()}
-        for button in self.segments.values():
-            button.installEventFilter(self)
+        self._offered: tuple[tuple[Group, str, str], ...] = (
+            ("auto", self.tr("Auto"), self.tr(
+                "Measures at every step what pays, drafts where it does, and writes plainly where "
+                "it does not."
+            )),
+            ("draft", self.tr("Draft model"), self.tr(
+                "A second, smaller model writes ahead: pays with large models, for any text."
+            )),
+            ("lookup", self.tr("Lookups"), self.tr(
+                "Copies what was written before; no second model. Pays for edits, code, JSON and "
+                "quotes."
+            )),
+            ("off", self.tr("Off"), self.tr("No drafts: one token in each step.")),
+        )  # fmt: skip
         self.chooser = _Chooser()
         self.chooser.clicked.connect(self._on_open)
         self.chooser.installEventFilter(self)
-        self.help_button = styled(QToolButton(), kind="link")
-        self.help_button.setText(self.tr("Which strategy?"))
-        self.help_button.setToolTip(self.tr("Find the strategy for your kind of work"))
-        self.help_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.problem = text_label("", "danger", wraps=True)
+        self.problem.hide()
         self.menu = StrategyMenu(self)
-        self.menu.chosen.connect(model.choose)
+        self.menu.chosen.connect(self._on_chosen)
         self.menu.own_wanted.connect(self._on_own)
         self.chain = DialogOwner[ChainDialog](self)
         """The dialog that puts a chain together, while it is open"""
-        column_of(
-            frame,
-            self.chooser,
-            (self.help_button, 0, Qt.AlignmentFlag.AlignRight),
-            on=self,
-            margins=0,
-            spacing=8,
-        )
-        frame.chosen.connect(self._on_segment)
+        label = text_label(self.tr("Drafts"), "title")
+        label.setBuddy(self.chooser)
+        row = row_of(label, (self.chooser, 1), spacing=12)
+        column_of(row, self.problem, on=self, margins=0, spacing=6)
         model.drafter_changed.connect(self._show_chosen)
         model.choices_changed.connect(self._show_chosen)
         self._show_chosen()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Arrow down opens the list, on the segments as on the field below them."""
+        """Arrow down opens the list."""
         is_press = event.type() == QEvent.Type.KeyPress
         if is_press and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Down:
             self._on_open()
             return True
         return super().eventFilter(watched, event)
 
-    def _explain(self, group: Group, button: QToolButton) -> None:
-        """Switch a group off that nothing of can be used now, and say why."""
-        obstacles = [self._model.obstacle(choice.name) for choice in self._model.choices(group)]
-        is_usable = not all(obstacles) and bool(obstacles)
-        button.setEnabled(is_usable or group == self._model.group)
-        words = self._meanings[group]
-        if not obstacles:
-            words = self.tr("There is no such strategy here.")
-        elif not is_usable:
-            words = obstacles[0]
-        button.setToolTip(words)
+    def show_problem(self, text: str) -> None:
+        """Say why the strategy cannot be used now; empty: it can."""
+        say(self.problem, with_soft_breaks(text))
 
     @Slot()
     def _show_chosen(self) -> None:
+        """Show the word of the first list; of a lookup that is not the usual one its kind, too."""
         chosen = self._model.current
-        for group in GROUPS:
-            button = self.segments[group]
-            self._explain(group, button)
-            button.setChecked(group == chosen.group)
-        self.chooser.show_choice(chosen)
+        title, kind = chosen.title, ""
+        if chosen.group == "lookup":
+            title = next(name for group, name, _ in self._offered if group == "lookup")
+            kind = chosen.title if chosen.name != USUAL_LOOKUP else ""
+        self.chooser.show_choice(title, kind, chosen)
 
-    @Slot(str)
-    def _on_segment(self, group: Group) -> None:
-        """Choose what the group means; what cannot be used now gives way to what can."""
+    def _offers(self) -> Iterator[Offer]:
+        """Give the four, each meaning what was used last of its group, or what can be used."""
         model = self._model
-        names = [model.usual(group), *(choice.name for choice in model.choices(group))]
-        usable = [name for name in names if name and not model.obstacle(name)]
-        if usable:
-            model.choose(usable[0])
-        self._show_chosen()
+        for group, title, summary in self._offered:
+            choices = {choice.name: choice for choice in model.choices(group)}
+            names = [name for name in (model.usual(group), *choices) if name]
+            usable = [name for name in names if not model.obstacle(name)]
+            for name in [*usable, *names][:1]:
+                head = choices[name] if name in HEADS else None
+                words = (head.title, head.summary) if head else (title, summary)
+                yield Offer(name, *words, obstacle=self._way_out(name))
+        more = self.tr("All lookups by their kinds, and several in a row.")
+        yield Offer("", self.tr("More…"), more)
+
+    def _all(self) -> Iterator[Offer]:
+        for group in GROUPS:
+            for choice in self._model.choices(group):
+                obstacle = self._way_out(choice.name)
+                yield Offer(choice.name, choice.title, choice.summary, choice.name, obstacle)
+
+    def _way_out(self, name: str) -> str:
+        obstacle = self._model.obstacle(name)
+        return obstacle and self.tr("{} Choose this to get one.").format(obstacle)
 
     @Slot()
     def _on_open(self) -> None:
-        model = self._model
-        choices = [(choice, model.obstacle(choice.name)) for choice in model.choices(model.group)]
-        offers_own = model.group == "mixed" and any(i.family == "lookup" for i in model.infos)
-        self.menu.show_choices(choices, model.current.name, offers_own=offers_own)
+        self.menu.show_offers(list(self._offers()), self._model.current.name, is_all=False)
         self.menu.open_below(self.chooser)
+
+    @Slot(str)
+    def _on_chosen(self, key: str) -> None:
+        model = self._model
+        if not key:
+            self.menu.show_offers(list(self._all()), model.current.name, is_all=True)
+            self.menu.open_below(self.chooser)
+        elif model.obstacle(key):
+            self.draft_wanted.emit(key)
+        else:
+            model.choose(key)
 
     @Slot()
     def _on_own(self) -> None:

@@ -40,7 +40,6 @@ class Actions(QObject):
         self.write = self._make(self.tr("&Write a message"), "Ctrl+L")
         self.attach = self._make(self.tr("&Attach files…"), "Ctrl+U")
         self.copy_reply = self._make(self.tr("&Copy the last reply"), "Ctrl+Shift+C")
-        self.which_strategy = self._make(self.tr("Which strate&gy?…"))
         self.run = self._make(self.tr("&How the last reply was made…"), "Ctrl+I")
 
         self.compare = self._make(self.tr("Compare &versions…"), "Ctrl+Shift+D")
@@ -117,7 +116,7 @@ class Actions(QObject):
         chat = menus.addMenu(self.tr("&Chat"))
         chat.addActions([self.write, self.attach, self.stop])
         chat.addActions([self.continue_reply, self.regenerate, self.renew, self.later_turns])
-        chat.addActions([self.copy_reply, self.run, self.compare, self.which_strategy])
+        chat.addActions([self.copy_reply, self.run, self.compare])
         chat.addSeparator()
         chat.addActions([self.find, self.find_next, self.find_previous])
         chat.addSeparator()

@@ -33,7 +33,7 @@ from paceline.params import DRAFT, Strategy
 
 Group = Literal["auto", "draft", "lookup", "mixed", "off"]
 GROUPS: tuple[Group, ...] = ("auto", "draft", "lookup", "mixed", "off")
-_HEADS = tuple(kind.id for kind in usable_heads())
+HEADS = tuple(kind.id for kind in usable_heads())
 USUAL_CHAINS = (
     "suffix+draft",
     "ngram-mod+draft",
@@ -41,7 +41,7 @@ USUAL_CHAINS = (
     "suffix+ngram-mod+draft",
     "ngram-cache+draft",
     "suffix+ngram-mod",
-    *(f"{lookup}+{head}" for head in _HEADS for lookup in ("suffix", "ngram-mod", "prompt-lookup")),
+    *(f"{lookup}+{head}" for head in HEADS for lookup in ("suffix", "ngram-mod", "prompt-lookup")),
 )
 USUAL_LOOKUP = "suffix"
 """What the group of lookups means at first: it finds the longest match of them all."""
@@ -181,7 +181,7 @@ class SpeculationModel(QObject):
     def choices(self, group: Group) -> tuple[Choice, ...]:
         """Everything that a group offers."""
         if group == "mixed":
-            usable = ("", self.model if self.model in _HEADS else DRAFT)
+            usable = ("", self.model if self.model in HEADS else DRAFT)
             names = [name for name in self._usual_chains if self.needs(name) in usable]
             names += [name for name in self._own_chains if self.is_offered(name)]
         else:
@@ -204,16 +204,15 @@ class SpeculationModel(QObject):
     def is_offered(self, name: str) -> bool:
         """Return whether menus offer a strategy: with a head only where such a head is loaded."""
         needed = self.needs(name)
-        return needed not in _HEADS or needed == self._loaded or name == self._current
+        return needed not in HEADS or needed == self._loaded or name == self._current
 
     def obstacle(self, name: str) -> str:
         """Why a strategy cannot be used now, in words; empty: it can."""
         if self._loaded is None or self.needs(name) in ("", self._loaded):
             return ""
         if self.needs(name) == DRAFT:
-            return self.tr("No draft model is loaded. Open one in the Models menu.")
-        head = said(head_title(self.needs(name)))
-        return self.tr("No {} is loaded. Choose a model that has one.").format(head)
+            return self.tr("No draft model is loaded.")
+        return self.tr("No {} is loaded.").format(said(head_title(self.needs(name))))
 
     @property
     def is_controlled(self) -> bool:
