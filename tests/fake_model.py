@@ -272,6 +272,11 @@ class FakeBackend:
         cpu = DeviceInfo("CPU", "scripted", "cpu", 0, 0)
         return EngineDescribed("fake", "", supports_gpu=False, devices=(cpu,))
 
+    def reading_rates(self, n_threads: int, cancel: CancelFlag) -> tuple[float, ...]:
+        """Return nothing: there is nothing to read."""
+        del n_threads, cancel
+        return ()
+
     def load(
         self,
         params: ModelParams,

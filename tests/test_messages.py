@@ -17,7 +17,7 @@ from paceline.sentence import UserText
 
 IMPERATIVES = {
     *("Load", "Start", "Tune", "Cancel", "Describe", "Count", "Remember", "Unload", "Shutdown"),
-    *("Calibrate", "Reset", "Render", "Encode"),
+    *("Calibrate", "Measure", "Reset", "Render", "Encode"),
 }
 
 

@@ -105,6 +105,22 @@ class DeviceInfo(Checked, frozen=True):
     free_bytes: int
 
 
+class Reading(Checked, frozen=True):
+    """How fast this machine reads weights while it decodes, in bytes per second.
+
+    Attributes:
+        n_threads: The threads that it was measured with, those that a model gets by default.
+        low: The slower tries.
+        typical: Their median.
+        high: The fastest one.
+    """
+
+    n_threads: int
+    low: float
+    typical: float
+    high: float
+
+
 class KernelUse(Checked, frozen=True):
     """Whose kernels compute with one kind of numbers on the CPU.
 

@@ -38,6 +38,7 @@ from paceline.figures import Kept as Kept  # noqa: PLC0414
 from paceline.figures import KernelUse as KernelUse  # noqa: PLC0414
 from paceline.figures import ModelInfo as ModelInfo  # noqa: PLC0414
 from paceline.figures import Outlook as Outlook  # noqa: PLC0414
+from paceline.figures import Reading as Reading  # noqa: PLC0414
 from paceline.figures import Sameness as Sameness  # noqa: PLC0414
 from paceline.figures import TokenLikelihood as TokenLikelihood  # noqa: PLC0414
 from paceline.figures import TokenTrace as TokenTrace  # noqa: PLC0414
@@ -209,6 +210,16 @@ class Calibrate(Tagged, frozen=True):
     """Measure again what steps of each width cost; answered by `Calibrated`. Empties contexts."""
 
 
+class MeasureReading(Tagged, frozen=True):
+    """Ask how fast this machine reads weights; answered by `ReadingMeasured`.
+
+    It is measured for half a second where `cache_dir` (see `LoadPair`) does not hold it, so only
+    ask when nothing else is to be done.
+    """
+
+    cache_dir: str = ""
+
+
 class Reset(Tagged, frozen=True):
     """Forget every text of replies: contexts, indexes, what Auto learned; measured costs stay.
 
@@ -239,6 +250,7 @@ Command = (
     | Encode
     | Remember
     | Calibrate
+    | MeasureReading
     | Reset
     | Unload
     | Shutdown
@@ -380,6 +392,12 @@ class Calibrated(Tagged, frozen=True):
     costs: tuple[WidthCost, ...] = ()
     draft_costs: tuple[WidthCost, ...] = ()
     problem: UserText = ""
+
+
+class ReadingMeasured(Tagged, frozen=True):
+    """The speed at which this machine reads weights; None: it is not known."""
+
+    reading: Reading | None = None
 
 
 class TurnStarted(Tagged, frozen=True):
@@ -558,6 +576,7 @@ Event = (
     | Encoded
     | Remembered
     | Calibrated
+    | ReadingMeasured
     | EngineDied
     | TurnEvent
 )

@@ -27,8 +27,8 @@ BUDGETS = {
     "chat": Size(42, 6_500),
     # A server for other programs is started here, too.
     "cli": Size(24, 4_250),
-    # Programs ask for the tokens of any prompt.
-    "engine": Size(15, 1_930),
+    # Programs ask for the tokens of any prompt, the window how fast this machine reads weights.
+    "engine": Size(15, 1_980),
     "engine/auto": Size(10, 1_350),
     # Some twenty forms in which families of models call tools, each a table; a grammar and a
     # reader are made of them. A reply may have a form where it calls none.
@@ -38,8 +38,8 @@ BUDGETS = {
     "engine/decode": Size(6, 840),
     "engine/draft": Size(25, 3_240),
     # Grammars are cut into lexemes that the library reads exactly; errors name their arguments.
-    # Parts of grammars are written as the library's rules.
-    "engine/llama": Size(19, 3_200),
+    # Parts of grammars are written as the library's rules. How fast weights are read is timed.
+    "engine/llama": Size(20, 3_280),
     "engine/measure": Size(5, 650),
     # Errors of models and their settings name their arguments, one a line; a text may have gaps.
     "engine/model": Size(13, 1_400),
@@ -70,8 +70,9 @@ BUDGETS = {
     "gui/settings": Size(5, 850),
     "gui/speculation": Size(8, 1_370),
     # Which chat is shown, what is written in it and not sent, and what the next reply is generated
-    # with are state, each in a file; so are the requests of other programs.
-    "gui/state": Size(17, 1_780),
+    # with are state, each in a file; so are the requests of other programs, and the question how
+    # fast this machine reads weights.
+    "gui/state": Size(18, 1_830),
     "gui/welcome": Size(5, 780),
     # The queue in front of the engine, with its tickets. The doctor asks a process of its own, in a
     # file beside the engine's.

@@ -24,9 +24,11 @@ from paceline.messages import (
     LoadFailed,
     LoadPair,
     LoadProgressed,
+    MeasureReading,
     ModelInfo,
     PairLoaded,
     PromptRendered,
+    ReadingMeasured,
     Remember,
     Remembered,
     RenderPrompt,
@@ -219,6 +221,8 @@ def _asked_by(event: Event) -> type[Command]:
             return Encode
         case Remembered():
             return Remember
+        case ReadingMeasured():
+            return MeasureReading
         case Calibrated() | SamenessChanged():
             return Calibrate
         case Unloaded():

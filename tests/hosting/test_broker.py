@@ -33,10 +33,12 @@ from paceline.messages import (
     Event,
     LoadFailed,
     LoadPair,
+    MeasureReading,
     ModelParams,
     PairLoaded,
     PromptRendered,
     RawText,
+    ReadingMeasured,
     Remember,
     Remembered,
     RenderPrompt,
@@ -121,7 +123,7 @@ def test_take_waits_for_a_request_of_another_thread(broker: Broker) -> None:
 # ------------------------------------------------------------------------------------ cancelling
 
 
-@pytest.mark.parametrize("command", [LOAD, TURN, Calibrate()])
+@pytest.mark.parametrize("command", [LOAD, TURN, Calibrate(), MeasureReading()])
 def test_cancel_reaches_what_runs(broker: Broker, command: Command) -> None:
     ticket, _ = begun(broker, command)
     assert not broker.flag.is_set()
@@ -147,6 +149,7 @@ def test_a_late_cancel_cannot_stop_the_next_turn(broker: Broker) -> None:
         (TURN, STOPPED),
         (LOAD, LoadFailed("cancelled", "Stopped.", "")),
         (Calibrate(), Calibrated(problem="Stopped.")),
+        (MeasureReading(), ReadingMeasured()),
         (Encode(RawText("")), Encoded(code="cancelled", problem="Stopped.")),
         (RenderPrompt(Chat(())), PromptRendered(problem="Stopped.")),
         (CountTokens(Chat(())), None),
@@ -279,6 +282,7 @@ def test_what_was_begun_beside_a_turn_is_over_with_it(broker: Broker) -> None:
         (Encode, Encoded),
         (Remember, Remembered),
         (Calibrate, Calibrated),
+        (MeasureReading, ReadingMeasured),
         (Unload, Unloaded),
     ],
 )
@@ -453,7 +457,7 @@ class Lives(RuleBasedStateMachine):
     tickets = Bundle("tickets")
     COMMANDS: tuple[Command, ...] = (
         TURN, LOAD, DescribeEngine(), CountTokens(Chat(())), Encode(Chat(())), Remember("chat"),
-        Calibrate(), Reset(), Unload(),
+        Calibrate(), MeasureReading(), Reset(), Unload(),
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -473,7 +477,7 @@ class Lives(RuleBasedStateMachine):
         if (
             running is not None
             and running.priority is IDLE
-            and isinstance(running.command, (StartTurn, LoadPair, Calibrate))
+            and isinstance(running.command, (StartTurn, LoadPair, Calibrate, MeasureReading))
             and priority < COUNTING
             and isinstance(command, (StartTurn, LoadPair))
             and not self.is_closed
@@ -534,7 +538,9 @@ class Lives(RuleBasedStateMachine):
         was = ticket.state
         ticket.cancel()
         if ticket is self.running:
-            self.flag |= isinstance(ticket.command, (StartTurn, LoadPair, Calibrate))
+            self.flag |= isinstance(
+                ticket.command, (StartTurn, LoadPair, Calibrate, MeasureReading)
+            )
         elif was == "waiting":
             assert ticket.state == "over"
 

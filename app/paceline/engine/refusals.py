@@ -15,7 +15,9 @@ from paceline.messages import (
     Event,
     LoadFailed,
     LoadPair,
+    MeasureReading,
     PromptRendered,
+    ReadingMeasured,
     RenderPrompt,
     StartTurn,
     Strategy,
@@ -111,6 +113,8 @@ def stopped(command: Command) -> Event | None:
             return TurnFailed("cancelled", "Stopped.", "")
         case Calibrate():
             return Calibrated(problem=sentence("Stopped."))
+        case MeasureReading():
+            return ReadingMeasured()
         case Encode():
             return Encoded(code="cancelled", problem=sentence("Stopped."))
         case RenderPrompt():

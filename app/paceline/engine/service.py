@@ -27,6 +27,7 @@ from paceline.engine.facts import Facts
 from paceline.engine.idle import IdleWork
 from paceline.engine.measure.calibration import calibrated
 from paceline.engine.measure.known import keep_costs, recall_acceptance
+from paceline.engine.measure.reading import machine_reading
 from paceline.engine.measure.thread_choice import ThreadChooser
 from paceline.engine.measure.thread_choice import note as thread_note
 from paceline.engine.model.backend import Backend, LanguageModel
@@ -58,8 +59,10 @@ from paceline.messages import (
     LoadFailed,
     LoadPair,
     LoadProgressed,
+    MeasureReading,
     ModelParams,
     PairLoaded,
+    ReadingMeasured,
     Remember,
     Remembered,
     RenderPrompt,
@@ -121,6 +124,9 @@ class EngineService:
                 self._start_turn(command)
             case Tune() | DescribeEngine() | CountTokens() | RenderPrompt() | Encode():
                 self._emit(self._answer(command))
+            case MeasureReading(cache_dir=folder):
+                reading = machine_reading(self._get_backend(), Facts(folder), self._cancel)
+                self._emit(ReadingMeasured(reading))
             case Remember():
                 self._remember(command)
             case Calibrate():

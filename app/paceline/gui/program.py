@@ -62,6 +62,7 @@ from paceline.gui.state.chat_signals import ChatSignals
 from paceline.gui.state.current_devices import CurrentDevices
 from paceline.gui.state.drafts import Drafts
 from paceline.gui.state.live import LiveFigures
+from paceline.gui.state.machine_reading import MachineReading
 from paceline.gui.state.next_reply import NextReply
 from paceline.gui.state.pair import PairModel
 from paceline.gui.state.programs import ProgramReplies
@@ -295,6 +296,7 @@ class Program(QObject):
         demo, starter = first_pairs(self._resources, models)
         self.saved_pairs = SavedPairs(self.settings.settings.pairs, demo, self)
         self.devices = CurrentDevices(self.session.describe_engine, self.loader, models, self)
+        self.reading = MachineReading(self._client, str(self._paths.cache_dir), self)
         self.models = ModelsController(
             self.context,
             demo=demo,
@@ -436,6 +438,9 @@ class Program(QObject):
         self.notices.settled.connect(pane.errors.settle)
         self.storage.told.connect(self.conversations.look_again)
         self.signals.described.connect(self.devices.show_engine)
+        self.reading.known.connect(self.devices.show_reading)
+        self.pair.changed.connect(self.reading.on_pair)
+        self.signals.ended.connect(self.reading.ask)
         pane.chat.run_requested.connect(self.runs.open)
         pane.chat.compare_requested.connect(self.versions.open)
         self.light.clicked.connect(self._on_light)

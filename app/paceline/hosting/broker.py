@@ -39,8 +39,10 @@ from paceline.messages import (
     LoadFailed,
     LoadPair,
     LoadProgressed,
+    MeasureReading,
     PairLoaded,
     PromptRendered,
+    ReadingMeasured,
     Remember,
     Remembered,
     RenderPrompt,
@@ -73,10 +75,11 @@ _ANSWERS: dict[type[Command], tuple[type[Event], ...]] = {
     Encode: (Encoded,),
     Remember: (Remembered,),
     Calibrate: (Calibrated,),
+    MeasureReading: (ReadingMeasured,),
     Unload: (Unloaded,),
 }
 """The events that end a request."""
-STOPPABLE = (LoadPair, StartTurn, Calibrate)
+STOPPABLE = (LoadPair, StartTurn, Calibrate, MeasureReading)
 """Commands that can be cancelled while they are carried out."""
 _STARTING = (LoadPair, DescribeEngine)
 """Commands that start an engine where there is none; the death of the one before is not theirs."""

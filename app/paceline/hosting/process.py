@@ -62,8 +62,10 @@ from paceline.messages import (
     LoadFailed,
     LoadPair,
     LoadProgressed,
+    MeasureReading,
     ModelParams,
     PairLoaded,
+    ReadingMeasured,
     Remember,
     RenderPrompt,
     Reset,
@@ -230,6 +232,7 @@ class ProcessService:
                 | RenderPrompt()
                 | Encode()
                 | Calibrate()
+                | MeasureReading()
                 | Remember()
                 | Reset()
             ):
@@ -298,7 +301,15 @@ class ProcessService:
             self._keeper.end()
 
     def _ask(
-        self, command: Tune | CountTokens | RenderPrompt | Encode | Calibrate | Remember | Reset
+        self,
+        command: Tune
+        | CountTokens
+        | RenderPrompt
+        | Encode
+        | Calibrate
+        | MeasureReading
+        | Remember
+        | Reset,
     ) -> None:
         """Carry out a command that starts no process; refuse it when there is none."""
         if self._keeper.child is not None:
@@ -317,6 +328,8 @@ class ProcessService:
                 self._emit(too_large_to_encode() if is_loaded else not_encoded())
             case Calibrate():
                 self._emit(not_calibrated())
+            case MeasureReading():
+                self._emit(ReadingMeasured())
             case Remember() | Reset():
                 pass  # nothing is loaded that could know of texts
 

@@ -18,6 +18,7 @@ from paceline.engine.llama.model import LlamaModel
 from paceline.engine.llama.mtp_head import MtpHead, head_bytes
 from paceline.engine.llama.native_params import native_model_params
 from paceline.engine.llama.newer import newer_model
+from paceline.engine.llama.reading import reading_rates
 from paceline.engine.llama.vocabulary import LlamaVocabularyFile
 from paceline.engine.model.backend import DraftHead, LanguageModel, Progress
 from paceline.engine.model.memory_hints import (
@@ -58,6 +59,10 @@ class LlamaBackend:
             supports_gpu=bool(llama_cpp.llama_supports_gpu_offload()),
             devices=tuple(info for _, info in devices()),
         )
+
+    def reading_rates(self, n_threads: int, cancel: CancelFlag) -> tuple[float, ...]:
+        """Time reading weights; see `backend.Backend`."""
+        return reading_rates(n_threads, cancel)
 
     def load(
         self,

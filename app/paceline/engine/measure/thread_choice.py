@@ -34,7 +34,8 @@ _NO_SLOWER = 1.02
 _MIN_ROUNDS = 3
 _MAX_ROUNDS = 12
 _HOPELESS = 1.25  # times the default's; a count that is so slow in two rounds is dropped
-_MOST_FOREIGN = 0.5  # cores in use by others, above which nothing is learned
+MOST_FOREIGN = 0.5
+"""Cores in use by others, above which nothing is learned."""
 
 Clock = Callable[[], float]
 
@@ -138,7 +139,7 @@ class ThreadChooser:
         finally:
             model.set_threads(n_default, n_batch)
             self._left_s = max(self._left_s - (self._clock() - began), 0.0)
-        if self._foreign_cores() > _MOST_FOREIGN:
+        if self._foreign_cores() > MOST_FOREIGN:
             return None
         return best_of(rounds, n_default)
 

@@ -372,6 +372,12 @@ class Backend(Protocol):
     def describe(self) -> EngineDescribed:
         """Return versions and devices."""
 
+    def reading_rates(self, n_threads: int, cancel: CancelFlag) -> tuple[float, ...]:
+        """Return the bytes of weights that the CPU multiplies per second, once for each try.
+
+        Takes up to half a second; the flag ends it. Nothing where it cannot be told.
+        """
+
     def load(
         self,
         params: ModelParams,

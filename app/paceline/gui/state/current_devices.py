@@ -22,7 +22,7 @@ from paceline.catalog.memory.values import MemoryPlan
 from paceline.chat.pair import Pair, PairState
 from paceline.engine.model.model_params import free_memory
 from paceline.errors import UserError
-from paceline.messages import DeviceInfo, EngineDescribed
+from paceline.messages import DeviceInfo, EngineDescribed, Reading
 from paceline.params import Drafting, ModelParams
 
 LOOK_EVERY_MS = 2000
@@ -130,12 +130,15 @@ class CurrentDevices(QObject):
         planner: Plans memory on these devices; None without models.
         description: What the engine said of itself last; None: nothing yet.
         room: The newest state of the devices.
+        reading: How fast the processor reads weights; None: not known yet.
     """
 
     changed = Signal(object)
     """Room; free bytes have changed by more than a step, or another pair holds the rest"""
     described = Signal()
     """The engine has answered"""
+    read = Signal()
+    """`reading` is known"""
 
     def __init__(
         self,
@@ -165,6 +168,7 @@ class CurrentDevices(QObject):
         self._held: Pair | None = None
         self._held_on_gpus: Pair | None = None
         self.room = Room()
+        self.reading: Reading | None = None
         self._is_asked = self._is_dead = self._is_loading = False
         self._again = QTimer(self, interval=LOOK_EVERY_MS)
         self._again.timeout.connect(self.look)
@@ -203,6 +207,12 @@ class CurrentDevices(QObject):
             self._look_at_main_memory()
         self._tell()
         self.described.emit()
+
+    @Slot(object)
+    def show_reading(self, reading: Reading) -> None:
+        """Take over how fast the processor reads weights."""
+        self.reading = reading
+        self.read.emit()
 
     @Slot(object)
     def show_pair(self, state: PairState) -> None:
