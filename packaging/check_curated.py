@@ -4,8 +4,9 @@
 ``python packaging/check_curated.py [--endpoint URL] [--write] [--list FILE]`` looks whether the
 repositories and files of every entry are there and open, compares the size, fetches the headers of
 both models and judges the pair. It prints a table and exits with 1 if an entry is wrong. With
-``--write`` what was found out is put into the list: the draft's file where none was named, its
-size, and whether the vocabularies fit. Claims and their sources are never touched.
+``--write`` what was found out is put into the list: the draft's file where none was named, the
+sizes of files that are named, and whether the vocabularies fit. Claims and their sources are never
+touched.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ from paceline.files import write_whole
 from paceline.paths import Paths
 
 _REPO = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
+_SIZES = ("target_bytes", "draft_bytes")
+_ABOUT = 0.2  # of the size: what one that was not counted may be wrong by
 _FILE = re.compile(r"[A-Za-z0-9][\w. -]*(/[A-Za-z0-9][\w. -]*)*\.gguf", re.ASCII)
 
 
@@ -50,6 +53,12 @@ def faults(pair: CuratedPair) -> Iterator[str]:
     low, high = pair.target_params or (1, 1)
     if not 0 < low <= high:
         yield "target_params is no smallest and largest number of weights"
+    if set(pair.about) - {name for name in _SIZES if getattr(pair, name)}:
+        yield "about names what is no size of it"
+    for name in ("active", "acceptance"):
+        share = getattr(pair, name)
+        if share is not None and not 0 < share <= 1:
+            yield f"{name} is no share"
     if pair.draft_bytes is not None and (pair.draft_bytes <= 0 or pair.draft_file is None):
         yield "draft_bytes is no size of a file that is named"
     if pair.gain is not None and pair.evidence is None:
@@ -94,6 +103,7 @@ class Finding:
     Attributes:
         draft_file: The draft model's file; None: not known.
         n_bytes: Its size; None: not known.
+        n_target: The size of the target's file; None: none is named.
         fits: Whether the vocabularies fit; None: not known.
         gate: Whether files must be asked for, of target and draft, e.g. ``open, manual``.
         verdict: What the pair is judged to be.
@@ -102,6 +112,7 @@ class Finding:
 
     draft_file: str | None = None
     n_bytes: int | None = None
+    n_target: int | None = None
     fits: bool | None = None
     gate: str = ""
     verdict: str = ""
@@ -121,25 +132,27 @@ def check(models: Models, pair: CuratedPair) -> Finding:
         return Finding(verdict="names no models", problems=tuple(problems))
     gate = ", ".join(page.model.gate for page in pages)
     target = _choice(pages[0], pair.target_file, problems)
+    n_target = target.n_bytes if target is not None and pair.target_file else None
+    problems.extend(_wrong_size(pair, "target_bytes", n_target))
     if pair.kind != "draft":
         sidecars = [each for page in pages[1:] for each in page.sidecars]
         found = next((each for each in sidecars if each.path == pair.draft_file), None)
         if pair.draft_file and found is None:
             problems.append(f"{pair.draft_repo} has no drafter “{pair.draft_file}”")
         n_bytes = found.n_bytes if found else None
-        return Finding(pair.draft_file, n_bytes, None, gate, pair.kind, tuple(problems))
+        problems.extend(_wrong_size(pair, "draft_bytes", n_bytes))
+        return Finding(pair.draft_file, n_bytes, n_target, None, gate, pair.kind, tuple(problems))
     draft = _choice(pages[1], pair.draft_file, problems)
     if draft is None or target is None:
-        return Finding(gate=gate, problems=tuple(problems))
-    if pair.draft_bytes not in (None, draft.n_bytes):
-        problems.append(f"the draft has {draft.n_bytes} bytes, not {pair.draft_bytes}")
+        return Finding(n_target=n_target, gate=gate, problems=tuple(problems))
+    problems.extend(_wrong_size(pair, "draft_bytes", draft.n_bytes))
     file = pair.draft_file or draft.path
     try:
         ours = models.examine(f"hf:{pair.target_repo}:{target.path}")
         theirs = models.examine(f"hf:{pair.draft_repo}:{file}")
     except UserError as error:
         problems.append(error.message)
-        return Finding(file, draft.n_bytes, None, gate, problems=tuple(problems))
+        return Finding(file, draft.n_bytes, n_target, None, gate, problems=tuple(problems))
     card = ours.card
     if not pair.is_for(card.name, card.architecture, card.n_params):
         problems.append(
@@ -153,7 +166,14 @@ def check(models: Models, pair: CuratedPair) -> Finding:
     if pair.vocabulary_checked not in (None, fits):
         problems.append(f"the list says that the vocabulary {_said(pair.vocabulary_checked)}")
     words = verdict.gain if fits else "does not fit"
-    return Finding(file, draft.n_bytes, fits, gate, words, tuple(problems))
+    return Finding(file, draft.n_bytes, n_target, fits, gate, words, tuple(problems))
+
+
+def _wrong_size(pair: CuratedPair, name: str, n_bytes: int | None) -> Iterator[str]:
+    said: int | None = getattr(pair, name)
+    tolerance = _ABOUT if name in pair.about else 0.0
+    if said and n_bytes and abs(said - n_bytes) > tolerance * n_bytes:
+        yield f"the {name.removesuffix('_bytes')} has {n_bytes} bytes, not {said}"
 
 
 def _choice(page: HubRepository, file: str | None, problems: list[str]) -> HubChoice | None:
@@ -194,6 +214,10 @@ def with_findings(data: dict[str, Any], findings: Sequence[Finding]) -> dict[str
     for entry, found in zip(data["pairs"], findings, strict=True):
         if found.n_bytes is not None:
             entry |= {"draft_file": found.draft_file, "draft_bytes": found.n_bytes}
+        if found.n_target is not None:
+            entry["target_bytes"] = found.n_target
+        counted = {"draft_bytes": found.n_bytes, "target_bytes": found.n_target}
+        entry["about"] = [name for name in entry["about"] if counted[name] is None]
         if found.fits is not None:
             entry["vocabulary_checked"] = found.fits
     return data

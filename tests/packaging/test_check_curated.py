@@ -18,6 +18,7 @@ pytestmark = pytest.mark.usefixtures("one_reader_for_all")
 
 DRAFT = make_pairs.DEMO_DRAFT
 N_BYTES = DRAFT.stat().st_size
+N_TARGET = make_pairs.DEMO_TARGET.stat().st_size
 
 
 @pytest.fixture
@@ -41,12 +42,16 @@ def entry(draft: str = "demo/draft", file: str | None = None, **changes: Any) ->
         "least_memory": 10**6,
         "target_repo": "demo/target",
         "target_file": "target.gguf",
+        "target_bytes": None,
         "target_words": ["paceline", "target"],
         "target_architecture": "llama",
         "target_params": None,
         "draft_repo": draft,
         "draft_file": file,
         "draft_bytes": None,
+        "about": [],
+        "active": None,
+        "acceptance": None,
         "gain": {"claim": "Much", "texts": None, "temperature": None},
         "evidence": {"url": "https://example.com", "date": None},
         "vocabulary_checked": None,
@@ -80,6 +85,7 @@ def test_a_right_entry(hub: HubServer, tmp_path: Path, capsys: pytest.CaptureFix
         (entry("demo/words"), "Token 8191 is"),
         (entry("demo/gated"), "demo/gated"),
         (entry(file="draft-Q8_0.gguf", draft_bytes=5), f"{N_BYTES} bytes, not 5"),
+        (entry(target_bytes=2 * N_TARGET, about=["target_bytes"]), f"{N_TARGET} bytes, not"),
         (entry(vocabulary_checked=False), "the list says that the vocabulary does not fit"),
         (entry(target_architecture="qwen2"), "which this entry is not for"),
         (entry(target_words=["wolf"]), "which this entry is not for"),
@@ -116,15 +122,29 @@ def test_what_was_found_is_written_and_nothing_else(hub: HubServer, tmp_path: Pa
     path = tmp_path / "pairs.json"
     found, misfit, gone, gated = json.loads(path.read_bytes())["pairs"]
     assert (found["draft_file"], found["draft_bytes"]) == ("draft-Q8_0.gguf", N_BYTES)
+    assert found["target_bytes"] == N_TARGET
+    assert found["about"] == gone["about"] == []
     assert found["vocabulary_checked"] is True
     assert misfit["vocabulary_checked"] is False
     assert gone == entries[2]
     assert gated["vocabulary_checked"] is None
     for new, old in zip((found, misfit), entries, strict=False):
-        written = {name: new[name] for name in ("draft_file", "draft_bytes", "vocabulary_checked")}
+        names = ("target_bytes", "draft_file", "draft_bytes", "vocabulary_checked")
+        written = {name: new[name] for name in names}
         assert {**old, **written} == new
     assert len(load_curated(path)) == 4
     assert run(hub, tmp_path, found) == 0, "what was written is right"
+
+
+def test_a_size_that_was_not_counted_may_be_a_little_off(hub: HubServer, tmp_path: Path) -> None:
+    about = ["target_bytes", "draft_bytes"]
+    sizes = {"target_bytes": round(0.9 * N_TARGET), "draft_bytes": round(1.1 * N_BYTES)}
+    derived = entry(file="draft-Q8_0.gguf", about=about, **sizes)
+    assert run(hub, tmp_path, derived, write=True) == 0
+    (counted,) = load_curated(tmp_path / "pairs.json")
+    assert (counted.target_bytes, counted.draft_bytes) == (N_TARGET, N_BYTES)
+    assert counted.about == ()
+    assert counted.download == (N_TARGET + N_BYTES, True)
 
 
 def test_a_hub_that_cannot_be_asked_leaves_the_list_alone(hub: HubServer, tmp_path: Path) -> None:

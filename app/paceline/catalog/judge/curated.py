@@ -1,9 +1,10 @@
 """Pairs of models that are reported to work, shipped as a file with the reports' addresses.
 
 An entry has the fields of `CuratedPair`. An unchecked value is null there and shown as "not
-checked"; a gain is a claim of its source and not a measurement of this program. Some entries are no
-pairs to load: models with a DFlash network, which this version cannot use, and models that need no
-drafter but lookups.
+checked"; sizes that follow from the number of weights and the bits of each are named in `about`,
+until a check on the Hub puts the files' own there; a gain is a claim of its source and not a
+measurement of this program. Some entries are no pairs to load: models with a DFlash network, which
+this version cannot use, and models that need no drafter but lookups.
 `packaging/check_curated.py` checks every entry, by itself and on the Hub; a test does the former.
 """
 
@@ -13,7 +14,7 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from paceline.catalog.sidecar import NOT_YET, Sidecar
 from paceline.codec import decode, misfit
@@ -69,6 +70,18 @@ class Gain:
         return joined([claim, joined(when, ", ")], "; ")
 
 
+class DownloadSize(NamedTuple):
+    """The bytes of what a pair is downloaded as.
+
+    Attributes:
+        n_bytes: Of all files.
+        is_exact: Whether they were counted; if not, they are told by weights and bits.
+    """
+
+    n_bytes: int
+    is_exact: bool
+
+
 @dataclass(frozen=True, slots=True)
 class CuratedPair:
     """One entry; None stands for what is not known.
@@ -77,6 +90,7 @@ class CuratedPair:
         title: Its name for users, e.g. "Qwen2.5 Coder 7B".
         target_repo: ``OWNER/NAME`` on the Hub; empty: any model of that size.
         target_file: Path of a GGUF file in it.
+        target_bytes: Its size, or that of a Q4_K_M where none is named.
         target_words: Words that a target's name or family has, all of them, in lower case.
         target_architecture: E.g. ``qwen2``.
         target_params: Weights of the target, from and to.
@@ -84,6 +98,10 @@ class CuratedPair:
             drafter.
         draft_file: Path of a GGUF file in it.
         draft_bytes: Its size.
+        about: Those of both sizes that were not counted, by the field's name.
+        active: Share of the target's bytes that one token reads, of a mixture of experts or where
+            embeddings are many; None: all.
+        acceptance: Share of the first drafted tokens that were accepted, as the source says.
         gain: What the source claims.
         evidence: The source.
         vocabulary_checked: The result of comparing the two headers.
@@ -96,12 +114,16 @@ class CuratedPair:
     title: str
     target_repo: str
     target_file: str | None
+    target_bytes: int | None
     target_words: tuple[str, ...]
     target_architecture: str | None
     target_params: tuple[int, int] | None
     draft_repo: str
     draft_file: str | None
     draft_bytes: int | None
+    about: tuple[str, ...]
+    active: float | None
+    acceptance: float | None
     gain: Gain | None
     evidence: Evidence | None
     vocabulary_checked: bool | None
@@ -146,6 +168,22 @@ class CuratedPair:
         if not self.least_memory:
             return machine
         return sentence("{machine}, from {n:size} of memory", machine=machine, n=self.least_memory)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all its files are named and this version can use them, so that it can be had."""
+        drafts = self.draft_file is not None or not self.draft_repo
+        return self.is_usable and self.target_file is not None and drafts
+
+    @property
+    def download(self) -> DownloadSize | None:
+        """What is downloaded for it; None: not known. A head of unknown size counts nothing."""
+        if not self.target_bytes:
+            return None
+        is_whole = self.draft_bytes is not None or not self.draft_repo
+        return DownloadSize(
+            self.target_bytes + (self.draft_bytes or 0), is_whole and not self.about
+        )
 
     @property
     def draft_reference(self) -> str:
