@@ -9,10 +9,18 @@ from msgspec import structs
 from catalog.made_models import CARD
 from paceline.catalog.card import ModelCard
 from paceline.catalog.judge.curated import curated_pairs_path, load_curated
-from paceline.catalog.judge.first_choice import best_here, own_models, quick_bytes, that_fit
+from paceline.catalog.judge.first_choice import (
+    PLEASANT,
+    WORTH_IT,
+    best_here,
+    own_models,
+    quick_bytes,
+    recommended,
+    that_fit,
+)
 from paceline.catalog.local.library import LibraryEntry
 from paceline.catalog.local.model_files import ModelFile
-from paceline.messages import DeviceInfo
+from paceline.messages import DeviceInfo, Reading
 
 GB = 10**9
 CPU = DeviceInfo("CPU", "A processor", "cpu", 32 * GB, 20 * GB)
@@ -66,3 +74,49 @@ def test_recommended_pairs_fit_and_are_of_different_sizes() -> None:
         assert all(0 < (pair.least_memory or 0) <= n_free for pair in chosen)
         assert all(pair.kind == "draft" for pair in chosen)
     assert len({pair.least_memory for pair in that_fit(pairs, 24 * GB, 3)}) == 3
+
+
+def at(rate: float) -> Reading:
+    return Reading(1, 0.95 * rate * GB, rate * GB, 1.05 * rate * GB)
+
+
+def test_the_recommended_pair_is_pleasant_and_not_the_largest_that_fits() -> None:
+    pairs = load_curated(curated_pairs_path())
+    sizes = []
+    for rate in (12, 25, 50, 100, 1000):
+        found = recommended(pairs, (CPU,), at(rate))
+        assert found is not None
+        assert found.pair.is_complete
+        assert 0 < (found.pair.least_memory or 0) <= CPU.free_bytes
+        assert found.pair.machine != "gpu"
+        assert found.download is not None
+        assert found.speeds is not None
+        assert found.speeds.gain >= WORTH_IT
+        assert found.speeds.alone.typical >= PLEASANT or rate == 12
+        sizes.append(found.download.n_bytes)
+    assert sizes == sorted(sizes), "a faster machine takes a larger one"
+    assert sizes[0] < sizes[-1]
+
+
+def test_the_fastest_is_recommended_where_none_is_pleasant() -> None:
+    pairs = load_curated(curated_pairs_path())
+    slow = recommended(pairs, (CPU,), at(1))
+    assert slow is not None
+    assert slow.speeds is not None
+    assert slow.speeds.alone.typical < PLEASANT
+    assert slow.pair.title == "Gemma 4 E2B"
+
+
+def test_without_known_speeds_a_gpus_room_decides_and_a_processor_gets_the_smallest() -> None:
+    pairs = load_curated(curated_pairs_path())
+    unknown = recommended(pairs, (CPU,), None)
+    on_gpu = recommended(pairs, (CPU, GPU), at(25))
+    assert unknown is not None
+    assert on_gpu is not None
+    assert unknown.speeds is on_gpu.speeds is None
+    assert unknown.pair.title == "Gemma 4 E2B"
+    others = [p for p in pairs if p.is_complete and (p.least_memory or 0) <= GPU.free_bytes]
+    assert on_gpu.pair.least_memory == max(p.least_memory or 0 for p in others)
+    assert recommended(pairs, (), at(25)) is None
+    assert recommended(pairs, (structs.replace(CPU, free_bytes=GB),), at(25)) is None
+    assert recommended((), (CPU,), at(25)) is None

@@ -1,4 +1,4 @@
-"""First offers: the best models of this computer, and reported pairs of its size."""
+"""First offers: the best models of this computer, and the one pair to get for it."""
 
 from __future__ import annotations
 
@@ -7,15 +7,20 @@ from dataclasses import dataclass
 from itertools import chain
 
 from paceline.catalog.card import ModelCard
-from paceline.catalog.judge.curated import CuratedPair
+from paceline.catalog.judge.curated import CuratedPair, DownloadSize
 from paceline.catalog.judge.draft_search import distance, may_draft
+from paceline.catalog.judge.speed import Speeds, expected_of_pair, reading_for
 from paceline.catalog.local.library import LibraryEntry
-from paceline.messages import DeviceInfo
+from paceline.messages import DeviceInfo, Reading
 
 ROOM = 0.85
 """Of the free memory, what weights may take: contexts and buffers need the rest."""
 _QUICK_BYTES = 12 * 10**9
 """Of main memory: at 50 GB/s, which two channels of DDR4 give, four tokens per second."""
+PLEASANT = 8.0
+"""Tokens per second alone from which a reply is about as fast as it is read."""
+WORTH_IT = 1.15
+"""Times as fast with drafts from which they are worth a second file."""
 _BUILT_IN = "built-in"
 
 
@@ -101,3 +106,59 @@ def _is_complete(pair: CuratedPair) -> bool:
 
 def _size_class(pair: CuratedPair) -> int:
     return round(sum(pair.target_params or (0, 0)) / 2e9)
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """The pair to get for a machine.
+
+    Attributes:
+        pair: Both its files are named, so that it is one download.
+        download: What that is; None: not known.
+        speeds: What it is expected to be here; None: not known.
+    """
+
+    pair: CuratedPair
+    download: DownloadSize | None
+    speeds: Speeds | None
+
+
+def recommended(
+    pairs: Iterable[CuratedPair], devices: Sequence[DeviceInfo], reading: Reading | None
+) -> Recommendation | None:
+    """Return the pair to recommend for a machine; None: none fits, or nothing is known of it.
+
+    It fits the free memory of the GPUs, or else of the processor. Where speeds are known, it is the
+    largest that is pleasant and gains by drafts, or the fastest there is. Where they are not, it is
+    the largest on a GPU, and on a processor the smallest.
+
+    Args:
+        pairs: The list that is shipped.
+        devices: What there is.
+        reading: How fast the processor reads weights; None: not known.
+    """
+    n_gpu, n_main = (
+        sum(each.free_bytes for each in devices if each.kind == kind) for kind in ("gpu", "cpu")
+    )
+    room, machine = (n_gpu, "gpu") if n_gpu else (n_main, "processor")
+    known = reading_for(reading, [each.kind for each in devices])
+    fitting = [
+        Recommendation(pair, pair.download, expected_of_pair(pair, known))
+        for pair in pairs
+        if pair.is_complete
+        and pair.machine in ("any", machine)
+        and 0 < (pair.least_memory or 0) <= room
+    ]
+    if not fitting:
+        return None
+    return max(fitting, key=lambda each: _merit(each, on_gpu=bool(n_gpu)))
+
+
+def _merit(each: Recommendation, *, on_gpu: bool) -> tuple[bool, float]:
+    """Return how good it is, to be compared with others on the same machine."""
+    size = float(each.pair.least_memory or 0)
+    if each.speeds is None:
+        return False, size if on_gpu else -size
+    speed = each.speeds.alone.typical
+    is_good = speed >= PLEASANT and each.speeds.gain >= WORTH_IT
+    return is_good, size if is_good else speed

@@ -1,0 +1,191 @@
+"""How fast a model will write on this machine, and how fast a pair, before it is loaded.
+
+Writing one token multiplies by all weights that work on it, so its time is their bytes by what this
+machine reads per second (`engine.measure.reading`), and some time for each layer and each logit.
+The constants below are fitted to ten files from 76 MB to 1.5 GB, with llama.cpp's kernels and with
+Paceline's; each was found within the interval that is told for it (decision 144). Where a GPU
+computes, nothing is known.
+
+With drafts, a step of n + 1 tokens takes a little more than one, and commits as many of them as the
+model confirms: the best n is taken, as Auto finds it. That acceptance is not known before is most
+of that interval.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from paceline.catalog.card import ModelCard
+from paceline.catalog.judge.curated import CuratedPair
+from paceline.catalog.judge.pairing import bytes_per_token
+from paceline.figures import Reading
+
+_LAYER_S = 60e-6
+_LOGIT_S = 8e-9
+"""Seconds of a layer's small operations, and of a logit: drawing a token looks at all."""
+_USUAL_LAYERS, _USUAL_LOGITS = 32, 150_000
+"""Of a model whose header is not known; beside its weights they count little."""
+_USUAL_CONTEXT = 1024
+"""Tokens in the context; what attention reads of it is 4 bytes for a key and a value."""
+
+
+class _Case(NamedTuple):
+    """What is assumed for one end of an interval, or for its middle.
+
+    Attributes:
+        reach: The share of the machine's reading that decoding reaches.
+        acceptance: Share of drafted tokens that are accepted: of prose, of usual text and of code.
+        further: What each further token of a step takes, of a plain step.
+    """
+
+    reach: float
+    acceptance: float
+    further: float
+
+
+_LOW, _TYPICAL, _HIGH = _Case(0.55, 0.4, 0.3), _Case(0.85, 0.7, 0.12), _Case(1.5, 0.85, 0.05)
+_LONGEST_DRAFT = 8
+
+
+class Speed(NamedTuple):
+    """Tokens per second: the most likely number, and an interval that should hold the true one."""
+
+    low: float
+    typical: float
+    high: float
+
+    @property
+    def rounded(self) -> float:
+        """The number to say: in steps of 1, 2 or 5 that are at most a sixth of it."""
+        most = self.typical / 6  # the interval is several times as wide
+        power = 10.0 ** math.floor(math.log10(most))
+        step = max(n * power for n in (1, 2, 5) if n * power <= most)
+        return round(self.typical / step) * step
+
+
+@dataclass(frozen=True, slots=True)
+class Speeds:
+    """How fast a pair writes.
+
+    Attributes:
+        alone: The target without drafts.
+        drafted: With drafts; None: not known, or nothing drafts.
+        basis: "estimate": by sizes; "measured": by replies of this pair on this machine.
+    """
+
+    alone: Speed
+    drafted: Speed | None = None
+    basis: Literal["estimate", "measured"] = "estimate"
+
+    @property
+    def gain(self) -> float:
+        """Times as fast with drafts as alone, most likely; 1 where that is not known."""
+        return self.drafted.typical / self.alone.typical if self.drafted is not None else 1.0
+
+
+class Work(NamedTuple):
+    """What writing one token takes: bytes that are read, and seconds besides."""
+
+    n_bytes: float
+    fixed_s: float
+
+    def seconds(self, bytes_per_s: float) -> float:
+        """Return the seconds of a token at this rate of reading."""
+        return self.n_bytes / bytes_per_s + self.fixed_s
+
+
+def work_of(card: ModelCard) -> Work:
+    """Return what a model takes for a token, by its header."""
+    cached = 2 * sum(keys + values for keys, values in card.kv_elements) * _USUAL_CONTEXT
+    fixed_s = card.n_layers * _LAYER_S + card.n_vocab * _LOGIT_S
+    return Work(bytes_per_token(card) + cached, fixed_s)
+
+
+def work_of_size(n_bytes: int, active: float | None = None) -> Work:
+    """Return what a file takes for a token of which its size alone is known.
+
+    Args:
+        n_bytes: Its size.
+        active: Share of it that a token reads; None: all.
+    """
+    fixed_s = _USUAL_LAYERS * _LAYER_S + _USUAL_LOGITS * _LOGIT_S
+    return Work(n_bytes * (active or 1.0), fixed_s)
+
+
+def work_of_head(n_bytes: int) -> Work:
+    """Return what a head in a file of its own takes for a token: it has a layer or a few."""
+    return Work(n_bytes, 2 * _LAYER_S)
+
+
+def expected(
+    target: Work,
+    reading: Reading | None,
+    draft: Work | None = None,
+    acceptance: float | None = None,
+) -> Speeds | None:
+    """Return how fast a model is expected to be; None: the machine's reading is not known.
+
+    Args:
+        target: The model.
+        reading: This machine's; None where a GPU computes, too.
+        draft: The draft model or head; None: the speed with drafts is not told.
+        acceptance: Share of drafted tokens that were accepted where this pair was reported; None:
+            what is usual.
+    """
+    if reading is None or target.n_bytes <= 0:
+        return None
+    cases = ((_LOW, reading.low), (_TYPICAL, reading.typical), (_HIGH, reading.high))
+    alone = [1 / target.seconds(case.reach * rate) for case, rate in cases]
+    if draft is None or draft.n_bytes <= 0:
+        return Speeds(Speed(*alone))
+    usual = _TYPICAL.reach * reading.typical
+    price = draft.seconds(usual) / target.seconds(usual)
+    gains = (_gain(case, price, acceptance) for case, _ in cases)
+    drafted = [speed * gain for speed, gain in zip(alone, gains, strict=True)]
+    return Speeds(Speed(*alone), Speed(*drafted))
+
+
+def _gain(case: _Case, price: float, acceptance: float | None) -> float:
+    """Return times as fast as alone with the best length of draft; not drafting is one of them.
+
+    Args:
+        case: What a further token takes, and how many are accepted.
+        price: What drafting a token takes, in plain steps.
+        acceptance: As reported, which stands for the usual one; None: nothing was.
+    """
+    accepted = case.acceptance
+    if acceptance is not None:
+        accepted = min(max(accepted + acceptance - _TYPICAL.acceptance, 0.0), 0.95)
+    return max(
+        sum(accepted**place for place in range(n + 1)) / (1 + n * (case.further + price))
+        for n in range(_LONGEST_DRAFT + 1)
+    )
+
+
+def expected_of_pair(pair: CuratedPair, reading: Reading | None) -> Speeds | None:
+    """Return how fast a pair of the list is expected to be; None: not known.
+
+    Args:
+        pair: An entry.
+        reading: This machine's; None where a GPU computes, too.
+    """
+    if not pair.target_bytes:
+        return None
+    draft = None
+    if pair.is_usable and pair.draft_bytes:
+        draft = (work_of_head if pair.is_headed else work_of_size)(pair.draft_bytes)
+    target = work_of_size(pair.target_bytes, pair.active)
+    return expected(target, reading, draft, pair.acceptance)
+
+
+def reading_for(reading: Reading | None, device_kinds: Iterable[str]) -> Reading | None:
+    """Return the reading that estimates may rest on: none where a GPU computes, too.
+
+    Args:
+        reading: The processor's.
+        device_kinds: Of the devices here, `DeviceInfo.kind`.
+    """
+    return None if {"gpu", "igpu"} & set(device_kinds) else reading
