@@ -92,6 +92,7 @@ class FakeClient:
         self.running: Ticket | None = None
         self.is_closed = False
         self._watchers: list[Listener] = []
+        self._n_chars = 0  # of the last turn's text
 
     def request(
         self,
@@ -182,11 +183,13 @@ class FakeClient:
 
     def start_turn(self) -> None:
         """Begin the turn that was asked for last."""
+        self._n_chars = 0
         self.emit(TurnStarted(10, 0, 7))
 
     def step(self, text: str, number: int = 1, *, drafter: str = "draft") -> None:
         """Commit one step of the last turn: all but its last token were drafted and accepted."""
-        self.emit(step_of(text, number, drafter=drafter))
+        self.emit(step_of(text, number, drafter=drafter, start=self._n_chars))
+        self._n_chars += len(text)
 
     def figures(self, stats: TurnStats = STATS) -> None:
         """Tell the figures of the last turn so far."""
@@ -258,15 +261,20 @@ def step_of(
     drafter: str = "draft",
     n_rejected: int = 1,
     total_s: float = 0.02,
+    start: int = 0,
 ) -> StepCommitted:
-    """A step with three tokens, two of them drafted; step 0 has one token and no draft."""
+    """A step with three tokens, two of them drafted; step 0 has one token and no draft.
+
+    Its text begins at the reply's character `start`.
+    """
     if number == 0:
-        trace = TokenTrace(1, "target", -1, None, len(text))
+        trace = TokenTrace(1, "target", -1, None, start + len(text))
         return StepCommitted(0, (trace,), text, (), 0.0, 0.0, 0.001, total_s)
+    ends = [start + min(max(len(text) - n, 1), len(text)) for n in (2, 1, 0)]
     traces = (
-        TokenTrace(1, drafter, 0, 0.9, len(text)),
-        TokenTrace(2, drafter, 1, 0.8, len(text)),
-        TokenTrace(3, "target", -1, None, len(text)),
+        TokenTrace(1, drafter, 0, 0.9, ends[0]),
+        TokenTrace(2, drafter, 1, 0.8, ends[1]),
+        TokenTrace(3, "target", -1, None, ends[2]),
     )
     counts = (DraftCount(drafter, 2 + n_rejected, 2),)
     return StepCommitted(number, traces, text, counts, 0.004, 0.012, 0.001, total_s)

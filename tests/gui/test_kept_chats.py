@@ -328,10 +328,10 @@ def test_an_edit_waits_while_another_reply_is_written(live: Callable[..., Life])
 
 def test_a_branch_opens_as_a_chat_of_its_own(live: Callable[..., Life]) -> None:
     life = live().load()
-    life.ask("One", "1")
+    life.ask("One", "First")
     life.ask("Two", "2")
     life.chat.branch_requested.emit(life.message(1))
-    assert life.shown == ["1"]
+    assert life.shown == ["First"]
     assert life.titles == ["One", "One (2)"]
     view = life.chat.reply_view(life.message(1))
     assert view is not None

@@ -194,10 +194,12 @@ def coloured(reply: ReplyView) -> list[tuple[str, str]]:
 def test_tokens_are_coloured_by_their_source(chat: ChatView, qtbot: QtBot) -> None:
     reply = begin_reply(chat)
     # The text lags behind: the last token's text comes with the next step.
-    reply.append(committed("One ", token(4, "target", -1), token(8), step=1, n_drafted=3))
+    first = token(4, "target", -1), token(7), token(8, position=1)
+    reply.append(committed("One ", *first, step=1, n_drafted=3))
     reply.flush()
     assert coloured(reply) == []
-    reply.append(committed("two three", token(13, "prompt-lookup", 1), step=2, n_drafted=4))
+    lookups = token(10, "prompt-lookup"), token(13, "prompt-lookup", 1)
+    reply.append(committed("two three", *lookups, step=2, n_drafted=4))
     reply.flush()
     assert coloured(reply) == [("two ", "draft"), ("three", "lookup")]
     reply.finish("One two three")
@@ -248,7 +250,7 @@ def test_another_theme_keeps_text_and_selection(chat: ChatView, qtbot: QtBot) ->
     say(chat, "Hi")
     replies = [begin_reply(chat) for _ in range(2)]
     for reply in replies:
-        reply.append(committed("Some `code`", token(4), step=1))
+        reply.append(committed("Some `code`", token(2), token(4, position=1), step=1))
     replies[0].finish("Some `code`")
     replies[0].set_stats("<em>1.9×</em>")
     look.set_mode("dark")
