@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QSize
-from PySide6.QtGui import QColor, QFontInfo, QGuiApplication, QIcon, QPalette
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontInfo,
+    QGuiApplication,
+    QIcon,
+    QPalette,
+    QRawFont,
+    QTextLayout,
+)
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 
 from paceline import paths
@@ -19,7 +28,7 @@ from paceline.gui.look.style import whole_stylesheet
 from paceline.gui.look.theme import apply_theme, install_fonts, mono_font, restyle, ui_font
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from pytestqt.qtbot import QtBot
 
@@ -138,6 +147,19 @@ def test_the_shipped_fonts_are_used(qapp: QApplication) -> None:
     install_fonts(paths.resources() / "fonts")
     assert QFontInfo(ui_font()).family() == "Inter"
     assert QFontInfo(mono_font()).family() == "JetBrains Mono"
+
+
+@pytest.mark.parametrize("font_of", [ui_font, mono_font])
+def test_signs_are_drawn_as_they_are_written(font_of: Callable[[], QFont]) -> None:
+    install_fonts(paths.resources() / "fonts")
+    font = font_of()
+    for text in ("-->", "!=", "::=", "1x2"):
+        layout = QTextLayout(text, font)
+        layout.beginLayout()
+        layout.createLine()
+        layout.endLayout()
+        drawn = [glyph for run in layout.glyphRuns() for glyph in run.glyphIndexes()]
+        assert drawn == list(QRawFont.fromFont(font).glyphIndexesForString(text)), text
 
 
 def test_icons_take_the_theme_s_colour(qapp: QApplication, tmp_path: Path) -> None:

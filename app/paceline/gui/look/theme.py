@@ -52,7 +52,6 @@ def mono_font(size: int = BASE_PX - 1) -> QFont:
     font.setPixelSize(px(size))
     font.setStyleHint(QFont.StyleHint.Monospace)
     font.setFixedPitch(True)
-    font.setFeature(QFont.Tag("calt"), 0)  # ligatures make ::= and != look like other signs
     return font
 
 
@@ -61,6 +60,7 @@ def _font(families: tuple[str, ...], fallback: QFontDatabase.SystemFont) -> QFon
     chosen = _present(families)
     if chosen:
         font.setFamilies([chosen, *[family for family in font.families() if family != chosen]])
+    font.setFeature(QFont.Tag("calt"), 0)  # ligatures make -> and != look like other signs
     return font
 
 

@@ -113,7 +113,6 @@ class Formats:
 
     def _set_mono(self, fmt: QTextCharFormat) -> None:
         fmt.setFontFamilies(self._mono_families)
-        fmt.setFontFeatures({QFont.Tag("calt"): 0})  # as in `mono_font`
 
     @staticmethod
     def _code_px(heading: int) -> int:
