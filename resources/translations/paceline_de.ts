@@ -4362,8 +4362,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/composer_controllers.py"/>
-        <source>Too long: the chat would have {} tokens, and the context holds {}.</source>
-        <translation>Zu lang: Der Chat hätte {} Tokens, und der Kontext fasst {}.</translation>
+        <source>Too long for the context.</source>
+        <translation>Zu lang für den Kontext.</translation>
     </message>
 </context>
 <context>
@@ -13304,6 +13304,19 @@ Vorgabe: {}</translation>
         <location filename="../../app/paceline/gui/conversations/sidebar.py"/>
         <source>Undo</source>
         <translation>Rückgängig</translation>
+    </message>
+</context>
+<context>
+    <name>UnseenLine</name>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/message_list.py"/>
+        <source>The context is full. With a longer one the model would see more of the chat.</source>
+        <translation>Der Kontext ist voll. Mit einem längeren sähe das Modell mehr vom Chat.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/message_list.py"/>
+        <source>The model no longer sees what is above</source>
+        <translation>Was darüber steht, sieht das Modell nicht mehr</translation>
     </message>
 </context>
 <context>

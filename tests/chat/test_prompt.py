@@ -104,6 +104,20 @@ def test_a_prompt_that_is_built_in_turns_is_the_same(
         assert n_calls <= 1 + len(more) // 50, "what is known is not built again"
 
 
+@given(turns, st.sampled_from(["", "Be kind."]))
+def test_what_a_cut_keeps_begins_with_its_message(
+    given_turns: list[tuple[str, str]], system: str
+) -> None:
+    prompt, messages = GradualPrompt(), path(*given_turns)
+    while not prompt.take(messages, system, -inf):
+        pass
+    spoken = build_messages(messages)
+    for n_cut in range(1, len(spoken)):
+        begin = int(prompt.first_kept(n_cut))
+        assert build_messages(messages[begin:]) == spoken[n_cut:]
+    assert prompt.first_kept(0) == prompt.first_kept(len(spoken)) == ""
+
+
 def test_a_path_that_becomes_shorter_is_built_anew() -> None:
     prompt, messages = GradualPrompt(), path(*[("user", "a"), ("assistant", "b")] * 60)
     assert prompt.take(messages, "", inf)

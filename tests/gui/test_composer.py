@@ -273,7 +273,7 @@ def test_why_it_is_held_back_can_be_read_in_a_narrow_composer(
     composer: Composer, qtbot: QtBot
 ) -> None:
     held = composer.held
-    why = "Too long: the chat would have 5,643 tokens, and the context holds 4,096."
+    why = "Too long for the context. The model was trained for no more. Shorten it, attach less."
     held.say(why, "Load with 8k context")
     qtbot.waitUntil(lambda: held.button.x() > held.label.x())
     composer.resize(200, 300)

@@ -22,7 +22,7 @@ from paceline.gui.chat.context_meter import (
     use_of,
     warning,
 )
-from paceline.messages import ChatMessage, CountTokens, TokensCounted, Unloaded
+from paceline.messages import ChatMessage, CountTokens, TokensCounted, TurnStarted, Unloaded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -72,8 +72,8 @@ def test_numbers_are_short(n_tokens: int, n_ctx: int, text: str) -> None:
     [
         (CALM, "calm", ""),
         (FULL, "amber", "at most 892 tokens"),
-        (CUT, "danger", "The oldest 4 messages will be left out of the next reply."),
-        (replace(CUT, n_cut=1), "danger", "The oldest message will be left out"),
+        (CUT, "amber", "The oldest 4 messages will be left out of the next reply."),
+        (replace(CUT, n_cut=1), "amber", "The oldest message will be left out"),
         (REFUSED, "danger", "The next message does not fit"),
         (replace(CUT, room=0), "calm", "left out of this reply: 4"),
         (ContextUse(-1, 8192, room=9), "calm", "cannot be counted"),
@@ -93,6 +93,13 @@ def test_the_parts_add_up_to_the_context() -> None:
         assert sum(rows.values()) == use.n_ctx
     assert meter_text(CALM) == "Context 2.1k of 8k"
     assert meter_text(ContextUse(-1, 8192)) == "Context ? of 8k"
+    assert meter_text(replace(REFUSED, n_used=8200)) == "Context 8,200 of 8,192"
+
+
+def test_the_reply_may_have_what_is_free() -> None:
+    assert "The reply may have 1,024 tokens." in description(CALM)
+    assert "The reply may have 892 tokens." in description(FULL)
+    assert "The reply may have" not in description(REFUSED)
 
 
 def test_an_answer_is_taken_apart_by_what_was_asked() -> None:
@@ -264,6 +271,31 @@ class TestQuickly:
         assert client.all(CountTokens) == []
         assert meter_of(program).text() == "Context 0 of 2k"
         assert meter_of(program).use.n_ctx == 2048
+
+    def test_what_the_model_no_longer_sees_is_marked(
+        self, program: Program, client: FakeClient, qtbot: QtBot
+    ) -> None:
+        chat = Conversation("long")
+        for number in range(6):
+            role: StoredRole = "assistant" if number % 2 else "user"
+            parent = str(number - 1) if number else None
+            text = f"Text {number}" if number != 1 else ""  # a reply that never got a text
+            chat = chat.add(Message.of_text(str(number), parent, role, text))
+        program.shown.show_copy(program.session.conversations.add_copy(chat, {}))
+        path = program.shown.conversation.path()
+        marked: list[str] = []
+        program.context_meter.kept_from.connect(marked.append)
+        answer(client, asked(client, qtbot, 1), 900, n_cut=2)  # questions 0 and 2 are one message
+        assert marked == [path[4].message_id]
+        program.window.chat_pane.composer.set_text("And more")
+        answer(client, asked(client, qtbot, 2), 900)
+        assert marked[-1] == ""
+        program.window.chat_pane.composer._on_send()
+        client.emit(TurnStarted(10, 0, 7, n_cut=4))
+        program.context_meter._on_moved()
+        qtbot.waitUntil(lambda: marked[-1] == program.shown.conversation.path()[6].message_id)
+        client.emit(Unloaded())
+        assert marked[-1] == ""
 
     def test_attachments_count(self, program: Program, client: FakeClient, qtbot: QtBot) -> None:
         program.window.chat_pane.composer.files.add([Attachment("a.py", "print(1)", 8)])

@@ -98,9 +98,8 @@ def test_it_is_held_back_and_sent_once_a_longer_context_is_loaded(
     composer = write(program, client, qtbot, 6_700)
     held = composer.held
     qtbot.waitUntil(held.button.isVisible)
-    assert held.label.text() == (
-        "Too long: the chat would have 6,700 tokens, and the context holds 2,048."
-    )
+    assert held.label.text() == "Too long for the context."
+    assert composer.meter.text() == "Context 6,700 of 2,048"
     assert held.button.text() == "Load with 8k context"
     assert not composer.can_send
     assert composer.button.toolTip() == held.label.text()

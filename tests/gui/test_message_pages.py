@@ -69,6 +69,30 @@ def assert_contiguous(chat: ChatView, messages: Sequence[ShownMessage]) -> None:
     assert all(a[1] < b[0] for a, b in pairwise(ends))
 
 
+def test_a_line_stands_above_what_the_model_sees(chat: ChatView, qtbot: QtBot) -> None:
+    messages, line = path(300), chat._list.line
+    chat.show_path(messages)
+    rest(chat, qtbot)
+    before = tops(chat)["m299"]
+    chat.show_kept_from("m298")
+    assert tops(chat)["m299"] == before, "what is seen at the end stands still"
+    for name in ("m298", "m20"):
+        chat.show_kept_from(name)
+        chat.go_to(name)
+        rest(chat, qtbot)
+        items = {item.message_id: item.geometry() for item in chat._list.items}
+        above = items[f"m{int(name[1:]) - 1}"]
+        assert line.isVisible()
+        assert above.bottom() < line.y() < line.geometry().bottom() < items[name].top()
+    chat.go_to("m250")
+    rest(chat, qtbot)
+    assert not line.isVisible(), "its message has no view"
+    chat.go_to("m20")
+    assert line.isVisible()
+    chat.show_path(path(300, "other"))
+    assert not line.isVisible()
+
+
 def test_a_long_conversation_opens_at_its_end_with_few_views(chat: ChatView, qtbot: QtBot) -> None:
     messages = path()
     start = perf_counter()

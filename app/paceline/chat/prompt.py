@@ -62,6 +62,7 @@ class GradualPrompt:
         self._taken: Sequence[Message] = ()
         self._n_taken = 0
         self._messages: list[ChatMessage] = []
+        self._begins: list[int] = []  # of each message of these on the path; of the system prompt 0
 
     def take(
         self,
@@ -83,14 +84,31 @@ class GradualPrompt:
         if not goes_on or system_prompt != self._system_prompt:
             self._system_prompt, self._n_taken = system_prompt, 0
             self._messages = _system(system_prompt)
+            self._begins = [0] * len(self._messages)
         self._taken = path
         while self._n_taken < len(path):
             for message in path[self._n_taken : self._n_taken + _PER_LOOK]:
                 _add(self._messages, message, known)
+                if len(self._messages) > len(self._begins):
+                    self._begins.append(self._n_taken)
                 self._n_taken += 1
             if perf_counter() > until_s:
                 break
         return self._n_taken == len(path)
+
+    def first_kept(self, n_cut: int) -> str:
+        """Return the id of the first message of the path that a prompt has.
+
+        Args:
+            n_cut: Messages that were left out of it, none of them the system prompt.
+
+        Returns:
+            Empty where that is the first of all, or none of what is taken.
+        """
+        n_before = n_cut + bool(_system(self._system_prompt))
+        if not n_cut or n_before >= len(self._begins):
+            return ""
+        return self._taken[self._begins[n_before]].message_id
 
     def messages(self, *more: Message) -> tuple[ChatMessage, ...]:
         """Return what is taken, followed by these, which are not kept."""

@@ -49,8 +49,6 @@ from paceline.messages import (
 from paceline.sentence import sentence
 
 _T = TypeVar("_T")
-_FREE_FOR_REPLY = 4
-"""At most this part of the context is kept free where files beside a gap do not fit."""
 _LONGEST_MARK = 40
 """Tokens of a prompt's end within which a mark of reasoning stands, with blanks."""
 _LONGEST_SHOWN = 100_000
@@ -276,7 +274,7 @@ def encode_prompt(pair: LoadedPair, command: StartTurn) -> FittedPrompt:
     vocab, prompt, n_cut = pair.target.model.vocab, command.prompt, 0
     if isinstance(prompt, Infill):
         n_ctx = pair.target.n_ctx
-        n_free = min(command.max_tokens, n_ctx // _FREE_FOR_REPLY) + 1  # and what begins a prompt
+        n_free = room_for_reply(n_ctx, command.max_tokens) + 1  # and what begins a prompt
         fitted = without_first_files(vocab, prompt, n_ctx - n_free)
         prompt, n_cut = fitted, len(prompt.files) - len(fitted.files)
     return FittedPrompt(TokenSequence(encode_plain(vocab, prompt).tokens), (), n_cut)

@@ -290,6 +290,7 @@ class Program(QObject):
         self.runs = RunController(context, hashes=self.hashes, plot=window.panel.plot, parent=self)
         self.versions = VersionsController(context, self)
         self.context_meter = ContextMeterController(context, pane.composer, self)
+        self.context_meter.kept_from.connect(pane.chat.show_kept_from)
 
     def _make_models(self, models: Models | None) -> None:
         """Make what loads pairs, and, where models are known, what finds and fetches them."""

@@ -25,7 +25,6 @@ from paceline.gui.chat.composer import Composer
 from paceline.gui.chat.context_meter import ContextUse, short_tokens, use_of
 from paceline.gui.context import AppContext
 from paceline.gui.kit.file_dialogs import FileChooser
-from paceline.gui.kit.translation import local
 from paceline.gui.state.current_devices import CurrentDevices, Room, RoomPlanner
 from paceline.hosting.newest import NewestQuestion
 from paceline.messages import Chat, ChatMessage, CountTokens, Event, TokensCounted
@@ -131,6 +130,8 @@ class ContextMeterController(QObject):
 
     counted = Signal(object)
     """The `ContextUse` with what is being written; an empty one where that is not known"""
+    kept_from = Signal(str)
+    """The id of the first message of the shown chat that the model sees; empty: it sees all."""
 
     def __init__(
         self,
@@ -213,12 +214,14 @@ class ContextMeterController(QObject):
         if isinstance(event, TokensCounted) and self._session.active is None:
             messages, has_unsent, room = self._asked
             if event.n_ctx:  # otherwise the models have just gone
+                self.kept_from.emit(self._prompt.first_kept(event.n_cut))
                 self.counted.emit(use_of(event, messages, has_unsent=has_unsent, room=room))
 
     @Slot()
     def _on_shown(self) -> None:
         active = self._session.active
         if self._pair.state.status != "ready":
+            self.kept_from.emit("")
             self.counted.emit(ContextUse())  # a message would wait for the models
         elif active is None:
             if not self._shown.conversation.path():
@@ -248,6 +251,16 @@ class ContextMeterController(QObject):
         reply = self._session.active
         if reply is not None and self._shown.has(reply):
             self._show_figures(reply.n_prompt, len(reply.traces), reply.n_cut)
+            self._show_kept(reply)
+
+    def _show_kept(self, reply: Reply) -> None:
+        """Say from where on the model sees the chat in which it is writing."""
+        path = [m for m in self._shown.conversation.path() if m.message_id != reply.message_id]
+        system_prompt = reply.options.settings.system_prompt
+        known = self._session.conversations.known_in(reply.conversation_id)
+        end_s = perf_counter() + TURN_S
+        if reply.n_cut and self._prompt.take(path, system_prompt, end_s, known):
+            self.kept_from.emit(self._prompt.first_kept(reply.n_cut))
 
     def _show_last_reply(self) -> None:
         """Show what the last reply of the shown chat has left, while another chat has one."""
@@ -302,8 +315,6 @@ class LongerContext(QObject):
             self._options, self._found = (), None
             self._composer.hold_back("")
             return
-        words = self.tr("Too long: the chat would have {} tokens, and the context holds {}.")
-        self._words = words.format(f"{local(use.n_used):,}", f"{local(use.n_ctx):,}")
         options = options_for(self._pair.state, use)
         if options != self._options:
             self._options, self._found, self._has_no_room = options, None, False
@@ -341,7 +352,8 @@ class LongerContext(QObject):
             why = self.tr("The model was trained for no more.")
         if why:
             why = f"{why} {self.tr('Shorten it, attach less, or start a new chat.')}"
-        self._composer.hold_back(f"{self._words} {why}".strip(), button)
+        words = self.tr("Too long for the context.")
+        self._composer.hold_back(f"{words} {why}".strip(), button)
 
     @Slot()
     def _on_load(self) -> None:

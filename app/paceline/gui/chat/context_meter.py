@@ -69,6 +69,11 @@ class ContextUse:
         return max(self.n_ctx - max(self.n_used, 0), 0)
 
     @property
+    def n_reply_room(self) -> int:
+        """Tokens that the reply can have: what the settings allow, as far as they are free."""
+        return min(self.room, self.n_free)
+
+    @property
     def is_refused(self) -> bool:
         """Whether a reply would be refused, since its prompt leaves no room for a token."""
         return self.room > 0 and self.n_ctx > 0 and self.n_used >= self.n_ctx
@@ -76,9 +81,10 @@ class ContextUse:
     @property
     def tone(self) -> MeterTone:
         """The meter's colour."""
-        if self.is_refused or (self.n_cut and self.room):
+        if self.is_refused:
             return "danger"
-        return "amber" if self.share > AMBER_FROM else "calm"
+        # What is left out comes by itself in a long chat, and the chat shows where.
+        return "amber" if self.share > AMBER_FROM or (self.n_cut and self.room) else "calm"
 
 
 def use_of(
@@ -127,7 +133,10 @@ def short_tokens(n_tokens: int, n_ctx: int) -> str:
 
 
 def meter_text(use: ContextUse) -> str:
-    """The meter's words."""
+    """The meter's words; exact ones where a few tokens decide."""
+    if use.is_refused:
+        used, whole = (f"{local(n):,}" for n in (use.n_used, use.n_ctx))
+        return _tr("Context {} of {}").format(used, whole)
     used = short_tokens(use.n_used, use.n_ctx) if use.n_used >= 0 else "?"
     return _tr("Context {} of {}").format(used, short_tokens(use.n_ctx, use.n_ctx))
 
@@ -184,8 +193,8 @@ def parts(use: ContextUse) -> list[tuple[str, int]]:
 def description(use: ContextUse) -> str:
     """All of it in lines, for the tool tip and for screen readers."""
     lines = [headline(use), *(f"{words}: {local(n_tokens):,}" for words, n_tokens in parts(use))]
-    if use.room and use.n_used >= 0:
-        lines.append(_tr("The reply may have {} tokens.").format(f"{local(use.room):,}"))
+    if use.n_reply_room and use.n_used >= 0:
+        lines.append(_tr("The reply may have {} tokens.").format(f"{local(use.n_reply_room):,}"))
     return "\n".join([*lines, warning(use)]).strip()
 
 
@@ -283,8 +292,8 @@ class ContextPopover(QFrame):
         discard(self._labels, self._rows)
         self._labels = []
         rows = [(words, f"{local(n_tokens):,}") for words, n_tokens in parts(use)]
-        if use.room:
-            rows.append((self.tr("The reply may have"), f"{local(use.room):,}"))
+        if use.n_reply_room:
+            rows.append((self.tr("The reply may have"), f"{local(use.n_reply_room):,}"))
         for row, (words, figure) in enumerate(rows):
             self._add(row, 0, words, "small")
             self._add(row, 1, figure, "value")

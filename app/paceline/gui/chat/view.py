@@ -247,6 +247,11 @@ class ChatView(QWidget):
             self._sought = message_id
             self._seek()
 
+    @Slot(str)
+    def show_kept_from(self, message_id: str) -> None:
+        """Draw a line above the first message that the model sees; empty: it sees all of them."""
+        self._pages.show_kept_from(message_id)
+
     @Slot()
     def _show_found(self) -> None:
         """Mark in every view what is searched for now."""

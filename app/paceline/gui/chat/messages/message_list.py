@@ -15,7 +15,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QResiz
 from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QToolButton, QWidget
 
 from paceline.gui.chat.messages.message_item import MessageItem
-from paceline.gui.kit.labels import ElidedLabel
+from paceline.gui.kit.labels import ElidedLabel, text_label
 from paceline.gui.kit.layouts import row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
@@ -55,11 +55,41 @@ class _Page(QWidget):
         return super().event(event)
 
 
+_LINE_GAP_PX = 12
+
+
+class UnseenLine(QWidget):
+    """A thin line between two messages: the model sees only what is below it.
+
+    Attributes:
+        above: The message that it stands above; None: it is not shown.
+    """
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.above: MessageItem | None = None
+        self._words = text_label(self.tr("The model no longer sees what is above"), "small")
+        self._words.setToolTip(
+            self.tr("The context is full. With a longer one the model would see more of the chat.")
+        )
+        row_of(None, self._words, None, on=self, margins=0)
+        self.hide()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw a line at either side of the words."""
+        painter = QPainter(self)
+        painter.setPen(QPen(QColor(look.theme.line_strong), 1))
+        y, words = self.height() // 2, self._words.geometry()
+        painter.drawLine(0, y, words.left() - _LINE_GAP_PX, y)
+        painter.drawLine(words.right() + _LINE_GAP_PX, y, self.width(), y)
+
+
 class MessageList(QScrollArea):
     """Places items in a column of limited width and scrolls over them.
 
     Attributes:
         items: What is shown, from top to bottom.
+        line: Stands above the first message that the model sees, if it does not see all of them.
         follows: Whether the end is held.
     """
 
@@ -80,6 +110,7 @@ class MessageList(QScrollArea):
         self._is_arranging = False
         self._page = _Page()
         self._page.layout_requested.connect(self.arrange)
+        self.line = UnseenLine(self._page)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setWidget(self._page)
@@ -135,8 +166,12 @@ class MessageList(QScrollArea):
             if item.width() != width:
                 item.resize(width, item.height())
             height = item.wanted_height(width)
+            if item is self.line.above:
+                self.line.setGeometry(left, y, width, self.line.sizeHint().height())
+                y += self.line.height() + item.gap_below
             item.setGeometry(left, y, width, height)
             y += height + item.gap_below
+        self.line.setVisible(self.line.above in self.items)
         bottom = y - (self.items[-1].gap_below if self.items else 0) + MARGIN_PX
         self._page.resize(self.viewport().width(), max(bottom, self.viewport().height()))
         bar = self.verticalScrollBar()

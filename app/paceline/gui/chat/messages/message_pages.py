@@ -60,6 +60,7 @@ class MessagePages:
         self.messages: list[ShownMessage] = []
         self._index: dict[str, int] = {}
         self._first = 0
+        self._kept_from = ""
         self.max_built = MAX_BUILT
 
     # ------------------------------------------------------------------------- questions
@@ -100,6 +101,13 @@ class MessagePages:
         for place in self.built:
             self._view.items[place - self._first].update_message(self.messages[place])
         self._mark_end()
+
+    def show_kept_from(self, message_id: str) -> None:
+        """Draw the line above this message, wherever it is built; empty: nowhere."""
+        if message_id != self._kept_from:
+            self._kept_from = message_id
+            self._mark_line()
+            self._view.arrange()
 
     def append(self, message: ShownMessage) -> MessageItem:
         """Add a message, build it and go to the end."""
@@ -206,8 +214,12 @@ class MessagePages:
             self._mark_end()
             self._view.arrange()
 
+    def _mark_line(self) -> None:
+        self._view.line.above = self.item(self._kept_from)
+
     def _mark_end(self) -> None:
         items = self._view.items
+        self._mark_line()
         self._view.set_has_end(self.has_end)
         for item in items[-2:]:
             item.set_last(self.has_end and item is items[-1])
