@@ -20,7 +20,7 @@ from pathlib import Path
 from album import measuring, programs, readme, scenes, troubles
 from album.studio import Studio, large_screen
 from paceline import logs
-from paceline.gui.app import make_application
+from paceline.gui.beginning import make_application
 from paceline.gui.kit.translation import install_language
 from paceline.params import ReplySettings
 from paceline.paths import Paths, resources

@@ -54,12 +54,17 @@ def _open_window(files: "Sequence[Path]") -> int:
 
     gc.disable()  # nothing of what is imported goes, and to look for it takes a tenth of the time
     try:
+        from paceline.gui.beginning import begin
+
+        begun = begin(sys.argv[:1], files)
+        if begun is None:
+            return 0
         from paceline.gui.app import run
     except ImportError as error:
         raise _no_window(error) from error
     finally:
         gc.enable()
-    return run(sys.argv[:1], files)
+    return run(begun, files)
 
 
 def _smoke_test(out: "Path") -> int:

@@ -32,7 +32,7 @@ from benchmarks.replay_client import ReplayClient
 from benchmarks.replay_script import long_text
 from paceline.conversation import Conversation, Message
 from paceline.engine.draft import registry
-from paceline.gui.app import make_application
+from paceline.gui.beginning import make_application
 from paceline.gui.program import Program
 from paceline.paths import Paths, resources
 from paceline.run_record import RunRecord

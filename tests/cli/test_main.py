@@ -78,7 +78,9 @@ def test_what_needs_no_engine_loads_none(arguments: list[str]) -> None:
 def test_the_window_runs_with_the_collector(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is off while the window is imported, and would let memory grow if it stayed off."""
     seen: list[bool] = []
-    window = SimpleNamespace(run=lambda _arguments, _files: seen.append(gc.isenabled()) or 0)
+    window = SimpleNamespace(run=lambda _begun, _files: seen.append(gc.isenabled()) or 0)
+    first = SimpleNamespace(begin=lambda _arguments, _files: object())
+    monkeypatch.setitem(sys.modules, "paceline.gui.beginning", first)
     monkeypatch.setitem(sys.modules, "paceline.gui.app", window)
     assert program.main([]) == 0
     assert seen == [True]

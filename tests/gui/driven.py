@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QTimer
 
 from paceline.gui import app, program
+from paceline.gui.beginning import begin
 
 if TYPE_CHECKING:
     from paceline.chat.reply import Reply
@@ -74,4 +75,4 @@ def say(*words: str) -> None:
 
 if __name__ == "__main__":
     app.Program = Driven  # type: ignore[misc]
-    sys.exit(app.run(["paceline"]))
+    sys.exit(app.run(begin(["paceline"], [])))

@@ -126,6 +126,7 @@ DRIVE = """
 import signal, sys
 from PySide6.QtCore import QTimer
 from paceline.gui import app, program
+from paceline.gui.beginning import begin
 
 class Driven(program.Program):
     def start(self):
@@ -142,7 +143,7 @@ class Driven(program.Program):
             signal.raise_signal(signal.SIGINT)
 
 app.Program = Driven
-sys.exit(app.run(["paceline"]))
+sys.exit(app.run(begin(["paceline"], [])))
 """
 
 
@@ -166,6 +167,7 @@ def test_leaving_in_mid_reply_is_clean(paceline_home: Path, how: str, code: int)
 FAILS = """
 import sys
 from paceline.gui import app, program
+from paceline.gui.beginning import begin
 
 class Failing(program.Program):
     def start(self):
@@ -173,7 +175,7 @@ class Failing(program.Program):
         raise RuntimeError("planted")
 
 app.Program = Failing
-sys.exit(app.run(["paceline"]))
+sys.exit(app.run(begin(["paceline"], [])))
 """
 
 

@@ -7,7 +7,6 @@ arrives through a socket that the event loop watches.
 
 from __future__ import annotations
 
-import gc
 import logging
 import os
 import signal
@@ -19,7 +18,6 @@ from pathlib import Path
 from types import FrameType, TracebackType
 
 from PySide6.QtCore import (
-    QLocale,
     QMessageLogContext,
     QObject,
     QSocketNotifier,
@@ -28,23 +26,27 @@ from PySide6.QtCore import (
     Slot,
     qInstallMessageHandler,
 )
-from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
-from paceline import __version__, logs
+from paceline import logs
 from paceline.catalog.hub.client import is_offline
 from paceline.catalog.models import Models
 from paceline.engine.draft import registry
 from paceline.engine.draft.base import DrafterInfo
 from paceline.errors import UserError
+from paceline.gui.beginning import Beginning, collect_less
 from paceline.gui.engine_bridge import EngineBridge
 from paceline.gui.kit.translation import install_language
-from paceline.gui.one_window import OneWindow
 from paceline.gui.program import Program
 from paceline.gui.storage_controller import CHATS_FILE
 from paceline.hosting.threaded import ThreadedClient, service_factory
 from paceline.paths import Paths, resources
-from paceline.settings import SETTINGS_FILE, kernels_of_environment, load_settings
+from paceline.settings import (
+    SETTINGS_FILE,
+    LoadedSettings,
+    kernels_of_environment,
+    load_settings,
+)
 
 SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
@@ -94,28 +96,17 @@ def _note(_number: int, _frame: FrameType | None) -> None:
 
 
 INTERRUPTED = 130
-_COLLECT_AFTER = (20_000, 20, 10)
-"""New objects after which each generation is collected; see `gc.set_threshold`."""
-
 _logger = logging.getLogger(__name__)
 
 
-def run(argv: Sequence[str], files: Sequence[Path] = ()) -> int:
+def run(begun: Beginning, files: Sequence[Path] = ()) -> int:
     """Open the window and return when it is closed; the exit code.
-
-    If one is open on the same home, that one takes the files, and this returns at once.
 
     Raises:
         UserError: The files that belong to the program are missing.
     """
-    paths = Paths.from_environment()
-    logs.set_up(paths.log_dir)
-    app = make_application(argv)
-    one = OneWindow(paths.data_dir)
-    if not one.claim(files):
-        logs.tear_down()
-        return 0
-    program = make_program(paths)
+    app, one, frame = begun.app, begun.one, begun.frame
+    program = make_program(begun.paths, begun.loaded)
     one.called.connect(program.call)
     failures = _Failures(program)
     ending = Ending(app, program)
@@ -124,6 +115,9 @@ def run(argv: Sequence[str], files: Sequence[Path] = ()) -> int:
     failures.install()
     interrupts.install()
     program.window.fit_screen()
+    if not begun.loaded.settings.window.geometry:
+        program.window.move(frame.pos())
+    frame.give_way(program.window)
     try:
         program.start()
         if files:
@@ -135,6 +129,7 @@ def run(argv: Sequence[str], files: Sequence[Path] = ()) -> int:
     finally:
         interrupts.remove()
         failures.remove()
+        frame.close()
         one.close()
     if not ending.engine_ended:
         # A thread in a native call cannot be stopped, and destroying it would abort. Everything
@@ -145,40 +140,17 @@ def run(argv: Sequence[str], files: Sequence[Path] = ()) -> int:
     return INTERRUPTED if interrupts.was_interrupted else code
 
 
-def make_application(argv: Sequence[str]) -> QApplication:
-    """Make the one `QApplication`; without a display it draws into memory."""
-    has_display = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
-    if sys.platform == "linux" and not has_display:
-        os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    _collect_less()
-    QLocale.setDefault(QLocale.c())  # numbers are written in one style everywhere
-    app = QApplication(list(argv))
-    app.setApplicationName("paceline")
-    app.setApplicationDisplayName("Paceline")
-    app.setApplicationVersion(__version__)
-    app.setDesktopFileName("paceline")
-    icon = QIcon()
-    for side in (16, 32, 64, 128, 256):
-        icon.addFile(str(resources() / "icons" / f"paceline-{side}.png"))
-    app.setWindowIcon(icon)
-    return app
+def make_program(paths: Paths, loaded: LoadedSettings | None = None) -> Program:
+    """Make the window around a real engine; `QApplication` must exist.
 
-
-def _collect_less() -> None:
-    """Keep modules out of the cycle collector, and let it run rarely.
-
-    A streaming reply makes many small objects and hardly a cycle; with Python's usual thresholds
-    looking for cycles takes a twelfth of the window's time.
+    Args:
+        paths: The home.
+        loaded: Its settings; None: they are read now.
     """
-    gc.freeze()
-    gc.set_threshold(*_COLLECT_AFTER)
-
-
-def make_program(paths: Paths) -> Program:
-    """Make the window around a real engine; `QApplication` must exist."""
+    collect_less()
     kernels_of_environment(os.environ)  # a wrong value is reported before there is a window
     infos, problem = _drafters()
-    loaded = load_settings(paths.config_dir / SETTINGS_FILE)
+    loaded = loaded or load_settings(paths.config_dir / SETTINGS_FILE)
     settings = loaded.settings
     install_language(settings.language, resources())
     engine = ThreadedClient(service_factory(settings.engine_host))

@@ -19,7 +19,8 @@ from paceline.catalog.models import Models
 from paceline.chat.reply import Reply
 from paceline.engine.draft import registry
 from paceline.errors import UserError
-from paceline.gui.app import Ending, make_application
+from paceline.gui.app import Ending
+from paceline.gui.beginning import make_application
 from paceline.gui.engine_bridge import EngineBridge
 from paceline.gui.program import Program
 from paceline.hosting.threaded import ThreadedClient, service_factory

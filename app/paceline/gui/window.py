@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from paceline.gui.beginning import DEFAULT_SIZE
 from paceline.gui.chat.view import ChatPane
 from paceline.gui.conversations.model import ConversationList
 from paceline.gui.conversations.sidebar import Sidebar
@@ -233,9 +234,6 @@ class TopBar(Refits, QWidget):
     def add_widget(self, widget: QWidget) -> None:
         """Put a widget in front of the buttons at the right."""
         self._tools.insertWidget(1, widget)  # after the stretch
-
-
-DEFAULT_SIZE = (1280, 800)
 
 
 class MainWindow(QMainWindow):

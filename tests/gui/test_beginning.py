@@ -1,0 +1,75 @@
+"""The frame that is on the screen while the window is imported and built."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QRect
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QWidget
+
+from paceline.gui.beginning import DEFAULT_SIZE, FirstFrame
+from paceline.gui.look.current import look
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_has_the_colour_of_the_window_that_follows(qtbot: QtBot, theme: str) -> None:
+    look.set_mode(theme)
+    frame = FirstFrame("")
+    qtbot.addWidget(frame)
+    frame.show()
+    image = frame.grab().toImage()
+    assert image.pixelColor(image.rect().center()) == QColor(look.theme.window)
+
+
+def test_stands_where_the_window_was_left(qtbot: QtBot) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    window.setGeometry(QRect(40, 60, 700, 500))
+    window.show()
+    frame = FirstFrame(window.saveGeometry().toBase64().toStdString())
+    qtbot.addWidget(frame)
+    assert frame.geometry() == window.geometry()
+
+
+@pytest.mark.parametrize("geometry", ["", "!!! no base64 !!!", "aGFsbG8="])
+def test_is_on_the_screen_where_nothing_is_remembered(qtbot: QtBot, geometry: str) -> None:
+    frame = FirstFrame(geometry)
+    qtbot.addWidget(frame)
+    screen = frame.screen().availableGeometry()
+    assert screen.contains(frame.geometry())
+    assert frame.width() == min(DEFAULT_SIZE[0], screen.width())
+
+
+def test_closes_when_the_window_has_been_painted(qtbot: QtBot) -> None:
+    frame, window = FirstFrame(""), QWidget()
+    qtbot.addWidget(frame)
+    qtbot.addWidget(window)
+    frame.show()
+    frame.give_way(window)
+    qtbot.wait_exposed(frame)
+    assert frame.isVisible()
+    window.show()
+    qtbot.wait_until(lambda: not frame.isVisible())
+    assert window.isVisible()
+
+
+def test_is_shown_before_what_the_window_is_made_of_is_imported() -> None:
+    seen = """
+import sys
+from paceline.gui.beginning import begin
+begun = begin(["paceline"], [])
+assert begun is not None and begun.frame.isVisible()
+print(sorted({"pyqtgraph", "numpy", "paceline.gui.program"} & set(sys.modules)))
+begun.one.close()
+"""
+    found = subprocess.run(
+        [sys.executable, "-c", seen], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert found.stdout.strip() == "[]"
