@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paceline.names import SHOWN, visible
+from paceline.names import SHOWN, told_apart, visible
 
 BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
 INVISIBLE = "\0\x1b\x7f\x9b\xad\u034f\u115f\u180e\u200b\u2028\u2029\u2060\u2064\u3164\ufeff\ufff9"
@@ -63,3 +63,27 @@ def test_any_name_keeps_its_length_and_has_no_control(name: str) -> None:
     assert not set(BIDI) & set(shown)
     assert all(unicodedata.category(char) != "Cc" or char in "\n\t" for char in shown)
     assert all(new in (old, SHOWN) for old, new in zip(name, shown, strict=True))
+
+
+LETTERS = st.text("aB-1", max_size=14)
+ALIKE = st.lists(st.tuples(LETTERS, LETTERS, LETTERS).map("".join), min_size=1, max_size=6)
+
+
+@given(ALIKE, st.integers(2, 40))
+def test_names_that_differ_are_told_apart_and_alike_parts_are_left_out(
+    names: list[str], most: int
+) -> None:
+    told = told_apart(names, most)
+    assert len(set(told)) == len(set(names))
+    assert told == tuple(names) or max(map(len, told)) <= most
+    for name, short in zip(names, told, strict=True):
+        begin, _, end = short.partition("…")
+        assert name.startswith(begin)
+        assert name.endswith(end)
+        assert short == name or len(name) > most
+
+
+def test_what_two_names_have_in_common_is_what_goes() -> None:
+    pair = "Qwen2.5-Coder-7B-Instruct-Q4_K_M", "Qwen2.5-Coder-0.5B-Instruct-Q4_K_M"
+    assert told_apart(pair, 21) == ("Qwen2.5-Coder-7…4_K_M", "Qwen2.5-Coder-0…4_K_M")
+    assert told_apart(pair[:1], 21) == ("Qwen2.5-Co…uct-Q4_K_M",)

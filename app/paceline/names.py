@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 SHOWN = "\ufffd"
 """What stands for a sign that could not be seen."""
@@ -41,3 +42,21 @@ def visible(text: str) -> str:
 def _seen(char: str) -> str:
     is_hidden = unicodedata.category(char) in ("Cc", "Cf", "Zl", "Zp") and char not in _SEEN
     return SHOWN if is_hidden else char
+
+
+def told_apart(names: Sequence[str], most: int) -> tuple[str, ...]:
+    """Return names of at most `most` letters each; what is left out is what they have in common.
+
+    Names that differ stay different: where no cut in one place keeps them so, they stay whole.
+    """
+    middle = most // 2
+    for head in sorted(range(most), key=lambda place: abs(place - middle)):
+        cut = tuple(_without_middle(name, head, most) for name in names)
+        if len(set(cut)) == len(set(names)):
+            return cut
+    return tuple(names)
+
+
+def _without_middle(name: str, head: int, most: int) -> str:
+    n_tail = most - 1 - head
+    return name if len(name) <= most else f"{name[:head]}…{name[len(name) - n_tail :]}"

@@ -163,6 +163,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
+        <source>&amp;No draft model</source>
+        <translation>&amp;Kein Entwurfsmodell</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Normal text size</source>
         <translation>&amp;Normale Schriftgröße</translation>
     </message>
@@ -263,7 +268,7 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
-        <source>Chat t&amp;emplate…</source>
+        <source>Chat te&amp;mplate…</source>
         <translation>Chat-&amp;Vorlage …</translation>
     </message>
     <message>
@@ -318,6 +323,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
+        <source>M&amp;ore</source>
+        <translation>M&amp;ehr</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>New &amp;private chat</source>
         <translation>Neuer &amp;privater Chat</translation>
     </message>
@@ -338,18 +348,13 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
-        <source>Nothing is being loaded.</source>
-        <translation>Gerade wird nichts geladen.</translation>
+        <source>Open a &amp;draft model file…</source>
+        <translation>Datei eines &amp;Entwurfsmodells öffnen …</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
-        <source>Open &amp;draft model…</source>
-        <translation>&amp;Entwurfsmodell öffnen …</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/actions.py"/>
-        <source>Open &amp;target model…</source>
-        <translation>&amp;Zielmodell öffnen …</translation>
+        <source>Open a &amp;model file…</source>
+        <translation>&amp;Modelldatei öffnen …</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
@@ -363,13 +368,13 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
-        <source>Re&amp;quests of other programs…</source>
-        <translation>Anfragen anderer &amp;Programme…</translation>
+        <source>Regenerate, &amp;keeping what need not change</source>
+        <translation>Neu erzeugen und &amp;behalten, was bleiben kann</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
-        <source>Regenerate, &amp;keeping what need not change</source>
-        <translation>Neu erzeugen und &amp;behalten, was bleiben kann</translation>
+        <source>Requests of other pro&amp;grams…</source>
+        <translation>Anfra&amp;gen anderer Programme …</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
@@ -430,11 +435,6 @@
         <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>Token c&amp;olours</source>
         <translation>Token-&amp;Farben</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/actions.py"/>
-        <source>Use &amp;no draft model</source>
-        <translation>&amp;Kein Entwurfsmodell verwenden</translation>
     </message>
 </context>
 <context>
@@ -4769,11 +4769,6 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/model_bar.py"/>
-        <source>draft</source>
-        <translation>Entwerfer</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/model_bar.py"/>
         <source>drafted by</source>
         <translation>entworfen von</translation>
     </message>
@@ -4784,8 +4779,13 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/model_bar.py"/>
-        <source>loading {} {:.0f} %</source>
-        <translation>lädt {} {:.0f} %</translation>
+        <source>loading the draft model {:.0f} %</source>
+        <translation>lädt das Entwurfsmodell {:.0f} %</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/model_bar.py"/>
+        <source>loading {:.0f} %</source>
+        <translation>lädt {:.0f} %</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/model_bar.py"/>
@@ -4799,23 +4799,18 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/model_bar.py"/>
+        <source>restarting {:.0f} %</source>
+        <translation>startet neu {:.0f} %</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/model_bar.py"/>
         <source>see note</source>
         <translation>siehe Hinweis</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/model_bar.py"/>
-        <source>target</source>
-        <translation>Ziel</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/model_bar.py"/>
         <source>waits for the reply</source>
         <translation>wartet auf die Antwort</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/model_bar.py"/>
-        <source>without a draft model</source>
-        <translation>ohne Entwurfsmodell</translation>
     </message>
 </context>
 <context>

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from PySide6.QtCore import Qt
 
 import make_pairs
 from gui.library_help import entry
@@ -90,6 +91,16 @@ def test_the_picker_begins_with_what_is_loaded_and_loads_what_is_picked(
     assert (command.target.path, draft.path) == (
         str(make_pairs.DEMO_TARGET), str(make_pairs.DEMO_DRAFT),
     )  # fmt: skip
+
+
+def test_the_model_button_opens_the_picker_where_typing_searches(
+    program: Program, catalogue: Catalogue, qtbot: QtBot
+) -> None:
+    qtbot.mouseClick(program.window.model_bar, Qt.MouseButton.LeftButton)
+    dialog = catalogue.picker.dialog
+    assert dialog is not None
+    assert dialog.focusWidget() is dialog.installed.search
+    assert program.window.model_bar.menu() is None
 
 
 def test_a_window_closes_with_the_picker_open(program: Program, catalogue: Catalogue) -> None:

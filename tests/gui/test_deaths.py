@@ -54,7 +54,7 @@ def test_an_engine_that_starts_again_by_itself_asks_for_no_click(
 ) -> None:
     program.chat.send("Hello?")
     client.emit(DEATH)
-    assert program.window.model_bar.pill.text() == "loading target 0 %"
+    assert program.window.model_bar.pill.text() == "restarting 0 %"
     assert "The engine was killed." in notice(program)
     assert "next message" not in notice(program)
     assert not program.window.chat_pane.errors.action.isVisibleTo(program.window)
@@ -70,7 +70,7 @@ def test_models_whose_file_was_written_to_load_again_by_themselves(
     program.chat.send("Hello?")
     client.emit(Unloaded())
     client.emit(TurnFailed(OVERWRITTEN, "It was written to.", "Send it again."))
-    assert program.window.model_bar.pill.text() == "loading target 0 %"
+    assert program.window.model_bar.pill.text() == "loading 0 %"
     assert notice(program) == ""
     assert "written to" not in words(last_view(program))
     client.finish_load()

@@ -406,7 +406,7 @@ def test_models_are_opened_from_the_menu(
     choose(program.models.target_file, ggufs["large"])
     qtbot.waitUntil(lambda: loads(client)[-1] == ("large", None))  # the demo draft fits no other
     client.finish_load()
-    assert bar(program).startswith("large without a draft model")
+    assert bar(program).startswith("large ready")
     program.window.actions_.open_draft.trigger()
     choose(program.models.draft_file, ggufs["small"])
     qtbot.waitUntil(lambda: loads(client)[-1] == ("large", "small"))

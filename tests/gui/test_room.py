@@ -343,11 +343,19 @@ def test_a_chat_without_a_time_stands_last_and_under_no_month() -> None:
 
 def test_names_of_models_keep_room_in_a_narrow_bar(program: Program, qtbot: QtBot) -> None:
     bar = program.window.model_bar
-    assert bar.between.text() == "drafted by"
+    names = program.pair.target_name, program.pair.draft_name
+    assert (bar.target.text(), bar.between.text(), bar.draft.text()) == (
+        names[0], "drafted by", names[1],
+    )  # fmt: skip
     wide, hint = bar.sizeHint().width(), bar.sizeHint()
-    bar.setFixedWidth(wide * 6 // 10)
-    qtbot.waitUntil(lambda: bar.between.text() == "+")
-    assert bar.sizeHint() == hint, "or it would change to and fro"
-    assert "drafted by" in bar.accessibleName()
+    for share in (9, 8, 6, 5, 4):
+        bar.setFixedWidth(wide * share // 10)
+        qtbot.waitUntil(lambda: bar.width() == bar.maximumWidth())
+        assert bar.between.text() == "+"
+        assert bar.target.text() != bar.draft.text(), share
+        assert bar.sizeHint() == hint, "or it would change to and fro"
+    assert "…" in bar.target.text()
+    assert bar.accessibleName().startswith(f"{names[0]} drafted by {names[1]}")
     bar.setFixedWidth(wide)
     qtbot.waitUntil(lambda: bar.between.text() == "drafted by")
+    assert (bar.target.text(), bar.draft.text()) == names

@@ -92,10 +92,13 @@ def test_the_menu_has_the_newest_of_them(qapp: object) -> None:
     newest = [f"Number {n}" for n in range(MAX_PAIRS + 2, MAX_PAIRS - 6, -1)]
     assert [action.text() for action in menu.actions_] == newest
     assert not any(action.isChecked() for action in menu.actions_)
-    pairs.remember(pair_of("x"), "R&D " + "long " * 40)
-    assert menu.actions_[0].text().startswith("R&&D long")
-    assert len(menu.actions_[0].text()) < 70
-    assert menu.actions_[0].toolTip().startswith("R&D long")
+    for end in ("Q4", "Q8"):
+        pairs.remember(pair_of("R&D " + "long " * 40 + end), "a name that is longer still" * 20)
+    first, second = menu.actions_[:2]
+    assert first.text().startswith("R&&D long")
+    assert len(first.text()) < 70
+    assert first.text() != second.text()
+    assert first.toolTip().startswith("R&D long")
 
 
 # ---------------------------------------------------------------------------------- the window

@@ -10,11 +10,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractItemView, QWidget
 
 from gui.fake_client import model_info
+from paceline.chat.pair import Pair
 from paceline.conversation import Attachment, Conversation, Message
 from paceline.errors import UserError
 from paceline.gui.state.pair import model_name
 from paceline.messages import LoadPair, PairLoaded
 from paceline.names import SHOWN
+from paceline.params import ModelParams
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -63,6 +65,30 @@ def test_a_name_that_turns_around_leaves_the_type_of_weights_beside_it(
 def test_a_file_and_a_repository_are_called_so() -> None:
     assert model_name(f"/a/{EVIL}.gguf") == SEEN
     assert model_name(f"hf:owner/repo:{EVIL}.gguf") == SEEN
+
+
+@pytest.mark.parametrize(
+    ("file", "title", "name"),
+    [
+        ("smollm2-q8_0.gguf", "Smollm2 135M 8k Lc500K Mix1 Ep2 Q8_0", "smollm2-q8_0"),
+        ("sha256-74701a8c35f6c8d9a4b91f3f3497643001d63e0c7a84e085bed4", "Llama 3.2 1B Q8_0",
+         "Llama 3.2 1B Q8_0"),
+        ("big-00001-of-00003.gguf", "Wolf 70B", "big"),
+        ("unknown.gguf", "", "unknown"),
+    ],
+)  # fmt: skip
+def test_a_model_is_called_by_its_file_where_that_is_shorter(
+    make_program: Callable[..., Program], client: FakeClient, file: str, title: str, name: str
+) -> None:
+    assert model_name(f"/m/{file}", title) == name
+    program = make_program()
+    client.finish_load()
+    program.models.load(Pair(ModelParams(f"/m/{file}")))
+    client.emit(PairLoaded(structs.replace(model_info(f"/m/{file}"), name=title), None, 0.1, ()))
+    assert program.window.model_bar.target.text() == program.pair.target_name == name
+    program.models.load_demo_pair()
+    client.finish_load()
+    assert program.saved_pairs.titles[1] == name
 
 
 def test_no_name_in_the_window_turns_around(

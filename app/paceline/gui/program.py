@@ -432,6 +432,8 @@ class Program(QObject):
         """Connect features that do not know each other."""
         window, pane = self.window, self.window.chat_pane
         self.models.connect_to(window.models_menu, window.drop_zones)
+        choose = window.actions_.choose_models if self.catalogue else window.actions_.open_target
+        window.model_bar.clicked.connect(choose.trigger)
         self.panel.reload_wanted.connect(self.models.reload)
         self.panel.obstacle_changed.connect(pane.composer.set_obstacle)
         self.panel.question_returned.connect(pane.composer.return_message)

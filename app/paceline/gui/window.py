@@ -263,7 +263,7 @@ class MainWindow(QMainWindow):
         self.panes = Panes(self.sidebar, self.chat_pane, self.panel, self)
         self.menus = QMenuBar()
         self.models_menu = self.actions_.fill(self.menus)
-        self.model_bar = ModelBar(pair, self.models_menu)
+        self.model_bar = ModelBar(pair)
         self.top_bar = TopBar("Paceline", self.menus, self.model_bar)
         names = ("command", "moon", "settings", "panel-left", "panel-right")
         for action, name in zip(self._tools(), names, strict=True):

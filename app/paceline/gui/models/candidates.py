@@ -21,10 +21,10 @@ from paceline.catalog.hub.values import (
 from paceline.catalog.local.library import LibraryEntry
 from paceline.catalog.sidecar import has_head_by_path, sidecar_in_path
 from paceline.engine.draft.heads import drafts_with, head_title
+from paceline.engine.model.model_file import title_with_type
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local_size, local_weights, translator
-from paceline.gui.state.pair import file_name, model_name
-from paceline.names import visible
+from paceline.gui.state.pair import model_name
 
 _tr = translator("Candidates")
 
@@ -112,7 +112,7 @@ def of_reference(reference: str) -> Candidate:
         HubError: It begins with ``hf:`` and names no model.
     """
     if not is_reference(reference):
-        return Candidate(reference, file_name(reference))
+        return Candidate(reference, model_name(reference))
     remote = parse_reference(reference)
     return Candidate(
         reference,
@@ -128,7 +128,7 @@ def of_entry(entry: LibraryEntry) -> Candidate:
     card, file = entry.card, entry.file
     return Candidate(
         reference=str(file.path),
-        title=visible(file.name),
+        title=model_name(file.name, title_with_type(card.name, card.quantisation) if card else ""),
         n_bytes=file.n_bytes,
         n_params=card.n_params if card else 0,
         quantisation=card.quantisation if card else "",
@@ -152,7 +152,7 @@ def of_choice(repository: HubRepository, choice: HubChoice) -> Candidate:
         missing = _tr("It is newer than this llama.cpp ({}).").format(repository.newer)
     return Candidate(
         reference=f"hf:{model.repo}:{choice.path}",
-        title=file_name(choice.path),
+        title=model_name(choice.path),
         n_bytes=choice.n_bytes,
         is_here=False,
         n_params=model.n_params,

@@ -301,7 +301,7 @@ class ModelsController(QObject):
     @Slot(object)
     def _on_pair_changed(self, state: PairState) -> None:
         actions = self._context.actions
-        actions.stop_loading.setEnabled(state.status == "loading")
+        actions.stop_loading.setVisible(state.status == "loading")
         actions.no_draft.setEnabled(bool(state.drafter or (state.pair and state.pair.draft)))
         if state.status in ("loading", "ready"):
             self._notifications.settled.emit(RELOAD)

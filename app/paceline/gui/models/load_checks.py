@@ -32,7 +32,7 @@ from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import translator
 from paceline.gui.models.picker.pair_judgement import Judge
 from paceline.gui.state.current_devices import CurrentDevices
-from paceline.gui.state.pair import file_name
+from paceline.gui.state.pair import model_name
 from paceline.params import Drafting, TargetHead, drafter_of
 
 _GGUF_MAGIC = b"GGUF"
@@ -101,7 +101,7 @@ def check_is_gguf(path: str) -> None:
     Raises:
         UserError: It is no GGUF file, or cannot be read.
     """
-    name = file_name(path)
+    name = model_name(path)
     try:
         with Path(path).open("rb") as file:
             magic = file.read(len(_GGUF_MAGIC))

@@ -1,6 +1,6 @@
-"""The chosen pair in the top bar: "TARGET drafted by DRAFT", its state, and a menu to change it.
+"""The chosen pair in the top bar, "TARGET drafted by DRAFT" with its state; and the saved pairs.
 
-The menu begins with the saved pairs: a click loads one, a submenu removes them from the list.
+The menu of models begins with them: a click loads one, a submenu removes them from the list.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from paceline.gui.kit.labels import ElidedLabel, text_label
 from paceline.gui.kit.layouts import IconLabel, Refits, row_of, set_look, styled
 from paceline.gui.kit.sentences import said
 from paceline.gui.look.current import look
+from paceline.gui.look.scale import px
 from paceline.gui.models.saved_pairs import SavedPairs
 from paceline.gui.state.pair import PairModel
+from paceline.names import told_apart
 
 _LONGEST = 60
 """Letters of a pair's name that a menu shows."""
@@ -57,9 +59,8 @@ class PairsMenu(QObject):
         self.actions_ = []
         self._forget.clear()
         titles = self._pairs.titles[:_MOST]
-        for at, title in enumerate(titles):
-            words = title if len(title) <= _LONGEST else f"{title[: _LONGEST - 1]}…"
-            words = words.replace("&", "&&")
+        for at, short in enumerate(told_apart(titles, _LONGEST)):
+            words, title = short.replace("&", "&&"), titles[at]
             action = QAction(words, self._menu, checkable=True, toolTip=title)
             action.setData(at)
             action.triggered.connect(self._on_chosen)
@@ -86,63 +87,80 @@ class PairsMenu(QObject):
         self._pairs.forget(cast("QAction", self.sender()).data())
 
 
-_NAME_PX, _ARROW_PX = 220, 14
+_NAME_PX, _ARROW_PX = 420, 14
+_FEWEST = 6
+"""Letters of a name that are still worth showing."""
 
 
 class ModelBar(Refits, QPushButton):
-    """A button that shows a `PairModel` and opens a menu."""
+    """A button that shows a `PairModel`: the names of the models, and the state of the engine."""
 
-    def __init__(self, model: PairModel, menu: QMenu) -> None:
+    def __init__(self, model: PairModel) -> None:
         super().__init__()
         self.setProperty("kind", "chip")
         self._model = model
+        self._has_died = False
         self.target = styled(ElidedLabel(_NAME_PX), role="title")
         self.draft = styled(ElidedLabel(_NAME_PX), role="title")
         self.between = text_label("", "muted")
-        self._words = ""
         self.pill = text_label("", "pill")
         arrow = IconLabel(look.icon("chevron-down"), _ARROW_PX)
         self._row = row_of(on=self, margins=(12, 0, 12, 0), spacing=7)
         for label in (self.target, self.between, self.draft, self.pill, arrow):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             self._row.addWidget(label, 0, Qt.AlignmentFlag.AlignVCenter)
-        self.setMenu(menu)
-        self.setToolTip(self.tr("Choose the models"))
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         model.changed.connect(self._show_state)
         model.sameness_found.connect(self._show_state)
         self._show_state()
 
-    def sizeHint(self) -> QSize:
-        """As wide as its labels, with all the words between the names."""
-        metrics, room = self.between.fontMetrics(), QRect(0, 0, 2000, 2000)  # as QLabel does
-        full, now = (
-            metrics.boundingRect(room, 0, words).width()
-            for words in (self._words, self.between.text())
-        )
-        return QSize(self._row.sizeHint().width() + full - now, 34)
+    @property
+    def _words(self) -> tuple[str, str, str]:
+        """Both names whole, and what stands between them."""
+        target, draft = self._model.target_name, self._model.draft_name
+        return target or self.tr("No model"), self.tr("drafted by") if draft else "", draft
 
-    def _fit(self) -> None:
-        """Say less between the names where that would leave them too little."""
-        names = self.target.sizeHint().width() + self.draft.sizeHint().width()
-        lacks = self.sizeHint().width() - self.width()
-        is_short = bool(self.draft.text()) and lacks > names / 2
-        self.between.setText("+" if is_short else self._words)
+    def _width(self, *words: str) -> int:
+        """How wide the labels are with these words; pixels."""
+        labels = self.target, self.between, self.draft
+        room = QRect(0, 0, 9999, 999)  # as QLabel does
+        widths = (
+            label.fontMetrics().boundingRect(room, 0, text).width()
+            for label, text in zip(labels, words, strict=True)
+        )
+        return sum(min(width, px(_NAME_PX)) for width in widths)
+
+    def sizeHint(self) -> QSize:
+        """As wide as its labels, with all words whole."""
+        now = sum(label.sizeHint().width() for label in (self.target, self.between, self.draft))
+        return QSize(self._row.sizeHint().width() - now + self._width(*self._words), 34)
 
     def minimumSizeHint(self) -> QSize:
         """The names may give way."""
         return QSize(self._row.minimumSize().width(), 34)
 
+    def _fit(self) -> None:
+        """Say less where there is little room; two names are cut where they are alike."""
+        target, between, draft = words = self._words
+        room = self._width(*words) - max(self.sizeHint().width() - self.width(), 0)
+        if draft and self._width(*words) > room:
+            between = "+"
+            most = range(max(len(target), len(draft), _FEWEST + 1), _FEWEST, -1)
+            cuts = [told_apart((target, draft), letters) for letters in most]
+            widths = [self._width(cut[0], between, cut[1]) for cut in cuts]
+            fits = (at for at, width in enumerate(widths) if width <= room)
+            target, draft = cuts[next(fits, widths.index(min(widths)))]
+        for label, text in zip(
+            (self.target, self.between, self.draft), (target, between, draft), strict=True
+        ):
+            label.setText(text)
+            label.setVisible(bool(text))
+
+    @Slot()
     def _show_state(self) -> None:
-        state, target, draft = self._model.state, self._model.target_name, self._model.draft_name
-        self.target.setText(target or self.tr("No model"))
-        if draft:
-            self._words = self.tr("drafted by")
-        else:
-            self._words = self.tr("without a draft model") if target else ""
-        self.between.setVisible(bool(self._words))
-        self.draft.setText(draft)
-        self.draft.setVisible(bool(draft))
+        state, names = self._model.state, self._words
+        # A load while the engine is dead starts it again.
+        self._has_died = state.status == "dead" or (self._has_died and state.status == "loading")
         words, tone = self._pill_text()
         self.pill.setText(words)
         set_look(self.pill, tone=tone)
@@ -150,10 +168,10 @@ class ModelBar(Refits, QPushButton):
         lines = [said(note) for note in state.notes]
         if state.sameness is not None and not state.sameness.is_exact:  # else a note says it
             lines.append(said(state.sameness.words))
-        self.setToolTip("\n".join(lines) or said(state.problem) or self.tr("Choose the models"))
-        self.setAccessibleName(
-            " ".join(part for part in (target, self._words, draft, words) if part)
-        )
+        what = " ".join(filter(None, names))
+        self.setToolTip("\n".join(lines) or said(state.problem) or what)
+        self.setAccessibleName(" ".join(filter(None, (what, words))))
+        self.setAccessibleDescription(self.tr("Choose the models"))
         self._fit()
         self.updateGeometry()
 
@@ -162,8 +180,12 @@ class ModelBar(Refits, QPushButton):
         if self._model.waits_for_reply:
             return self.tr("waits for the reply"), "muted"
         if state.status == "loading":
-            which = self.tr("target") if state.stage == "target" else self.tr("draft")
-            return self.tr("loading {} {:.0f} %").format(which, state.fraction * 100), "muted"
+            words = self.tr("loading {:.0f} %")
+            if self._has_died:
+                words = self.tr("restarting {:.0f} %")
+            elif state.stage == "draft":
+                words = self.tr("loading the draft model {:.0f} %")
+            return words.format(state.fraction * 100), "muted"
         if state.status == "ready":
             return (self.tr("see note"), "lookup") if state.notes else (self.tr("ready"), "accent")
         if state.status == "failed":

@@ -46,11 +46,13 @@ class SavedPairs(QObject):
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """What to call them."""
-        return tuple(
-            visible(saved.name) or pair_title(*map(model_name, self.pair(at).files))
-            for at, saved in enumerate(self.pairs)
-        )
+        """What to call them: by their files, or as they were called where that is shorter."""
+        return tuple(map(self._title, range(len(self.pairs))))
+
+    def _title(self, at: int) -> str:
+        by_files = pair_title(*map(model_name, self.pair(at).files))
+        called = visible(self.pairs[at].name)
+        return called if called and len(called) < len(by_files) else by_files
 
     def pair(self, at: int) -> Pair:
         """Return one to be loaded."""

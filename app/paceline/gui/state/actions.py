@@ -91,17 +91,18 @@ class Actions(QObject):
         self.offline = self._make_switch(self.tr("&Work offline"))
         for action in (self.choose_models, self.choose_draft, self.downloads, self.offline):
             action.setVisible(False)  # until a feature connects to them
-        self.open_target = self._make(self.tr("Open &target model…"), "Ctrl+O")
-        self.open_draft = self._make(self.tr("Open &draft model…"), "Ctrl+Shift+O")
-        self.no_draft = self._make(self.tr("Use &no draft model"))
+        self.open_target = self._make(self.tr("Open a &model file…"), "Ctrl+O")
+        self.open_draft = self._make(self.tr("Open a &draft model file…"), "Ctrl+Shift+O")
+        self.no_draft = self._make(self.tr("&No draft model"))
         self.demo_pair = self._make(self.tr("Back to the de&mo pair"))
         self.reload = self._make(self.tr("&Reload models"), "Ctrl+Shift+R")
         self.stop_loading = self._make(self.tr("&Stop loading"))
+        self.stop_loading.setVisible(False)
         self.chat_settings = self._make(self.tr("S&ettings of the chat"))
-        self.chat_template = self._make(self.tr("Chat t&emplate…"))
+        self.chat_template = self._make(self.tr("Chat te&mplate…"))
         self.benchmark = self._make(self.tr("&Benchmark…"), "Ctrl+Shift+P")
         self.serve = self._make_switch(self.tr("Ser&ve other programs"))
-        self.requests = self._make(self.tr("Re&quests of other programs…"))
+        self.requests = self._make(self.tr("Requests of other pro&grams…"))
 
     def fill(self, menus: QMenuBar) -> QMenu:
         """Put the actions into menus; returns the one about models."""
@@ -109,6 +110,8 @@ class Actions(QObject):
         file.addActions([self.new_chat, self.new_private, self.search])
         file.addSeparator()
         file.addActions([self.import_chats, self.export_chat])
+        file.addSeparator()
+        file.addActions([self.serve, self.requests])
         file.addSeparator()
         file.addAction(self.settings)
         file.addSeparator()
@@ -120,21 +123,19 @@ class Actions(QObject):
         chat.addSeparator()
         chat.addActions([self.find, self.find_next, self.find_previous])
         chat.addSeparator()
-        chat.addActions([self.chat_settings, self.rename, self.pin, self.tag, self.delete])
+        chat.addActions(
+            [self.chat_settings, self.chat_template, self.rename, self.pin, self.tag, self.delete]
+        )
         models = menus.addMenu(self.tr("&Models"))
-        models.addActions([self.choose_models, self.choose_draft])
-        models.addActions([self.downloads, self.offline])
+        models.addActions([self.choose_models, self.no_draft, self.stop_loading])
         models.addSeparator()
-        models.addActions([self.open_target, self.open_draft])
-        models.addSeparator()
-        models.addActions([self.no_draft, self.demo_pair])
-        self.forget = models.addMenu(self.tr("For&get pairs"))
-        models.addSeparator()
-        models.addActions([self.reload, self.stop_loading])
-        models.addSeparator()
-        models.addActions([self.chat_template, self.benchmark])
-        models.addSeparator()
-        models.addActions([self.serve, self.requests])
+        models.addAction(self.benchmark)
+        more = models.addMenu(self.tr("M&ore"))
+        more.addActions([self.open_target, self.open_draft, self.choose_draft])
+        more.addActions([self.demo_pair, self.reload])
+        self.forget = more.addMenu(self.tr("For&get pairs"))
+        more.addSeparator()
+        more.addActions([self.downloads, self.offline])
         view = menus.addMenu(self.tr("&View"))
         view.addActions([self.sidebar, self.panel, self.token_colours, self.wrap_code])
         view.addSeparator()
@@ -160,7 +161,6 @@ class Actions(QObject):
             (self.renew, self.tr("There is no reply whose seed could be kept.")),
             (self.later_turns, self.tr("No older version of this chat has later questions.")),
             (self.continue_reply, self.tr("There is no reply at the end to continue.")),
-            (self.stop_loading, self.tr("Nothing is being loaded.")),
             (self.no_draft, self.tr("There is no draft model.")),
             (self.larger, self.tr("The text is as large as it gets.")),
             (self.smaller, self.tr("The text is as small as it gets.")),

@@ -7,6 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from paceline.chat.pair import PairListener, PairState
+from paceline.engine.model.model_file import model_name as whole_name
 from paceline.messages import LoadFailed, ModelInfo, ModelParams
 from paceline.names import visible
 
@@ -29,7 +30,7 @@ class PairModel(QObject, PairListener):
         super().__init__(parent)
         self.state = PairState()
         self._is_writing = False
-        self._names: dict[str, str] = {}
+        self._titles: dict[str, str] = {}
 
     @property
     def waits_for_reply(self) -> bool:
@@ -46,11 +47,11 @@ class PairModel(QObject, PairListener):
             self.changed.emit(self.state)
 
     def pair_changed(self, state: PairState) -> None:
-        """Keep the state, learn the models' names, and tell."""
+        """Keep the state, learn the models' titles, and tell."""
         self.state = state
         if state.pair is not None:
-            self._learn_name(state.target, state.pair.target)
-            self._learn_name(state.draft, state.pair.draft)
+            self._learn_title(state.target, state.pair.target)
+            self._learn_title(state.draft, state.pair.draft)
         self.changed.emit(state)
 
     def sameness_changed(self, state: PairState) -> None:
@@ -74,25 +75,23 @@ class PairModel(QObject, PairListener):
         pair = self.state.pair
         return self._name(self.state.draft, pair.draft if pair else None)
 
-    def _learn_name(self, info: ModelInfo | None, params: ModelParams | None) -> None:
-        if info is not None and info.name and params is not None:
-            self._names[params.path] = info.name
+    def _learn_title(self, info: ModelInfo | None, params: ModelParams | None) -> None:
+        if info is not None and params is not None:
+            self._titles[params.path] = info.name
 
     def _name(self, info: ModelInfo | None, params: ModelParams | None) -> str:
-        if info is not None and info.name:
-            return visible(info.name)
-        if params is None:
-            return ""
-        return self._names.get(params.path) or file_name(params.path)
+        if params is None:  # a head has no file of its own
+            return visible(info.name) if info is not None else ""
+        return model_name(params.path, self._titles.get(params.path, ""))
 
 
-def file_name(path: str) -> str:
-    """A model's name from its file: without folder and ending."""
-    return visible(Path(path).stem)
+def model_name(reference: str, title: str = "") -> str:
+    """Return what a model is called everywhere: by its file, or by its title where that is shorter.
 
-
-def model_name(reference: str) -> str:
-    """A model's name from its path or ``hf:OWNER/REPO:FILE``; empty for an empty one."""
-    if reference.startswith("hf:"):
-        return file_name(reference.rpartition(":")[2])
-    return file_name(reference)
+    Args:
+        reference: Its path or ``hf:OWNER/REPO:FILE``; empty: there is no model.
+        title: What its header says, with the type of its weights; empty: not known.
+    """
+    path = reference.rpartition(":")[2] if reference.startswith("hf:") else reference
+    file = visible(whole_name(Path(path).name))
+    return visible(title) if title and len(title) < len(file) else file

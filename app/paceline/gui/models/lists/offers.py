@@ -33,7 +33,7 @@ from paceline.gui.models.candidates import (
     spoken,
     why_hardly,
 )
-from paceline.gui.state.pair import file_name
+from paceline.gui.state.pair import model_name
 
 Role = Literal["model", "pair", "head", "lookups", "repository"]
 Order = Literal["name", "largest", "smallest", "place"]
@@ -294,7 +294,7 @@ def _offer_of_pair(pair: CuratedPair, fit: str, key: str) -> Offer:
     # What is no pair to load leads to its files, if anywhere.
     repo = pair.draft_repo if target is not None and pair.is_usable else pair.target_repo
     drafter = said(pair.drafter)
-    name = file_name(pair.draft_file) if pair.draft_file else pair.draft_repo
+    name = model_name(pair.draft_file) if pair.draft_file else pair.draft_repo
     heard = drafter or _tr("drafted by {}").format(pair.draft_file or pair.draft_repo)
     return Offer(
         key=key,
@@ -324,7 +324,7 @@ def recommended_drafts(pairs: Sequence[CuratedPair], target: Candidate) -> list[
 
 
 def _offer_of_draft(key: str, pair: CuratedPair) -> Offer:
-    title = file_name(pair.draft_file) if pair.draft_file else pair.draft_repo
+    title = model_name(pair.draft_file) if pair.draft_file else pair.draft_repo
     draft = draft_candidate(pair)
     role: Role = "model" if draft is not None else "repository"
     if pair.kind == LOOKUP:
@@ -368,7 +368,7 @@ def draft_candidate(pair: CuratedPair) -> Candidate | None:
 
 
 def _candidate(reference: str, repo: str, file: str, n_bytes: int) -> Candidate:
-    return Candidate(reference, file_name(file), n_bytes=n_bytes, is_here=False, repo=repo)
+    return Candidate(reference, model_name(file), n_bytes=n_bytes, is_here=False, repo=repo)
 
 
 # -------------------------------------------------------------------------------- on the Hub
