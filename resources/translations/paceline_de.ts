@@ -5145,6 +5145,19 @@
     </message>
 </context>
 <context>
+    <name>PairGetter</name>
+    <message>
+        <location filename="../../app/paceline/gui/models/downloads/getting.py"/>
+        <source>Load pair</source>
+        <translation>Paar laden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/downloads/getting.py"/>
+        <source>The recommended pair is downloaded.</source>
+        <translation>Das empfohlene Paar ist heruntergeladen.</translation>
+    </message>
+</context>
+<context>
     <name>PairPane</name>
     <message>
         <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
