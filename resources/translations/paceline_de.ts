@@ -5513,8 +5513,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/presets.py"/>
-        <source>{}, changed since</source>
-        <translation>{}, seither geändert</translation>
+        <source>{}, changed</source>
+        <translation>{}, geändert</translation>
     </message>
 </context>
 <context>
@@ -7095,6 +7095,11 @@
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>How much the model reasons before it answers: the choices that its chat template has. Kept for each model.</source>
         <translation>Wie viel das Modell überlegt, bevor es antwortet: die Stufen, die seine Chat-Vorlage hat. Wird für jedes Modell behalten.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
+        <source>More</source>
+        <translation>Mehr</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>

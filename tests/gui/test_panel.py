@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QWidget
 
 from gui.control_events import drafting_step
 from gui.fake_client import (
@@ -435,6 +436,27 @@ def test_each_tab_has_what_belongs_to_it(program: Program) -> None:
     assert not panel.plot.isVisible()
 
 
+def test_the_chat_has_four_settings_and_more(program: Program, qtbot: QtBot) -> None:
+    panel = program.window.panel
+    card = panel.sampling
+    panel.show_tab("chat")
+    first: list[QWidget] = [
+        card.system_prompt, program.sampling.card_button, card.sliders["temperature"],
+        card.max_tokens,
+    ]  # fmt: skip
+    assert all(field.isVisible() for field in first)
+    others = [field for field in (*card.fields.values(), card.form) if field not in first]
+    assert not any(field.isVisible() for field in others)
+    panel.open_only(("more",))
+    assert all(field.isVisible() for field in others)
+
+    def tops(fields: list[QWidget]) -> list[int]:
+        return [field.mapTo(card, QPoint()).y() for field in fields]
+
+    qtbot.waitUntil(lambda: tops(first) == sorted(tops(first)))
+    qtbot.waitUntil(lambda: max(tops(first)) < min(tops(others)))
+
+
 def test_a_refused_setting_shows_the_tab_that_it_is_in(
     program: Program, client: FakeClient
 ) -> None:
@@ -443,3 +465,4 @@ def test_a_refused_setting_shows_the_tab_that_it_is_in(
     client.start_turn()
     client.emit(TurnFailed("bad-grammar", "The grammar is wrong.", "Mend it."))
     assert panel.tab == "chat"
+    assert panel.sampling.form.isVisible()

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from gui.fake_client import FakeClient
     from paceline.gui.kit.dialogs import NameDialog
     from paceline.gui.program import Program
+    from paceline.gui.sampling.sampling_settings import SamplingSettings
 
 pytestmark = [
     pytest.mark.qt_log_ignore("This plugin does not support"),
@@ -221,12 +222,34 @@ def test_a_preset_goes_into_the_next_reply(program: Program, client: FakeClient)
     command = client.last(StartTurn)
     assert command.sampling.temperature == 0.2
     assert command.prompt.messages[0].text == "Be kind."
+    program.window.panel.sampling.system_prompt.setPlainText("")
     for button in (program.sampling.card_button, program.sampling.foot_button):
         assert button.text() == "Preset: Precise ▾"
+        assert button.accessibleName() == "Preset of replies: Precise"
     assert program.sampling.foot_button.isVisibleTo(program.window)
-    program.window.panel.sampling.sliders["top_k"].field.setValue(3)
-    assert "Precise •" in program.sampling.foot_button.text()
-    assert "changed since" in program.sampling.foot_button.accessibleName()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda card: card.sliders["top_k"].field.setValue(3),
+        lambda card: card.max_tokens.setValue(77),
+        lambda card: card.system_prompt.setPlainText("Be kind."),
+        lambda card: card.form.put_text("schema", '{"type": "object"}'),
+        lambda card: card.biases.setText("3=1"),
+        lambda card: card.stops.add("###"),
+        lambda card: card.seed.use(4),
+    ],
+    ids=["number", "length", "prompt", "schema", "bias", "stop", "seed"],
+)
+def test_a_preset_is_called_changed_when_anything_is_set_otherwise(
+    program: Program, change: Callable[[SamplingSettings], None]
+) -> None:
+    menu_action(program, "Precise").trigger()
+    change(program.window.panel.sampling)
+    for button in (program.sampling.card_button, program.sampling.foot_button):
+        assert button.text() == "Preset: Precise, changed ▾"
+        assert button.accessibleName() == "Preset of replies: Precise, changed"
 
 
 def test_own_values_come_back_when_a_preset_took_their_place(program: Program) -> None:

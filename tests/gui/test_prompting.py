@@ -72,6 +72,7 @@ def test_reasoning_can_be_chosen_where_the_template_has_a_switch(
     program: Program, client: FakeClient
 ) -> None:
     card = program.window.panel.sampling
+    program.window.panel.open_only(("more",))
     assert not card.thinking.isVisibleTo(card)
     tell(client, "off", "low", "high")
     assert card.thinking.isVisibleTo(card)

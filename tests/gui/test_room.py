@@ -108,7 +108,7 @@ def test_what_is_copied_has_no_soft_breaks(qtbot: QtBot) -> None:
 def fill(program: Program, client: FakeClient, qtbot: QtBot, form: int = 0) -> None:
     """Show in the panel all that is long."""
     panel = program.window.panel
-    panel.open_only(("details", "drafters"))
+    panel.open_only(("details", "drafters", "more"))
     program.speculation.use(strategy_named(LONG_CHAIN))
     program.chat.send("Hello?")
     client.start_turn()

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from PySide6.QtCore import QPoint
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QAbstractButton
 
 from paceline.conversation import Attachment
 from paceline.gui.conversations.tags import TagBar
@@ -196,3 +198,33 @@ def test_help_stays_within_the_screen_at_the_largest_text(
         assert size.width() <= room.width(), owner.dialog
         assert size.height() < room.height(), owner.dialog  # Close can be reached
         owner.close()
+
+
+def test_nothing_is_cut_in_the_smallest_window_with_the_largest_text(
+    make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot
+) -> None:
+    program = make_program(Settings(font_px=20, was_welcomed=True))
+    client.finish_load()
+    program.chat.send("Hello?")
+    client.reply("Hi")
+    window, pane = program.window, program.window.chat_pane
+    window.resize(640, 700)
+    window.actions_.sidebar.trigger()
+
+    def cut() -> list[str]:
+        return [
+            button.accessibleName() or button.text()
+            for button in pane.findChildren(QAbstractButton)
+            if button.isVisible()
+            and not pane.rect().contains(button.rect().translated(button.mapTo(pane, QPoint())))
+        ]
+
+    qtbot.waitUntil(lambda: not cut())
+    window.actions_.panel.trigger()
+    qtbot.waitUntil(lambda: window.panel.width() >= window.panel.minimumSizeHint().width())
+    right = window.panel.mapTo(window, window.panel.rect().topRight())
+    assert right.x() < window.width() == 640
+    assert pane.isHidden()
+    window.actions_.write.trigger()
+    assert not pane.isHidden()
+    assert window.focusWidget() is pane.composer.edit

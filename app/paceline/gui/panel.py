@@ -85,6 +85,7 @@ class SpeculationPanel(QWidget):
             "details": self.details,
             "why": self.why,
             "drafters": self.drafters,
+            "more": self.sampling.more,
         }
         speed = _page(self.headline, self.plot, self.picker, self.advice, self.details)
         self._pages = {"speed": speed, "chat": _page(self.sampling)}

@@ -5,7 +5,8 @@ The bar at the top has name, menus, the pair with its state, and switches for th
 What the user wants of the three panes and what is shown are two things: in a narrow window the list
 of chats gives way first, then the panel, and both come back when there is room. A pane that is
 asked for in a narrow window is shown all the same, in the place of the other one where there is no
-room for both. Widths are kept as they are at scale 1, so that larger text has wider panes.
+room for both, or of the chat where large text leaves no room for that. Widths are kept as they are
+at scale 1, so that larger text has wider panes.
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ class Panes(QObject):
         for at, pane in enumerate((sidebar, chat, panel)):
             self.splitter.addWidget(pane)
             self.splitter.setStretchFactor(at, 1 if pane is chat else 0)
+        self._chat = chat
         self._panes = {"sidebar": sidebar, "panel": panel}
         self._fits_from = {"sidebar": SIDEBAR_FITS_FROM, "panel": PANEL_FITS_FROM}
         self._wanted = {"sidebar": True, "panel": True}
@@ -95,7 +97,7 @@ class Panes(QObject):
         is_shown = not self.is_shown(name)
         self._wanted[name] = is_shown
         self._show(name, is_shown=is_shown)
-        if is_shown and self.splitter.minimumSizeHint().width() > self._room:
+        if is_shown and self._needed_px() > self._room:
             self._show("panel" if name == "sidebar" else "sidebar", is_shown=False)
         self.visibility_changed.emit()
 
@@ -136,7 +138,13 @@ class Panes(QObject):
         pane.setVisible(is_shown)
         self._share_out()
 
+    def _needed_px(self) -> int:
+        """Return the width of the chat and the panes beside it at their smallest."""
+        shown = (pane for name, pane in self._panes.items() if self.is_shown(name))
+        return self._chat.minimumWidth() + sum(pane.minimumWidth() + 1 for pane in shown)
+
     def _share_out(self) -> None:
+        self._chat.setVisible(not self._room or self._needed_px() <= self._room)
         left = px(self._widths["sidebar"]) if self.is_shown("sidebar") else 0
         right = px(self._widths["panel"]) if self.is_shown("panel") else 0
         room = max(self.splitter.width(), self._room)
@@ -382,6 +390,8 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _on_write(self) -> None:
+        if self.chat_pane.isHidden():
+            self.panes.toggle("panel")
         self.chat_pane.composer.setFocus()
 
     @Slot()

@@ -31,6 +31,7 @@ from paceline.gui.kit.layouts import column_of, row_of
 from paceline.gui.kit.notices import ErrorBar
 from paceline.gui.kit.search_field import FindBar
 from paceline.gui.look.current import look
+from paceline.gui.look.scale import px
 from paceline.gui.state.settings_store import Setting
 from paceline.gui.state.sources import Sources
 from paceline.settings import SendKey
@@ -497,7 +498,6 @@ class ChatPane(QWidget):
 
     def __init__(self, sources: Sources) -> None:
         super().__init__()
-        self.setMinimumWidth(MIN_WIDTH)
         self.setProperty("kind", "page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.errors = ErrorBar()
@@ -514,6 +514,12 @@ class ChatPane(QWidget):
             margins=0,
             spacing=0,
         )
+        look.follow(self._fit)
+
+    @Slot()
+    def _fit(self) -> None:
+        """Larger text needs more room for Send and the actions of a message."""
+        self.setMinimumWidth(max(MIN_WIDTH, px(MIN_WIDTH)))
 
     @staticmethod
     def _centred(widget: QWidget, *, above: int = 0, below: int = 0) -> QHBoxLayout:

@@ -128,7 +128,7 @@ class SamplingController(PresetNamer[ReplyPresets]):
     def _make_buttons(self) -> None:
         self.card_button = PresetButton(self.presets, self._fill, long=True)
         self.foot_button = PresetButton(self.presets, self._fill, long=False)
-        self._card.body.insertWidget(0, self.card_button)
+        self._card.add_presets(self.card_button)
         self.badge = SettingsBadge(self.presets)
         self.badge.open_button.clicked.connect(self._context.actions.chat_settings.trigger)
         for reset in (self._card.reset_button, self.badge.reset_button):
@@ -254,8 +254,7 @@ class SamplingController(PresetNamer[ReplyPresets]):
     def reset(self) -> None:
         """Put all that new chats begin with in force; what took work to set can be brought back."""
         presets = self.presets
-        chosen = presets.preset(presets.chosen)
-        is_lost = chosen is None or presets.now != chosen.settings
+        is_lost = presets.is_changed
         self._put(presets.default_key, presets.default_settings, is_lost=is_lost)
 
     def _put(self, key: str, after: ReplySettings, *, is_lost: bool) -> None:

@@ -114,8 +114,14 @@ class ReplyPresets(PresetList[ReplyPreset]):
 
     @property
     def differs(self) -> bool:
-        """Whether other values are set than those of the chosen preset."""
+        """Whether other values are set than the chosen preset sets."""
         return self.applied(self.chosen) != self.now
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether anything at all is set otherwise, also what the chosen one leaves as it is."""
+        preset = self.preset(self.chosen)
+        return preset is None or preset.settings != self.now
 
     def preset(self, key: str) -> ReplyPreset | None:
         """Return a preset; None: it does not exist."""
@@ -237,8 +243,6 @@ def _of(name: str, sampling: SamplingParams, max_tokens: int = 1024) -> ReplyPre
 
 
 _TITLE_CHARS = 22
-_MARK = " •"
-"""Follows the name while other values are set than the preset's."""
 
 
 class PresetButton(YieldingButton):
@@ -271,15 +275,13 @@ class PresetButton(YieldingButton):
         """Show the choice."""
         presets = self._presets
         title = presets.title
-        mark = _MARK if presets.differs else ""
-        words = self.tr("Preset: {}").format(f"{_short(title)}{mark}")
+        changed = self.tr("{}, changed") if presets.is_changed else "{}"
+        words = self.tr("Preset: {}").format(changed.format(_short(title)))
         self.setText(f"{visible(words).replace('&', '&&')} ▾")
-        name = self.tr("Preset of replies: {}").format(visible(title))
-        if presets.differs:
-            name = self.tr("{}, changed since").format(name)
+        name = self.tr("Preset of replies: {}").format(changed.format(visible(title)))
         self.setAccessibleName(name)
         explanation = self.tr("How replies are drawn: temperature, length, stop strings, prompt.")
-        if presets.differs:
+        if presets.is_changed:
             explanation = self.tr("{}\n• Other values are set than those of “{}”.").format(
                 explanation, title
             )

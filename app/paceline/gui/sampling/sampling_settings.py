@@ -1,4 +1,7 @@
-"""How replies are drawn: presets, numbers, penalties, biases, form, stops, seed, length, prompt."""
+"""How replies are drawn: prompt, preset, temperature and length; the rest is folded below.
+
+The rest are further numbers, penalties, reasoning, template, seed, stops, form and biases.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from paceline.errors import refuse
-from paceline.gui.kit.card import Card
+from paceline.gui.kit.card import Card, FoldSection
 from paceline.gui.kit.fields import (
     Choice,
     LeavingEdit,
@@ -29,7 +32,7 @@ from paceline.gui.kit.labels import (
     text_label,
     with_soft_breaks,
 )
-from paceline.gui.kit.layouts import column_of, row_of, styled
+from paceline.gui.kit.layouts import column_of, fill, row_of, styled
 from paceline.gui.kit.translation import fields_in_words, translator
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
@@ -91,7 +94,7 @@ class SamplingSettings(Card):
 
     def __init__(self) -> None:
         super().__init__()
-        self.set_title(self.tr("Sampling and prompt"))
+        self.setAccessibleName(self.tr("Sampling and prompt"))
         self._parameters = {**fields_in_words(SamplingParams), **fields_in_words(ReplySettings)}
         self._refusal = ""
         self.sliders = {
@@ -118,23 +121,7 @@ class SamplingSettings(Card):
         self._make_cuts()
         self.reset_button = styled(QPushButton(self.tr("Reset to defaults")), kind="link")
         self.body.setSpacing(10)
-        self.body.addLayout(column_of(*self.sliders.values(), spacing=6))
-        label = styled(YieldingLabel(keeps=8), role="muted")
-        self._explain(self.max_tokens, "max_tokens", label)
-        self.body.addLayout(row_of(label, None, self.max_tokens))
-        self.body.addWidget(self.system_prompt)
-        self.body.addWidget(self._make_thinking())
-        self.body.addWidget(self.template_button, 0, Qt.AlignmentFlag.AlignLeft)
-        self.body.addWidget(self.seed)
-        self.body.addWidget(self.stops)
-        self.body.addWidget(self.form)
-        title = text_label("", "muted")
-        self._explain(self.biases, "logit_bias", title)
-        self.body.addLayout(column_of(title, self.biases, spacing=4))
-        self.body.addWidget(self.problem)
-        self.body.addWidget(self.cuts)
-        self.body.addWidget(self._cuts_remark)
-        self.body.addWidget(self.reset_button, 0, Qt.AlignmentFlag.AlignRight)
+        self._lay_out()
         self.show_settings(ReplySettings())
         look.follow(self._fit)
 
@@ -160,6 +147,7 @@ class SamplingSettings(Card):
     def show_refusal(self, code: str, text: str) -> None:
         """Say beside the field why the engine did not take it; a change takes that away."""
         if code in _FORM_CODES:
+            self.more.toggle.setChecked(True)
             self.form.show_refusal(text)
         else:
             self._refusal = text
@@ -204,6 +192,37 @@ class SamplingSettings(Card):
         self._on_changed()
 
     # -------------------------------------------------------------------------------- building
+
+    def _lay_out(self) -> None:
+        """Put what most people change above what folds; `problem` is below both, and moves none."""
+        self.more = FoldSection()
+        self.more.set_title(self.tr("More"))
+        self.more.body.setSpacing(10)
+        first, *others = self.sliders.values()  # temperature is declared first
+        label = styled(YieldingLabel(keeps=8), role="muted")
+        self._explain(self.max_tokens, "max_tokens", label)
+        length = row_of(label, None, self.max_tokens)
+        fill(self.body, self.system_prompt, first, length, self.more, self.problem)
+        title = text_label("", "muted")
+        self._explain(self.biases, "logit_bias", title)
+        left, right = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
+        fill(
+            self.more.body,
+            column_of(*others, spacing=6),
+            self._make_thinking(),
+            (self.template_button, 0, left),
+            self.seed,
+            self.stops,
+            self.form,
+            column_of(title, self.biases, spacing=4),
+            self.cuts,
+            self._cuts_remark,
+            (self.reset_button, 0, right),
+        )
+
+    def add_presets(self, button: QWidget) -> None:
+        """Put the button of the presets below the prompt."""
+        self.body.insertWidget(1, button)
 
     @Slot()
     def _fit(self) -> None:
