@@ -299,10 +299,20 @@ class Kept(Checked, frozen=True):
 
 
 SpeedupVerdict = Literal["gain", "even", "loss"]
+GAIN_FROM, LOSS_TO = 1.05, 0.95
+"""Ratios between these are even: with one decimal they read 1.0, and nobody feels them."""
+FEWEST_STEPS = 40
+"""Steps of a reply before which nothing is said of its gain: its first drafts are trials."""
+_NOTICED_S = 0.1
+"""Seconds from which on a loss is noticed."""
 
 
 class Speedup(NamedTuple):
-    """A reply's speed over plain decoding's: the estimate and its 95 % interval."""
+    """A speed over plain decoding's, and between what it scatters.
+
+    Of a reply that is the estimate with its 95 % interval, of a benchmark the median of the
+    repeats with their quartiles.
+    """
 
     ratio: float
     low: float
@@ -310,8 +320,10 @@ class Speedup(NamedTuple):
 
     @property
     def verdict(self) -> SpeedupVerdict:
-        """What may be said of it: nothing, as long as the interval holds 1."""
-        return "gain" if self.low > 1.0 else "loss" if self.high < 1.0 else "even"
+        """All that may be said of it; wherever a ratio is shown, this decides words and colour."""
+        if self.low > 1.0 and self.ratio >= GAIN_FROM:
+            return "gain"
+        return "loss" if self.high < 1.0 and self.ratio <= LOSS_TO else "even"
 
 
 class TurnStats(Checked, frozen=True):
@@ -384,3 +396,12 @@ class TurnStats(Checked, frozen=True):
             return None
         speed = self.tokens_per_s
         return Speedup(speed / plain, speed / high, speed / low)
+
+    @property
+    def verdict(self) -> SpeedupVerdict | None:
+        """All that may be said of its gain; None: nothing, or nothing yet."""
+        speedup, plain = self.speedup, self.plain_tokens_per_s
+        if speedup is None or not plain or self.n_steps < FEWEST_STEPS:
+            return None
+        lost_s = self.decode_s - self.n_generated / plain
+        return "even" if 0 < lost_s < _NOTICED_S else speedup.verdict

@@ -191,6 +191,8 @@ class Settings:
         send_key: What sends a message; the other one makes a new line.
         opens_last_chat: Whether a start shows the chat that was shown last, or a new one.
         was_welcomed: Whether the first-run page has been left.
+        n_replies: Replies that the window has finished, counted up to a few: the first ones are
+            not judged.
         recent_commands: Group and title of what was used from the palette last, the newest first.
         serves: Whether other programs on this computer may use the models, over HTTP.
         serving_port: The port at which they are listened to.
@@ -225,6 +227,7 @@ class Settings:
     send_key: SendKey = "enter"
     opens_last_chat: bool = True
     was_welcomed: bool = False
+    n_replies: int = 0
     recent_commands: tuple[tuple[str, str], ...] = ()
     serves: bool = False
     serving_port: int = SERVER_PORT

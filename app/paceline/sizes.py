@@ -51,6 +51,11 @@ def ratio_text(ratio: float) -> str:
     return f"{ratio:.2f}×"
 
 
+def short_ratio(ratio: float) -> str:
+    """Return the same with one decimal: ``1.9×``."""
+    return f"{ratio:.1f}×"
+
+
 def short_time(seconds: float) -> str:
     """Return a time with its unit: ``87 µs``, ``44.8 ms``, ``1.20 s``."""
     milliseconds = seconds * 1000

@@ -2579,6 +2579,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/chat/exchange/words.py"/>
+        <source>alone about {}</source>
+        <translation>allein etwa {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/chat/exchange/words.py"/>
         <source>confidence {:.2f}</source>
         <translation>Sicherheit {:.2f}</translation>
     </message>
@@ -2609,8 +2614,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/chat/exchange/words.py"/>
-        <source>{share:.0f} % of {n} drafted accepted</source>
-        <translation>{share:.0f} % von {n} entworfenen angenommen</translation>
+        <source>{share:.0f} % of {n} guesses were right</source>
+        <translation>{share:.0f} % von {n} Vermutungen richtig</translation>
     </message>
     <message>
         <location filename="../../app/paceline/chat/exchange/words.py"/>
@@ -2621,11 +2626,6 @@
         <location filename="../../app/paceline/chat/exchange/words.py"/>
         <source>{} tokens/s</source>
         <translation>{} Token/s</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/chat/exchange/words.py"/>
-        <source>≈ {} without drafts</source>
-        <translation>≈ {} ohne Entwürfe</translation>
     </message>
 </context>
 <context>
@@ -3130,8 +3130,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
-        <source>Edited by its user.</source>
-        <translation>Von Hand geändert.</translation>
+        <source>Edited by you.</source>
+        <translation>Von Ihnen geändert.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
@@ -3155,6 +3155,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>Nothing was drafted: no guess was sure enough.</source>
+        <translation>Nichts wurde entworfen: Keine Vermutung war sicher genug.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>Parameters</source>
         <translation>Parameter</translation>
     </message>
@@ -3172,6 +3177,11 @@
         <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>Without drafts: one token per step.</source>
         <translation>Ohne Entwürfe: ein Token je Schritt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>alone about {}</source>
+        <translation>allein etwa {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
@@ -3197,11 +3207,6 @@
         <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>first token {} s</source>
         <translation>erstes Token {} s</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/figures.py"/>
-        <source>kept {} of the earlier reply</source>
-        <translation>{} der früheren Antwort behalten</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
@@ -3275,18 +3280,13 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
-        <source>{} of the speed without drafts, in 95 of 100 such replies</source>
-        <translation>{} des Tempos ohne Entwürfe, in 95 von 100 solchen Antworten</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>{} of {}</source>
         <translation>{} von {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
-        <source>{} of {} drafted accepted</source>
-        <translation>{} von {} angenommen</translation>
+        <source>{} of {} guesses were right</source>
+        <translation>{} von {} Vermutungen waren richtig</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
@@ -3295,8 +3295,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
-        <source>{} was asked but never sure enough: nothing was drafted.</source>
-        <translation>{} wurde gefragt, war aber nie sicher genug: Nichts wurde entworfen.</translation>
+        <source>{} t/s, {} as fast in 95 of 100 such replies</source>
+        <translation>{} t/s, in 95 von 100 solchen Antworten {} so schnell</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
@@ -3307,11 +3307,6 @@
         <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>{}: {} of {} tokens accepted, {:.2f} s spent on drafting</source>
         <translation>{}: {} von {} Token angenommen, {:.2f} s mit Entwerfen verbracht</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/figures.py"/>
-        <source>≈ {} without drafts</source>
-        <translation>≈ {} ohne Entwürfe</translation>
     </message>
 </context>
 <context>
@@ -4164,14 +4159,6 @@
         <location filename="../../app/paceline/gui/chat/links.py"/>
         <source>The host is written {name}: some of its letters may look like others.</source>
         <translation>Der Rechner schreibt sich {name}: Manche seiner Buchstaben sehen vielleicht aus wie andere.</translation>
-    </message>
-</context>
-<context>
-    <name>LiveFigures</name>
-    <message>
-        <location filename="../../app/paceline/gui/state/live.py"/>
-        <source>Speculation</source>
-        <translation>Spekulation</translation>
     </message>
 </context>
 <context>
@@ -5458,11 +5445,6 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/plot/plot_words.py"/>
-        <source>lookups</source>
-        <translation>Lookups</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/plot/plot_words.py"/>
         <source>rejected</source>
         <translation>verworfen</translation>
     </message>
@@ -5473,8 +5455,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/plot/plot_words.py"/>
-        <source>{:.2f} times the speed without drafts</source>
-        <translation>{:.2f}-mal das Tempo ohne Entwürfe</translation>
+        <source>{} the speed without drafts</source>
+        <translation>{} das Tempo ohne Entwürfe</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/plot/plot_words.py"/>
@@ -6563,8 +6545,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/run_words.py"/>
-        <source>Accepted</source>
-        <translation>Angenommen</translation>
+        <source>Alone</source>
+        <translation>Allein</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/run_words.py"/>
@@ -6590,6 +6572,11 @@
         <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>Grammar</source>
         <translation>Grammatik</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
+        <source>Guesses that were right</source>
+        <translation>Richtige Vermutungen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/run_words.py"/>
@@ -6713,11 +6700,6 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/run_words.py"/>
-        <source>Without drafts</source>
-        <translation>Ohne Entwürfe</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>Without drafts these tokens would have taken {} to {} s; this took {} s.</source>
         <translation>Ohne Entwürfe hätten diese Token {} bis {} s gebraucht; dies brauchte {} s.</translation>
     </message>
@@ -6725,6 +6707,11 @@
         <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>You stopped the reply.</source>
         <translation>Sie haben die Antwort angehalten.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
+        <source>checked: the same text with any drafts</source>
+        <translation>geprüft: mit jedem Entwurf derselbe Text</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/run_words.py"/>
@@ -6758,11 +6745,6 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/run_words.py"/>
-        <source>the same at every batch width, so the text does not depend on drafts</source>
-        <translation>bei jeder Batch-Breite gleich, also hängt der Text nicht von Entwürfen ab</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>they depend on the batch width, so near-ties may fall either way</source>
         <translation>sie hängen von der Batch-Breite ab, also kann ein knapper Ausgang so oder so fallen</translation>
     </message>
@@ -6785,11 +6767,6 @@
         <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>{} (up to {:.2g} apart)</source>
         <translation>{} (bis zu {:.2g} auseinander)</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/run_words.py"/>
-        <source>{} ({:,} rows compared)</source>
-        <translation>{} ({:,} Zeilen verglichen)</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/run_words.py"/>
@@ -7247,11 +7224,6 @@
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
-        <source>1 token per draft</source>
-        <translation>1 Token je Entwurf</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/auto_words.py"/>
         <source>1 token: {seconds:time}</source>
         <translation>1 Token: {seconds:time}</translation>
     </message>
@@ -7538,6 +7510,11 @@
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
+        <source>Auto is still learning what drafts gain here.</source>
+        <translation>Auto lernt noch, was Entwürfe hier bringen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
         <source>Auto's promise is that no reply takes longer than 1.02 times plain decoding, 4 steps and 3 % of the prompt's time: {n:,} of {of:,} kept to it.</source>
         <translation>Auto verspricht, dass keine Antwort länger dauert als 1,02-mal einfaches Dekodieren, 4 Schritte und 3 % der Zeit für den Prompt: {n:,} von {of:,} haben das gehalten.</translation>
     </message>
@@ -7548,8 +7525,8 @@
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
-        <source>Auto: {reason}, {n:.1f} tokens expected ({gain:.1f}×)</source>
-        <translation>Auto: {reason}, {n:.1f} Token erwartet ({gain:.1f}×)</translation>
+        <source>Auto: {reason}, {n:.1f} tokens expected ({gain:.2f}×)</source>
+        <translation>Auto: {reason}, {n:.1f} Token erwartet ({gain:.2f}×)</translation>
     </message>
     <message>
         <location filename="../../app/storage/problems.py"/>
@@ -8571,18 +8548,18 @@
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
-        <source>No drafts for now: with {names} it was {ratio:.2f} times as fast as without.</source>
-        <translation>Vorerst keine Entwürfe: Mit {names} war es {ratio:.2f}-mal so schnell wie ohne.</translation>
+        <source>No drafts for now: they would take more time than they save.</source>
+        <translation>Vorerst keine Entwürfe: Sie würden mehr Zeit kosten, als sie sparen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>No drafts for now: with {names} it was {gain:.2f} times as fast as without.</source>
+        <translation>Vorerst keine Entwürfe: Mit {names} war es {gain:.2f}-mal so schnell wie ohne.</translation>
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
         <source>No drafts for now: {names} did not pay of late.</source>
         <translation>Vorerst keine Entwürfe: {names} hat sich zuletzt nicht gelohnt.</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/auto_words.py"/>
-        <source>No drafts here: there is nothing to guess the next words from.</source>
-        <translation>Hier keine Entwürfe: Es gibt nichts, woraus sich die nächsten Wörter raten ließen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/download/names.py"/>
@@ -8625,6 +8602,11 @@
         <location filename="../../app/hosting/supervisor.py"/>
         <source>Nothing has moved in the engine for {stuck_s:.0f} seconds</source>
         <translation>Seit {stuck_s:.0f} Sekunden hat sich in der Engine nichts bewegt</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>Nothing to copy from yet.</source>
+        <translation>Noch gibt es nichts, woraus sich abschreiben ließe.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/inspect/child.py"/>
@@ -9492,13 +9474,13 @@
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
-        <source>The model is faster alone here: checking drafts would cost more than they give.</source>
-        <translation>Allein ist das Modell hier schneller: Entwürfe zu prüfen würde mehr kosten, als sie bringen.</translation>
+        <source>The model is faster alone here: one drafted token brings {right:.2f} right ones, and in that time it writes {alone:.2f}.</source>
+        <translation>Allein ist das Modell hier schneller: Ein entworfenes Token bringt {right:.2f} richtige, und in dieser Zeit schreibt es {alone:.2f}.</translation>
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
-        <source>The model is faster alone here: checking one more token makes a step {ratio:.1f} times as long, and {rate:percent} of what {names} drafts first is accepted.</source>
-        <translation>Allein ist das Modell hier schneller: Ein Token mehr zu prüfen macht einen Schritt {ratio:.1f}-mal so lang, und {rate:percent} von dem, was {names} zuerst entwirft, wird angenommen.</translation>
+        <source>The model is faster alone here: {n} drafted tokens bring {right:.2f} right ones, and in that time it writes {alone:.2f}.</source>
+        <translation>Allein ist das Modell hier schneller: {n} entworfene Token bringen {right:.2f} richtige, und in dieser Zeit schreibt es {alone:.2f}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/sample/sampling.py"/>
@@ -11602,11 +11584,6 @@
         <translation>{end} ({words:bare})</translation>
     </message>
     <message>
-        <location filename="../../app/chat/auto_words.py"/>
-        <source>{facts}; about {share:percent} of the steps have no draft</source>
-        <translation>{facts}; etwa {share:percent} der Schritte haben keinen Entwurf</translation>
-    </message>
-    <message>
         <location filename="../../app/paths.py"/>
         <source>{folder} is not a folder</source>
         <translation>{folder} ist kein Ordner</translation>
@@ -11689,11 +11666,6 @@
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
-        <source>{n:.1f} tokens per step, {rate:percent} accepted</source>
-        <translation>{n:.1f} Token je Schritt, {rate:percent} angenommen</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/auto_words.py"/>
         <source>{names} and {last}</source>
         <translation>{names} und {last}</translation>
     </message>
@@ -11714,13 +11686,13 @@
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
-        <source>{names} give about as much as they cost here: {facts}.</source>
-        <translation>{names} bringen hier etwa so viel, wie sie kosten: {facts}.</translation>
+        <source>{names} give about as much as they cost here.</source>
+        <translation>{names} bringen hier etwa so viel, wie sie kosten.</translation>
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
-        <source>{names} gives about as much as it costs here: {facts}.</source>
-        <translation>{names} bringt hier etwa so viel, wie es kostet: {facts}.</translation>
+        <source>{names} gives about as much as it costs here.</source>
+        <translation>{names} bringt hier etwa so viel, wie es kostet.</translation>
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
@@ -11799,11 +11771,6 @@
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
-        <source>{n} tokens per draft</source>
-        <translation>{n} Token je Entwurf</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/auto_words.py"/>
         <source>{n} tokens: {seconds:time}</source>
         <translation>{n} Token: {seconds:time}</translation>
     </message>
@@ -11823,6 +11790,21 @@
         <translation>{path} kann nicht geschrieben werden ({why}).</translation>
     </message>
     <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>{per_step:.1f} tokens per step</source>
+        <translation>{per_step:.1f} Token je Schritt</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>{per_step:.1f} tokens per step, {rate:percent} of the guesses were right</source>
+        <translation>{per_step:.1f} Token je Schritt, {rate:percent} der Vermutungen waren richtig</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>{per_step:.2f} tokens per step, and a step takes {time:.2f} times as long</source>
+        <translation>{per_step:.2f} Token je Schritt, und ein Schritt dauert {time:.2f}-mal so lange</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
         <source>{place} is not known</source>
         <translation>{place} ist nicht bekannt</translation>
@@ -11831,11 +11813,6 @@
         <location filename="../../app/engine/pair.py"/>
         <source>{problem:bare}, so the template {name} is used in its place, which is a guess.</source>
         <translation>{problem:bare}, darum wird stattdessen die Vorlage {name} benutzt, was eine Vermutung ist.</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/auto_words.py"/>
-        <source>{rate:percent} accepted</source>
-        <translation>{rate:percent} angenommen</translation>
     </message>
     <message>
         <location filename="../../app/chat/advice.py"/>
@@ -12721,11 +12698,6 @@ Vorgabe: {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/messages/message_list.py"/>
-        <source>Lookups</source>
-        <translation>Lookups</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/chat/messages/message_list.py"/>
         <source>Target</source>
         <translation>Ziel</translation>
     </message>
@@ -12743,6 +12715,14 @@ Vorgabe: {}</translation>
         <location filename="../../app/paceline/gui/chat/messages/message_list.py"/>
         <source>Token colours: {}</source>
         <translation>Token-Farben: {}</translation>
+    </message>
+</context>
+<context>
+    <name>Sources</name>
+    <message>
+        <location filename="../../app/paceline/gui/state/sources.py"/>
+        <source>Lookup</source>
+        <translation>Nachschlagen</translation>
     </message>
 </context>
 <context>

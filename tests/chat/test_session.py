@@ -394,7 +394,7 @@ def test_what_plain_decoding_takes_is_no_other_replys_business(bench: ChatBench)
 
 
 @pytest.mark.parametrize("death", [False, True])
-def test_a_reply_that_breaks_off_has_no_figures(bench: ChatBench, *, death: bool) -> None:
+def test_a_reply_that_breaks_off_keeps_the_figures_so_far(bench: ChatBench, *, death: bool) -> None:
     bench.send("Hello?")
     reply = bench.session.active
     assert reply is not None
@@ -405,10 +405,17 @@ def test_a_reply_that_breaks_off_has_no_figures(bench: ChatBench, *, death: bool
     event = EngineDied("SIGSEGV") if death else TurnFailed("broken", "It broke.", "")
     bench.client.emit(event)
     assert reply.status == "failed"
-    assert reply.stats is to_record(reply).stats is None
+    stats = to_record(reply).stats
+    assert stats == reply.stats
+    assert stats is not None
+    assert stats.n_generated == sum(len(step.tokens) for step in reply.steps)
+    assert stats.tokens_per_s == pytest.approx(
+        stats.n_generated / sum(step.total_s for step in reply.steps)
+    )
+    assert stats.plain_tokens_per_s == STATS.plain_tokens_per_s
 
 
-def test_a_reply_that_the_end_of_the_program_cuts_off_has_no_figures(bench: ChatBench) -> None:
+def test_a_reply_that_the_programs_end_cuts_off_keeps_the_figures_so_far(bench: ChatBench) -> None:
     bench.send("Hello?")
     reply = bench.session.active
     assert reply is not None
@@ -416,7 +423,9 @@ def test_a_reply_that_the_end_of_the_program_cuts_off_has_no_figures(bench: Chat
     bench.client.figures()
     bench.client.step("Hi", 1)
     bench.session.end_reply()
-    assert (reply.reason, reply.stats) == (None, None)
+    assert reply.reason is None
+    assert reply.stats is not None
+    assert (reply.stats.n_generated, reply.stats.n_steps) == (len(reply.traces), 1)
     assert reply.error is not None
     assert reply.error.code == INTERRUPTED.code, "a stop by the user is something else"
 

@@ -160,7 +160,7 @@ def make_program(
         engine: FakeClient | None = None,
     ) -> Program:
         # Most tests are about a strategy whose lengths are fixed; Auto has tests of its own.
-        usual = Settings(strategies=("draft",), was_welcomed=True)
+        usual = Settings(strategies=("draft",), was_welcomed=True, n_replies=9)
         program = Program(
             client=engine or client,
             infos=INFOS,

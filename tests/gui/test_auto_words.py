@@ -27,7 +27,6 @@ from paceline.chat.auto_words import (
     decision_rows,
     decision_words,
     drafted_words,
-    effect_words,
     is_used,
     outlook_words,
     phase_words,
@@ -37,10 +36,10 @@ from paceline.chat.auto_words import (
     shown_costs,
     unused_words,
 )
-from paceline.chat.decisions import Phase, PhaseKind, mix_of
+from paceline.chat.decisions import KIND_OF, Phase, PhaseKind, Price, mix_of
 from paceline.engine.draft import grammar_drafter, registry
 from paceline.engine.draft.strategy import strategy_named
-from paceline.figures import Decision, Reason, Speedup, SpeedupVerdict
+from paceline.figures import Decision, Reason
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import in_words, install_language
 from paceline.gui.state.sources import Sources
@@ -66,11 +65,11 @@ def phases() -> Iterator[Phase]:
     """One of each, with more and with fewer figures."""
     for kind in get_args(PhaseKind):
         for names in (DRAFT, BOTH):
-            yield Phase(kind, names, 2.6, 0.67, 0.82)
-        yield Phase(kind, DRAFT, 1.1, plain_share=0.31)
-        yield Phase(kind, DRAFT, 5.6, 1.0, plain_share=0.996)
+            yield Phase(kind, names, 2.6, 1.4 if kind in KIND_OF.values() else None, 0.67)
+        yield Phase(kind, ("suffix", "ngram-mod"), 1.1, gain=0.82)
+    yield Phase("expensive", price=Price(3, 0.9, 1.24))
+    yield Phase("expensive", price=Price(1, 0.6, 0.72))
     yield Phase("shut")
-    yield Phase("expensive")
 
 
 def stats(*drafters: DrafterStats, speed: float = 30.0) -> TurnStats:
@@ -104,7 +103,7 @@ def advice(sources: Sources) -> Iterator[Advice]:
         (stats(did("ngram-mod", 10, 5, 1)), "ngram-mod"),
     )
     for figures, strategy in cases:
-        yield from advise(figures, strategy_named(strategy), title=sources.title)
+        yield from advise(figures, strategy_named(strategy), title=sources.full_title)
     small = structs.replace(model_info("x.gguf"), size_bytes=70 << 20)
     bad = outlook(n_judged=2400, saved_s=-1.2, gain=0.97)
     for target, drafter, curve in (
@@ -118,7 +117,7 @@ def advice(sources: Sources) -> Iterator[Advice]:
             models={"draft"},
             target=target,
             draft=small,
-            title=sources.title,
+            title=sources.full_title,
         )
         assert found is not None
         yield found
@@ -128,10 +127,9 @@ def all_words(sources: Sources) -> Iterator[str]:
     """Everything, a line each, with a title before each group."""
     title = sources.title
     yield "# Phases"
-    yield from dict.fromkeys(phase_words(phase, title) for phase in phases())
-    yield "# Effects of other strategies"
-    for verdict in (None, *get_args(SpeedupVerdict)):
-        yield effect_words(verdict, title("draft"), 1.8, 0.005)
+    yield from dict.fromkeys(
+        phase_words(phase, title, judges=judges) for judges in (True, False) for phase in phases()
+    )
     yield "# One decision"
     for reason in get_args(Reason):
         yield reason_words(reason)
@@ -140,7 +138,7 @@ def all_words(sources: Sources) -> Iterator[str]:
     yield "# A whole reply"
     steps = [drafting_step(i) for i in range(300)]
     mix = mix_of([*steps, *(plain_step(i, "nothing") for i in range(99)), plain_step(1, "first")])
-    for name, words in decision_rows(mix, title, Speedup(1.5, 1.2, 1.9)):
+    for name, words in decision_rows(mix, sources.full_title, stats(did("draft", 900, 600))):
         yield f"{said(name)}: {said(words)}"
     yield drafted_words(mix)
     yield reasons_words(mix)
@@ -152,7 +150,7 @@ def all_words(sources: Sources) -> Iterator[str]:
     yield cost_words(told.costs[1], 0.0)
     for each in (*told.drafters, late):
         yield outlook_words(each)
-    yield unused_words(told.drafters, title)
+    yield unused_words(told.drafters, sources.full_title)
     yield from (accepted.words for accepted in (*by_place(outlook()), *by_confidence(outlook())))
     yield from balance(told)
     yield from balance(structs.replace(report(outlook(saved_s=-1.5)), pace=0.5, slack_s=-0.1))

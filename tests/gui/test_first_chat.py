@@ -15,6 +15,7 @@ from paceline.catalog.models import Models
 from paceline.chat.recording import read_recording
 from paceline.gui.look.current import look
 from paceline.gui.models.picker.dialog import PickerDialog
+from paceline.gui.state.figures import gain_of
 from paceline.gui.welcome import example_player
 from paceline.gui.welcome.pages import starters
 from paceline.messages import LoadPair, StartTurn
@@ -112,7 +113,7 @@ def test_the_example_plays_through_the_window_and_is_not_stored(
     qtbot.waitUntil(lambda: reply.has_ended, timeout=20_000)
     last = read_recording(resources() / "examples" / "starter.jsonl").events[-1][1]
     assert reply.text == last.text  # type: ignore[union-attr]
-    assert program.live.headline.ratio == f"{reply.stats.speedup.ratio:.2f}×"  # type: ignore[union-attr]
+    assert program.live.headline.ratio == gain_of(reply.stats).text
     assert any("A recording: SmolLM2 135M" in text for text in told)
     assert len(client.all(StartTurn)) == n_turns
 

@@ -77,7 +77,7 @@ def test_the_footer_says_what_was_kept(program: Program, client: FakeClient) -> 
     view = program.window.chat_pane.chat.findChildren(ReplyView)[-1]
     view.flush()
     tip = view._footer.stats.toolTip()
-    assert "kept 87\u202f% of the earlier reply" in tip
+    assert "kept 87 of the 100 tokens of the earlier reply" in tip
     assert "58 of 60 before the first insertion or omission, 29 of 40 after it" in tip
 
 

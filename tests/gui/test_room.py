@@ -329,7 +329,7 @@ def test_forced_tokens_of_a_grammar_are_no_strategy(program: Program, client: Fa
     client.emit(step_of("x", 0))
     client.emit(step_of("x", 1, drafter=grammar_drafter.INFO.id))
     client.finish_turn("xx")
-    assert program.live.headline.sentence.startswith("Speculation ")
+    assert program.live.headline.sentence.startswith("Grammar ")
 
 
 def test_a_chat_without_a_time_stands_last_and_under_no_month() -> None:

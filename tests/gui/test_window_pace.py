@@ -172,12 +172,11 @@ def test_a_refresh_paints_each_plot_once(qtbot: QtBot) -> None:
     assert [events.n for events in paints] == [5, 5]
 
 
-def test_figures_come_slower_than_the_plot(qtbot: QtBot) -> None:
-    figures = LiveFigures(Sources())
+def test_figures_come_slower_than_the_plot(program: Program) -> None:
+    figures = LiveFigures(Sources(), program.settings.setting("n_replies"), program)
     told: list[str] = []
     figures.moved.connect(lambda: told.append("plot"))
     figures.refreshed.connect(lambda: told.append("all"))
     for _ in range(2 * TICKS_PER_REFRESH):
         figures._on_tick()
     assert told == [*["plot"] * (TICKS_PER_REFRESH - 1), "all"] * 2
-    del qtbot

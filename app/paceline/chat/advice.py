@@ -216,9 +216,8 @@ def advise(
 
 
 def _no_speed_up(stats: TurnStats, cases: list[_Case]) -> Iterator[_Try]:
-    speedup, rate = stats.speedup, stats.acceptance_rate
-    is_loss = speedup is not None and speedup.verdict == "loss"
-    if not is_loss or rate is None or rate < LOW or stats.n_drafted < MIN_TOKENS:
+    rate = stats.acceptance_rate
+    if stats.verdict != "loss" or rate is None or rate < LOW or stats.n_drafted < MIN_TOKENS:
         return
     model = next((case for case in cases if case.info.family == "model"), None)
     share = model.stats.draft_s / max(stats.decode_s, 1e-9) if model else 0.0

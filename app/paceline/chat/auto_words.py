@@ -8,10 +8,11 @@ sentences here: for the window, which translates them, and for the command line.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from paceline.chat.decisions import KIND_OF, Mix, Phase, PhaseKind, phase_of
-from paceline.figures import PLACE_OF, Decision, Reason, Speedup, SpeedupVerdict, WidthCost
+from paceline.chat.decisions import Mix, Phase, PhaseKind, phase_of
+from paceline.figures import PLACE_OF, Decision, Reason, TurnStats, WidthCost
 from paceline.messages import ControlReported, Outlook
 from paceline.sentence import Sentence, joined, sentence
 
@@ -39,22 +40,26 @@ _PHASES: dict[PhaseKind, tuple[Sentence, ...]] = {
         sentence("{names} pay here: {facts}."),
     ),
     "even": (
-        sentence("{names} gives about as much as it costs here: {facts}."),
-        sentence("{names} give about as much as they cost here: {facts}."),
+        sentence("{names} gives about as much as it costs here."),
+        sentence("{names} give about as much as they cost here."),
     ),
     "loses": (
         sentence("{names} gave less than it cost: {facts}."),
         sentence("{names} gave less than they cost: {facts}."),
     ),
-    "nothing": (sentence("No drafts here: there is nothing to guess the next words from."),),
+    "nothing": (sentence("Nothing to copy from yet."),),
     "expensive": (
         sentence(
-            "The model is faster alone here: checking one more token makes a step {ratio:.1f} "
-            "times as long, and {rate:percent} of what {names} drafts first is accepted."
+            "The model is faster alone here: one drafted token brings {right:.2f} right ones, and "
+            "in that time it writes {alone:.2f}."
+        ),
+        sentence(
+            "The model is faster alone here: {n} drafted tokens bring {right:.2f} right ones, and "
+            "in that time it writes {alone:.2f}."
         ),
     ),
     "shut": (
-        sentence("No drafts for now: with {names} it was {ratio:.2f} times as fast as without."),
+        sentence("No drafts for now: with {names} it was {gain:.2f} times as fast as without."),
         sentence("No drafts for now: {names} did not pay of late."),
     ),
     "ledger": (
@@ -63,68 +68,64 @@ _PHASES: dict[PhaseKind, tuple[Sentence, ...]] = {
         ),
     ),
 }
-"""Templates of the phases; where there are two, of one drafter and of several."""
+"""Templates of the phases; where there are two, of one drafter or token and of several."""
 
 
-def phase_words(phase: Phase, title: Titles) -> Sentence:
-    """Return a sentence about what Auto does and why."""
-    if phase.kind == "expensive" and phase.ratio is None:
-        return sentence(
-            "The model is faster alone here: checking drafts would cost more than they give."
-        )
-    if phase.kind == "shut" and not phase.drafters:
-        return sentence("No drafts for now: they did not pay of late.")
-    are_many = len(phase.drafters) > 1 or (phase.kind == "shut" and phase.ratio is None)
-    return Sentence(
-        _PHASES[phase.kind][-1 if are_many else 0],
-        {
-            "names": _names(phase.drafters, title),
-            "facts": _draft_facts(phase),
-            "ratio": phase.ratio or 0.0,
-            "rate": phase.rate or 0.0,
-        },
-    )
+def phase_words(phase: Phase, title: Titles, *, judges: bool = True) -> Sentence:
+    """Return a sentence about what drafts do and why.
 
-
-def effect_words(
-    verdict: SpeedupVerdict | None, name: str, per_step: float, rate: float
-) -> Sentence:
-    """Return a sentence about the effect of drafting with another strategy.
+    Its figures are those that decided, so that they say the same as the sentence.
 
     Args:
-        verdict: Whether it pays; None: that is not known.
-        name: The drafter's title.
-        per_step: Tokens per step.
-        rate: Share of drafted tokens that were accepted, 0..1.
+        phase: What goes on.
+        title: Names drafters.
+        judges: Whether it may say that drafts do not pay.
     """
-    facts = sentence("{n:.1f} tokens per step, {rate:percent} accepted", n=per_step, rate=rate)
-    kind: PhaseKind = "drafts" if verdict is None else KIND_OF[verdict]
-    return Sentence(_PHASES[kind][0], {"names": name, "facts": facts})
+    if not judges and phase.kind == "loses":
+        phase = replace(phase, kind="drafts", step_time=None)
+    elif not judges and phase.kind in ("expensive", "shut", "ledger"):
+        return sentence("Auto is still learning what drafts gain here.")
+    one, *_, many = _PHASES[phase.kind] * 2
+    if phase.kind == "expensive":
+        price = phase.price
+        if price is None:
+            return sentence("No drafts for now: they would take more time than they save.")
+        return Sentence(many if price.n > 1 else one, price._asdict())
+    names, n_names = _names(phase.drafters, title)
+    if phase.kind == "shut":
+        if not phase.drafters:
+            return sentence("No drafts for now: they did not pay of late.")
+        if phase.gain is None or n_names > 1:
+            return Sentence(many, {"names": names})
+        return Sentence(one, {"names": names, "gain": phase.gain})
+    given: dict[str, str] = {"names": names, "facts": _facts(phase)}
+    return Sentence(many if n_names > 1 else one, given)
 
 
-def _draft_facts(phase: Phase) -> Sentence:
-    n = phase.n_tokens
-    n = round(n) if n >= 5 or abs(n - round(n)) < 0.25 else round(n, 1)  # a half counts
-    facts = [
-        sentence("1 token per draft") if n == 1 else sentence("{n} tokens per draft", n=n),
-        *([sentence("{rate:percent} accepted", rate=phase.rate)] if phase.rate is not None else []),
-    ]
-    if phase.plain_share < 0.25:
-        return joined(facts, ", ")
-    rough = round(phase.plain_share * 20) / 20
+def _facts(phase: Phase) -> Sentence:
+    per_step = phase.per_step
+    if phase.step_time is not None:
+        return sentence(
+            "{per_step:.2f} tokens per step, and a step takes {time:.2f} times as long",
+            per_step=per_step,
+            time=phase.step_time,
+        )
+    if phase.rate is None:
+        return sentence("{per_step:.1f} tokens per step", per_step=per_step)
     return sentence(
-        "{facts}; about {share:percent} of the steps have no draft",
-        facts=joined(facts, ", "),
-        share=rough if rough < 1 else phase.plain_share,
+        "{per_step:.1f} tokens per step, {rate:percent} of the guesses were right",
+        per_step=per_step,
+        rate=phase.rate,
     )
 
 
-def _names(drafters: Sequence[str], title: Titles) -> str:
-    """Return the titles of drafters as a list in words; empty without any."""
-    titles = [title(name) for name in drafters]
+def _names(drafters: Sequence[str], title: Titles) -> tuple[str, int]:
+    """Return the titles of drafters as a list in words, and how many these are."""
+    titles = list(dict.fromkeys(map(title, drafters)))
     if len(titles) < 2:
-        return "".join(titles)
-    return sentence("{names} and {last}", names=joined(titles[:-1], ", "), last=titles[-1])
+        return "".join(titles), len(titles)
+    names = sentence("{names} and {last}", names=joined(titles[:-1], ", "), last=titles[-1])
+    return names, len(titles)
 
 
 # ------------------------------------------------------------------------------ decisions in words
@@ -151,7 +152,7 @@ def decision_words(decision: Decision) -> Sentence:
     if not decision.n_drafted or decision.reason == "forced":
         return sentence("Auto: {reason}", reason=reason)
     return sentence(
-        "Auto: {reason}, {n:.1f} tokens expected ({gain:.1f}×)",
+        "Auto: {reason}, {n:.1f} tokens expected ({gain:.2f}×)",
         reason=reason,
         n=decision.expected,
         gain=decision.gain,
@@ -175,17 +176,17 @@ def reasons_words(mix: Mix) -> str:
     return sentence("Auto: {reason}", reason=joined(shares, ", "))
 
 
-def decision_rows(mix: Mix, title: Titles, speedup: Speedup | None) -> Iterator[tuple[str, str]]:
+def decision_rows(mix: Mix, title: Titles, stats: TurnStats | None) -> Iterator[tuple[str, str]]:
     """Give a reply's decisions: in short, by drafter, and by reason with their shares.
 
     Args:
         mix: All steps of the reply.
         title: Names drafters.
-        speedup: The reply's; None: not known.
+        stats: The reply's figures; None: not known.
     """
     if not mix.n_steps:
         return
-    yield sentence("In short"), phase_words(phase_of(mix, speedup=speedup), title)
+    yield sentence("In short"), phase_words(phase_of(mix, stats=stats), title)
     for name, work in mix.ranked:
         yield (
             title(name),

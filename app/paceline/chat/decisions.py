@@ -9,13 +9,16 @@ has to move by more than it scatters.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import accumulate
 from math import sqrt
-from typing import Literal
+from operator import mul
+from typing import Literal, NamedTuple
 
-from paceline.figures import Reason, Speedup, SpeedupVerdict
+from paceline.figures import LOSS_TO, PLACE_OF, Outlook, Reason, SpeedupVerdict, TurnStats
 from paceline.messages import ControlReported, StepCommitted
+from paceline.sizes import short_ratio
 
 RECENT_STEPS = 32
 """Steps that are judged together: a single one says nothing."""
@@ -44,6 +47,7 @@ class Mix:
 
     Attributes:
         n_steps: Steps with a decision.
+        n_tokens: Tokens that they committed.
         n_drafting: Those of them in which something was verified.
         reasons: Steps by reason.
         plain: Steps by reason in which nothing was verified.
@@ -51,6 +55,7 @@ class Mix:
     """
 
     n_steps: int = 0
+    n_tokens: int = 0
     n_drafting: int = 0
     reasons: Counter[Reason] = field(default_factory=Counter)
     plain: Counter[Reason] = field(default_factory=Counter)
@@ -62,6 +67,7 @@ class Mix:
         if decision is None:
             return
         self.n_steps += 1
+        self.n_tokens += len(step.tokens)
         self.reasons[decision.reason] += 1
         if not decision.n_drafted:
             self.plain[decision.reason] += 1
@@ -113,7 +119,7 @@ _FROM, _STAY = 0.25, 0.12
 Where the reply is faster by drafts, any is enough: the figure beside the sentence is theirs."""
 _LEAD = 1.25
 """Factor by which another reason must be more frequent than the one that was named."""
-_TOKENS, _RATE, _RATIO, _SHARE = 0.6, 0.06, 0.1, 0.15
+_TOKENS, _RATE, _RATIO = 0.3, 0.06, 0.1
 """Differences of figures that are news, where they rest on `_MANY` drafts."""
 _MANY = 16
 _KEPT = 0.2
@@ -122,36 +128,84 @@ _MEASURING, _STILL_MEASURING = 0.8, 0.65
 """Shares of plain steps from which measuring is what goes on, and below which it no longer is."""
 
 
+class Price(NamedTuple):
+    """The draft that is nearest to being worth its time.
+
+    Attributes:
+        n: Its tokens.
+        right: How many of them are expected to be right.
+        alone: Tokens that the model writes alone in the time that drafting and checking them take.
+    """
+
+    n: int
+    right: float
+    alone: float
+
+
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """The state of drafting over some 32 steps.
+    """The state of drafting over some 32 steps, or in a whole reply.
 
     Attributes:
         kind: "begins": nothing is known yet; "measures": plain steps only to see how fast they are;
             "pays", "even", "loses": drafts, by their effect; "drafts": that is not known; the
             others are reasons of `Decision`.
         drafters: Ids of the drafters that are meant.
-        n_tokens: Tokens per draft.
-        rate: Share of drafted tokens that were accepted, 0..1.
-        ratio: Of "expensive": time of a step with one drafted token over a plain one's; of "shut":
-            the drafter's speed over plain decoding's. The reply's own ratio is beside the sentence.
-        plain_share: Share of the steps that were plain ones, 0..1.
+        per_step: Tokens per step.
+        step_time: Time of a step over a plain one's; None: not known. `per_step` over it is the
+            reply's gain.
+        rate: Share of drafted tokens that were accepted, 0..1; None: none was judged.
+        price: Of "expensive": the figures that make it so; None: they do not tell.
+        gain: Of "shut": the drafter's speed over plain decoding's, below 1; None: not known.
         n_drafts: Drafts that the figures rest on.
     """
 
     kind: PhaseKind
     drafters: tuple[str, ...] = ()
-    n_tokens: float = 0.0
+    per_step: float = 1.0
+    step_time: float | None = None
     rate: float | None = None
-    ratio: float | None = None
-    plain_share: float = 0.0
+    price: Price | None = None
+    gain: float | None = None
     n_drafts: int = 0
+
+    @property
+    def ratio_text(self) -> str:
+        """The reply's gain as it is shown; empty where it is not."""
+        if self.step_time is None or self.kind == "even":
+            return ""
+        return short_ratio(self.per_step / self.step_time)
+
+
+def drafting(
+    drafters: tuple[str, ...],
+    per_step: float,
+    rate: float | None,
+    stats: TurnStats | None,
+    *,
+    n_drafts: int = 0,
+) -> Phase:
+    """Return the phase of steps with drafts, by what may be said of the reply.
+
+    Args:
+        drafters: Ids of the drafters.
+        per_step: Tokens of these steps.
+        rate: Share of their drafted tokens that were accepted, 0..1.
+        stats: The reply's figures so far; None: there are none yet.
+        n_drafts: Drafts that these figures rest on.
+    """
+    verdict = stats.verdict if stats is not None else None
+    if stats is None or verdict is None or stats.speedup is None:
+        return Phase("drafts", drafters, per_step, rate=rate, n_drafts=n_drafts)
+    per_step = stats.mean_committed_per_step or per_step
+    step_time = per_step / stats.speedup.ratio
+    return Phase(KIND_OF[verdict], drafters, per_step, step_time, rate, n_drafts=n_drafts)
 
 
 def phase_of(
     mix: Mix,
     *,
-    speedup: Speedup | None,
+    stats: TurnStats | None,
     report: ControlReported | None = None,
     before: Phase | None = None,
 ) -> Phase:
@@ -159,7 +213,7 @@ def phase_of(
 
     Args:
         mix: The newest steps; or all of them, of a reply that has ended.
-        speedup: Of the reply so far; None: not known.
+        stats: Of the reply so far; None: not known.
         report: The last report; None: there was none yet.
         before: The phase that is shown; it is kept where the steps allow it.
     """
@@ -167,24 +221,15 @@ def phase_of(
         return Phase("measures" if mix.plain["plain"] else "begins")
     share = mix.n_drafting / mix.n_steps
     is_drafting = before is not None and before.kind in _DRAFTING
-    helps = speedup is not None and speedup.verdict == "gain" and mix.n_drafting
+    helps = stats is not None and stats.verdict == "gain" and mix.n_drafting
     if share < (_STAY if is_drafting else _FROM) and not helps:
         return _plain_phase(mix, report, before)
-    return Phase(
-        _drafting_kind(mix, speedup),
-        _leaders(mix, before),
-        sum(work.n_drafted for work in mix.drafters.values()) / mix.n_drafting,
-        mix.acceptance,
-        plain_share=1 - share,
-        n_drafts=mix.n_drafting,
-    )
-
-
-def _drafting_kind(mix: Mix, speedup: Speedup | None) -> PhaseKind:
+    drafters = _leaders(mix, before)
     for kind in _NAMED:
         if 2 * (mix.reasons[kind] - mix.plain[kind]) > mix.n_drafting:
-            return kind
-    return "drafts" if speedup is None else KIND_OF[speedup.verdict]
+            return Phase(kind, drafters, n_drafts=mix.n_drafting)
+    per_step = mix.n_tokens / mix.n_steps
+    return drafting(drafters, per_step, mix.acceptance, stats, n_drafts=mix.n_drafting)
 
 
 def _leaders(mix: Mix, before: Phase | None) -> tuple[str, ...]:
@@ -214,21 +259,41 @@ def _plain_phase(mix: Mix, report: ControlReported | None, before: Phase | None)
     if report is None:
         return Phase(kind)
     if kind == "expensive":
-        # The drafter that proposes most and knows how often its first token is accepted.
-        known = [outlook for outlook in report.drafters if outlook.acceptance and outlook.n_judged]
-        best = max(known, key=lambda outlook: outlook.n_judged, default=None)
-        seconds = {cost.width: cost.seconds for cost in report.costs}
-        one, two = seconds.get(1), seconds.get(2)
-        if best is None or not one or not two:
-            return Phase(kind)  # which is said without figures
-        return Phase(kind, (best.drafter,), rate=best.acceptance[0], ratio=two / one)
+        return Phase(kind, price=price_of(report))
     if kind == "shut":
         shut = [outlook for outlook in report.drafters if not outlook.is_open]
         gains = [outlook.gain for outlook in shut if outlook.gain is not None]
         # A gain above plain decoding is none that made it pause.
-        ratio = min(gains) if gains and min(gains) < 1 else None
-        return Phase(kind, tuple(outlook.drafter for outlook in shut), ratio=ratio)
+        gain = min(gains) if gains and min(gains) < LOSS_TO else None
+        return Phase(kind, tuple(outlook.drafter for outlook in shut), gain=gain)
     return Phase(kind)
+
+
+def price_of(report: ControlReported) -> Price | None:
+    """Return the draft that is nearest to being worth its time, by what Auto knows.
+
+    None where some draft is worth it, or nothing is known: then the figures do not say why there
+    was none.
+    """
+    seconds = {cost.width: cost.seconds for cost in report.costs}
+    plain_s = seconds.get(1)
+    if not plain_s:
+        return None
+    prices = [
+        Price(n, right, (seconds[n + 1] + n * outlook.seconds_per_token) / plain_s - 1)
+        for outlook in report.drafters
+        if outlook.n_judged
+        for n, right in _right(outlook)
+        if n + 1 in seconds
+    ]
+    best = max(prices, key=lambda price: price.right - price.alone, default=None)
+    return best if best is not None and round(best.right, 2) < round(best.alone, 2) else None
+
+
+def _right(outlook: Outlook) -> Iterator[tuple[int, float]]:
+    """Give lengths of drafts with the tokens of them that are expected to be right."""
+    known = (outlook.acceptance[place] for place in PLACE_OF if place < len(outlook.acceptance))
+    return enumerate(accumulate(accumulate(known, mul)), 1)
 
 
 def is_news(before: Phase | None, now: Phase) -> bool:
@@ -239,15 +304,22 @@ def is_news(before: Phase | None, now: Phase) -> bool:
     n_drafts = min(before.n_drafts, now.n_drafts)
     scatter = sqrt(max(_MANY / n_drafts, 1.0)) if n_drafts else 1.0
     pairs = (
-        (before.n_tokens, now.n_tokens, _TOKENS + 0.15 * before.n_tokens),
+        (before.per_step, now.per_step, _TOKENS + 0.15 * before.per_step),
+        (before.step_time, now.step_time, _TOKENS),
         (before.rate, now.rate, _RATE),
-        (before.ratio, now.ratio, _RATIO),
-        (before.plain_share, now.plain_share, _SHARE),
+        (before.gain, now.gain, _RATIO),
+        (before.price and before.price.alone, now.price and now.price.alone, _RATIO),
     )
     return any(
         (old is None) != (new is None) or abs((old or 0.0) - (new or 0.0)) >= step * scatter
         for old, new, step in pairs
     )
+
+
+def _contradict(before: Phase, now: Phase) -> bool:
+    """Whether the sentence of `before` would stand beside a ratio that it does not have."""
+    is_effect = now.kind in KIND_OF.values()
+    return is_effect and (before.kind, before.ratio_text) != (now.kind, now.ratio_text)
 
 
 class DecisionLog:
@@ -275,17 +347,18 @@ class DecisionLog:
             self._recent.append(step)
 
     def judge(
-        self, *, speedup: Speedup | None, report: ControlReported | None, has_ended: bool
+        self, *, stats: TurnStats | None, report: ControlReported | None, has_ended: bool
     ) -> None:
         """Take over another phase: of a reply that has ended, or where it is news twice."""
         if not self.whole.n_steps:
             return
         if has_ended:
-            self.phase = phase_of(self.whole, speedup=speedup, report=report)
+            self.phase = phase_of(self.whole, stats=stats, report=report)
             return
         recent = mix_of(self._recent)
-        now = phase_of(recent, speedup=speedup, report=report, before=self.phase)
-        # What is true for a moment alone is not worth a sentence.
+        now = phase_of(recent, stats=stats, report=report, before=self.phase)
+        # What is true for a moment alone is not worth a sentence, unless another one would
+        # contradict the ratio beside it.
         self._n_news = self._n_news + 1 if is_news(self.phase, now) else 0
-        if self.phase is None or self._n_news > 1:
+        if self.phase is None or self._n_news > 1 or _contradict(self.phase, now):
             self.phase, self._n_news = now, 0

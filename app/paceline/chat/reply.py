@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from msgspec import structs
+
 from paceline.chat.reasoning import UNKNOWN, Known
 from paceline.codec import made_of
 from paceline.engine.draft.strategy import short_text, strategy_named
@@ -75,8 +77,7 @@ class Reply:
         started_s: The same in seconds since the epoch; 0: it was not.
         first_token_s: Seconds from then to the first token.
         reason: Why the reply ended.
-        stats: The figures so far, in the end those of the whole; None before the first ones, and
-            where it ended without the engine's final event.
+        stats: The figures so far, in the end those of the whole; None before the first ones.
         error: Why it failed.
         notes: Remarks of the engine about the turn, for the user.
         n_cut: Messages that were left out of the prompt.
@@ -197,6 +198,32 @@ class Reply:
             case TurnFinished():
                 self.text, self.reason, self.stats = event.text, event.reason, event.stats
                 self.seed, self.strategy = event.seed, event.strategy
+
+    def break_off(self) -> None:
+        """Bring the figures up to the last step, where no final ones come any more."""
+        last, steps = self.stats, self.last_part
+        n_tokens, decode_s = sum(len(step.tokens) for step in steps), sum(s.total_s for s in steps)
+        if last is None or not decode_s > 0:
+            self.stats = None
+            return
+        counts = [count for step in steps for count in step.drafted]
+        n_accepted = sum(count.n_accepted for count in counts)
+        n_judged = sum(count.n_drafted - count.n_discarded for count in counts)
+        n_steps = sum(step.step > 0 for step in steps)
+        self.stats = structs.replace(
+            last,
+            n_generated=n_tokens,
+            decode_s=decode_s,
+            total_s=last.prefill_s + decode_s,
+            tokens_per_s=n_tokens / decode_s,
+            n_steps=n_steps,
+            n_drafted=sum(count.n_drafted for count in counts),
+            n_accepted=n_accepted,
+            n_discarded=sum(count.n_discarded for count in counts),
+            acceptance_rate=n_accepted / n_judged if n_judged else None,
+            mean_committed_per_step=(n_tokens - 1) / n_steps if n_steps else None,
+            by_drafter=(),
+        )
 
 
 def drawn_like(options: TurnOptions, old: TurnOptions) -> TurnOptions:

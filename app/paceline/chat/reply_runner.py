@@ -349,7 +349,8 @@ class ReplyRunner:
         if reply is None:
             return
         if reply.stopping:
-            reply.reason, reply.stats = "cancelled", None
+            reply.reason = "cancelled"
+            reply.break_off()
             self._end(reply, "finished")
         else:
             self._fail(reply, INTERRUPTED)
@@ -428,7 +429,7 @@ class ReplyRunner:
 
     def _fail(self, reply: Reply, error: RunError) -> None:
         reply.error = error
-        reply.stats = None  # the last ones count fewer tokens than the reply has
+        reply.break_off()
         self._end(reply, "failed")
 
     def _end(self, reply: Reply, status: Literal["finished", "failed"]) -> None:

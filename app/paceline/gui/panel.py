@@ -168,7 +168,7 @@ class SpeculationPanel(QWidget):
         if reply is None or stats is None or figures.asker:  # a program chooses for itself
             self.advice.show_advice("", ())
         else:
-            title, told = figures.sources.title, self._speculation.told
+            title, told = figures.sources.full_title, self._speculation.told
             advice = advise(stats, reply.strategy, named=told, title=title)
             self.advice.show_advice(reply.message_id, (*self._pair_advice(), *advice)[:MOST])
 

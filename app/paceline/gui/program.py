@@ -212,7 +212,8 @@ class Program(QObject):
         self.speculation = SpeculationModel(
             infos, [strategy_named(text) for text in settings.strategies], self
         )
-        self.live = LiveFigures(Sources((*infos, in_words(grammar_drafter.INFO))), self)
+        sources = Sources((*infos, in_words(grammar_drafter.INFO)))
+        self.live = LiveFigures(sources, self.settings.setting("n_replies"), self)
         self.programs = ProgramReplies(Journal(), self)
         self.pair = PairModel(self)
         self.signals = ChatSignals(self)
@@ -249,6 +250,7 @@ class Program(QObject):
         self.session.set_listener(self.signals)
         self._client.watch(self.live.on_engine_event)
         self.signals.reported.connect(self.live.show_report)
+        self.signals.ended.connect(self.live.count)
 
     def _make_context(self) -> AppContext:
         return AppContext(

@@ -41,8 +41,8 @@ def test_the_shown_path_as_markdown() -> None:
         "> **Reasoning**\n>\n> Hm.\n>\n> So.\n\n"
         "Use:\n\n```py\nx = 1\n```\n\n"
         "*This reply failed: It broke.*\n\n"
-        "*part 2 of the reply · 30.0 tokens/s · 2.00× · ≈ 15.0 without drafts"
-        " · 68 % of 88 drafted accepted · first token 0.12 s · draft for A model*\n"
+        "*part 2 of the reply · 30.0 tokens/s · 2.0× · alone about 15.0"
+        " · 68 % of 88 guesses were right · first token 0.12 s · draft for A model*\n"
     )
 
 

@@ -76,7 +76,7 @@ def test_each_request_has_a_row_with_its_figures(
     row = texts(dialog, 0)
     assert (row[PROGRAM], row[ROUTE]) == ("Zed", "chat/completions")
     assert (row[READ], row[REUSED], row[WRITTEN]) == ("10", "0", "100")
-    assert (row[SPEED], row[GAIN]) == ("41.2", "1.91×")
+    assert (row[SPEED], row[GAIN]) == ("41.2", "1.9×")
     assert dialog.table.isVisible()
 
 

@@ -76,8 +76,8 @@ class Words:
     version: str = "Beside version {other} of {n}"
     part: str = "part {} of the reply"
     speed: str = "{} tokens/s"
-    plain: str = "≈ {} without drafts"
-    accepted: str = "{share:.0f} % of {n} drafted accepted"
+    plain: str = "alone about {}"
+    accepted: str = "{share:.0f} % of {n} guesses were right"
     first_token: str = "first token {:.2f} s"
     strategy: str = "{strategy} for {model}"
     by_target: str = "the target's own · step {step}"
@@ -123,8 +123,10 @@ def figures_line(record: RunRecord | None, words: Words) -> str:
     stats = record.stats
     parts = [words.part.format(record.n_parts)] if record.n_parts > 1 else []
     parts.append(words.speed.format(_speed(stats.tokens_per_s, words)))
-    if stats.speedup is not None:
-        parts.append(f"{words.local(stats.speedup.ratio):.2f}×")
+    if stats.verdict == "even":
+        parts.append("≈ 1×")
+    elif stats.verdict is not None and stats.speedup is not None:
+        parts.append(f"{words.local(stats.speedup.ratio):.1f}×")
         parts.append(words.plain.format(_speed(stats.plain_tokens_per_s or 0.0, words)))
     if stats.acceptance_rate is not None:
         n_judged = stats.n_drafted - stats.n_discarded

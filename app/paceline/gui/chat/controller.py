@@ -27,6 +27,7 @@ from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local
 from paceline.gui.state import figures
 from paceline.gui.state.chat_lines import title_text
+from paceline.gui.state.live import LiveFigures
 from paceline.gui.state.pair import PairModel
 from paceline.gui.state.programs import ProgramReplies
 from paceline.hosting.exit_reasons import DIED
@@ -50,7 +51,7 @@ class ChatController(QObject):
         self._notices, self._actions = context.notices, context.actions
         self._send_key = context.settings.setting("send_key")
         self._chat.keeps = self._keeps = context.settings.setting("keeps_on_edit")
-        self._writer = ReplyWriter(context.pair, context.programs, self)
+        self._writer = ReplyWriter(context.pair, context.programs, context.live, self)
         self._code = CodeSaver(context.save_file, context.window, self)
         self._shown_id = ""
         self._stays = False
@@ -399,9 +400,11 @@ class ChatController(QObject):
 class ReplyWriter(QObject):
     """Writes what is known of a reply into its view: status, figures, notes, errors."""
 
-    def __init__(self, pair: PairModel, programs: ProgramReplies, parent: QObject) -> None:
+    def __init__(
+        self, pair: PairModel, programs: ProgramReplies, live: LiveFigures, parent: QObject
+    ) -> None:
         super().__init__(parent)
-        self._pair, self._programs = pair, programs
+        self._pair, self._programs, self._live = pair, programs, live
 
     def fill(self, view: ReplyView, reply: Reply) -> None:
         """Write all that is known into a view that has just been made."""
@@ -438,11 +441,15 @@ class ReplyWriter(QObject):
         """Write how a reply ended."""
         view.set_status("")
         view.finish(reply.text, known_of(reply))
-        speed = reply.stats.tokens_per_s if reply.stats is not None else None
+        speed = figures.speed_of(reply)
         decided = mix_of(reply.last_part)
-        line = figures.stats_line(reply, said(drafted_words(decided)))
-        reasons = said(reasons_words(decided))
-        details = "\n".join(filter(None, (figures.stats_details(reply), reasons)))
+        line = figures.stats_line(reply, judges=self._live.judges)
+        rows = (
+            figures.stats_details(reply),
+            said(drafted_words(decided)),
+            said(reasons_words(decided)),
+        )
+        details = "\n".join(filter(None, rows))
         view.set_stats(line, details, tokens_per_s=speed)
         edited = figures.edited_words() if reply.edited else ""
         mark = figures.cut_words().get(reply.reason or "eog", "") if reply.text else ""

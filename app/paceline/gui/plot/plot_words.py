@@ -9,7 +9,7 @@ from paceline.chat.auto_words import decision_words
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local, translator
 from paceline.gui.look.current import look
-from paceline.gui.state.figures import speed_text
+from paceline.gui.state.figures import gain_of, speed_text
 from paceline.gui.state.metrics import StepMetrics, StepWindow
 from paceline.gui.state.sources import Sources
 from paceline.messages import DraftCount, StepCommitted, TurnStats
@@ -25,13 +25,10 @@ def legend_html(drafters: Sequence[str], sources: Sources) -> str:
         names[sources.kind(drafter_id)].append(sources.title(drafter_id))
     if not drafters:
         names = {"draft": [_tr("draft model")], "lookup": [_tr("lookup")]}
-    elif len(names["lookup"]) > 1:
-        # One colour has one entry; the card of the drafters lists them singly.
-        names["lookup"] = [_tr("lookups")]
     return entries_html(
         (
-            *((theme.accent, name) for name in names["draft"]),
-            *((theme.lookup, name) for name in names["lookup"]),
+            *((theme.accent, name) for name in dict.fromkeys(names["draft"])),
+            *((theme.lookup, name) for name in dict.fromkeys(names["lookup"])),
             (theme.rejected, _tr("rejected")),
         )
     )
@@ -73,7 +70,7 @@ def step_words(number: int, step: StepCommitted, tokens_per_s: float, sources: S
 
 def _count_words(count: DraftCount, sources: Sources) -> str:
     words = _tr("{}: {} of {} drafted tokens accepted").format(
-        sources.title(count.drafter), count.n_accepted, count.n_drafted
+        sources.full_title(count.drafter), count.n_accepted, count.n_drafted
     )
     if count.n_discarded:
         words += _tr(", {} never judged").format(count.n_discarded)
@@ -98,15 +95,13 @@ def spoken(metrics: StepMetrics, sources: Sources, stats: TurnStats | None) -> s
     """A whole reply in one sentence, for those who hear it."""
     parts = [
         _tr("{}: {} of {} drafted tokens accepted").format(
-            sources.title(drafter), tally.tokens_accepted, tally.tokens
+            sources.full_title(drafter), tally.tokens_accepted, tally.tokens
         )
         for drafter, tally in metrics.tallies.items()
     ] or [_tr("Nothing was drafted")]
     speed = stats.tokens_per_s if stats is not None else metrics.tokens_per_s
     if speed:
         parts.append(_tr("{} tokens per second").format(speed_text(speed)))
-    if stats is not None and stats.speedup is not None:
-        parts.append(
-            _tr("{:.2f} times the speed without drafts").format(local(stats.speedup.ratio))
-        )
+    if gain := gain_of(stats).text:
+        parts.append(_tr("{} the speed without drafts").format(gain))
     return ", ".join(parts)

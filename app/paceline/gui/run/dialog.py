@@ -118,8 +118,7 @@ class ReplyPage(QScrollArea):
         yield
         self.drafters.show_run(record, self.metrics)
         yield
-        speedup = record.stats.speedup if record.stats is not None else None
-        rows = decision_rows(decided, self._sources.title, speedup)
+        rows = decision_rows(decided, self._sources.full_title, record.stats)
         self.decisions.show_rows([(said(name), said(words)) for name, words in rows])
         self.settings.show_rows(settings_rows(record))
         yield

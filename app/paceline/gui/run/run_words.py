@@ -13,13 +13,13 @@ from paceline.figures import SpeedupVerdict
 from paceline.gui.kit.card import Row
 from paceline.gui.kit.translation import fields_in_words, local, translator, value_in_words
 from paceline.gui.state.figures import (
+    gain_of,
     kept_words,
     kernel_words,
     percent_text,
-    ratio_text,
     seconds_text,
+    speed_of,
     speed_text,
-    tone_of,
 )
 from paceline.gui.state.metrics import TimeShares
 from paceline.messages import TurnStats
@@ -42,8 +42,8 @@ class Figure:
 def figures(record: RunRecord) -> tuple[Figure, ...]:
     """The large figures of a run."""
     speed, rate, stats = speed_of(record), acceptance_of(record), record.stats
-    speedup = stats.speedup if stats is not None else None
-    plain = stats.plain_tokens_per_s if stats is not None and speedup else None
+    gain = gain_of(stats)
+    plain = stats.plain_tokens_per_s if stats is not None and gain.plain else None
     first = record.first_token_s
     if stats is not None:
         n_tokens = stats.n_generated
@@ -51,25 +51,12 @@ def figures(record: RunRecord) -> tuple[Figure, ...]:
         n_tokens = sum(len(step.tokens) for step in record.last_part)
     return (
         Figure(_tr("Speed"), speed_text(speed) if speed else "", _tr("t/s")),
-        Figure(_tr("Without drafts"), f"≈ {speed_text(plain)}" if plain else "", _tr("t/s")),
-        Figure(
-            _tr("Ratio"),
-            ratio_text(speedup.ratio) if speedup is not None else "",
-            tone=tone_of(stats) if stats is not None and speedup is not None else None,
-        ),
-        Figure(_tr("Accepted"), percent_text(rate) if rate is not None else ""),
+        Figure(_tr("Alone"), f"≈ {speed_text(plain)}" if plain else "", _tr("t/s")),
+        Figure(_tr("Ratio"), gain.text, tone=gain.tone if gain.text else None),
+        Figure(_tr("Guesses that were right"), percent_text(rate) if rate is not None else ""),
         Figure(_tr("First token"), seconds_text(first) if first is not None else "", _tr("s")),
         Figure(_tr("Tokens"), f"{local(n_tokens):,}" if n_tokens else ""),
     )
-
-
-def speed_of(record: RunRecord) -> float | None:
-    """Tokens per second; of a reply without figures from its steps, None without any."""
-    if record.stats is not None:
-        return record.stats.tokens_per_s
-    seconds = sum(step.total_s for step in record.last_part)
-    n_tokens = sum(len(step.tokens) for step in record.last_part)
-    return n_tokens / seconds if seconds > 0 and n_tokens else None
 
 
 def acceptance_of(record: RunRecord) -> float | None:
@@ -221,9 +208,7 @@ def logit_words(stats: TurnStats) -> str:
         most = stats.logit_difference
         words = _tr("they depend on the batch width, so near-ties may fall either way")
         return words if most is None else _tr("{} (up to {:.2g} apart)").format(words, local(most))
-    words = _tr("the same at every batch width, so the text does not depend on drafts")
-    n_rows = stats.n_rows_compared
-    return _tr("{} ({:,} rows compared)").format(words, local(n_rows)) if n_rows else words
+    return _tr("checked: the same text with any drafts")
 
 
 _TRUNCATION = ("top_k", "top_p", "min_p")

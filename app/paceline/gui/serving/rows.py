@@ -13,7 +13,7 @@ from paceline.gui.kit.rows import Index
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local
 from paceline.gui.look.current import look
-from paceline.gui.state.figures import ratio_text, seconds_text, speed_text, tone_of
+from paceline.gui.state.figures import gain_of, seconds_text, speed_text
 from paceline.server.journal import Entry
 
 TIME, PROGRAM, ROUTE, READ, REUSED, FIRST, WRITTEN, SPEED, GAIN, END = range(10)
@@ -97,13 +97,12 @@ class RequestRows(FiguresModel):
         stats = reply.stats if reply.has_ended else None
         if stats is None:
             return ""
-        gain = stats.speedup
         return {
             READ: f"{local(stats.n_prompt - stats.n_reused):,}",
             REUSED: f"{local(stats.n_reused):,}",
             WRITTEN: f"{local(stats.n_generated):,}",
             SPEED: speed_text(stats.tokens_per_s) if stats.n_steps else "",
-            GAIN: ratio_text(gain.ratio) if gain is not None else "",
+            GAIN: gain_of(stats).text,
         }[column]
 
     def _ending(self, entry: Entry) -> str:
@@ -133,8 +132,8 @@ class RequestRows(FiguresModel):
         """Return the colour of a gain, an end, or of what matters less."""
         theme, reply = look.theme, self.entries[row].reply
         if column == GAIN and reply.stats is not None:
-            tones = {"gain": theme.accent, "even": theme.text, "loss": theme.danger}
-            return QColor(tones[tone_of(reply.stats)])
+            tones = {"gain": theme.accent, "even": theme.muted, "loss": theme.danger}
+            return QColor(tones[gain_of(reply.stats).tone])
         if column == END and not reply.has_ended:
             return QColor(theme.lookup)
         if column == END and reply.error is not None:

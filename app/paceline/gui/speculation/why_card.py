@@ -184,7 +184,7 @@ class DrafterBlock(QWidget):
 
     def show_drafter(self, outlook: Outlook, sources: Sources) -> None:
         """Show what is known of a drafter."""
-        title = sources.title(outlook.drafter)
+        title = sources.full_title(outlook.drafter)
         state = self.tr("in use") if outlook.is_open else self.tr("paused")
         facts = said(outlook_words(outlook))
         colour = "accent" if sources.kind(outlook.drafter) == "draft" else "lookup"
@@ -271,7 +271,7 @@ class WhyCard(FoldCard):
         for block, outlook in zip(self.blocks, used, strict=False):
             block.show_drafter(outlook, self._sources)
         self._adding.start(self._add_blocks(used[len(self.blocks) :]))
-        say(self.unused, said(unused_words(report.drafters, self._sources.title)))
+        say(self.unused, said(unused_words(report.drafters, self._sources.full_title)))
         lines = list(balance(report))
         make = partial(text_label, wraps=True, plain=True)
         labels = as_many(self.balance, len(lines), make, self._balance)

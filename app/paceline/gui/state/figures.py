@@ -1,7 +1,7 @@
 """Figures in words: the line below a reply, the headline of the panel, a row per drafter.
 
-Pure functions. What plain decoding would have given is the engine's estimate alone (`TurnStats`),
-and a ratio is a gain or a loss only where its interval says so; nothing drafted, no ratio. While a
+Pure functions. What plain decoding would have given is the engine's estimate alone, and what may be
+said of a ratio is `TurnStats.verdict`; nothing drafted, no ratio. While a
 reply grows, the figures come from its steps; calls and seconds are known when it ends. The words
 about drafters are llama.cpp's (`common/speculative.cpp`): calls, drafts, tokens, and what was
 accepted.
@@ -15,8 +15,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from paceline import sizes
-from paceline.chat.auto_words import effect_words
+from paceline.chat.auto_words import Titles, phase_words
+from paceline.chat.decisions import Phase, drafting
 from paceline.chat.reply import Reply
+from paceline.engine.draft import grammar_drafter
 from paceline.engine.draft.strategy import short_text
 from paceline.figures import Kept, KernelUse, SpeedupVerdict
 from paceline.gui.kit.card import Row
@@ -25,11 +27,9 @@ from paceline.gui.kit.translation import known_size, local, translator, with_sig
 from paceline.gui.state.metrics import StepMetrics, Tally
 from paceline.gui.state.sources import Kind, Sources
 from paceline.messages import DrafterStats, FinishReason, Strategy, TurnStats
-from paceline.run_record import ModelRecord
+from paceline.run_record import ModelRecord, RunRecord
 
 OFF = "off"
-_NOTICED_S = 0.1
-"""Seconds from which on a loss is noticed."""
 _GUESSED_SIZE = re.compile(r" (?:\?|\d[\dx.]*)[KMBT](?= |$)")
 
 _tr = translator("Figures")
@@ -80,58 +80,74 @@ def duration_text(seconds: float) -> str:
     return with_unit(sizes.short_time(seconds))
 
 
-def stats_line(reply: Reply, decided: str = "") -> str:
-    """The one line below a finished reply; empty where it has no figures.
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """A speed over plain decoding's, as it is shown everywhere; without text where it is not.
 
-    Speed is in ``<b>``, a gain in ``<em>``, a loss in ``<del>``; a ratio that may be either is as
-    grey as the rest. What was kept of an earlier reply follows it, and what Auto decided the
-    acceptance.
+    Attributes:
+        text: The ratio; "≈ 1×" where it may be a gain or a loss, or is not felt.
+        tone: Its colour.
+        plain: What plain decoding would have given, beside a gain or a loss.
     """
-    stats = reply.stats
-    if stats is None or not stats.n_generated:  # stopped before its first token
+
+    text: str = ""
+    tone: SpeedupVerdict = "even"
+    plain: str = ""
+
+
+def gain_of(stats: TurnStats | None, *, judges: bool = True) -> Gain:
+    """Return a reply's gain.
+
+    Args:
+        stats: Its figures so far; None: there are none.
+        judges: Whether a loss is shown.
+    """
+    verdict = stats.verdict if stats is not None else None
+    if stats is None or stats.speedup is None or verdict is None:
+        return Gain()
+    if verdict == "loss" and not judges:
+        return Gain()
+    if verdict == "even":
+        return Gain(about_one())
+    plain = stats.plain_tokens_per_s or 0.0
+    text = with_signs(sizes.short_ratio(stats.speedup.ratio))
+    rounded = f"{local(plain):.{0 if plain >= 10 else 1}f}"
+    return Gain(text, verdict, _tr("alone about {}").format(rounded))
+
+
+def about_one() -> str:
+    """A ratio that is neither a gain nor a loss."""
+    return "≈ 1×"
+
+
+def stats_line(reply: Reply, *, judges: bool = True) -> str:
+    """The one line below a finished reply: its speed and its gain; empty where it has no figures.
+
+    Speed is in ``<b>``, a gain in ``<em>``, a loss in ``<del>``.
+    """
+    speed = speed_of(reply)
+    if speed is None:  # stopped before its first token
         return ""
-    parts = ["<b>{}</b>".format(_tr("{} t/s").format(speed_text(stats.tokens_per_s)))]
-    speedup = stats.speedup
-    if speedup is not None:
-        tag = {"gain": "em", "even": "", "loss": "del"}[tone_of(stats)]
-        ratio = ratio_text(speedup.ratio)
-        parts.append(f"<{tag}>{ratio}</{tag}>" if tag else ratio)
-        parts.append(_without_drafts(stats.plain_tokens_per_s or 0.0))
-    elif asks_drafter(reply) and not stats.n_drafted:
-        parts.append(_tr("nothing drafted"))
-    if stats.kept is not None:
-        parts.append(_tr("kept {} of the earlier reply").format(percent_text(stats.kept.share)))
-    if stats.machine_busy:
-        parts.append(_tr("machine busy"))
-    if stats.acceptance_rate is not None:
-        parts.append(
-            _tr("{} of {} drafted accepted").format(
-                percent_text(stats.acceptance_rate), stats.n_drafted - stats.n_discarded
-            )
-        )
-    if decided:
-        parts.append(decided)
-    if reply.first_token_s is not None:
-        parts.append(_tr("first token {} s").format(seconds_text(reply.first_token_s)))
+    parts = ["<b>{}</b>".format(_tr("{} t/s").format(speed_text(speed)))]
+    gain = gain_of(reply.stats, judges=judges)
+    if gain.text:
+        tag = {"gain": "em", "even": "", "loss": "del"}[gain.tone]
+        parts.append(f"<{tag}>{gain.text}</{tag}>" if tag else gain.text)
     return " · ".join(parts)
 
 
-def tone_of(stats: TurnStats) -> SpeedupVerdict:
-    """How a ratio is coloured: grey where it may be either, or what was lost is not noticed."""
-    speedup, plain = stats.speedup, stats.plain_tokens_per_s
-    if speedup is None or not plain:
-        return "even"
-    lost_s = stats.decode_s - stats.n_generated / plain
-    return "even" if 0 < lost_s < _NOTICED_S else speedup.verdict
-
-
-def _without_drafts(tokens_per_s: float) -> str:
-    return _tr("≈ {} without drafts").format(speed_text(tokens_per_s))
+def speed_of(written: Reply | RunRecord) -> float | None:
+    """Tokens per second; of a reply that broke off from its steps, None without any."""
+    if written.stats is not None:
+        return written.stats.tokens_per_s if written.stats.n_generated else None
+    seconds = sum(step.total_s for step in written.last_part)
+    n_tokens = sum(len(step.tokens) for step in written.last_part)
+    return n_tokens / seconds if seconds > 0 and n_tokens > 1 else None
 
 
 def edited_words() -> str:
     """That a reply is not as the model wrote it."""
-    return _tr("Edited by its user.")
+    return _tr("Edited by you.")
 
 
 def cut_words() -> dict[FinishReason, str]:
@@ -153,7 +169,27 @@ def stats_details(reply: Reply) -> str:
     stats = reply.stats
     if stats is None:
         return ""
-    rows = [
+    rows = []
+    if reply.first_token_s is not None:
+        rows.append(_tr("first token {} s").format(seconds_text(reply.first_token_s)))
+    gain = gain_of(stats)
+    if gain.plain and stats.speedup is not None:
+        rows.append(
+            _tr("{} t/s, {} as fast in 95 of 100 such replies").format(
+                gain.plain, interval_text(stats.speedup.low, stats.speedup.high)
+            )
+        )
+    if stats.acceptance_rate is not None:
+        rows.append(
+            _tr("{} of {} guesses were right").format(
+                percent_text(stats.acceptance_rate), stats.n_drafted - stats.n_discarded
+            )
+        )
+    elif asks_drafter(reply) and not stats.n_drafted:
+        rows.append(_tr("nothing drafted"))
+    if stats.machine_busy:
+        rows.append(_tr("machine busy"))
+    rows += [
         _tr("strategy {}, seed {}").format(short_text(reply.strategy), reply.seed),
         _tr("tokens: {}, steps: {}, {:.2f} s").format(
             stats.n_generated, stats.n_steps, local(stats.decode_s)
@@ -164,13 +200,6 @@ def stats_details(reply: Reply) -> str:
     ]
     if reply.n_parts > 1:
         rows.append(_tr("continued: part {} of the reply has these figures").format(reply.n_parts))
-    if stats.speedup is not None:
-        low, high = stats.speedup.low, stats.speedup.high
-        rows.append(
-            _tr("{} of the speed without drafts, in 95 of 100 such replies").format(
-                interval_text(low, high)
-            )
-        )
     if stats.mean_committed_per_step is not None:
         rows.append(_tr("{:.2f} tokens per step").format(local(stats.mean_committed_per_step)))
     if stats.kept is not None:
@@ -205,40 +234,40 @@ def _drafter_rows(stats: TurnStats) -> list[str]:
 
 
 def headline(
-    metrics: StepMetrics, title: str, stats: TurnStats | None, *, asks: bool = False
+    metrics: StepMetrics,
+    reply: Reply,
+    phase: Phase | None,
+    title: Titles,
+    *,
+    judges: bool = True,
 ) -> Headline:
     """The large figures of a reply, so far or in the end.
 
     Args:
         metrics: The reply's steps.
-        title: What the drafter in force is called.
-        stats: The reply's figures; None before the first ones, and where it failed.
-        asks: Whether a drafter is asked in every step, even if it never drafts.
+        reply: The reply.
+        phase: What Auto does; None: another strategy is in charge.
+        title: Names drafters.
+        judges: Whether it may be said that drafts do not pay.
     """
-    if stats is not None and not stats.n_steps:
-        return Headline()
+    stats = reply.stats
     speed = stats.tokens_per_s if stats is not None else metrics.tokens_per_s
-    if speed is None:
+    if speed is None or (stats is not None and not stats.n_steps):
         return Headline()
     rate = metrics.whole.acceptance_rate
-    speedup = stats.speedup if stats is not None else None
-    plain = stats.plain_tokens_per_s if stats is not None else None
-    tone = tone_of(stats) if stats is not None else "even"
-    if rate is not None:
+    if phase is None and rate is not None:
+        used = tuple(name for name in metrics.tallies if name != grammar_drafter.INFO.id)
         # The first token is the prefill's, no step's.
         per_step = (metrics.n_tokens - 1) / max(metrics.n_steps, 1)
-        words = said(effect_words(tone if speedup is not None else None, title, per_step, rate))
-    elif asks:
-        words = _tr("{} was asked but never sure enough: nothing was drafted.").format(title)
+        phase = drafting(used or tuple(metrics.tallies), per_step, rate, stats)
+    if phase is not None:
+        words = said(phase_words(phase, title, judges=judges))
+    elif asks_drafter(reply):
+        words = _tr("Nothing was drafted: no guess was sure enough.")
     else:
         words = _tr("Without drafts: one token per step.")
-    return Headline(
-        speed_text(speed),
-        _without_drafts(plain) if plain and speedup is not None else "",
-        ratio_text(speedup.ratio) if speedup is not None else "",
-        words,
-        tone,
-    )
+    gain = gain_of(stats, judges=judges)
+    return Headline(speed_text(speed), gain.plain, gain.text, words, gain.tone)
 
 
 # ------------------------------------------------------------------------------------- drafters
@@ -310,7 +339,7 @@ def _row(
     share = _tr("{} of {}")
     return DrafterRow(
         drafter_id,
-        sources.title(drafter_id),
+        sources.full_title(drafter_id),
         sources.kind(drafter_id),
         "" if rate is None else percent_text(rate),
         tuple(details),

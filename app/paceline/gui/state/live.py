@@ -13,19 +13,19 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from paceline.chat.auto_words import phase_words
 from paceline.chat.decisions import DecisionLog
 from paceline.chat.reply import Reply
-from paceline.engine.draft import grammar_drafter
-from paceline.gui.kit.sentences import said
-from paceline.gui.state.figures import Headline, asks_drafter, headline
+from paceline.gui.state.figures import Headline, headline
 from paceline.gui.state.metrics import StepMetrics
+from paceline.gui.state.settings_store import Setting
 from paceline.gui.state.sources import Sources
 from paceline.hosting.broker import EngineEvent
 from paceline.messages import ControlReported, Event, PairLoaded, StepCommitted
 from paceline.server.journal import Entry
 
 REFRESH_MS = 150
+FIRST_REPLIES = 3
+"""Replies in which Auto learns what drafts gain with the models here."""
 TICKS_PER_REFRESH = 3
 """Of the plot, for one of the figures."""
 
@@ -43,9 +43,10 @@ class LiveFigures(QObject):
     moved = Signal()
     """The plot alone is to be drawn: figures that change faster cannot be read."""
 
-    def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
+    def __init__(self, sources: Sources, n_replies: Setting, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.sources = sources
+        self._n_replies = n_replies
         self.metrics = StepMetrics(sources)
         self.decisions = DecisionLog()
         self._reported = ""
@@ -62,6 +63,17 @@ class LiveFigures(QObject):
         self._timer.timeout.connect(self._on_tick)
 
     @property
+    def judges(self) -> bool:
+        """Whether it may be said that drafts do not pay: not in the first replies of a home."""
+        return bool(self._n_replies.value > FIRST_REPLIES)
+
+    @Slot(object)
+    def count(self, reply: Reply) -> None:
+        """Count a reply that has ended."""
+        if reply.status == "finished" and not self.judges:
+            self._n_replies.set_value(self._n_replies.value + 1)
+
+    @property
     def plain_tokens_per_s(self) -> float | None:
         """What plain decoding would give, by the reply's own figures; None: not known."""
         stats = self.reply.stats if self.reply is not None else None
@@ -73,17 +85,9 @@ class LiveFigures(QObject):
         reply = self.reply
         if reply is None:
             return Headline()
-        used = [name for name in self.metrics.tallies if name != grammar_drafter.INFO.id]
-        if not self.metrics.tallies:
-            used = [name for name, _ in reply.strategy.drafters]
-        title = self.sources.title(used[0]) if len(used) == 1 else self.tr("Speculation")
-        asks = asks_drafter(reply)
-        shown = headline(self.metrics, title, reply.stats, asks=asks)
-        shown = replace(shown, asker=self.asker)
-        phase = self.decisions.phase
-        if phase is None:
-            return shown
-        return replace(shown, sentence=said(phase_words(phase, self.sources.title)))
+        title, phase = self.sources.title, self.decisions.phase
+        shown = headline(self.metrics, reply, phase, title, judges=self.judges)
+        return replace(shown, asker=self.asker)
 
     def show(self, reply: Reply | None) -> None:
         """Take over all that is known of a chat's reply; None: there is none.
@@ -181,7 +185,7 @@ class LiveFigures(QObject):
         reply = self.reply
         if reply is not None:
             self.decisions.judge(
-                speedup=reply.stats.speedup if reply.stats is not None else None,
+                stats=reply.stats,
                 report=self.own_report,
                 has_ended=reply.has_ended,
             )

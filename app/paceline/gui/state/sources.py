@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
+from paceline.engine.draft import grammar_drafter
 from paceline.engine.draft.base import DrafterInfo
+from paceline.gui.kit.translation import translator
 
 DRAFT = "draft"
 Kind = Literal["draft", "lookup"]
 """Teal: a draft model proposed it. Amber: a lookup, or the grammar."""
+
+
+_tr = translator("Sources")
 
 
 class Sources:
@@ -21,7 +26,7 @@ class Sources:
     @property
     def titles(self) -> dict[str, str]:
         """What is shown for them, by id."""
-        return {name: info.title for name, info in self._infos.items()}
+        return {name: self.title(name) for name in self._infos}
 
     @property
     def models(self) -> frozenset[str]:
@@ -29,7 +34,14 @@ class Sources:
         return frozenset(name for name in (DRAFT, *self._infos) if self.kind(name) == "draft")
 
     def title(self, drafter_id: str) -> str:
-        """What is shown for it."""
+        """What is shown for it: one word for all that look up; details have `full_title`."""
+        info = self._infos.get(drafter_id)
+        if info is None or info.family != "lookup" or drafter_id == grammar_drafter.NAME:
+            return self.full_title(drafter_id)
+        return _tr("Lookup")
+
+    def full_title(self, drafter_id: str) -> str:
+        """What tells it from others of its kind."""
         info = self._infos.get(drafter_id)
         return drafter_id if info is None else info.title
 

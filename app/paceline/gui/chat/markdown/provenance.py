@@ -135,7 +135,7 @@ class Provenance:
         if offset < self._unknown or index >= len(self._ends):
             return None
         trace, step = self._tokens[index]
-        return TokenRecord(trace, step, self._sources.title(trace.source))
+        return TokenRecord(trace, step, self._sources.full_title(trace.source))
 
     def seconds(self, start: int, end: int) -> float | None:
         """How long the source between two offsets took; None where no step tells.

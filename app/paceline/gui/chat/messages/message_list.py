@@ -433,14 +433,13 @@ class SourceLegend(QWidget):
     def show_drafters(self, drafters: Collection[str], sources: Sources) -> None:
         """Name these, by their ids; nothing is shown where there are none."""
         for kind in ("draft", "lookup"):
-            titles = [sources.title(name) for name in drafters if sources.kind(name) == kind]
+            names = [name for name in drafters if sources.kind(name) == kind]
+            titles = dict.fromkeys(map(sources.title, names))  # one colour has one entry
             entry, label = self._entries[kind]
             entry.setVisible(bool(titles))
-            # One colour has one entry; the card of the drafters lists them singly.
-            is_many = kind == "lookup" and len(titles) > 1
-            label.setText(self.tr("Lookups") if is_many else ", ".join(titles))
-        names = (label.text() for _, label in self._entries.values())
-        named = ", ".join(filter(None, names))
+            label.setText(", ".join(titles))
+        shown = (label.text() for _, label in self._entries.values())
+        named = ", ".join(filter(None, shown))
         self.setAccessibleName(self.tr("Token colours: {}").format(named))
         self.setVisible(bool(drafters))
 

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from html import escape
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QFont, QFontMetrics, QResizeEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
 
 from paceline.chat.reasoning import UNKNOWN, Known
@@ -22,77 +22,35 @@ from paceline.gui.chat.messages.message_actions import Act, MessageActions
 from paceline.gui.chat.messages.message_item import ROW_PX, MessageEdit, MessageItem, ShownMessage
 from paceline.gui.chat.messages.reply_body import ReplyBody
 from paceline.gui.kit.labels import BreakingLabel, say, text_label, with_soft_breaks
-from paceline.gui.kit.layouts import Refits, column_of, row_of, styled
+from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 from paceline.gui.state.sources import Sources
 from paceline.messages import StepCommitted
 
 SEPARATOR = " · "
-_TAG = re.compile("<[^>]*>")
 _PADDING = 3
 
 
-class StatsLabel(Refits, QPushButton):
-    """Rich text in parts; a part is shown whole or not at all."""
+class StatsLabel(QPushButton):
+    """Rich text that can be clicked; a button's own text knows no colours within a line."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._parts: list[str] = []
         self.setProperty("kind", "stats")
-        # A button's own text knows no colours within a line.
         self.label = text_label("", "stats")
         self.label.setTextFormat(Qt.TextFormat.RichText)
         self.label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self.label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        row_of(self.label, on=self, margins=(_PADDING, 0, _PADDING, 0))
-        # One line, whatever its length: it must not decide how wide the conversation is.
-        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-
-    @property
-    def natural_width(self) -> int:
-        """Pixels that all parts need."""
-        if not self._parts:
-            return 0
-        plain = _plain(self._shown(len(self._parts)))
-        return self._metrics().horizontalAdvance(plain) + 2 * _PADDING + 4
-
-    def set_parts(self, html: str) -> None:
-        """Show this text, whose parts stand between middle dots."""
-        self._parts = html.split(SEPARATOR) if html else []
-        self.updateGeometry()
-        self._fit()
+        self._row = row_of(self.label, on=self, margins=(_PADDING, 0, _PADDING, 0))
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
-        """All parts in one line."""
-        return QSize(self.natural_width, self._metrics().height() + 6)
+        """The whole text in one line."""
+        return self._row.sizeHint() + QSize(0, 6)
 
     def minimumSizeHint(self) -> QSize:
-        """As narrow as needed."""
-        return QSize(0, self.sizeHint().height())
-
-    def _metrics(self) -> QFontMetrics:
-        self.label.ensurePolished()
-        font = QFont(self.label.font())
-        font.setWeight(QFont.Weight.DemiBold)  # rather too wide than cut off
-        return QFontMetrics(font)
-
-    def _fit(self) -> None:
-        """Leave out the last parts first; a number is never cut."""
-        metrics = self._metrics()
-        room = self.width() - 2 * _PADDING
-        lengths = range(len(self._parts), 0, -1)
-        lines = [*map(self._shown, lengths), *self._parts[:1], ""]
-        fits = (line for line in lines if metrics.horizontalAdvance(_plain(line)) <= room)
-        self.label.setText(next(fits, ""))
-
-    def _shown(self, n_parts: int) -> str:
-        end = ["…"] if n_parts < len(self._parts) else []
-        return SEPARATOR.join([*self._parts[:n_parts], *end])
-
-
-def _plain(html: str) -> str:
-    return _TAG.sub("", html)
+        """The same: a figure is never cut."""
+        return self.sizeHint()
 
 
 _COMPACT_PX = 240
@@ -163,7 +121,8 @@ class ReplyFooter(QWidget):
             start = f'<span style="color:{colour};font-weight:600">'
             shown = shown.replace(f"<{tag}>", start).replace(f"</{tag}>", "</span>")
             text = text.replace(f"<{tag}>", "").replace(f"</{tag}>", "")
-        self.stats.set_parts(shown)
+        self.stats.label.setText(shown)
+        self.stats.updateGeometry()
         self.stats.setToolTip(f"{text}\n{details}".strip())
         self.stats.setAccessibleName(
             self.tr("Figures of this reply: {}").format(text.replace(SEPARATOR, ", "))
@@ -176,7 +135,7 @@ class ReplyFooter(QWidget):
 
     def fit(self, actions: MessageActions, switch: QWidget | None, width: int) -> None:
         """Show words beside the icons of the actions where so many pixels have room for them."""
-        others = self.stats.natural_width if self.has_stats else 0
+        others = self.stats.sizeHint().width() if self.has_stats else 0
         if switch is not None:
             others += switch.sizeHint().width()
         full = actions.full_width
