@@ -76,6 +76,11 @@ class RunError:
     hint: UserText = ""
 
 
+CLOSED = RunError(
+    "closed",
+    "Paceline was closed while this reply was being written.",
+    "What was there is kept. Continue the reply to have all of it.",
+)
 INTERRUPTED = RunError(
     "interrupted",
     "Paceline ended while this reply was being written.",

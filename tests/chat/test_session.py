@@ -28,7 +28,7 @@ from paceline.messages import (
     Unloaded,
 )
 from paceline.params import ReplySettings, Strategy
-from paceline.run_record import INTERRUPTED
+from paceline.run_record import CLOSED
 from strategies import strategy
 
 
@@ -427,7 +427,7 @@ def test_a_reply_that_the_programs_end_cuts_off_keeps_the_figures_so_far(bench: 
     assert reply.stats is not None
     assert (reply.stats.n_generated, reply.stats.n_steps) == (len(reply.traces), 1)
     assert reply.error is not None
-    assert reply.error.code == INTERRUPTED.code, "a stop by the user is something else"
+    assert reply.error.code == CLOSED.code, "a stop by the user is something else"
 
 
 def test_what_may_be_remembered_is_asked_for_each_reply(bench: ChatBench) -> None:

@@ -13,10 +13,11 @@ from gui.fake_client import FakeClient
 from paceline.conversation import Attachment
 from paceline.gui.chat.composer_controllers import KEEP_AFTER_MS
 from paceline.gui.chat.messages import message_pages
+from paceline.gui.chat.messages.reply_view import ReplyFooter
 from paceline.gui.conversations.sidebar import UNDO_MS
 from paceline.gui.storage_controller import STORAGE
 from paceline.messages import Remember, StartTurn, TurnStarted
-from paceline.run_record import INTERRUPTED
+from paceline.run_record import CLOSED, INTERRUPTED
 from paceline.settings import Settings, load_settings
 from paceline.storage import database, writer
 from paceline.storage.archive import Archive
@@ -115,6 +116,7 @@ def test_a_reply_that_runs_when_the_window_closes_keeps_what_it_had(
     first.program.chat.send("Tell me everything.")
     first.client.start_turn()
     first.client.step("Half ", 0)
+    first.client.figures()
     first.client.step("of it", 1)
     first.end()
     second = live()
@@ -122,7 +124,21 @@ def test_a_reply_that_runs_when_the_window_closes_keeps_what_it_had(
     reply = second.program.shown.reply(second.message(1))
     assert reply is not None
     assert reply.error is not None
-    assert reply.error.code == INTERRUPTED.code
+    assert reply.error.code == CLOSED.code
+    assert_ended(second, "Stopped when the program was closed.")
+    stats = second.chat.findChildren(ReplyFooter)[0].stats
+    assert stats.isVisibleTo(second.chat)
+    assert "41.2" in stats.toolTip(), "the figures of the moment before"
+
+
+def assert_ended(life: Life, words: str) -> None:
+    """The only reply says how it ended, in a quiet line, and can go on."""
+    view = life.chat.reply_view(life.message(1))
+    assert view is not None
+    assert view.note is not None
+    assert view.note.text() == words
+    assert view._error is None, "no fault of it"
+    assert life.program.window.actions_.continue_reply.isEnabled()
 
 
 def test_a_reply_that_was_lost_with_the_program_says_so(
@@ -140,10 +156,7 @@ def test_a_reply_that_was_lost_with_the_program_says_so(
     assert reply is not None
     assert reply.error is not None
     assert reply.error.code == INTERRUPTED.code
-    view = second.chat.reply_view(second.message(1))
-    assert view is not None
-    assert view._error is not None
-    assert "ended while this reply" in view._error.text()
+    assert_ended(second, "Stopped when the program ended.")
 
 
 def test_the_open_chat_its_place_and_the_panes_come_back(

@@ -24,7 +24,7 @@ def death(code: int | None, last_words: str = "", stderr: str = "") -> Death:
         (0, "ended with exit code 0", "starts again", False),
         (70, "ended with exit code 70", "starts again", False),
         (None, "The engine's process ended.", "starts again", False),
-        (-signal.SIGKILL, "from outside (SIGKILL)", "smaller model", False),
+        (-signal.SIGKILL, "from outside, as the system", "smaller model", False),
         (-signal.SIGTERM, "from outside (SIGTERM)", "starts again", False),
         (-signal.SIGBUS, "file became unreadable", "Download", True),
         (-signal.SIGILL, "instruction that this CPU does not know", "llama-cpp-python", True),

@@ -55,7 +55,7 @@ from paceline.messages import (
     Unloaded,
 )
 from paceline.params import ReplySettings
-from paceline.run_record import INTERRUPTED, RunError
+from paceline.run_record import CLOSED, RunError
 
 _MOST_VERSIONS = 4
 """Of a reply that draft the next one."""
@@ -353,7 +353,7 @@ class ReplyRunner:
             reply.break_off()
             self._end(reply, "finished")
         else:
-            self._fail(reply, INTERRUPTED)
+            self._fail(reply, CLOSED)
 
     # -------------------------------------------------------------------------------- events
 

@@ -24,8 +24,7 @@ _MEMORY_HINT = sentence("Choose a shorter context or a smaller model, or close o
 _CAUSES = {
     "SIGKILL": (
         sentence(
-            "The engine's process was ended from outside (SIGKILL), as the system "
-            "does when memory runs out."
+            "The engine's process was ended from outside, as the system does when memory runs out."
         ),
         sentence(
             "{again} If it happens again, choose a shorter context or a smaller model.", again=AGAIN

@@ -32,7 +32,7 @@ from paceline.gui.state.pair import PairModel
 from paceline.gui.state.programs import ProgramReplies
 from paceline.hosting.exit_reasons import DIED
 from paceline.messages import StepCommitted
-from paceline.run_record import INTERRUPTED
+from paceline.run_record import CLOSED, INTERRUPTED
 
 _STEM = "code"
 _DELETED, _LATER = "deleted messages", "later turns"
@@ -454,21 +454,28 @@ class ReplyWriter(QObject):
         edited = figures.edited_words() if reply.edited else ""
         mark = figures.cut_words().get(reply.reason or "eog", "") if reply.text else ""
         left_out = self._cut_note(reply.n_cut) if reply.n_cut else ""
-        notes = edited, mark.format(f"{local(reply.options.settings.max_tokens):,}"), left_out
-        view.set_note(" ".join(filter(None, notes)))
-        if reply.reason == "cancelled" and not reply.text:
-            view.set_status(self.tr("Stopped."))
         error = reply.error
-        if error is None:
+        ended = self._end_note(error.code) if error is not None else ""
+        limit = f"{local(reply.options.settings.max_tokens):,}"
+        notes = edited, mark.format(limit), ended if reply.text else "", left_out
+        view.set_note(" ".join(filter(None, notes)))
+        if not reply.text:
+            view.set_status(self.tr("Stopped.") if reply.reason == "cancelled" else ended)
+        if error is None or ended:
             return
-        message, hint = error.message, error.hint
-        kept = self.tr("What was written before is kept.") if reply.text else ""
-        if error.code == DIED:  # the notice says what to do, and it is soon out of date
-            hint = kept
-        elif error.code == INTERRUPTED.code:
-            message = self.tr("Paceline ended while this reply was being written.")
-            hint = kept
-        view.set_error(said(message), said(hint))
+        message, hint = said(error.message), said(error.hint)
+        if error.code == DIED:  # the notice says why and what to do, and it is soon out of date
+            message = self.tr("The engine ended while this reply was being written.")
+            hint = self.tr("What was written before is kept.") if reply.text else ""
+        view.set_error(message, hint)
+
+    def _end_note(self, code: str) -> str:
+        """Say that the reply ended with the program, which is no fault of it; else nothing."""
+        if code == CLOSED.code:
+            return self.tr("Stopped when the program was closed.")
+        if code == INTERRUPTED.code:
+            return self.tr("Stopped when the program ended.")
+        return ""
 
     def _cut_note(self, n_cut: int) -> str:
         if n_cut == 1:
