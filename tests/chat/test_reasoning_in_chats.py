@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +13,8 @@ from paceline.chat.exchange.words import to_markdown
 from paceline.chat.reasoning import Known
 from paceline.chat.reply import known_of
 from paceline.messages import FinishReason, StartTurn, TurnFinished, TurnStarted
-from paceline.params import Strategy
+from paceline.params import SamplingParams, Strategy
+from paceline.run_record import RunRecord
 
 if TYPE_CHECKING:
     from paceline.storage.archive import ConversationStore
@@ -111,3 +113,10 @@ def test_half_a_character_that_was_stored_once_is_not_gone_on_after(bench: ChatB
     assert bench.current.path()[-1].text in ("", "a")
     bench.client.finish_turn("a€b")
     assert bench.texts == ["Go?", "a€b"]
+
+
+def test_an_answer_by_a_schema_is_json_unless_it_was_edited() -> None:
+    record = RunRecord("a", "finished", sampling=SamplingParams(json_schema="{}"))
+    assert known_of(record).is_json
+    assert not known_of(replace(record, edited=True)).is_json
+    assert not known_of(RunRecord("a", "finished")).is_json

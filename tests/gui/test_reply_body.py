@@ -10,6 +10,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 
 from gui.chat_help import begin_reply, committed, finished, settle, shown_body, shown_chat, token
+from paceline.chat.reasoning import Known
 from paceline.gui.chat.markdown.code_buttons import CopyButton
 from paceline.gui.chat.markdown.found import any_word, hits_in, phrase
 from paceline.gui.chat.messages.reply_body import MAX_SECTIONS
@@ -18,6 +19,7 @@ from paceline.gui.look.current import look
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from PySide6.QtGui import QTextDocument, QTextFragment
     from pytestqt.qtbot import QtBot
 
     from paceline.gui.chat.messages.reply_body import ReplyBody
@@ -144,6 +146,44 @@ def test_both_have_their_colours_and_tell_where_they_came_from(body: ReplyBody) 
     assert [body.answer.toPlainText()[s.start : s.end] for s in body.answer.content.spans] == [
         "Use"
     ]
+
+
+JSON = '{"name": "Oslo *x* ```",\n\n  "n": [1, 2]}\n'
+
+
+def test_json_by_a_schema_is_code_and_stays_what_it_is(body: ReplyBody) -> None:
+    known = Known(has_marks=True, is_json=True)
+    text = f"<think>\n*Hm*\n</think>\n\n{JSON}"
+    body._provenance.add(committed("", token(len(text) - 1), token(len(text)), step=1))
+    for end in range(len(text)):
+        body.show_source(text[:end], known=known)
+    for is_final in (False, True):
+        body.show_source(text, is_final=is_final, known=known)
+        (mark,) = body.answer.content.marks
+        assert (mark.kind, mark.label) == ("code_block", "json")
+        assert mark.code == (JSON.removesuffix("\n") if is_final else None)
+        assert body.answer.toPlainText().strip("\n") == JSON.strip("\n")
+    assert body.answer_text.strip() == JSON.strip()
+    colours = {
+        fragment.charFormat().foreground().color().name()
+        for fragment in fragments(body.answer.document())
+    }
+    assert len(colours) > 2, "names, strings and numbers"
+    body.mark(hits_in(text, phrase("Oslo"), 0))
+    cursor = body.answer.document().find("Oslo")
+    (span,) = body.answer._current
+    assert (span.start, span.end) == (cursor.selectionStart(), cursor.selectionEnd())
+    body.show_source(text, is_final=True, known=Known(has_marks=True))
+    assert "x" in body.answer.toPlainText()
+    assert "*x*" not in body.answer.toPlainText(), "without a schema it is Markdown"
+
+
+def fragments(document: QTextDocument) -> Iterator[QTextFragment]:
+    block = document.begin()
+    while block.isValid():
+        for each in block:
+            yield each.fragment()
+        block = block.next()
 
 
 def test_reasoning_between_two_answers_stays_between_them(body: ReplyBody) -> None:

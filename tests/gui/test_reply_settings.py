@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
 
 from paceline.conversation import Attachment
-from paceline.gui.sampling.reply_form import judge
+from paceline.gui.sampling.reply_form import EXAMPLES, judge
 from paceline.messages import SamplingParams, StartTurn, TurnFailed
 
 if TYPE_CHECKING:
@@ -66,6 +67,22 @@ def test_each_form_keeps_its_text(program: Program) -> None:
     assert form.editor.toPlainText() == SCHEMA
     program.window.panel.sampling.reset_button.click()
     assert program.shown.settings.sampling == SamplingParams()
+
+
+def test_any_json_is_one_choice(program: Program) -> None:
+    form = program.window.panel.sampling.form
+    choose_form(program, "JSON schema", EXAMPLES["schema"])
+    form.form_choice.setCurrentText("Any JSON")
+    assert form.editor.isHidden()
+    assert form.obstacle == ""
+    kept = program.shown.settings.sampling
+    assert json.loads(kept.json_schema) == {"type": "object"}
+    assert kept.grammar == ""
+    form.show_constraints("", EXAMPLES["schema"])
+    assert form.form_choice.currentText() == "JSON schema"
+    form.show_constraints("", kept.json_schema)
+    assert form.form_choice.currentText() == "Any JSON"
+    assert form.schema == kept.json_schema
 
 
 @pytest.mark.parametrize("what", ["bias", "schema"])

@@ -351,6 +351,19 @@ class PlacingParser(MarkdownIt):
         return link
 
 
+def as_json(text: str, *, is_final: bool = True) -> tuple[str, int]:
+    """Return JSON as a block of code, and how many characters that has before it.
+
+    Args:
+        text: The JSON, or its beginning; no line of JSON can end a fence. Empty lines before it
+            are left out, and count as taken away.
+        is_final: Whether nothing follows.
+    """
+    opening, json = "```json\n", text.lstrip("\n")
+    closing = ("```" if text.endswith("\n") else "\n```") if is_final else ""
+    return f"{opening}{json}{closing}", len(opening) - len(text) + len(json)
+
+
 MAX_MARKDOWN_CHARS = 64_000
 MAX_MARKDOWN_LINES = 2_000
 MAX_LINE_CHARS = 20_000

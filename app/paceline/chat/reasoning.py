@@ -80,10 +80,12 @@ class Known(NamedTuple):
     Attributes:
         is_finished: Whether the model ended it by itself.
         has_marks: Whether the model's template or vocabulary know marks of reasoning.
+        is_json: Whether its answer is JSON, since a schema asked for that.
     """
 
     is_finished: bool | None = None
     has_marks: bool | None = None
+    is_json: bool = False
 
 
 UNKNOWN = Known()
@@ -213,7 +215,7 @@ def _has_only_named(state: _State, text: str) -> bool:
     """Whether the mark that has opened the reasoning, which does not end, is text."""
     if state.mode != "reasoning" or not state.opening:
         return False
-    is_finished, has_marks = state.known
+    is_finished, has_marks = state.known.is_finished, state.known.has_marks
     if is_finished is not None and state.is_first and (is_finished or has_marks is not False):
         return is_finished
     after = state.opened + len(state.opening)

@@ -294,12 +294,14 @@ def edited_record(record: RunRecord, message_id: str) -> RunRecord:
 
 
 def known_of(reply: Reply | RunRecord | None) -> Known:
-    """Return what tells the reasoning from the answer in a reply's text."""
+    """Return what tells how to read a reply's text."""
     if reply is None:
         return UNKNOWN
     has_ended = reply.reason is not None or reply.error is not None
     is_finished = reply.reason in ("eog", "stop") if has_ended and not reply.edited else None
-    return Known(is_finished, reply.knows_marks)
+    settings = reply if isinstance(reply, RunRecord) else reply.options.settings
+    is_json = bool(settings.sampling.json_schema) and not reply.edited
+    return Known(is_finished, reply.knows_marks, is_json)
 
 
 def can_be_repeated(record: RunRecord) -> bool:

@@ -16,6 +16,7 @@ from paceline.chat.exchange.words import Sourcing
 from paceline.conversation import Attachment, Conversation, Message
 from paceline.figures import DraftCount, TokenTrace
 from paceline.messages import StepCommitted
+from paceline.params import SamplingParams
 from paceline.run_record import RunError, RunRecord
 from storage.chats import record
 
@@ -274,3 +275,14 @@ def test_code_has_its_colours_within_those_of_tokens() -> None:
     assert "--keyword: #" in page
     unknown = "```nothing\nreturn 1\n```\n"
     assert "<i " not in reply_page(unknown, ())
+
+
+def test_json_by_a_schema_is_code_in_the_colours_of_its_tokens() -> None:
+    text = '\n{"a": *1*}\n'
+    steps = one_token_per_character(text)
+    page = Page(reply_page(text, steps, sampling=SamplingParams(json_schema="{}")))
+    assert "".join(char for char, _, _ in page.chars).strip() == text.strip()
+    assert ("pre", {}) in page.tags
+    titles = [title for char, _, title in page.chars if char == "1"]
+    assert titles[0].endswith(f"step {text.index('1')}")
+    assert ("pre", {}) not in Page(reply_page(text, steps)).tags

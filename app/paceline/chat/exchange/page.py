@@ -25,6 +25,7 @@ from paceline.chat.exchange.words import (
     system_prompt_of,
     token_line,
 )
+from paceline.chat.markdown import as_json
 from paceline.chat.reasoning import split_reasoning
 from paceline.chat.reply import known_of
 from paceline.conversation import Conversation, Message, heading_of
@@ -122,10 +123,13 @@ class _Page:
         self.out.append(
             f'<section class="reply"><h2 class="who">{escape(self._words.reply)}</h2>\n'
         )
-        for part in split_reasoning(message.text, known_of(record)):
-            piece = message.text[part.start : part.end]
+        known = known_of(record)
+        for part in split_reasoning(message.text, known):
+            piece, n_before = message.text[part.start : part.end], 0
             if part.kind == "answer":
-                text.markdown(piece, part.start)
+                if known.is_json:
+                    piece, n_before = as_json(piece)
+                text.markdown(piece, part.start - n_before)
             elif part.kind == "reasoning" and piece.strip():
                 summary = escape(self._words.reasoning)
                 text.out.append(f'<details class="thoughts"><summary>{summary}</summary>\n')

@@ -1,6 +1,7 @@
 """Fields of the sampling card: the form of a reply, the seed, and stop texts as chips.
 
-The form is free text, JSON by a schema, or a grammar; with what is wrong about it.
+The form is free text, any object of JSON, one by a schema, or a grammar; with what is wrong about
+it.
 
 Only what can be said without a model is said here; the engine judges the rest when a reply begins.
 """
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Literal
+from typing import Literal, get_args
 
 from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QTextCursor
@@ -27,7 +28,9 @@ from paceline.gui.look.scale import SMALL, px
 from paceline.gui.look.theme import mono_font
 from paceline.params import ReplySettings, read_stop, shown_stop
 
-Form = Literal["free", "schema", "grammar"]
+Form = Literal["free", "json", "schema", "grammar"]
+ANY_JSON = '{"type": "object"}'
+"""The schema of any object; the endpoint has it for the same wish."""
 EXAMPLES: dict[str, str] = {
     "schema": """{
   "type": "object",
@@ -64,7 +67,7 @@ def judge(form: Form, text: str) -> str:
 
 def _judge_schema(text: str) -> str:
     if not text.strip():
-        return _tr("Write a JSON schema, for example: {}").format('{"type": "object"}')
+        return _tr("Write a JSON schema, for example: {}").format(ANY_JSON)
     try:
         schema = json.loads(text)
     except json.JSONDecodeError as error:
@@ -82,18 +85,19 @@ _EDITOR_PX = 112
 
 
 class ReplyForm(QWidget):
-    """A drop-down list and, unless the text is free, an editor. Each form keeps its own text."""
+    """A drop-down list and, for a schema or a grammar, an editor. Each form keeps its own text."""
 
     changed = Signal()
 
     def __init__(self) -> None:
         super().__init__()
-        self._texts: dict[Form, str] = {"free": "", "schema": "", "grammar": ""}
+        self._texts: dict[Form, str] = dict.fromkeys(get_args(Form), "")
         self.shown: Form = "free"
         self._refusal = ""
         label = styled(YieldingLabel(self.tr("Structured output"), keeps=8), role="muted")
         forms = (
             (self.tr("Free text"), "free"),
+            (self.tr("Any JSON"), "json"),
             (self.tr("JSON schema"), "schema"),
             (self.tr("Grammar"), "grammar"),
         )
@@ -114,6 +118,8 @@ class ReplyForm(QWidget):
     @property
     def schema(self) -> str:
         """The JSON schema in force; empty: none."""
+        if self.shown == "json":
+            return ANY_JSON
         return self.editor.toPlainText() if self.shown == "schema" else ""
 
     @property
@@ -129,6 +135,8 @@ class ReplyForm(QWidget):
     def show_constraints(self, grammar: str, schema: str) -> None:
         """Show these without emitting a signal."""
         form: Form = "schema" if schema else "grammar" if grammar else "free"
+        if schema == ANY_JSON:
+            form, schema = "json", ""
         self._texts["schema"], self._texts["grammar"] = schema, grammar
         with QSignalBlocker(self.form_choice):
             self.form_choice.setCurrentIndex(self.form_choice.findData(form))
@@ -174,9 +182,9 @@ class ReplyForm(QWidget):
         self._refresh()
 
     def _refresh(self) -> None:
-        is_free = self.shown == "free"
-        self.editor.setVisible(not is_free)
-        self.tools.setVisible(not is_free)
+        is_written = self.shown in EXAMPLES
+        self.editor.setVisible(is_written)
+        self.tools.setVisible(is_written)
         is_schema = self.shown == "schema"
         name = self.tr("JSON schema") if is_schema else self.tr("Grammar (GBNF)")
         self.editor.setAccessibleName(name)
@@ -201,7 +209,7 @@ class ReplyForm(QWidget):
 
     @Slot()
     def _on_example(self) -> None:
-        if self.shown != "free":
+        if self.shown in EXAMPLES:
             self.put_text(self.shown, EXAMPLES[self.shown])
 
 

@@ -12,6 +12,7 @@ from PySide6.QtCore import QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from paceline.chat.markdown import as_json
 from paceline.chat.reasoning import UNKNOWN, Known, Part, ReasoningSplitter, join_parts
 from paceline.gui.chat.links import MessageRequests
 from paceline.gui.chat.markdown.code_buttons import CopyButton
@@ -213,7 +214,7 @@ class ReplyBody(Refits, QWidget):
         self._provenance = provenance
         self._requests = requests or MessageRequests(self)
         self._splitter = ReasoningSplitter()
-        self._text = ""
+        self._text, self._is_json = "", False
         self._parts: tuple[Part, ...] = ()
         self._has_caret = False
         self._name = ""
@@ -268,7 +269,7 @@ class ReplyBody(Refits, QWidget):
 
     def show_source(self, text: str, *, is_final: bool = False, known: Known = UNKNOWN) -> None:
         """Show the text so far, or the whole text, of which this is known."""
-        self._text = text
+        self._text, self._is_json = text, known.is_json
         self._parts = self._splitter.split(text, is_final=is_final, known=known)
         wanted = self._wanted()
         n_kept = 0
@@ -354,7 +355,10 @@ class ReplyBody(Refits, QWidget):
     ) -> None:
         source = self._text[part.start : part.end]
         if isinstance(view, MessageView):
-            view.show_source(source, part.start, is_final=is_final)
+            n_before = 0
+            if self._is_json:
+                source, n_before = as_json(source, is_final=is_final)
+            view.show_source(source, part.start - n_before, is_final=is_final)
             return
         is_growing = not is_final and is_last and part is self._last_part()
         view.show_source(source, part.start, is_growing=is_growing, is_final=is_final)
