@@ -5965,6 +5965,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
+        <source>Any JSON</source>
+        <translation>Beliebiges JSON</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
         <source>Free text</source>
         <translation>Freier Text</translation>
     </message>
@@ -6157,13 +6162,18 @@
     <name>ReplyWriter</name>
     <message>
         <location filename="../../app/paceline/gui/chat/controller.py"/>
-        <source>Paceline ended while this reply was being written.</source>
-        <translation>Paceline endete, während diese Antwort geschrieben wurde.</translation>
+        <source>Reading the prompt: {:.0f} %…</source>
+        <translation>Der Prompt wird gelesen: {:.0f} % …</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/controller.py"/>
-        <source>Reading the prompt: {:.0f} %…</source>
-        <translation>Der Prompt wird gelesen: {:.0f} % …</translation>
+        <source>Stopped when the program ended.</source>
+        <translation>Abgebrochen, als das Programm endete.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/controller.py"/>
+        <source>Stopped when the program was closed.</source>
+        <translation>Abgebrochen, als das Programm geschlossen wurde.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/controller.py"/>
@@ -6174,6 +6184,11 @@
         <location filename="../../app/paceline/gui/chat/controller.py"/>
         <source>Stopping…</source>
         <translation>Wird angehalten …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/controller.py"/>
+        <source>The engine ended while this reply was being written.</source>
+        <translation>Die Engine endete, während diese Antwort geschrieben wurde.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/controller.py"/>
@@ -8679,6 +8694,11 @@
         <translation>Paceline ist offline, darum wird der Hub nicht gefragt.</translation>
     </message>
     <message>
+        <location filename="../../app/run_record.py"/>
+        <source>Paceline was closed while this reply was being written.</source>
+        <translation>Paceline wurde geschlossen, während diese Antwort geschrieben wurde.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/model/own_kernels.py"/>
         <source>Paceline's own CPU kernels cannot be used: {why}.</source>
         <translation>Pacelines eigene CPU-Kernel können nicht benutzt werden: {why}.</translation>
@@ -9253,13 +9273,13 @@
     </message>
     <message>
         <location filename="../../app/hosting/exit_reasons.py"/>
-        <source>The engine's process was ended from outside (SIGKILL), as the system does when memory runs out.</source>
-        <translation>Der Prozess der Engine wurde von außen beendet (SIGKILL), wie das System es tut, wenn der Speicher ausgeht.</translation>
+        <source>The engine's process was ended from outside ({name}).</source>
+        <translation>Der Prozess der Engine wurde von außen beendet ({name}).</translation>
     </message>
     <message>
         <location filename="../../app/hosting/exit_reasons.py"/>
-        <source>The engine's process was ended from outside ({name}).</source>
-        <translation>Der Prozess der Engine wurde von außen beendet ({name}).</translation>
+        <source>The engine's process was ended from outside, as the system does when memory runs out.</source>
+        <translation>Der Prozess der Engine wurde von außen beendet, wie das System es tut, wenn der Speicher ausgeht.</translation>
     </message>
     <message>
         <location filename="../../app/hosting/supervisor.py"/>

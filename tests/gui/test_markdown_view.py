@@ -16,11 +16,12 @@ from PySide6.QtWidgets import QLabel
 
 from gui.chat_help import begin_reply, committed, say, settle, shown_chat, token
 from paceline.gui.chat.markdown.code_buttons import CopyButton
-from paceline.gui.chat.markdown.format import CODE_HEADER
+from paceline.gui.chat.markdown.format import CODE_HEADER, INDENT_PX
 from paceline.gui.chat.markdown.paint import text_pieces
 from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.look.colours import DARK
 from paceline.gui.look.current import look
+from paceline.gui.look.scale import px
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -235,6 +236,41 @@ def test_spans_are_found_across_lines_and_blocks(chat: ChatView, qtbot: QtBot) -
     middle = document.findBlockByNumber(1)
     some = list(text_pieces(document, spans, middle.position(), middle.position() + 5))
     assert len(some) == 1
+
+
+RIGHT_TO_LEFT = (
+    "- \u05e9\u05dc\u05d5\u05dd\n- [x] \u05e1\u05d9\u05d9\u05dd\n\n7. \u05d0\u05d7\u05d3"
+)
+
+
+@pytest.mark.parametrize("by_bits", [False, True])
+def test_signs_of_a_list_stand_where_its_lines_begin(
+    chat: ChatView, qtbot: QtBot, *, by_bits: bool
+) -> None:
+    """The other side is blank, and no text is below a sign."""
+    sides = []
+    for text in ("- a\n- [x] b\n\n7. c", RIGHT_TO_LEFT):
+        reply = begin_reply(chat)
+        for end in range(1, len(text) + 1) if by_bits else [len(text)]:
+            reply.append(committed(text[:end][len(reply.text) :]))
+            reply.flush()
+        if not by_bits:
+            reply.finish(text)
+        qtbot.waitUntil(lambda reply=reply: reply.body.document().textWidth() > 300)
+        settle(qtbot)
+        image, width = reply.body.grab().toImage(), reply.body.document().textWidth()
+        ground = image.pixelColor(image.width() // 2, 2)
+        indent = px(INDENT_PX)
+        for block in range(3):
+            found = reply.body.document().findBlockByNumber(block)
+            rect = reply.body.document().documentLayout().blockBoundingRect(found)
+            rows = range(round(rect.top()), round(rect.bottom()))
+            left, right = (
+                any(image.pixelColor(x, y) != ground for x in xs for y in rows)
+                for xs in (range(indent), range(round(width) - indent, round(width)))
+            )
+            sides.append((left, right))
+    assert sides == [(True, False)] * 3 + [(False, True)] * 3
 
 
 def test_a_link_is_told_before_it_is_followed(chat: ChatView, qtbot: QtBot) -> None:

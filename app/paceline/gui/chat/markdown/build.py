@@ -30,6 +30,7 @@ from paceline.gui.chat.markdown.format import (
     alignment,
     block_format,
     code_format,
+    mirror,
     thin_format,
 )
 from paceline.gui.chat.markdown.formulas import shared_formulas
@@ -276,7 +277,11 @@ class Builder:
             self._new_block(block_format(top, self._left()))
             self.previous = "item" if self._lists else "text"
         style = TextStyle(muted=bool(self._quotes), heading=heading)
+        block = self.cursor.block()
         self._inline.write(self.cursor, children, places_of(inline), style)
+        while block.isValid():
+            mirror(block)
+            block = block.next()
 
     def _code_block(self, token: Token) -> None:
         if self._is_item_pending:

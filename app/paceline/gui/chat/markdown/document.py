@@ -27,7 +27,7 @@ from paceline.chat.syntax.formulas import GROWS
 from paceline.gui.chat.markdown.build import Builder, LiveCode
 from paceline.gui.chat.markdown.code import PLAIN
 from paceline.gui.chat.markdown.cuts import Growth, can_append, find_cut, growth_of
-from paceline.gui.chat.markdown.format import INDENT_PX, Formats, TextStyle
+from paceline.gui.chat.markdown.format import INDENT_PX, Formats, TextStyle, mirror
 from paceline.gui.chat.markdown.formulas import (
     OBJECT,
     FormulaObjects,
@@ -403,6 +403,7 @@ class MarkdownDocument:
             self._add_code(cursor, text)
         else:
             cursor.insertText(text, self._formats.text(TextStyle()))
+            mirror(cursor.block())
         if text:
             self._map.put(text, position, self._shown)
         if is_code and text:

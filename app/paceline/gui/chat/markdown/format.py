@@ -13,8 +13,10 @@ from PySide6.QtGui import (
     QColor,
     QFont,
     QFontMetricsF,
+    QTextBlock,
     QTextBlockFormat,
     QTextCharFormat,
+    QTextCursor,
     QTextFormat,
     QTextFrameFormat,
     QTextLength,
@@ -178,6 +180,15 @@ def block_format(top: float, left: float = 0, line: int = 126) -> QTextBlockForm
     fmt.setLeftMargin(left)
     fmt.setLineHeight(line, _PROPORTIONAL)
     return fmt
+
+
+def mirror(block: QTextBlock) -> None:
+    """Let a paragraph whose text runs from right to left stand in from the right."""
+    fmt = block.blockFormat()
+    if block.textDirection() == Qt.LayoutDirection.RightToLeft and fmt.leftMargin():
+        fmt.setRightMargin(fmt.leftMargin())
+        fmt.setLeftMargin(0)
+        QTextCursor(block).setBlockFormat(fmt)
 
 
 def code_format(top: float, left: float, *, is_last: bool) -> QTextBlockFormat:

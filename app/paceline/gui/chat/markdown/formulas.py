@@ -243,8 +243,9 @@ class FormulaObjects(QPyTextObject):
         formula = placed.formula
         size = fmt.doubleProperty(_SIZE)
         if doc.textWidth() > 0:
-            left = doc.findBlock(position).blockFormat().leftMargin()
-            size = min(size, max(doc.textWidth() - left, 1) / formula.width)
+            around = doc.findBlock(position).blockFormat()
+            room = doc.textWidth() - around.leftMargin() - around.rightMargin()
+            size = min(size, max(room, 1) / formula.width)
         return QSizeF(size * formula.width, size * fmt.doubleProperty(_HEIGHT))
 
     def drawObject(

@@ -197,6 +197,10 @@ def _x(line: QTextLine, position: int) -> float:
     return float(cast("tuple[float, int]", line.cursorToX(position))[0])
 
 
+def _is_mirrored(block: QTextBlock) -> bool:
+    return block.textDirection() == Qt.LayoutDirection.RightToLeft
+
+
 def code_card(document: QTextDocument, mark: Mark) -> QRectF:
     """The ground of a code block in document coordinates, header included."""
     layout = document.documentLayout()
@@ -306,9 +310,12 @@ class GroundPainter:
                 layout = self._document.documentLayout()
                 top = layout.blockBoundingRect(first).top()
                 bottom = layout.blockBoundingRect(last).bottom()
+                bar = QRectF(mark.left, top, 3, bottom - top - 2)
+                if _is_mirrored(first):
+                    bar.moveRight(self._document.textWidth() - mark.left)
                 painter.setPen(Qt.PenStyle.NoPen)
                 painter.setBrush(QColor(look.theme.line_strong))
-                painter.drawRoundedRect(QRectF(mark.left, top, 3, bottom - top - 2), 1.5, 1.5)
+                painter.drawRoundedRect(bar, 1.5, 1.5)
             case "table_head":
                 self._table_head(painter, mark)
             case "rule":
@@ -343,25 +350,28 @@ class GroundPainter:
         ascent, descent = _letters(self._document, block, line)
         top = rect.top() + line.ascent() - ascent
         gutter = QRectF(mark.left - width, top, width - 8, ascent + descent)
+        flags = Qt.TextFlag.TextDontClip | Qt.AlignmentFlag.AlignRight
+        is_mirrored = _is_mirrored(block)
+        if is_mirrored:
+            gutter.moveRight(self._document.textWidth() - gutter.left())
+            flags = Qt.TextFlag.TextDontClip | Qt.TextFlag.TextForceRightToLeft
         if mark.label in {"box", "tick"}:
-            self._box(painter, gutter, is_ticked=mark.label == "tick")
+            left = gutter.left() if is_mirrored else gutter.right() - px(_BOX_PX) - 1
+            self._box(painter, left, gutter.center().y(), is_ticked=mark.label == "tick")
         elif mark.label:
             painter.setFont(ui_font(TEXT_PX))
             painter.setPen(QColor(look.theme.muted))
-            flags = Qt.AlignmentFlag.AlignRight | Qt.TextFlag.TextDontClip
             painter.drawText(gutter, flags, mark.label)
         else:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(look.theme.muted))
             radius = px(5) / 2
-            painter.drawEllipse(
-                QPointF(gutter.right() - 3, gutter.center().y() + 1), radius, radius
-            )
+            at = gutter.left() + 3 if is_mirrored else gutter.right() - 3
+            painter.drawEllipse(QPointF(at, gutter.center().y() + 1), radius, radius)
 
-    def _box(self, painter: QPainter, gutter: QRectF, *, is_ticked: bool) -> None:
+    def _box(self, painter: QPainter, left: float, middle: float, *, is_ticked: bool) -> None:
         side = px(_BOX_PX)
-        top = round(gutter.center().y() - side / 2) + 0.5
-        box = QRectF(gutter.right() - side - 0.5, top, side, side)
+        box = QRectF(left + 0.5, round(middle - side / 2) + 0.5, side, side)
         painter.setPen(QPen(QColor(look.theme.accent if is_ticked else look.theme.faint), 1))
         painter.setBrush(QColor(look.theme.accent if is_ticked else look.theme.surface))
         painter.drawRoundedRect(box, 3, 3)
