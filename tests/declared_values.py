@@ -87,6 +87,7 @@ _GIVEN_SETTINGS = {
         SavedPair(ModelParams("")),
     ),
     "model_folders": ("/models",),
+    "open_folders": ("0a1b",),
     "reply_presets": (ReplyPreset("Calm", OTHER_REPLY), ReplyPreset("Usual")),
     "default_preset": "Calm",
     "draft_presets": (DraftPreset("Fast", "a.gguf", "b.gguf", "draft:n_max=9"),),

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit
 
 from album import texts
 from album.studio import Studio
+from paceline.conversation import Folder
 from paceline.engine.draft.strategy import read_strategy
 from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.reply_body import ReasoningBlock
@@ -81,6 +82,29 @@ def stored(studio: Studio) -> None:
     studio.wait(500)
     studio.shoot("search")
     sidebar.search.clear()
+    _folders(studio)
+
+
+def _folders(studio: Studio) -> None:
+    """Two folders, one of them open, an archived chat, and the editor of a folder."""
+    session, sidebar = studio.program.session, studio.window.sidebar
+    work = Folder("work", "Python at work", "Answer in two sentences. Code has type hints.")
+    session.put_folder(work)
+    session.put_folder(Folder("notes", "Notes"))
+    chats = [summary.conversation_id for summary in session.summaries]
+    for chat in chats[:3]:
+        session.move(chat, "work")
+    session.move(chats[3], "notes")
+    session.archive(chats[4], True)
+    sidebar.model.set_open("work", on=True)
+    studio.program.shown.show(chats[0])
+    studio.wait(300)
+    studio.shoot("folders")
+    sidebar.folder_edit_wanted.emit("work")
+    studio.shoot_dialog("folder-editor")
+    session.archive(chats[4], False)
+    session.remove_folder("notes")
+    session.remove_folder("work")
 
 
 def _maths(studio: Studio, name: str) -> None:

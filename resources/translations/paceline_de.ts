@@ -253,6 +253,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
+        <source>Archive or unarchive the chat</source>
+        <translation>Chat archivieren oder zurückholen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>Back to the de&amp;mo pair</source>
         <translation>Zurück zum De&amp;mo-Paar</translation>
     </message>
@@ -328,6 +333,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
+        <source>Move to a folder…</source>
+        <translation>In einen Ordner verschieben …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>New &amp;private chat</source>
         <translation>Neuer &amp;privater Chat</translation>
     </message>
@@ -345,6 +355,11 @@
         <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>No reply is being written.</source>
         <translation>Gerade wird keine Antwort geschrieben.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
+        <source>Nothing was deleted.</source>
+        <translation>Es wurde nichts gelöscht.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
@@ -435,6 +450,11 @@
         <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>Token c&amp;olours</source>
         <translation>Token-&amp;Farben</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
+        <source>Undo the deletion</source>
+        <translation>Löschen rückgängig machen</translation>
     </message>
 </context>
 <context>
@@ -1347,32 +1367,37 @@
 <context>
     <name>ChatGroups</name>
     <message>
-        <location filename="../../app/paceline/gui/conversations/model.py"/>
+        <location filename="../../app/paceline/gui/conversations/groups.py"/>
+        <source>Archived</source>
+        <translation>Archiviert</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/groups.py"/>
         <source>Pinned</source>
         <translation>Angeheftet</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/model.py"/>
+        <location filename="../../app/paceline/gui/conversations/groups.py"/>
         <source>This month</source>
         <translation>Diesen Monat</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/model.py"/>
+        <location filename="../../app/paceline/gui/conversations/groups.py"/>
         <source>This week</source>
         <translation>Diese Woche</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/model.py"/>
+        <location filename="../../app/paceline/gui/conversations/groups.py"/>
         <source>Today</source>
         <translation>Heute</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/model.py"/>
+        <location filename="../../app/paceline/gui/conversations/groups.py"/>
         <source>Undated</source>
         <translation>Ohne Datum</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/model.py"/>
+        <location filename="../../app/paceline/gui/conversations/groups.py"/>
         <source>Yesterday</source>
         <translation>Gestern</translation>
     </message>
@@ -1401,8 +1426,18 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/chat_lines.py"/>
+        <source>archived</source>
+        <translation>archiviert</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/chat_lines.py"/>
         <source>branch</source>
         <translation>Zweig</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/chat_lines.py"/>
+        <source>in the folder {}</source>
+        <translation>im Ordner {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/chat_lines.py"/>
@@ -1452,6 +1487,11 @@
     <name>ChatMenu</name>
     <message>
         <location filename="../../app/paceline/gui/conversations/sidebar.py"/>
+        <source>Archive</source>
+        <translation>Archivieren</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/sidebar.py"/>
         <source>Copy as Markdown</source>
         <translation>Als Markdown kopieren</translation>
     </message>
@@ -1464,6 +1504,11 @@
         <location filename="../../app/paceline/gui/conversations/sidebar.py"/>
         <source>Export…</source>
         <translation>Exportieren …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/sidebar.py"/>
+        <source>Move to folder</source>
+        <translation>In Ordner verschieben</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/conversations/sidebar.py"/>
@@ -1484,6 +1529,11 @@
         <location filename="../../app/paceline/gui/conversations/sidebar.py"/>
         <source>Tags…</source>
         <translation>Schlagwörter …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/sidebar.py"/>
+        <source>Unarchive</source>
+        <translation>Aus dem Archiv holen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/conversations/sidebar.py"/>
@@ -1806,6 +1856,19 @@
         <location filename="../../app/paceline/gui/chat/context_meter.py"/>
         <source>The reply may have</source>
         <translation>Die Antwort darf haben</translation>
+    </message>
+</context>
+<context>
+    <name>ConversationList</name>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/model.py"/>
+        <source>{}, folder, closed, {} chats</source>
+        <translation>{}, Ordner, geschlossen, {} Chats</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/model.py"/>
+        <source>{}, folder, open, {} chats</source>
+        <translation>{}, Ordner, offen, {} Chats</translation>
     </message>
 </context>
 <context>
@@ -3430,6 +3493,62 @@
     </message>
 </context>
 <context>
+    <name>FolderChoice</name>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/folders.py"/>
+        <source>Move to folder</source>
+        <translation>In Ordner verschieben</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/folders.py"/>
+        <source>New folder…</source>
+        <translation>Neuer Ordner …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/folders.py"/>
+        <source>No folder</source>
+        <translation>Kein Ordner</translation>
+    </message>
+</context>
+<context>
+    <name>FolderEditor</name>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/folders.py"/>
+        <source>Folder</source>
+        <translation>Ordner</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/folders.py"/>
+        <source>Instructions</source>
+        <translation>Anweisungen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/folders.py"/>
+        <source>Instructions, such as: Answer briefly.</source>
+        <translation>Anweisungen, etwa: Antworte kurz.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/folders.py"/>
+        <source>Name of the folder</source>
+        <translation>Name des Ordners</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/folders.py"/>
+        <source>New folder</source>
+        <translation>Neuer Ordner</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/folders.py"/>
+        <source>Save</source>
+        <translation>Speichern</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/folders.py"/>
+        <source>The model gets the instructions in every chat of the folder, before the chat's own system prompt.</source>
+        <translation>Das Modell bekommt die Anweisungen in jedem Chat des Ordners, vor dem eigenen System-Prompt des Chats.</translation>
+    </message>
+</context>
+<context>
     <name>FolderList</name>
     <message>
         <location filename="../../app/paceline/gui/settings/forms.py"/>
@@ -3445,6 +3564,29 @@
         <location filename="../../app/paceline/gui/settings/forms.py"/>
         <source>None of your own yet.</source>
         <translation>Noch kein eigener.</translation>
+    </message>
+</context>
+<context>
+    <name>FolderMenu</name>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/folders.py"/>
+        <source>Delete the folder</source>
+        <translation>Ordner löschen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/folders.py"/>
+        <source>Name and instructions…</source>
+        <translation>Name und Anweisungen …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/folders.py"/>
+        <source>New chat in it</source>
+        <translation>Neuer Chat darin</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/folders.py"/>
+        <source>Search in it</source>
+        <translation>Darin suchen</translation>
     </message>
 </context>
 <context>
@@ -3689,6 +3831,11 @@
         <location filename="../../app/paceline/gui/conversations/found_list.py"/>
         <source>Chat: {}, found {} times</source>
         <translation>Chat: {}, {}-mal gefunden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/found_list.py"/>
+        <source>archived</source>
+        <translation>archiviert</translation>
     </message>
 </context>
 <context>
@@ -5129,19 +5276,6 @@
         <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
         <source>compared, they differ</source>
         <translation>verglichen, sie weichen ab</translation>
-    </message>
-</context>
-<context>
-    <name>PairGetter</name>
-    <message>
-        <location filename="../../app/paceline/gui/models/downloads/getting.py"/>
-        <source>Load pair</source>
-        <translation>Paar laden</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/downloads/getting.py"/>
-        <source>The recommended pair is downloaded.</source>
-        <translation>Das empfohlene Paar ist heruntergeladen.</translation>
     </message>
 </context>
 <context>
@@ -7057,6 +7191,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/controller.py"/>
+        <source>from folder “{}”</source>
+        <translation>aus dem Ordner „{}“</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>{} (new chats)</source>
         <translation>{} (neue Chats)</translation>
     </message>
@@ -7068,6 +7207,11 @@
 </context>
 <context>
     <name>SamplingSettings</name>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
+        <source>Before it go the instructions {}.</source>
+        <translation>Davor stehen die Anweisungen {}.</translation>
+    </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Chat template: guessed…</source>
@@ -12662,6 +12806,11 @@ Ein Klick zeigt es.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/conversations/sidebar.py"/>
+        <source>New folder…</source>
+        <translation>Neuer Ordner …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/sidebar.py"/>
         <source>New private chat</source>
         <translation>Neuer privater Chat</translation>
     </message>
@@ -12672,8 +12821,8 @@ Ein Klick zeigt es.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/conversations/sidebar.py"/>
-        <source>Private chat, import</source>
-        <translation>Privater Chat, Import</translation>
+        <source>Private chat, folder, import</source>
+        <translation>Privater Chat, Ordner, Import</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/conversations/sidebar.py"/>

@@ -57,7 +57,8 @@ BUDGETS = {
     "gui/chat": Size(33, 6_950),
     # One widget for recorded and live replies; what came out of two; the dialog, and its two turns.
     "gui/compare": Size(7, 800),
-    "gui/conversations": Size(10, 2_150),
+    # Folders with their editor, their menus and the archive; groups and their order have a file.
+    "gui/conversations": Size(12, 2_550),
     "gui/help": Size(7, 1_090),
     "gui/kit": Size(19, 2_280),
     "gui/look": Size(7, 930),
@@ -71,9 +72,9 @@ BUDGETS = {
     "gui/settings": Size(5, 850),
     "gui/speculation": Size(8, 1_370),
     # Which chat is shown, what is written in it and not sent, and what the next reply is generated
-    # with are state, each in a file; so are the requests of other programs, and the question how
-    # fast this machine reads weights.
-    "gui/state": Size(18, 1_830),
+    # with are state, each in a file; so are the requests of other programs, the question how fast
+    # this machine reads weights, and the last deletion.
+    "gui/state": Size(19, 1_870),
     "gui/welcome": Size(5, 780),
     # The queue in front of the engine, with its tickets. The doctor asks a process of its own, in a
     # file beside the engine's.

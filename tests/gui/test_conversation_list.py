@@ -11,9 +11,12 @@ import pytest
 from PySide6.QtCore import QLocale, QPersistentModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 
-from paceline.conversation import ConversationSummary
+from paceline.conversation import ConversationSummary, Folder
+from paceline.gui.conversations.groups import ARCHIVE
 from paceline.gui.conversations.model import (
+    FOLDER_ROLE,
     ID_ROLE,
+    INDENT_ROLE,
     SUBTITLE_ROLE,
     ChatQuery,
     ConversationList,
@@ -30,6 +33,7 @@ from paceline.gui.state.chat_lines import (
 
 NOW = datetime.datetime(2026, 3, 18, 15, 30).astimezone().timestamp()
 DAY = 86_400.0
+FOLDERS = (Folder("f", "Work", "Be brief."), Folder("g", "a garden"))
 
 
 def chat(name: str, age_days: float = 0.0, **fields: object) -> ConversationSummary:
@@ -44,7 +48,7 @@ def rows(model: ConversationList) -> list[str]:
 
 
 def contents(model: ConversationList) -> list[tuple[object, ...]]:
-    roles = (Qt.ItemDataRole.DisplayRole, ID_ROLE, SUBTITLE_ROLE)
+    roles = (Qt.ItemDataRole.DisplayRole, ID_ROLE, SUBTITLE_ROLE, FOLDER_ROLE, INDENT_ROLE)
     indexes = (model.index(row) for row in range(model.rowCount()))
     return [tuple(index.data(role) for role in roles) for index in indexes]
 
@@ -72,6 +76,51 @@ def test_chats_stand_under_headings_the_newest_change_first(model: ConversationL
         "Pinned", "pinned", "Today", "now", "today", "Yesterday", "yesterday", "This week", "week",
         "This month", "month", "February", "february", "August 2025", "last-year",
     ]  # fmt: skip
+
+
+def test_folders_stand_below_the_pinned_chats_and_hide_theirs_until_opened(
+    model: ConversationList,
+) -> None:
+    model.set_folders(FOLDERS)
+    model.set_summaries(
+        (
+            chat("now"),
+            chat("pinned", 1, pinned=True),
+            chat("work", 1, folder_id="f"),
+            chat("first", 9, folder_id="f", pinned=True),
+            chat("old", folder_id="f", archived=True),
+            chat("lost", 0.1, folder_id="deleted"),
+        )
+    )
+    closed = ["Pinned", "pinned", "a garden", "Work", "Today", "now", "lost", "Archived"]
+    assert rows(model) == closed
+    model.set_open("f", on=True)
+    assert rows(model)[4:7] == ["first", "work", "Today"]
+    model.set_open("f", on=False)
+    assert rows(model) == closed
+    model.set_open(ARCHIVE, on=True)
+    assert rows(model)[-1] == "old"
+    line = model.index(rows(model).index("Work")).data(FOLDER_ROLE)
+    assert (line.n_chats, line.is_open) == (2, False)
+
+
+def test_a_search_for_a_tag_opens_what_it_finds_and_knows_the_names_of_folders(
+    model: ConversationList,
+) -> None:
+    model.set_folders(FOLDERS)
+    model.set_summaries(
+        (
+            chat("tagged", folder_id="g", tags=("x",)),
+            chat("other", folder_id="g"),
+            chat("old", tags=("x",), archived=True),
+        )
+    )
+    model.set_query(ChatQuery(tags=("x",)))
+    assert rows(model) == ["a garden", "tagged", "Archived", "old"]
+    model.set_query(ChatQuery(tags=("a-gar",)))
+    assert rows(model) == ["a garden", "other", "tagged"]
+    assert model.accepts("other")
+    assert not model.accepts("old")
 
 
 def test_the_month_has_no_part_that_is_already_in_the_week(model: ConversationList) -> None:
@@ -110,6 +159,7 @@ def test_every_change_ends_where_sorting_anew_would(model: ConversationList) -> 
             model, QAbstractItemModelTester.FailureReportingMode.Fatal
         )
         known: dict[str, ConversationSummary] = {}
+        folders: tuple[Folder, ...] = ()
         for _ in range(60):
             kind = chance.random()
             name = f"c{chance.randrange(10)}"
@@ -121,6 +171,11 @@ def test_every_change_ends_where_sorting_anew_would(model: ConversationList) -> 
             elif kind < 0.25:
                 clock[0] += DAY
                 model.refresh()
+            elif kind < 0.3:
+                folders = tuple(chance.sample(FOLDERS, chance.randrange(3)))
+                model.set_folders(folders)
+            elif kind < 0.35:
+                model.set_open(chance.choice(["f", "g", ARCHIVE]), on=chance.random() < 0.5)
             else:
                 age = chance.choice([0, 0.1, 1, 2, 5, 9, 40, 80]) + chance.randrange(3) / 1000
                 known[name] = chat(
@@ -128,12 +183,16 @@ def test_every_change_ends_where_sorting_anew_would(model: ConversationList) -> 
                     age,
                     pinned=chance.random() < 0.3,
                     tags=chance.choice([(), ("a",), ("ab",), ("a", "b")]),
+                    folder_id=chance.choice(["", "f", "g", "gone"]),
+                    archived=chance.random() < 0.2,
                 )
                 if chance.random() < 0.5:
                     model.set_summaries(tuple(known.values()))
                 else:
                     model.update_summary(known[name])
             reference = ConversationList(now=lambda: clock[0])
+            reference.set_folders(folders)
+            reference.open_folders(model.opened)
             reference.set_summaries(tuple(known.values()))
             reference.set_query(model._query)
             assert contents(model) == contents(reference)

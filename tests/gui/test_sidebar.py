@@ -6,15 +6,23 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QModelIndex, QPoint, Qt
-from PySide6.QtGui import QAccessible, QContextMenuEvent
+from PySide6.QtCore import QMimeData, QModelIndex, QPoint, QPointF, Qt
+from PySide6.QtGui import QAccessible, QContextMenuEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
 
-from paceline.conversation import ConversationSummary
-from paceline.gui.conversations.model import ID_ROLE, SUBTITLE_ROLE, ConversationList
+from paceline.conversation import ConversationSummary, Folder
+from paceline.gui.conversations.folders import FolderChoice, FolderEditor
+from paceline.gui.conversations.groups import ARCHIVE
+from paceline.gui.conversations.model import (
+    CHAT_MIME,
+    ID_ROLE,
+    SUBTITLE_ROLE,
+    ConversationList,
+)
 from paceline.gui.conversations.sidebar import UNDO_MS, Sidebar
 from paceline.gui.conversations.tags import TagEditor
 from paceline.gui.look.colours import LIGHT
+from paceline.messages import StartTurn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +30,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from gui.fake_client import FakeClient
+    from paceline.gui.conversations.chat_finder import ChatList
     from paceline.gui.program import Program
 
 # Every window has a smallest size and asks for the keyboard.
@@ -33,6 +42,7 @@ pytestmark = [
 NOW = time.time()
 Key = Qt.Key
 LEFT = Qt.MouseButton.LeftButton
+CONTROL = Qt.KeyboardModifier.ControlModifier
 
 
 @pytest.fixture
@@ -188,7 +198,8 @@ def test_the_menu_opens_by_key_by_mouse_and_by_its_sign(
     QApplication.sendEvent(view.viewport(), by_key)
     texts = [action.text() for action in menus()[0].actions() if action.text()]
     assert texts == [
-        "Open", "Rename", "Pin", "Tags…", "Export…", "Copy as Markdown", "Delete",
+        "Open", "Rename", "Pin", "Tags…", "Move to folder", "Export…", "Copy as Markdown",
+        "Archive", "Delete",
     ]  # fmt: skip
     menus()[0].close()
     place = row(sidebar, "p")
@@ -269,6 +280,140 @@ def test_an_editor_that_is_left_changes_nothing(
     qtbot.keyClick(editor.field, Key.Key_Return)
     qtbot.keyClick(editor, Key.Key_Escape)
     assert asked == []
+
+
+# --------------------------------------------------------------------------------------- folders
+
+
+def in_folder(program: Program) -> str:
+    """Put the chat about apples into a new folder, closed; returns the folder's id."""
+    program.session.put_folder(Folder("f", "Fruit", "Name the colour."))
+    apples = next(s for s in program.session.summaries if s.title == "Apples")
+    program.session.move(apples.conversation_id, "f")
+    return apples.conversation_id
+
+
+def activate(program: Program, qtbot: QtBot) -> None:
+    """Let keys reach the window, with the keyboard where one writes."""
+    program.window.activateWindow()
+    qtbot.waitUntil(program.window.isActiveWindow)
+    program.window.chat_pane.composer.setFocus()
+
+
+def names(program: Program) -> list[str]:
+    """What stands in the rows."""
+    model = program.window.sidebar.list.model()
+    return [str(model.index(row, 0).data()) for row in range(model.rowCount())]
+
+
+def test_a_folder_opens_by_click_and_key(two_chats: Program, qtbot: QtBot) -> None:
+    in_folder(two_chats)
+    view = two_chats.window.sidebar.list
+    assert names(two_chats) == ["Fruit", "Today", "Pears"]
+    index = view.model().index(0, 0)
+    qtbot.mouseClick(view.viewport(), LEFT, pos=view.visualRect(index).center())
+    assert names(two_chats) == ["Fruit", "Apples", "Today", "Pears"]
+    view.setCurrentIndex(index)
+    qtbot.keyClick(view, Key.Key_Left)
+    assert names(two_chats) == ["Fruit", "Today", "Pears"]
+    qtbot.keyClick(view, Key.Key_Return)
+    assert names(two_chats) == ["Fruit", "Apples", "Today", "Pears"]
+    assert two_chats.settings.value("open_folders") == ("f",)
+
+
+def test_a_chat_is_moved_by_menu_and_by_drag(two_chats: Program) -> None:
+    apples = in_folder(two_chats)
+    sidebar = two_chats.window.sidebar
+    pears = next(s for s in two_chats.session.summaries if s.title == "Pears").conversation_id
+    choice = FolderChoice(sidebar.model.summary(pears), sidebar.model.folders, sidebar)
+    choice.chosen.connect(sidebar.move_requested)
+    assert [a.text() for a in choice.actions() if a.text()] == ["Fruit", "New folder…"]
+    choice.actions()[0].trigger()
+    assert sidebar.model.folder_of(pears).name == "Fruit"
+    drop(sidebar.list, apples, 1)  # below the closed folder stands nothing
+    assert sidebar.model.folder_of(apples) is None
+    drop(sidebar.list, apples, 0)
+    assert sidebar.model.folder_of(apples).name == "Fruit"
+
+
+def drop(view: ChatList, conversation_id: str, row: int) -> None:
+    """Drop a chat on a row, or below the last one."""
+    data = QMimeData()
+    data.setData(CHAT_MIME, conversation_id.encode())
+    rect = view.visualRect(view.model().index(min(row, view.model().rowCount() - 1), 0))
+    place = QPointF(rect.center() if row < view.model().rowCount() else rect.bottomLeft() * 2)
+    move, none = Qt.DropAction.MoveAction, Qt.KeyboardModifier.NoModifier
+    view.dropEvent(QDropEvent(place, move, data, LEFT, none))
+
+
+def test_a_new_chat_begins_in_a_folder(two_chats: Program, client: FakeClient) -> None:
+    in_folder(two_chats)
+    two_chats.window.sidebar.new_chat_wanted.emit("f")
+    two_chats.chat.send("Cherries")
+    client.reply("Red.")
+    assert client.last(StartTurn).prompt.messages[0].text == "Name the colour."
+    assert two_chats.sampling.badge.open_button.text() == "from folder “Fruit”"
+    assert two_chats.window.panel.sampling.folder.toolTip() == "Name the colour."
+    two_chats.session.put_folder(Folder("f", "Fruit", ""))
+    assert two_chats.sampling.badge.isHidden()
+    assert names(two_chats)[:3] == ["Fruit", "Cherries", "Apples"]
+
+
+def test_a_folder_is_made_and_changed_in_its_editor(two_chats: Program) -> None:
+    sidebar = two_chats.window.sidebar
+    apples = next(s for s in two_chats.session.summaries if s.title == "Apples").conversation_id
+    sidebar.folder_wanted.emit(apples)
+    editor = two_chats.window.findChild(FolderEditor)
+    assert not editor.save_button.isEnabled()
+    editor.name.setText("Fruit")
+    editor.save_button.click()
+    (folder,) = two_chats.session.conversations.folders.all
+    assert sidebar.model.folder_of(apples) == folder
+    model = sidebar.list.model()
+    assert model.setData(model.index(0, 0), "Trees")
+    assert names(two_chats)[0] == "Trees"
+
+
+def test_a_deleted_folder_comes_back_by_key(two_chats: Program, qtbot: QtBot) -> None:
+    in_folder(two_chats)
+    two_chats.window.sidebar.folder_delete_requested.emit("f")
+    assert names(two_chats) == ["Today", "Pears", "Apples"]
+    activate(two_chats, qtbot)
+    qtbot.keyClick(two_chats.window.chat_pane.composer.edit, Key.Key_Z, CONTROL)
+    qtbot.waitUntil(lambda: names(two_chats) == ["Fruit", "Today", "Pears"])
+    assert two_chats.window.sidebar.undo_bar.isHidden()
+
+
+def test_archived_chats_stand_below_all_others(two_chats: Program, client: FakeClient) -> None:
+    sidebar = two_chats.window.sidebar
+    two_chats.window.actions_.archive.trigger()
+    assert names(two_chats) == ["Today", "Apples", "Archived"]
+    two_chats.chat.send("More")
+    client.reply("Of them.")
+    assert names(two_chats) == ["Today", "Pears", "Apples"]
+    drop(sidebar.list, shown(two_chats), 2)
+    two_chats.window.actions_.archive.trigger()
+    sidebar.list.model().set_open(ARCHIVE, on=True)
+    assert names(two_chats) == ["Today", "Apples", "Archived", "Pears"]
+    drop(sidebar.list, shown(two_chats), 0)
+    assert names(two_chats) == ["Today", "Pears", "Apples"]
+
+
+# ------------------------------------------------------------------------------------------- undo
+
+
+def test_the_key_that_undoes_belongs_to_what_was_written(two_chats: Program, qtbot: QtBot) -> None:
+    edit = two_chats.window.chat_pane.composer.edit
+    activate(two_chats, qtbot)
+    reply = two_chats.shown.conversation.path()[-1].message_id
+    two_chats.window.chat_pane.chat.delete_requested.emit(reply)
+    assert len(two_chats.shown.conversation.path()) == 1
+    qtbot.keyClicks(edit, "a")
+    qtbot.keyClick(edit, Key.Key_Z, CONTROL)
+    assert (edit.toPlainText(), len(two_chats.shown.conversation.path())) == ("", 1)
+    qtbot.keyClick(edit, Key.Key_Z, CONTROL)
+    qtbot.waitUntil(lambda: len(two_chats.shown.conversation.path()) == 2)
+    assert not two_chats.window.actions_.undo.isEnabled()
 
 
 # -------------------------------------------------------------------------- what it says and undo

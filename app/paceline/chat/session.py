@@ -517,8 +517,9 @@ class ChatSession:
         self._change(replace(self.conversations.get(conversation_id), tags=tuple(words)))
 
     def move(self, conversation_id: str, folder_id: str) -> None:
-        """Put a conversation into a folder; empty: into none."""
-        self._change(replace(self.conversations.get(conversation_id), folder_id=folder_id))
+        """Put a conversation into a folder, out of the archive; empty: into none."""
+        old = self.conversations.get(conversation_id)
+        self._change(replace(old, folder_id=folder_id, archived=False))
 
     def archive(self, conversation_id: str, on: bool) -> None:  # noqa: FBT001  as with `pin`
         """Keep a conversation out of the list, or no longer; so does its next question."""

@@ -21,6 +21,7 @@ from paceline.gui.state.programs import ProgramReplies
 from paceline.gui.state.settings_store import SettingsStore
 from paceline.gui.state.shown_chat import ShownChat
 from paceline.gui.state.speculation import SpeculationModel
+from paceline.gui.state.undoing import Undoing
 from paceline.hosting.client import EngineClient
 
 
@@ -42,6 +43,7 @@ class AppContext:
         notices: Inline notices and the few dialogs that block.
         save_file: Asks for a place and writes a file there.
         actions: What menus and keys offer.
+        undoing: What the key for it takes back.
         window: The parent of dialogs.
         settings: What is remembered between two starts; it also writes them.
     """
@@ -61,5 +63,6 @@ class AppContext:
     notices: Notifications
     save_file: SaveFile
     actions: Actions
+    undoing: Undoing
     window: QWidget
     settings: SettingsStore

@@ -70,6 +70,7 @@ from paceline.gui.state.settings_store import SettingsStore
 from paceline.gui.state.shown_chat import ShownChat
 from paceline.gui.state.sources import Sources
 from paceline.gui.state.speculation import SpeculationModel
+from paceline.gui.state.undoing import Undoing
 from paceline.gui.storage_controller import StorageController
 from paceline.gui.welcome.controller import WelcomeController
 from paceline.gui.window import MainWindow
@@ -269,6 +270,7 @@ class Program(QObject):
             notices=self.notices,
             save_file=self.save_file,
             actions=self.window.actions_,
+            undoing=Undoing(self.window.actions_.undo),
             window=self.window,
             settings=self.settings,
         )

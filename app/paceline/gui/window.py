@@ -352,6 +352,8 @@ class MainWindow(QMainWindow):
         actions.rename.triggered.connect(self._on_rename)
         actions.pin.triggered.connect(self.sidebar.pin_shown)
         actions.tag.triggered.connect(self.sidebar.tag_shown)
+        actions.archive.triggered.connect(self.sidebar.archive_shown)
+        actions.move.triggered.connect(self._on_move)
         actions.delete.triggered.connect(self._on_delete)
         actions.sidebar.triggered.connect(self._on_toggle_sidebar)
         actions.panel.triggered.connect(self._on_toggle_panel)
@@ -377,6 +379,12 @@ class MainWindow(QMainWindow):
         if self.sidebar.has_shown:
             self._show_sidebar()
             self.sidebar.rename_shown()
+
+    @Slot()
+    def _on_move(self) -> None:
+        if self.sidebar.has_shown:
+            self._show_sidebar()
+            self.sidebar.move_shown()
 
     @Slot()
     def _on_delete(self) -> None:

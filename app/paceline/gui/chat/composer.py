@@ -94,12 +94,17 @@ class ComposerEdit(RefitsWords, TextField):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setTabChangesFocus(True)
         self.document().setDocumentMargin(2)
+        self.document().clearUndoRedoStacks()  # or the margin could be undone by key
         self._is_composing = False
         self.is_limited = False
         self.undoes_itself = True
         self._send_key: SendKey = "enter"
         self.document().documentLayout().documentSizeChanged.connect(self._fit)
         self._fit()
+
+    def has_undo(self) -> bool:
+        """As in any field, and that of a paste which became a file."""
+        return not self.undoes_itself or super().has_undo()
 
     def set_hint(self, words: str) -> None:
         """Say in the empty field what it is for: one line, which ends early where it is narrow."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import QObject, QUrl, Slot
@@ -46,6 +46,8 @@ class ChatController(QObject):
         self._session = session = context.session
         self._shown = shown = context.shown
         self._options = context.next_reply.options
+        self._undoing = context.undoing
+        self._take_back: Callable[[], object] | None = None
         self._live, self._pair = context.live, context.pair
         self._chat, self._composer = pane.chat, pane.composer
         self._notices, self._actions = context.notices, context.actions
@@ -192,13 +194,22 @@ class ChatController(QObject):
         words = (
             self.tr("The message was deleted.") if n == 1 else self.tr("{} messages were deleted.")
         )
-        undo = Action(self.tr("Undo"), partial(self._notices.attempt, self._undelete, deleted))
+        self._take_back = partial(self._notices.attempt, self._undelete, deleted)
+        self._undoing.offer(self._take_back)
+        undo = Action(self.tr("Undo"), self._take_back)
         self._notices.tell(words.format(n), action=undo, topic=_DELETED)
 
     def _undelete(self, deleted: DeletedMessages) -> None:
         """Bring deleted messages back where they are seen."""
+        self._forget_deleted()
         self._shown.show(deleted.conversation_id)
         self._session.undelete(deleted)
+
+    def _forget_deleted(self) -> None:
+        """Offer no longer to bring messages back."""
+        self._undoing.withdraw(self._take_back)
+        self._take_back = None
+        self._notices.settled.emit(_DELETED)
 
     @Slot(str)
     def _on_branch(self, message_id: str) -> None:
@@ -236,7 +247,7 @@ class ChatController(QObject):
     def _on_shown(self, conversation: Conversation) -> None:
         is_same = conversation.conversation_id == self._shown_id
         if not is_same:
-            self._notices.settled.emit(_DELETED)
+            self._forget_deleted()
             self._notices.settled.emit(_LATER)
         place = None
         if not is_same:

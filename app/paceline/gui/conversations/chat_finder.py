@@ -13,14 +13,24 @@ from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
     QContextMenuEvent,
+    QDrag,
+    QDropEvent,
     QKeyEvent,
     QMouseEvent,
 )
 from PySide6.QtWidgets import QAbstractItemView, QListView, QPushButton, QStackedWidget, QWidget
 
-from paceline.conversation import ConversationSummary, SearchHit
+from paceline.conversation import ConversationSummary, Folder, SearchHit
 from paceline.gui.conversations.found_list import FoundList
-from paceline.gui.conversations.model import ID_ROLE, ChatQuery, ConversationList, parse, with_tag
+from paceline.gui.conversations.model import (
+    CHAT_MIME,
+    FOLDER_ROLE,
+    ID_ROLE,
+    ChatQuery,
+    ConversationList,
+    parse,
+    with_tag,
+)
 from paceline.gui.conversations.rows import ConversationRow
 from paceline.gui.conversations.tags import TagBar
 from paceline.gui.kit.labels import say, text_label
@@ -29,6 +39,15 @@ from paceline.gui.kit.row_painting import show_rows
 from paceline.gui.kit.search_field import SearchField
 from paceline.storage.search import passes_over, words_of
 
+_FOLDER_KEYS: dict[int, bool | None] = {
+    Qt.Key.Key_Right: True,
+    Qt.Key.Key_Left: False,
+    Qt.Key.Key_Return: None,
+    Qt.Key.Key_Enter: None,
+    Qt.Key.Key_Space: None,
+}
+"""Keys on a folder: open, close, or the other of both."""
+
 
 class ChatList(QListView):
     """Rows of a `ConversationList`."""
@@ -36,7 +55,9 @@ class ChatList(QListView):
     opened = Signal(str)
     tag_clicked = Signal(str)
     menu_wanted = Signal(QPoint)
-    """For the current chat, at this place on the screen."""
+    """For the current chat or folder, at this place on the screen."""
+    dropped = Signal(str, str)
+    """A chat, and the folder, or the archive, that it was dragged to; empty: to none."""
     left_upwards = Signal()
     """Up was pressed on the first chat."""
 
@@ -50,7 +71,9 @@ class ChatList(QListView):
         self.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed)
         self._rows = ConversationRow(self)
         show_rows(self, self._rows)
-        self.clicked.connect(self._on_activated)
+        self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
+        self.setDragDropOverwriteMode(True)  # no line between rows is a place to drop
+        self.clicked.connect(self._on_clicked)
         self.activated.connect(self._on_activated)
 
     def mark_shown(self, conversation_id: str) -> None:
@@ -62,6 +85,17 @@ class ChatList(QListView):
     def current_id(self) -> str:
         """The chat that has the keyboard; empty: none."""
         return str(self.currentIndex().data(ID_ROLE) or "")
+
+    @property
+    def has_current(self) -> bool:
+        """Whether a chat or a folder has the keyboard."""
+        return self.currentIndex().flags() != Qt.ItemFlag.NoItemFlags
+
+    @property
+    def current_folder(self) -> Folder | None:
+        """The folder that has the keyboard; None: none, or the archive."""
+        line = self.currentIndex().data(FOLDER_ROLE)
+        return line.folder if line is not None and not line.is_archive else None
 
     @Slot()
     def take_focus(self) -> None:
@@ -75,7 +109,7 @@ class ChatList(QListView):
     ) -> QModelIndex:
         """Where a key leads: below a heading that it would end on."""
         index = super().moveCursor(action, modifiers)
-        if index.isValid() and not index.data(ID_ROLE):
+        if index.isValid() and index.flags() == Qt.ItemFlag.NoItemFlags:
             return self._chats.index(index.row() + 1)
         return index
 
@@ -83,26 +117,53 @@ class ChatList(QListView):
         """Search for a tag, open a row's menu, or do what a list does."""
         point = event.position().toPoint()
         index = self.indexAt(point)
-        if index.data(ID_ROLE) and event.button() == Qt.MouseButton.LeftButton:
+        if _has_menu(index) and event.button() == Qt.MouseButton.LeftButton:
             rect = self.visualRect(index)
             tag = self._rows.tag_at(rect, index, point)
             if tag:
                 self.tag_clicked.emit(tag)
                 return
-            if self._rows.is_more(rect, point):
+            if self._rows.is_more(rect, index, point):
                 self._open_menu(index, point)
                 return
         super().mousePressEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Leave the list upwards at its upper end."""
+        """Leave the list upwards at its upper end, open and close folders."""
         is_plain = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        current = self.currentIndex()
+        line = current.data(FOLDER_ROLE)
         if event.key() == Qt.Key.Key_Up and is_plain:
-            current = self.currentIndex()
-            if not current.isValid() or current == self._chats.first_chat():
+            above = range(current.row())
+            if not any(self._chats.flags(self._chats.index(row)) for row in above):
                 self.left_upwards.emit()
                 return
+        if line is not None and event.key() in _FOLDER_KEYS:
+            on = _FOLDER_KEYS[event.key()]
+            self._chats.set_open(line.folder.folder_id, on=not line.is_open if on is None else on)
+            return
         super().keyPressEvent(event)
+
+    # ------------------------------------------------------------------------------- dragging
+
+    def startDrag(self, _actions: Qt.DropAction) -> None:
+        """Drag the current chat; Qt would take the row out of the list afterwards."""
+        index = self.currentIndex()
+        if index.data(ID_ROLE):
+            drag = QDrag(self)
+            drag.setMimeData(self._chats.mimeData([index]))
+            drag.setPixmap(self.viewport().grab(self.visualRect(index)))
+            drag.exec(Qt.DropAction.MoveAction)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Tell of a chat that was dropped, and where."""
+        conversation_id = bytes(event.mimeData().data(CHAT_MIME).data()).decode()
+        if conversation_id:
+            folder = self._chats.folder_at(self.indexAt(event.position().toPoint()))
+            event.acceptProposedAction()
+            self.setState(QAbstractItemView.State.NoState)
+            self.viewport().update()
+            self.dropped.emit(conversation_id, folder.folder_id if folder is not None else "")
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Open the menu of the row below the pointer, or by key of the current one."""
@@ -112,7 +173,7 @@ class ChatList(QListView):
         else:
             point = self.viewport().mapFromGlobal(event.globalPos())
             index = self.indexAt(point)
-        if index.data(ID_ROLE):
+        if _has_menu(index):
             self._open_menu(index, point)
 
     def _open_menu(self, index: QModelIndex, point: QPoint) -> None:
@@ -124,6 +185,19 @@ class ChatList(QListView):
         conversation_id = index.data(ID_ROLE)
         if conversation_id:
             self.opened.emit(str(conversation_id))
+
+    @Slot(QModelIndex)
+    def _on_clicked(self, index: QModelIndex) -> None:
+        line = index.data(FOLDER_ROLE)
+        if line is not None:
+            self._chats.set_open(line.folder.folder_id, on=not line.is_open)
+        else:
+            self._on_activated(index)
+
+
+def _has_menu(index: QModelIndex) -> bool:
+    line = index.data(FOLDER_ROLE)
+    return bool(index.data(ID_ROLE)) or (line is not None and not line.is_archive)
 
 
 class EmptyNote(QWidget):
@@ -184,7 +258,7 @@ class ChatFinder(QWidget):
         self.search.left_downwards.connect(self._on_down)
         self.tags.toggled.connect(self._on_tag)
         self.list.opened.connect(self.chosen)
-        self.list.tag_clicked.connect(self._on_chip)
+        self.list.tag_clicked.connect(self.search_tag)
         self.list.left_upwards.connect(self.focus_search)
         self.found.hit_chosen.connect(self._on_hit)
         self.found.view.left_upwards.connect(self.focus_search)
@@ -219,7 +293,7 @@ class ChatFinder(QWidget):
         self.shown_id = conversation_id
         self.list.mark_shown(conversation_id)
         index = self.shown_index()
-        if is_same and self.list.hasFocus() and self.list.current_id:
+        if is_same and self.list.hasFocus() and self.list.has_current:
             return
         selection = self.list.selectionModel()
         flag = selection.SelectionFlag
@@ -234,9 +308,12 @@ class ChatFinder(QWidget):
         return self._model.index(self._model.row_of(self.shown_id))
 
     def go_to_shown(self) -> None:
-        """Show the row of the chat that is shown; a search that hides it is cleared."""
+        """Show the row of the chat that is shown, whatever search or folder hides it."""
         if self.pages.currentWidget() is not self.list or not self.shown_index().isValid():
             self.search.clear()
+            folder = self._model.folder_of(self.shown_id)
+            if folder is not None:
+                self._model.set_open(folder.folder_id, on=True)
         self.list.setCurrentIndex(self.shown_index())
 
     @Slot()
@@ -307,7 +384,7 @@ class ChatFinder(QWidget):
     def _on_rows(self) -> None:
         self._refresh_hits()
         self._show_page()
-        if not self.list.current_id:  # Qt goes to the next row, even to a heading
+        if not self.list.has_current:  # Qt goes to the next row, even to a heading
             self.select(self.shown_id)
 
     @Slot()
@@ -356,7 +433,8 @@ class ChatFinder(QWidget):
         self.search.tell_now()
 
     @Slot(str)
-    def _on_chip(self, tag: str) -> None:
+    def search_tag(self, tag: str) -> None:
+        """Look for a tag, or the name of a folder, besides what is looked for."""
         self._on_tag(tag, on=True)
 
     @Slot(str, str)

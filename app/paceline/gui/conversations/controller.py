@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
-from paceline.conversation import Conversation
+from paceline.conversation import Conversation, Folder
 from paceline.errors import UserError
 from paceline.gui.context import AppContext
+from paceline.gui.conversations.folders import FolderEditor
 from paceline.gui.conversations.sidebar import UNDO_MS, Sidebar
 from paceline.gui.state.chat_lines import title_text
 
@@ -44,9 +46,10 @@ class ConversationsController(QObject):
         self._session, self._shown = context.session, context.shown
         self._sidebar = sidebar
         self._write, self._go_to, self._keep_place = write, go_to, keep_place
-        self._notices = context.notices
+        self._notices, self._settings = context.notices, context.settings
         self._leftovers: Callable[[], Sequence[str]] = tuple
-        self._deleted = ""
+        self._undoing = context.undoing
+        self._deleted: str | Folder = ""
         self._purge = QTimer(self, singleShot=True, interval=UNDO_MS)
         self._purge.timeout.connect(self._on_undo_over)
         # Until then, another window may still take a deletion back.
@@ -68,6 +71,15 @@ class ConversationsController(QObject):
         sidebar.pin_requested.connect(self._on_pin)
         sidebar.tag_requested.connect(self._on_tag)
         sidebar.delete_requested.connect(self._on_delete)
+        sidebar.archive_requested.connect(self._on_archive)
+        sidebar.move_requested.connect(self._on_move)
+        sidebar.new_chat_wanted.connect(self._on_new_in)
+        sidebar.folder_wanted.connect(self._on_new_folder)
+        sidebar.folder_edit_wanted.connect(self._on_edit_folder)
+        sidebar.folder_delete_requested.connect(self._on_delete_folder)
+        sidebar.model.folder_renamed.connect(self._on_rename_folder)
+        sidebar.model.open_folders(context.settings.value("open_folders"))
+        sidebar.model.open_changed.connect(self._on_open_folders)
         sidebar.undo_bar.wanted.connect(self._on_undo)
         self._on_list_changed()
 
@@ -103,9 +115,9 @@ class ConversationsController(QObject):
         """Show an empty conversation of which nothing is stored."""
         self._new(private=True)
 
-    def _new(self, *, private: bool) -> None:
+    def _new(self, *, private: bool, folder_id: str = "") -> None:
         self._sidebar.search.clear()
-        self._shown.new(private=private)
+        self._shown.new(private=private, folder_id=folder_id)
         self._write()
 
     @Slot(str)
@@ -144,6 +156,51 @@ class ConversationsController(QObject):
     def _on_tag(self, conversation_id: str, tags: Sequence[str]) -> None:
         self._notices.attempt(self._session.tag, conversation_id, tags)
 
+    @Slot(str, bool)
+    def _on_archive(self, conversation_id: str, on: bool) -> None:  # noqa: FBT001
+        self._notices.attempt(self._session.archive, conversation_id, on)
+
+    @Slot(str, str)
+    def _on_move(self, conversation_id: str, folder_id: str) -> None:
+        self._notices.attempt(self._session.move, conversation_id, folder_id)
+
+    @Slot(str)
+    def _on_new_in(self, folder_id: str) -> None:
+        """Show an empty chat that is in a folder, which is opened for it."""
+        self._sidebar.model.set_open(folder_id, on=True)
+        self._new(private=False, folder_id=folder_id)
+
+    @Slot(str)
+    def _on_new_folder(self, conversation_id: str) -> None:
+        self._edit(Folder(self._session.conversations.new_id(), ""), conversation_id)
+
+    @Slot(str)
+    def _on_edit_folder(self, folder_id: str) -> None:
+        folder = self._session.conversations.folders.get(folder_id)
+        if folder is not None:
+            self._edit(folder)
+
+    def _edit(self, folder: Folder, conversation_id: str = "") -> None:
+        editor = FolderEditor(folder, conversation_id, self._sidebar.window())
+        editor.saved.connect(self._on_folder)
+        editor.open()
+
+    @Slot(object, str)
+    def _on_folder(self, folder: Folder, conversation_id: str) -> None:
+        self._notices.attempt(self._session.put_folder, folder)
+        if conversation_id:
+            self._on_move(conversation_id, folder.folder_id)
+
+    @Slot(str, str)
+    def _on_rename_folder(self, folder_id: str, name: str) -> None:
+        folder = self._session.conversations.folders.get(folder_id)
+        if folder is not None:
+            self._notices.attempt(self._session.put_folder, replace(folder, name=name))
+
+    @Slot()
+    def _on_open_folders(self) -> None:
+        self._settings.set("open_folders", self._sidebar.model.opened)
+
     @Slot(str)
     def _on_delete(self, conversation_id: str) -> None:
         """Only the last deletion can be undone, for a while; the one before is final now."""
@@ -153,15 +210,34 @@ class ConversationsController(QObject):
         self._on_undo_over()
         self._keep_place()
         self._session.remove(conversation_id)
-        self._deleted = conversation_id
+        self._offer_undo(conversation_id, title_text(summary))
+
+    @Slot(str)
+    def _on_delete_folder(self, folder_id: str) -> None:
+        """As with a chat; the folder's chats stay."""
+        folder = self._session.conversations.folders.get(folder_id)
+        if folder is not None:
+            self._on_undo_over()
+            self._session.remove_folder(folder_id)
+            self._offer_undo(folder, folder.name)
+
+    def _offer_undo(self, deleted: str | Folder, title: str) -> None:
+        self._deleted = deleted
         self._purge.start()
-        self._sidebar.show_undo(title_text(summary))
+        self._sidebar.show_undo(title)
+        self._undoing.offer(self._press_undo)
+
+    def _press_undo(self) -> None:
+        self._sidebar.undo_bar.button.click()
 
     @Slot()
     def _on_undo(self) -> None:
         deleted, self._deleted = self._deleted, ""
         self._purge.stop()
-        if deleted:
+        self._undoing.withdraw(self._press_undo)
+        if isinstance(deleted, Folder):
+            self._session.put_folder(deleted)
+        elif deleted:
             self._session.restore(deleted)
             self._show(deleted)
 
@@ -171,6 +247,8 @@ class ConversationsController(QObject):
         self._purge.stop()
         if deleted:
             self._sidebar.undo_bar.take_back()
+            self._undoing.withdraw(self._press_undo)
+        if isinstance(deleted, str) and deleted:
             self._session.conversations.purge(deleted)
 
     # ------------------------------------------------------------------- what the session tells
@@ -183,6 +261,7 @@ class ConversationsController(QObject):
 
     @Slot()
     def _on_list_changed(self) -> None:
+        self._sidebar.model.set_folders(self._session.conversations.folders.all)
         self._sidebar.model.set_summaries(self._session.summaries)
         self._sidebar.select(self._shown.id)
 

@@ -103,7 +103,8 @@ class HitList(Rows[FoundChat | SearchHit]):
     def spoken(self, row: FoundChat | SearchHit) -> str:
         """Say how often something was found in a chat."""
         if isinstance(row, FoundChat):
-            return self.tr("Chat: {}, found {} times").format(row.title, row.n_hits or 1)
+            words = self.tr("Chat: {}, found {} times").format(row.title, row.n_hits or 1)
+            return f"{words}, {self.tr('archived')}" if row.summary.archived else words
         return row.snippet
 
 
@@ -112,7 +113,7 @@ class HitRow(QStyledItemDelegate):
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self._lock = look.icon("lock")
+        self._lock, self._archive = look.icon("lock"), look.icon("archive")
 
     def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:
         """A line for a chat, two for a message."""
@@ -150,10 +151,11 @@ class HitRow(QStyledItemDelegate):
             painter.drawText(inner, RIGHT, text)
             width = painter.fontMetrics().horizontalAdvance(text)
             inner.setRight(inner.right() - width - _GAP_PX)
-        if row.summary.private:
-            place = QRect(inner.right() - MARK_PX, middle, MARK_PX, MARK_PX)
-            self._lock.paint(painter, place)
-            inner.setRight(place.left() - _GAP_PX)
+        for icon, on in ((self._lock, row.summary.private), (self._archive, row.summary.archived)):
+            if on:
+                place = QRect(inner.right() - MARK_PX, middle, MARK_PX, MARK_PX)
+                icon.paint(painter, place)
+                inner.setRight(place.left() - _GAP_PX)
         painter.setPen(QColor(look.theme.text))
         MarkedText(row.title, row.marks, _title_font(), is_chosen).draw(painter, inner)
 

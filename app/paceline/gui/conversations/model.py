@@ -1,28 +1,28 @@
-"""The list of chats for a list view: pinned ones first, then the newest change, under headings.
+"""The list of chats for a list view, under headings and in folders that are open or closed.
 
 Made for 10,000 chats: nothing is worded before a view asks for the row, and a change tells the view
 of the rows between the first and the last that differ, so that selection, scroll position and an
 open field for a title survive. Belongs to the main thread.
 
-Headings (pinned, by day, by week, by month) are rows of the list like the chats, so that all rows
-have one height and a view need not ask for each. A heading sorts by the moment at which its group
-ends, and thus finds its place among the chats by the same key as they do.
+Headings and folders are rows of the list like the chats, so that all rows have one height and a
+view need not ask for each. A heading sorts by the moment at which its group ends, and thus finds
+its place among the chats by the same key as they do. A search shows what it finds of a folder, even
+of a closed one.
 """
 
 from __future__ import annotations
 
 import datetime
-import math
 import re
 import time
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from PySide6.QtCore import (
-    QLocale,
+    QMimeData,
     QModelIndex,
     QObject,
     QStringListModel,
@@ -31,9 +31,9 @@ from PySide6.QtCore import (
     Slot,
 )
 
-from paceline.conversation import ConversationSummary
+from paceline.conversation import ConversationSummary, Folder
+from paceline.gui.conversations.groups import ARCHIVE, ChatGroups, Entry, Heading, moment
 from paceline.gui.kit.rows import Index
-from paceline.gui.kit.translation import translator
 from paceline.gui.state.chat_lines import second_line, spoken_row, title_text
 
 TAG_CHARS = 32
@@ -92,86 +92,32 @@ def clean_tag(text: str) -> str:
     return "-".join(text.strip().lstrip("#").split())[:TAG_CHARS].rstrip("-")
 
 
-_FIRST_DAY = datetime.date(1971, 1, 1)
-"""A chat from before then came from a file that names no time, which is kept as 0."""
-
-_tr = translator("ChatGroups")
-
-
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """The line above a group.
-
-    Attributes:
-        name: What it says.
-        is_pinned: Whether it stands above the pinned chats.
-        end_s: Every chat of the group changed before this, in seconds since the epoch.
-        begin_s: And none before this.
-    """
-
-    name: str
-    is_pinned: bool
-    end_s: float
-    begin_s: float
-
-
-class ChatGroups:
-    """The groups as they are on one day."""
-
-    def __init__(self, today: datetime.date) -> None:
-        self.today = today
-        day = datetime.timedelta(days=1)
-        # Monday to Sunday is not what people call this week on a Monday; seven days are.
-        starts = (
-            (_tr("Today"), today),
-            (_tr("Yesterday"), today - day),
-            (_tr("This week"), today - 6 * day),
-            (_tr("This month"), today.replace(day=1)),
-        )
-        self._recent: list[Heading] = []
-        end_s = math.inf
-        for name, start in starts:
-            begin_s = _midnight(start)
-            if begin_s < end_s:  # in the first days of a month the week reaches beyond it
-                self._recent.append(Heading(name, is_pinned=False, end_s=end_s, begin_s=begin_s))
-                end_s = begin_s
-        self._undated = Heading(
-            _tr("Undated"), is_pinned=False, end_s=_midnight(_FIRST_DAY), begin_s=-math.inf
-        )
-
-    def heading(self, changed_s: float, *, is_pinned: bool = False) -> Heading:
-        """The heading of a chat that changed at this moment."""
-        if is_pinned:
-            return Heading(_tr("Pinned"), is_pinned=True, end_s=math.inf, begin_s=-math.inf)
-        for heading in self._recent:
-            if changed_s >= heading.begin_s:
-                return heading
-        if changed_s < self._undated.end_s:
-            return self._undated
-        return self._month(changed_s)
-
-    def _month(self, changed_s: float) -> Heading:
-        start = datetime.datetime.fromtimestamp(changed_s).astimezone().date().replace(day=1)
-        following = (start + datetime.timedelta(days=31)).replace(day=1)
-        name = QLocale().standaloneMonthName(start.month)
-        if start.year != self.today.year:
-            name = f"{name} {start.year}"
-        end_s = min(_midnight(following), self._recent[-1].begin_s)
-        return Heading(name, is_pinned=False, end_s=end_s, begin_s=_midnight(start))
-
-
-def _midnight(day: datetime.date) -> float:
-    return datetime.datetime.combine(day, datetime.time.min).astimezone().timestamp()
-
-
 ID_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 """The chat's id; empty for a heading."""
 SUBTITLE_ROLE = ID_ROLE + 1
 """The line below the title."""
 SUMMARY_ROLE = ID_ROLE + 2
 """The `ConversationSummary`; None for a heading."""
+FOLDER_ROLE = ID_ROLE + 3
+"""A folder's `FolderLine`; None for all others."""
+INDENT_ROLE = ID_ROLE + 4
+"""Whether a chat stands in a folder."""
+CHAT_MIME = "application/x-paceline-chat"
+"""What is dragged: the id of a chat."""
 
-Entry = ConversationSummary | Heading
+
+class FolderLine(NamedTuple):
+    """What is shown of a folder, or of the archive."""
+
+    folder: Folder
+    n_chats: int
+    is_open: bool
+
+    @property
+    def is_archive(self) -> bool:
+        """Whether it is the archive, which has no name of its own."""
+        return self.folder.folder_id == ARCHIVE
+
 
 FEW = 8
 """Up to this many changed rows are told one by one."""
@@ -266,8 +212,11 @@ class ConversationList(ChatRows):
     """Rows made from summaries; editing a title asks for a rename by a signal."""
 
     rename_requested = Signal(str, str)
+    folder_renamed = Signal(str, str)
     tags_changed = Signal()
     """Other tags, or other numbers of chats that have them."""
+    open_changed = Signal()
+    """Other folders are open."""
 
     def __init__(
         self,
@@ -276,11 +225,14 @@ class ConversationList(ChatRows):
     ) -> None:
         super().__init__(parent)
         self._now = now
+        self._folders: tuple[Folder, ...] = ()
         self._groups = ChatGroups(self._today())
         self._given: tuple[ConversationSummary, ...] = ()
         self._by_id: dict[str, ConversationSummary] = {}
         self._notes: dict[str, str] = {}
         self._tags: Counter[str] = Counter()
+        self._n_in: Counter[str] = Counter()
+        self._open: tuple[str, ...] = ()
         self._query = ChatQuery()
 
     # ----------------------------------------------------------------------------- what is shown
@@ -298,13 +250,35 @@ class ConversationList(ChatRows):
         self._count_tags()
         self._arrange()
 
+    def set_folders(self, folders: Sequence[Folder]) -> None:
+        """Show these, too; a chat whose folder is none of them stands among the others."""
+        if tuple(folders) != self._folders:
+            self._folders = tuple(folders)
+            self._groups = ChatGroups(self._groups.today, folders)
+            self._arrange()
+
+    def open_folders(self, folder_ids: Iterable[str]) -> None:
+        """Show the chats of these folders, and of no others."""
+        self._open = tuple(folder_ids)
+        self._arrange()
+        self.open_changed.emit()
+
+    def set_open(self, folder_id: str, *, on: bool) -> None:
+        """Show the chats of a folder, or of the archive, or no longer."""
+        if on != (folder_id in self._open):
+            others = [each for each in self._open if each != folder_id]
+            self.open_folders([*others, folder_id] if on else others)
+
     def update_summary(self, summary: ConversationSummary) -> None:
         """Show a chat that is new or has changed."""
         old = self._by_id.get(summary.conversation_id)
         row = self.row_of(summary.conversation_id)
         self._by_id[summary.conversation_id] = summary
         self._given = ()  # is no longer what is shown
-        if self._is_wanted(summary):
+        folder = self._groups.folder_of(summary)
+        if (self._groups.folder_of(old) if old is not None else None) is not folder:
+            self._arrange()
+        elif self._is_wanted(summary) and self._is_seen(summary):
             self._place(row, summary)
         elif row >= 0:
             self.remove(row, 1)
@@ -348,6 +322,27 @@ class ConversationList(ChatRows):
         """A chat by its id, shown or not."""
         return self._by_id.get(conversation_id)
 
+    @property
+    def folders(self) -> tuple[Folder, ...]:
+        """The folders that chats can be moved to."""
+        return self._folders
+
+    @property
+    def opened(self) -> tuple[str, ...]:
+        """The ids of the folders that are open."""
+        return self._open
+
+    def folder_of(self, conversation_id: str) -> Folder | None:
+        """The folder, or the archive, that a chat stands in; None: among the others."""
+        summary = self._by_id.get(conversation_id)
+        return self._groups.folder_of(summary) if summary is not None else None
+
+    def folder_at(self, index: Index) -> Folder | None:
+        """The folder, or the archive, that a row is or belongs to; None: no folder."""
+        entry = self._entries[index.row()] if index.isValid() else None
+        heading = self._groups.heading_of(entry) if entry is not None else None
+        return heading if isinstance(heading, Folder) else None
+
     def accepts(self, conversation_id: str) -> bool:
         """Whether a chat is there and has the tags that are asked for."""
         summary = self._by_id.get(conversation_id)
@@ -364,7 +359,9 @@ class ConversationList(ChatRows):
 
     def first_chat(self) -> QModelIndex:
         """The uppermost row that is a chat; an invalid index where there is none."""
-        return self.index(1, 0) if self._entries else QModelIndex()
+        rows = (i for i, e in enumerate(self._entries) if isinstance(e, ConversationSummary))
+        row = next(rows, None)
+        return self.index(row, 0) if row is not None else QModelIndex()
 
     # ---------------------------------------------------------------------------- for the views
 
@@ -375,17 +372,35 @@ class ConversationList(ChatRows):
         entry = self._entries[index.row()]
         if isinstance(entry, Heading):
             return entry.name if role in _HEADING_ROLES else None
+        if isinstance(entry, Folder):
+            return self._said_of_folder(entry, role)
+        return self._said_of_chat(entry, role)
+
+    def _said_of_chat(self, summary: ConversationSummary, role: int) -> Any:
         if role == SUMMARY_ROLE:
-            return entry
+            return summary
         if role == ID_ROLE:
-            return entry.conversation_id
-        if role == Qt.ItemDataRole.EditRole and entry.title:
-            return entry.title
+            return summary.conversation_id
+        if role == INDENT_ROLE:
+            return self._groups.folder_of(summary) is not None
+        if role == Qt.ItemDataRole.EditRole and summary.title:
+            return summary.title
         if role in _TITLE_ROLES:
-            return title_text(entry)
-        if role in _WORDED_ROLES:
-            return self._words(entry, role)
-        return None
+            return title_text(summary)
+        return self._words(summary, role) if role in _WORDED_ROLES else None
+
+    def _said_of_folder(self, folder: Folder, role: int) -> Any:
+        line = FolderLine(folder, self._n_in[folder.folder_id], self._is_open(folder))
+        if role == FOLDER_ROLE:
+            return line
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return folder.instructions or folder.name
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            words = self.tr("{}, folder, open, {} chats")
+            if not line.is_open:
+                words = self.tr("{}, folder, closed, {} chats")
+            return words.format(folder.name, line.n_chats)
+        return folder.name if role in _TITLE_ROLES else None
 
     def _words(self, summary: ConversationSummary, role: int) -> str:
         note = self._notes.get(summary.conversation_id, "")
@@ -393,12 +408,17 @@ class ConversationList(ChatRows):
             return second_line(summary, self._now(), note)
         origin = summary.origin
         original = self._by_id.get(origin.conversation_id) if origin is not None else None
-        return spoken_row(summary, self._now(), note, original)
+        folder = self._groups.folders.get(summary.folder_id)
+        return spoken_row(summary, self._now(), note, original, folder)
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Ask for another title."""
+        """Ask for another title, or name of a folder."""
         conversation_id = str(index.data(ID_ROLE) or "")
         title = " ".join(str(value).split())
+        line = index.data(FOLDER_ROLE)
+        if line is not None and not line.is_archive and title and title != line.folder.name:
+            self.folder_renamed.emit(line.folder.folder_id, title)
+            return True
         if role != Qt.ItemDataRole.EditRole or not conversation_id or not title:
             return False
         if title != self._by_id[conversation_id].title:
@@ -406,10 +426,35 @@ class ConversationList(ChatRows):
         return True
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Chats can be chosen and renamed, headings are only read."""
-        if not index.isValid() or isinstance(self._entries[index.row()], Heading):
-            return Qt.ItemFlag.NoItemFlags
-        return super().flags(index) | Qt.ItemFlag.ItemIsEditable
+        """Chats can be chosen, renamed and dragged, headings are only read."""
+        entry = self._entries[index.row()] if index.isValid() else None
+        flag = Qt.ItemFlag
+        if entry is None or isinstance(entry, Heading):
+            return flag.NoItemFlags
+        flags = super().flags(index) | flag.ItemIsEditable | flag.ItemIsDropEnabled
+        if isinstance(entry, Folder):
+            return flags & ~flag.ItemIsEditable if entry.folder_id == ARCHIVE else flags
+        return flags | flag.ItemIsDragEnabled
+
+    def mimeTypes(self) -> list[str]:
+        """What can be dropped on the list."""
+        return [CHAT_MIME]
+
+    def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
+        """The id of the first of these chats, to be dragged."""
+        data = QMimeData()
+        data.setData(CHAT_MIME, str(indexes[0].data(ID_ROLE)).encode())
+        return data
+
+    def canDropMimeData(
+        self, data: QMimeData, _action: Qt.DropAction, _row: int, _column: int, _parent: Index
+    ) -> bool:
+        """A chat can be dropped anywhere: on a folder, or among the others."""
+        return data.hasFormat(CHAT_MIME)
+
+    def supportedDropActions(self) -> Qt.DropAction:
+        """Chats are moved."""
+        return Qt.DropAction.MoveAction
 
     # ----------------------------------------------------------------------------------- private
 
@@ -417,13 +462,26 @@ class ConversationList(ChatRows):
         return datetime.datetime.fromtimestamp(self._now()).astimezone().date()
 
     def _is_wanted(self, summary: ConversationSummary) -> bool:
-        query = self._query
-        return not query.tags or query.fits(summary.tags, frozenset(map(str.casefold, self._tags)))
+        return not self._query.tags or self._query.fits(self._words_on(summary), self._known)
 
-    def _heading_of(self, entry: Entry) -> Heading:
-        if isinstance(entry, Heading):
-            return entry
-        return self._groups.heading(moment(entry), is_pinned=entry.pinned)
+    @property
+    def _known(self) -> frozenset[str]:
+        """All that a hash sign can stand before, in lower case: tags, and names of folders."""
+        names = (clean_tag(folder.name) for folder in self._folders)
+        return frozenset(map(str.casefold, (*self._tags, *names)))
+
+    def _words_on(self, summary: ConversationSummary) -> tuple[str, ...]:
+        """The tags of a chat, and its folder's name as one."""
+        folder = self._groups.folders.get(summary.folder_id)
+        return (*summary.tags, clean_tag(folder.name)) if folder else summary.tags
+
+    def _is_open(self, folder: Folder) -> bool:
+        return bool(self._query.tags) or folder.folder_id in self._open
+
+    def _is_seen(self, summary: ConversationSummary) -> bool:
+        """Whether no closed folder hides a chat."""
+        folder = self._groups.folder_of(summary)
+        return folder is None or self._is_open(folder)
 
     def _count_tags(self) -> None:
         tags = Counter(tag for s in self._by_id.values() if s.tags for tag in s.tags)
@@ -438,32 +496,43 @@ class ConversationList(ChatRows):
         """Sort and group everything."""
         today = self._today()
         if self._groups.today != today:
-            self._groups = ChatGroups(today)
-        shown = self._by_id.values() if not self._query.tags else self._wanted()
+            self._groups = ChatGroups(today, self._folders)
+        groups = self._groups
+        folders = map(groups.folder_of, self._by_id.values())
+        self._n_in = Counter(folder.folder_id for folder in folders if folder is not None)
+        wanted = self._wanted() if self._query.tags else self._by_id.values()
+        shown: list[Entry] = [summary for summary in wanted if self._is_seen(summary)]
+        shown += self._lines(wanted)
         entries: list[Entry] = []
-        heading = None
-        for summary in sorted(shown, key=sort_key):
-            if (
-                heading is None
-                or heading.is_pinned != summary.pinned
-                or (not summary.pinned and moment(summary) < heading.begin_s)
-            ):
-                heading = self._heading_of(summary)
-                entries.append(heading)
-            entries.append(summary)
+        heading: Heading | None = None
+        for entry in sorted(shown, key=groups.key):
+            if isinstance(entry, ConversationSummary) and groups.folder_of(entry) is None:
+                is_same = heading is not None and heading.is_pinned == entry.pinned
+                if heading is None or not is_same or moment(entry) < heading.begin_s:
+                    heading = groups.heading(moment(entry), is_pinned=entry.pinned)
+                    entries.append(heading)
+            entries.append(entry)
         self.apply(entries)
 
+    def _lines(self, wanted: Iterable[ConversationSummary]) -> list[Folder]:
+        """The folders to show, with the archive: all that have chats to show, or can have some."""
+        folders = self._groups.folders.values()
+        if not self._query.tags:
+            return [f for f in folders if f.folder_id != ARCHIVE or self._n_in[ARCHIVE]]
+        used = {id(self._groups.folder_of(summary)) for summary in wanted}
+        return [folder for folder in folders if id(folder) in used]
+
     def _wanted(self) -> list[ConversationSummary]:
-        known = frozenset(map(str.casefold, self._tags))
-        fits = self._query.fits
-        return [s for s in self._by_id.values() if s.tags and fits(s.tags, known)]
+        known, fits = self._known, self._query.fits
+        given = ((summary, self._words_on(summary)) for summary in self._by_id.values())
+        return [summary for summary, words in given if words and fits(words, known)]
 
     def _place(self, row: int, summary: ConversationSummary) -> None:
         """Put a chat where it belongs, from a row or, if that is -1, from outside."""
-        entries = self._entries
-        heading = self._heading_of(summary)
-        at = bisect_left(entries, sort_key(summary), key=sort_key)
-        if at == 0 or self._heading_of(entries[at - 1]) != heading:
+        entries, groups = self._entries, self._groups
+        heading = groups.heading_of(summary)
+        at = bisect_left(entries, groups.key(summary), key=groups.key)
+        if at == 0 or groups.heading_of(entries[at - 1]) != heading:
             self.insert(at, [heading])
             row += row >= at
             at += 1
@@ -481,10 +550,14 @@ class ConversationList(ChatRows):
         self._drop_empty_heading(gap)
 
     def _drop_empty_heading(self, gap: int) -> None:
-        """Take out the heading before this row if nothing of its group is left after it."""
+        """Take out the heading before this row if nothing of its group is left after it.
+
+        Folders stand there without chats, too, but for what a search finds.
+        """
         entries = self._entries
-        is_end = gap >= len(entries) or isinstance(entries[gap], Heading)
-        if gap and is_end and isinstance(entries[gap - 1], Heading):
+        goes = (Heading, Folder) if self._query.tags else Heading
+        is_end = gap >= len(entries) or not isinstance(entries[gap], ConversationSummary)
+        if gap and is_end and isinstance(entries[gap - 1], goes):
             self.remove(gap - 1, 1)
 
 
@@ -509,22 +582,7 @@ def _changed(
     return [b for a, b in pairs if a != b]
 
 
-def moment(summary: ConversationSummary) -> float:
-    """When a chat changed, in seconds since the epoch."""
-    return summary.changed_s or summary.created_s
-
-
-def sort_key(entry: Entry) -> tuple[bool, float, bool, str]:
-    """Where an entry stands: pinned ones first, then the newest, equally new ones by their id.
-
-    After a chat that changed at the very moment at which a group ends stands its heading.
-    """
-    if isinstance(entry, Heading):
-        return (not entry.is_pinned, -entry.end_s, True, "")
-    return (not entry.pinned, -moment(entry), False, entry.conversation_id)
-
-
 def _name(entry: Entry) -> str:
     if isinstance(entry, Heading):
         return f"\0{entry.is_pinned:d}{entry.end_s}"
-    return entry.conversation_id
+    return f"\0{entry.folder_id}" if isinstance(entry, Folder) else entry.conversation_id

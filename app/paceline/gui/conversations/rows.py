@@ -24,9 +24,15 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from paceline.conversation import ConversationSummary
-from paceline.gui.conversations.model import SUBTITLE_ROLE, SUMMARY_ROLE
+from paceline.gui.conversations.model import (
+    FOLDER_ROLE,
+    INDENT_ROLE,
+    SUBTITLE_ROLE,
+    SUMMARY_ROLE,
+    FolderLine,
+)
 from paceline.gui.kit.labels import units
-from paceline.gui.kit.row_painting import draw_text, paint_state
+from paceline.gui.kit.row_painting import RIGHT, draw_text, paint_state
 from paceline.gui.kit.rows import Index
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import COMPACT, SMALL, TINY, px
@@ -45,6 +51,7 @@ _BEFORE = 8
 _AIR_PX = 7
 """Above the title and below the lower line."""
 _GAP_PX = 4
+_INDENT_PX = 12
 _CHIP_AIR_PX = 6
 _CHIP_MIN_PX, _CHIP_MAX_PX = 26, 76
 _CHIPS_MIN_PX, _CHIPS_SHARE = 40, 0.5
@@ -157,6 +164,8 @@ class ConversationRow(QStyledItemDelegate):
         self.shown_id = ""
         """The chat that is shown, which alone has the ground of a chosen row"""
         self._pin, self._lock, self._more = map(look.icon, ("pin", "lock", "more"))
+        self._folder, self._archive = map(look.icon, ("folder", "archive"))
+        self._opened, self._closed = map(look.icon, ("chevron-down", "chevron-right"))
 
     @property
     def row_px(self) -> int:
@@ -174,13 +183,16 @@ class ConversationRow(QStyledItemDelegate):
         summary = index.data(SUMMARY_ROLE)
         if summary is None:
             return ""
-        for chip in self._lay_chips(self._lower(rect), index, summary):
+        for chip in self._lay_chips(self._lower(_indented(rect, index)), index, summary):
             if chip.rect.contains(point):
                 return chip.tag
         return ""
 
-    def is_more(self, rect: QRect, point: QPoint) -> bool:
+    def is_more(self, rect: QRect, index: Index, point: QPoint) -> bool:
         """Whether the sign that opens the row's menu is there."""
+        line = index.data(FOLDER_ROLE)
+        if line is not None and line.is_archive:
+            return False
         return self._more_rect(rect).adjusted(-6, -6, 8, 6).contains(point)
 
     def _upper(self, rect: QRect) -> QRect:
@@ -241,12 +253,43 @@ class ConversationRow(QStyledItemDelegate):
         rect = QRect(option.rect)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        summary = index.data(SUMMARY_ROLE)
-        if summary is None:
+        summary, folder = index.data(SUMMARY_ROLE), index.data(FOLDER_ROLE)
+        if folder is not None:
+            self._paint_folder(painter, rect, option.state, folder)
+        elif summary is None:
             self._paint_heading(painter, rect, str(index.data()))
         else:
-            self._paint_chat(painter, rect, option.state, index, summary)
+            self._paint_chat(painter, _indented(rect, index), option.state, index, summary)
         painter.restore()
+
+    def _paint_folder(
+        self, painter: QPainter, rect: QRect, state: QStyle.StateFlag, line: FolderLine
+    ) -> None:
+        flag = QStyle.StateFlag
+        if state & flag.State_Selected:  # only chats are shown
+            state = state & ~flag.State_Selected | flag.State_MouseOver
+        paint_state(painter, _ground(rect), state)
+        words = _ground(rect).adjusted(MARGIN_PX, 0, -MARGIN_PX, 0)
+        top = words.center().y() - MARK_PX // 2 + 1
+        place = QRect(words.left(), top, MARK_PX, MARK_PX)
+        for icon in (
+            self._opened if line.is_open else self._closed,
+            self._archive if line.is_archive else self._folder,
+        ):
+            icon.paint(painter, place)
+            place.translate(MARK_PX + _GAP_PX, 0)
+        words.setLeft(place.left() + 1)
+        if state & flag.State_MouseOver and not line.is_archive:
+            self._more.paint(painter, self._more_rect(rect))
+            words.setRight(words.right() - MARK_PX - _GAP_PX)
+        painter.setFont(ui_font(SMALL))
+        painter.setPen(QColor(look.theme.muted))
+        n = str(line.n_chats)
+        painter.drawText(words, RIGHT, n)
+        words.setRight(words.right() - painter.fontMetrics().horizontalAdvance(n) - _GAP_PX)
+        painter.setFont(ui_font(COMPACT, QFont.Weight.DemiBold))
+        painter.setPen(QColor(look.theme.text))
+        draw_text(painter, words, line.folder.name)
 
     def _paint_heading(self, painter: QPainter, rect: QRect, name: str) -> None:
         line = rect.adjusted(MARGIN_PX, 0, -MARGIN_PX, -_AIR_PX)
@@ -321,6 +364,11 @@ class ConversationRow(QStyledItemDelegate):
         editor.setGeometry(
             ground.left(), ground.center().y() - height // 2 + 1, ground.width(), height
         )
+
+
+def _indented(rect: QRect, index: Index) -> QRect:
+    """The place of a chat in its row, which begins further right within a folder."""
+    return rect.adjusted(_INDENT_PX if index.data(INDENT_ROLE) else 0, 0, 0, 0)
 
 
 def _ground(rect: QRect) -> QRect:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal, SignalInstance, Slot
 from PySide6.QtGui import QAction, QHideEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
@@ -16,7 +19,9 @@ from PySide6.QtWidgets import (
 
 from paceline.conversation import ConversationSummary
 from paceline.gui.conversations.chat_finder import ChatFinder
-from paceline.gui.conversations.model import ConversationList
+from paceline.gui.conversations.folders import FolderChoice, FolderMenu
+from paceline.gui.conversations.groups import ARCHIVE
+from paceline.gui.conversations.model import ConversationList, clean_tag
 from paceline.gui.conversations.tags import TagEditor
 from paceline.gui.kit.labels import ElidedLabel
 from paceline.gui.kit.layouts import column_of, row_of, styled
@@ -42,21 +47,30 @@ class ChatMenu(QObject):
         self.rename = self._make(self.tr("Rename"), "edit", QKeySequence(Qt.Key.Key_F2))
         self.pin = self._make(self.tr("Pin"), "pin", QKeySequence("Ctrl+D"))
         self.tags = self._make(self.tr("Tags…"), "tag", QKeySequence("Ctrl+T"))
+        self.move = self._make(self.tr("Move to folder"), "folder", QKeySequence("Ctrl+M"))
+        self.archive = self._make(self.tr("Archive"), "archive", QKeySequence("Ctrl+Shift+A"))
         self.export = self._make(self.tr("Export…"), "export")
         self.copy = self._make(self.tr("Copy as Markdown"), "copy")
         delete = QKeySequence(QKeySequence.StandardKey.Delete)
         self.delete = self._make(self.tr("Delete"), "trash", delete)
 
-    def popup(self, summary: ConversationSummary, point: QPoint) -> QMenu:
-        """Open the menu for a chat at a place on the screen."""
+    def popup(
+        self,
+        summary: ConversationSummary,
+        point: QPoint,
+        folders_in: Callable[[QWidget], QMenu],
+    ) -> QMenu:
+        """Open the menu for a chat at a place on the screen, with that of the folders in it."""
         self.pin.setText(self.tr("Unpin") if summary.pinned else self.tr("Pin"))
+        self.archive.setText(self.tr("Unarchive") if summary.archived else self.tr("Archive"))
         menu = QMenu(self._list)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addActions([self.open, self.rename, self.pin, self.tags])
+        menu.addMenu(folders_in(menu))
         menu.addSeparator()
         menu.addActions([self.export, self.copy])
         menu.addSeparator()
-        menu.addAction(self.delete)
+        menu.addActions([self.archive, self.delete])
         menu.popup(point)
         return menu
 
@@ -82,7 +96,6 @@ class UndoBar(QFrame):
         self.setProperty("kind", "notice")
         self.words = styled(ElidedLabel(_LABEL_PX, Qt.TextElideMode.ElideRight), role="small")
         self.button = styled(QPushButton(self.tr("Undo")), kind="quiet")
-        self.button.setShortcut(QKeySequence.StandardKey.Undo)  # where no text is being written
         self.button.clicked.connect(self._on_clicked)
         row_of(self.words, None, self.button, on=self, margins=(10, 2, 4, 2))
         self.hide()
@@ -112,6 +125,14 @@ class Sidebar(QWidget):
 
     pin_requested = Signal(str, bool)
     tag_requested = Signal(str, tuple)
+    archive_requested = Signal(str, bool)
+    move_requested = Signal(str, str)
+    """A chat, and a folder's id; empty: out of its folder, or of the archive."""
+    folder_wanted = Signal(str)
+    """A new folder, for a chat; empty: for none yet."""
+    new_chat_wanted = Signal(str)
+    folder_edit_wanted = Signal(str)
+    folder_delete_requested = Signal(str)
     delete_requested = Signal(str)
     export_requested = Signal(str)
     copy_requested = Signal(str)
@@ -171,7 +192,7 @@ class Sidebar(QWidget):
         return self.model.summary(self.finder.shown_id) is not None
 
     def show_undo(self, title: str) -> None:
-        """Offer to bring a deleted conversation back, for a while."""
+        """Offer to bring a deleted conversation or folder back, for a while."""
         self.undo_bar.offer(self.tr("Deleted “{}”").format(title))
 
     # ------------------------------------------------------------------- what menus and keys ask
@@ -185,6 +206,16 @@ class Sidebar(QWidget):
     def pin_shown(self) -> None:
         """Pin the conversation that is shown, or no longer."""
         self._flip_pin(self.finder.shown_id)
+
+    @Slot()
+    def archive_shown(self) -> None:
+        """Archive the conversation that is shown, or no longer."""
+        self._flip_archive(self.finder.shown_id)
+
+    def move_shown(self) -> None:
+        """Ask for the folder of the conversation that is shown."""
+        self.finder.go_to_shown()
+        self._on_move()
 
     @Slot()
     def tag_shown(self) -> None:
@@ -204,7 +235,7 @@ class Sidebar(QWidget):
         self.new_menu_button = styled(QToolButton(), kind="primary", split="right")
         self.new_menu_button.setIcon(look.icon("chevron-down", "accent_text"))
         self.new_menu_button.setAccessibleName(self.tr("More ways to begin"))
-        self.new_menu_button.setToolTip(self.tr("Private chat, import"))
+        self.new_menu_button.setToolTip(self.tr("Private chat, folder, import"))
         self.new_menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.new_menu_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         # As high as its neighbour, whose hint is lower.
@@ -214,17 +245,22 @@ class Sidebar(QWidget):
         self.private_action = menu.addAction(look.icon("lock"), self.tr("New private chat"))
         self.private_action.setToolTip(self.tr("Nothing of it is stored or remembered."))
         menu.addSeparator()
+        self.folder_action = menu.addAction(look.icon("folder"), self.tr("New folder…"))
         self.import_action = menu.addAction(look.icon("import"), self.tr("Import…"))
         self.new_menu_button.setMenu(menu)
         return row_of((self.new_button, 1), self.new_menu_button, spacing=1)
 
     def _connect(self) -> None:
         self.list.menu_wanted.connect(self._on_menu)
+        self.list.dropped.connect(self._on_dropped)
+        self.folder_action.triggered.connect(self._on_new_folder)
         menu = self.menu
         menu.open.triggered.connect(self._on_open)
         menu.rename.triggered.connect(self._on_rename)
         menu.pin.triggered.connect(self._on_pin)
         menu.tags.triggered.connect(self._on_edit_tags)
+        menu.move.triggered.connect(self._on_move)
+        menu.archive.triggered.connect(self._on_archive)
         menu.export.triggered.connect(self._on_export)
         menu.copy.triggered.connect(self._on_copy)
         menu.delete.triggered.connect(self._on_delete)
@@ -244,9 +280,49 @@ class Sidebar(QWidget):
 
     @Slot(QPoint)
     def _on_menu(self, point: QPoint) -> None:
+        summary, folder = self.model.summary(self.list.current_id), self.list.current_folder
+        if summary is not None:
+            self.menu.popup(summary, point, partial(self._folder_choice, summary))
+        elif folder is not None:
+            menu = FolderMenu(folder, self.list)
+            menu.new_chat_wanted.connect(self.new_chat_wanted)
+            menu.search_wanted.connect(self._on_search_in)
+            menu.edit_wanted.connect(self.folder_edit_wanted)
+            menu.delete_wanted.connect(self.folder_delete_requested)
+            menu.popup(point)
+
+    def _folder_choice(self, summary: ConversationSummary, parent: QWidget) -> FolderChoice:
+        choice = FolderChoice(summary, self.model.folders, parent)
+        choice.chosen.connect(self.move_requested)
+        choice.new_wanted.connect(self.folder_wanted)
+        return choice
+
+    @Slot()
+    def _on_move(self) -> None:
+        """Let a folder be chosen for the current chat, beside its row."""
         summary = self.model.summary(self.list.current_id)
         if summary is not None:
-            self.menu.popup(summary, point)
+            choice = self._folder_choice(summary, self.list)
+            choice.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            rect = self.list.visualRect(self.list.currentIndex())
+            choice.popup(self.list.viewport().mapToGlobal(rect.center()))
+
+    @Slot(str, str)
+    def _on_dropped(self, conversation_id: str, folder_id: str) -> None:
+        if folder_id == ARCHIVE:
+            self.archive_requested.emit(conversation_id, True)  # noqa: FBT003  a signal
+        else:
+            self.move_requested.emit(conversation_id, folder_id)
+
+    @Slot()
+    def _on_new_folder(self) -> None:
+        self.folder_wanted.emit("")
+
+    @Slot(str)
+    def _on_search_in(self, folder_id: str) -> None:
+        name = next((f.name for f in self.model.folders if f.folder_id == folder_id), "")
+        self.finder.search_tag(clean_tag(name))
+        self.finder.focus_search()
 
     @Slot()
     def _on_open(self) -> None:
@@ -254,7 +330,7 @@ class Sidebar(QWidget):
 
     @Slot()
     def _on_rename(self) -> None:
-        if self.list.current_id:
+        if self.list.current_id or self.list.current_folder:
             self.list.edit(self.list.currentIndex())
 
     @Slot()
@@ -275,7 +351,19 @@ class Sidebar(QWidget):
 
     @Slot()
     def _on_delete(self) -> None:
+        folder = self.list.current_folder
+        if folder is not None:
+            self.folder_delete_requested.emit(folder.folder_id)
         self._tell(self.delete_requested)
+
+    @Slot()
+    def _on_archive(self) -> None:
+        self._flip_archive(self.list.current_id)
+
+    def _flip_archive(self, conversation_id: str) -> None:
+        summary = self.model.summary(conversation_id)
+        if summary is not None:
+            self.archive_requested.emit(conversation_id, not summary.archived)
 
     def _tell(self, wanted: SignalInstance) -> None:
         if self.list.current_id:

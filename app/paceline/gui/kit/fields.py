@@ -10,8 +10,17 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from PySide6.QtCore import QMimeData, QSignalBlocker, QSize, Qt, Signal, SignalInstance, Slot
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QTextOption, QValidator, QWheelEvent
+from PySide6.QtCore import (
+    QEvent,
+    QMimeData,
+    QSignalBlocker,
+    QSize,
+    Qt,
+    Signal,
+    SignalInstance,
+    Slot,
+)
+from PySide6.QtGui import QKeyEvent, QKeySequence, QMouseEvent, QTextOption, QValidator, QWheelEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractSpinBox,
@@ -42,6 +51,19 @@ _LONG_CHARS = 2_000
 _LONG_WORD = re.compile(rf"\S{{{_LONG_CHARS}}}")
 
 
+def leaves_undo(event: QEvent, has_undo: Callable[[], bool]) -> bool:
+    """Return true for the key that undoes where a field has nothing to undo; Qt's would take it."""
+    if (
+        event.type() == QEvent.Type.ShortcutOverride
+        and isinstance(event, QKeyEvent)
+        and event.matches(QKeySequence.StandardKey.Undo)
+        and not has_undo()
+    ):
+        event.ignore()
+        return True
+    return False
+
+
 class TextField(QPlainTextEdit):
     """Plain text, whose lines break anywhere once it holds a very long word.
 
@@ -54,6 +76,14 @@ class TextField(QPlainTextEdit):
         self.textChanged.connect(self._on_typed)
         if text:
             self.setPlainText(text)
+
+    def has_undo(self) -> bool:
+        """Whether the key for it undoes something here; if not, it belongs to the window."""
+        return self.document().isUndoAvailable()
+
+    def event(self, event: QEvent) -> bool:
+        """Leave the key that undoes to the window where nothing was written."""
+        return leaves_undo(event, self.has_undo) or super().event(event)
 
     def setPlainText(self, text: str) -> None:
         """Show another text, without what was undone."""

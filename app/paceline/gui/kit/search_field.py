@@ -16,6 +16,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QLineEdit, QToolButton
 
+from paceline.gui.kit.fields import leaves_undo
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import Bar, IconButton, row_of, styled
 from paceline.gui.look.current import look
@@ -53,7 +54,9 @@ class SearchField(QLineEdit):
         self.textChanged.connect(self._on_text)
 
     def event(self, event: QEvent) -> bool:
-        """Keep Esc from the window's shortcut while there is something to clear."""
+        """Keep Esc from the window's shortcut while there is something to clear, or to undo."""
+        if leaves_undo(event, self.isUndoAvailable):
+            return True
         return (bool(self.text()) and takes_escape(event)) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -49,12 +49,13 @@ def differences(now: ReplySettings, usual: ReplySettings) -> Iterator[str]:
 class SettingsBadge(QWidget):
     """Two buttons: the differences, which lead to the settings, and one that takes them back.
 
-    Hidden while there are none.
+    A folder with instructions is named with them. Hidden while there is nothing to say.
     """
 
     def __init__(self, presets: ReplyPresets) -> None:
         super().__init__()
         self._presets = presets
+        self._folder = ""
         self.open_button = styled(YieldingButton(), kind="chip")
         self.reset_button = styled(QPushButton(self.tr("Reset")), kind="link")
         # Aligned, since the lower button would else limit the row's height.
@@ -64,11 +65,18 @@ class SettingsBadge(QWidget):
         presets.changed.connect(self.refresh)
         self.refresh()
 
+    def show_folder(self, words: str) -> None:
+        """Say this of the chat's folder, too; empty: nothing."""
+        if words != self._folder:
+            self._folder = words
+            self.refresh()
+
     @Slot()
     def refresh(self) -> None:
         """Say what differs now."""
         presets = self._presets
-        found = tuple(differences(presets.now, presets.default_settings))
+        differ = tuple(differences(presets.now, presets.default_settings))
+        found = (*filter(None, [self._folder]), *differ)
         n_more = len(found) - _MOST
         shown = [*found[:_MOST], *([self.tr("{} more").format(n_more)] if n_more > 0 else [])]
         preset = presets.preset(presets.default_key)
@@ -85,6 +93,7 @@ class SettingsBadge(QWidget):
             self.tr("Let this chat have what new chats begin with: “{}”").format(usual)
         )
         self.reset_button.setAccessibleName(self.tr("Reset the settings of this chat"))
+        self.reset_button.setVisible(bool(differ))
         self.setVisible(bool(found))
 
 
@@ -123,7 +132,10 @@ class SamplingController(PresetNamer[ReplyPresets]):
         card.changed.connect(self._on_card_changed)
         shown.path_changed.connect(self._on_shown)
         presets.kept_changed.connect(self._on_kept_changed)
+        for signal in (shown.path_changed, shown.details_changed):
+            signal.connect(self._show_folder)
         self._on_shown(shown.conversation)
+        self._show_folder()
 
     def _make_buttons(self) -> None:
         self.card_button = PresetButton(self.presets, self._fill, long=True)
@@ -141,6 +153,16 @@ class SamplingController(PresetNamer[ReplyPresets]):
             self._shown_id, self._before = conversation.conversation_id, None
             self._context.notices.settled.emit(UNDO_PRESET)
             self._show()
+
+    @Slot()
+    def _show_folder(self) -> None:
+        """Say whose instructions go before the system prompt."""
+        folder = self._shown.folder
+        has_some = folder is not None and bool(folder.instructions)
+        name = visible(folder.name) if folder is not None else ""
+        words = self.tr("from folder “{}”").format(name) if has_some else ""
+        self.badge.show_folder(words)
+        self._card.show_folder(words, folder.instructions if folder is not None else "")
 
     def _show(self) -> None:
         settings = self._shown.settings

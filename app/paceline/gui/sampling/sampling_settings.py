@@ -110,6 +110,8 @@ class SamplingSettings(Card):
         self.system_prompt = LeavingEdit()
         self.system_prompt.setPlaceholderText(self.tr("System prompt: what the model should be"))
         self._explain(self.system_prompt, "system_prompt")
+        self.folder = text_label(wraps=True, plain=True)
+        self.folder.hide()
         self.fields: dict[str, QWidget] = {
             **self.sliders, "logit_bias": self.biases, "max_tokens": self.max_tokens,
             "seed": self.seed, "system_prompt": self.system_prompt, "stop": self.stops,
@@ -152,6 +154,12 @@ class SamplingSettings(Card):
         else:
             self._refusal = text
             self._show_problem()
+
+    def show_folder(self, words: str, instructions: str) -> None:
+        """Say whose instructions go before the system prompt; empty: there are none."""
+        self.folder.setText(self.tr("Before it go the instructions {}.").format(words))
+        self.folder.setToolTip(instructions)
+        self.folder.setVisible(bool(words))
 
     def show_settings(self, settings: ReplySettings) -> None:
         """Show other settings without emitting a signal."""
@@ -202,7 +210,8 @@ class SamplingSettings(Card):
         label = styled(YieldingLabel(keeps=8), role="muted")
         self._explain(self.max_tokens, "max_tokens", label)
         length = row_of(label, None, self.max_tokens)
-        fill(self.body, self.system_prompt, first, length, self.more, self.problem)
+        above = self.system_prompt, self.folder
+        fill(self.body, *above, first, length, self.more, self.problem)
         title = text_label("", "muted")
         self._explain(self.biases, "logit_bias", title)
         left, right = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight

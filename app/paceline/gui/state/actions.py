@@ -33,10 +33,7 @@ class Actions(QObject):
         self.find = self._make(self.tr("&Find in this chat…"), "Ctrl+F")
         self.find_next = self._make(self.tr("Find ne&xt"), "F3")
         self.find_previous = self._make(self.tr("Find prev&ious"), "Shift+F3")
-        self.rename = self._make(self.tr("Re&name the chat"))
-        self.pin = self._make(self.tr("&Pin or unpin the chat"))
-        self.tag = self._make(self.tr("&Tags of the chat…"))
-        self.delete = self._make(self.tr("&Delete the chat"))
+        self._make_sorting()
         self.write = self._make(self.tr("&Write a message"), "Ctrl+L")
         self.attach = self._make(self.tr("&Attach files…"), "Ctrl+U")
         self.copy_reply = self._make(self.tr("&Copy the last reply"), "Ctrl+Shift+C")
@@ -84,6 +81,15 @@ class Actions(QObject):
         self.later_turns = self._make(self.tr("Bring later t&urns up to date"), "Ctrl+Alt+U")
         self.continue_reply = self._make(self.tr("C&ontinue the reply"), "Ctrl+G")
 
+    def _make_sorting(self) -> None:
+        self.rename = self._make(self.tr("Re&name the chat"))
+        self.pin = self._make(self.tr("&Pin or unpin the chat"))
+        self.tag = self._make(self.tr("&Tags of the chat…"))
+        self.move = self._make(self.tr("Move to a folder…"))
+        self.archive = self._make(self.tr("Archive or unarchive the chat"))
+        self.delete = self._make(self.tr("&Delete the chat"))
+        self.undo = self._make(self.tr("Undo the deletion"), "Ctrl+Z")
+
     def _make_models(self) -> None:
         self.choose_models = self._make(self.tr("&Choose models…"), "Ctrl+Shift+M")
         self.choose_draft = self._make(self.tr("Choose a dra&ft model…"))
@@ -123,9 +129,8 @@ class Actions(QObject):
         chat.addSeparator()
         chat.addActions([self.find, self.find_next, self.find_previous])
         chat.addSeparator()
-        chat.addActions(
-            [self.chat_settings, self.chat_template, self.rename, self.pin, self.tag, self.delete]
-        )
+        chat.addActions([self.chat_settings, self.chat_template, self.rename, self.pin, self.tag])
+        chat.addActions([self.move, self.archive, self.delete, self.undo])
         models = menus.addMenu(self.tr("&Models"))
         models.addActions([self.choose_models, self.no_draft, self.stop_loading])
         models.addSeparator()
@@ -156,6 +161,7 @@ class Actions(QObject):
             (self.export_chat, self.tr("The chat has no messages yet.")),
             (self.find, self.tr("The chat has no messages yet.")),
             (self.stop, self.tr("No reply is being written.")),
+            (self.undo, self.tr("Nothing was deleted.")),
             (self.chat_template, self.tr("No model is loaded.")),
             (self.regenerate, self.tr("A reply is being written.")),
             (self.renew, self.tr("There is no reply whose seed could be kept.")),

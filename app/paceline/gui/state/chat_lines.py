@@ -6,7 +6,7 @@ import datetime
 
 from PySide6.QtCore import QLocale, QTime
 
-from paceline.conversation import Conversation, ConversationSummary
+from paceline.conversation import Conversation, ConversationSummary, Folder
 from paceline.gui.kit.translation import translator
 from paceline.names import visible
 
@@ -70,10 +70,21 @@ def spoken_row(
     now_s: float,
     note: str = "",
     original: ConversationSummary | None = None,
+    folder: Folder | None = None,
 ) -> str:
-    """A whole row in words, for screen readers; `original` is the chat that it is a branch of."""
+    """A whole row in words, for screen readers.
+
+    Args:
+        summary: The chat.
+        now_s: Seconds since the epoch.
+        note: What is happening in it.
+        original: The chat that it is a branch of.
+        folder: The folder that it is in.
+    """
     parts = [
         title_text(summary),
+        _tr("in the folder {}").format(visible(folder.name)) if folder is not None else "",
+        _tr("archived") if summary.archived else "",
         _tr("pinned") if summary.pinned else "",
         second_line(summary, now_s, note).replace(_SEPARATOR, ", "),
         branch_text(original) if summary.origin is not None else "",
