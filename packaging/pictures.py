@@ -29,7 +29,7 @@ from paceline.settings import ReplyPreset, Settings
 SIZES = ((1100, 700), (1600, 1000))
 SCENES: tuple[scenes.Scene, ...] = (
     *(scenes.first_run, scenes.empty, scenes.fill, scenes.stored, scenes.dialogs, scenes.parts),
-    *(scenes.live, measuring.auto, measuring.benchmark, programs.served),
+    *(scenes.live, measuring.auto, measuring.compared, measuring.benchmark, programs.served),
     *(troubles.broken_files, troubles.interrupted, troubles.full_disk),
 )
 SMALL_SCENES: tuple[scenes.Scene, ...] = (scenes.narrow, scenes.text_sizes)

@@ -1,4 +1,4 @@
-"""What measures: the panel while Auto decides, and a small benchmark on the window's own engine."""
+"""What measures: the panel while Auto decides, two replies side by side, and a small benchmark."""
 
 from __future__ import annotations
 
@@ -66,3 +66,29 @@ def benchmark(studio: Studio) -> None:
     studio.until(lambda: not driver.is_running, LIMIT_S)
     studio.wait(300)
     studio.shoot_dialog("benchmark")
+
+
+def compared(studio: Studio) -> None:
+    """Two replies to one question: the choice, one of them half written, what came out."""
+    program = studio.program
+    program.shown.new()
+    studio.window.panel.sampling.max_tokens.setValue(160)
+    program.chat.send(QUESTION)
+    studio.until_idle()
+    studio.window.actions_.answer_twice.trigger()
+    dialog = program.comparing.dialog
+    assert dialog is not None
+    studio.wait(300)
+    studio.shoot("compare-choice", dialog)
+    dialog.start.click()
+    left = dialog.columns.left
+    studio.until(lambda: len(left.reply.steps) > 40 or left.reply.has_ended)
+    studio.shoot("compare-running", dialog)
+    studio.until(lambda: not program.comparing.is_running, LIMIT_S)
+    studio.wait(300)
+    studio.shoot("compare", dialog)
+    size = studio.window.size()
+    studio.resize(640, 700)
+    studio.shoot("compare-narrow", dialog)
+    studio.resize(size.width(), size.height())
+    dialog.close()

@@ -253,6 +253,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
+        <source>Ans&amp;wer twice and compare…</source>
+        <translation>&amp;Zweimal antworten und vergleichen …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>Archive or unarchive the chat</source>
         <translation>Chat archivieren oder zurückholen</translation>
     </message>
@@ -1639,6 +1644,102 @@
         <location filename="../../app/paceline/gui/chat/controller.py"/>
         <source>Save the code</source>
         <translation>Code speichern</translation>
+    </message>
+</context>
+<context>
+    <name>CompareController</name>
+    <message>
+        <location filename="../../app/paceline/gui/compare/controller.py"/>
+        <source>As in this chat</source>
+        <translation>Wie in diesem Chat</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/compare/controller.py"/>
+        <source>Ask something first; then compare two answers.</source>
+        <translation>Stellen Sie zuerst eine Frage, dann vergleichen Sie zwei Antworten.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/compare/controller.py"/>
+        <source>Comes next.</source>
+        <translation>Kommt als Nächstes.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/compare/controller.py"/>
+        <source>Loading the models: {:.0f} %…</source>
+        <translation>Modelle werden geladen: {:.0f} % …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/compare/controller.py"/>
+        <source>The loaded ones</source>
+        <translation>Die geladenen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/compare/controller.py"/>
+        <source>Waiting for the engine…</source>
+        <translation>Wartet auf die Engine …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/compare/controller.py"/>
+        <source>Without drafts</source>
+        <translation>Ohne Entwürfe</translation>
+    </message>
+</context>
+<context>
+    <name>CompareDialog</name>
+    <message>
+        <location filename="../../app/paceline/gui/compare/dialog.py"/>
+        <source>&amp;Start</source>
+        <translation>&amp;Start</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/compare/dialog.py"/>
+        <source>&amp;Stop</source>
+        <translation>&amp;Stopp</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/compare/dialog.py"/>
+        <source>Answer twice and compare</source>
+        <translation>Zweimal antworten und vergleichen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/compare/dialog.py"/>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/compare/dialog.py"/>
+        <source>Drafts</source>
+        <translation>Entwürfe</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/compare/dialog.py"/>
+        <source>In the chat</source>
+        <translation>Im Chat</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/compare/dialog.py"/>
+        <source>Models</source>
+        <translation>Modelle</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/compare/dialog.py"/>
+        <source>Other settings or models</source>
+        <translation>Andere Einstellungen oder Modelle</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/compare/dialog.py"/>
+        <source>Put it into the chat as a version of the reply</source>
+        <translation>In den Chat übernehmen, als Version der Antwort</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/compare/dialog.py"/>
+        <source>Reply settings</source>
+        <translation>Einstellungen der Antwort</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/compare/dialog.py"/>
+        <source>Use this reply</source>
+        <translation>Diese Antwort verwenden</translation>
     </message>
 </context>
 <context>
@@ -4701,6 +4802,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
+        <source>Answer twice, without and with drafts, side by side</source>
+        <translation>Zweimal antworten, ohne und mit Entwürfen, nebeneinander</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Branch</source>
         <translation>Verzweigen</translation>
     </message>
@@ -4708,6 +4814,11 @@
         <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Change the text of this reply</source>
         <translation>Den Text dieser Antwort ändern</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
+        <source>Compare…</source>
+        <translation>Vergleichen …</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
@@ -7467,6 +7578,11 @@
         <translation>Eine Prüfung läuft.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/comparison.py"/>
+        <source>A comparison is under way.</source>
+        <translation>Ein Vergleich läuft.</translation>
+    </message>
+    <message>
         <location filename="../../app/hosting/supervisor.py"/>
         <source>A computation of the engine hangs: it has taken {decode_s:.0f} seconds</source>
         <translation>Eine Berechnung der Engine hängt: Sie dauert schon {decode_s:.0f} Sekunden</translation>
@@ -7553,6 +7669,7 @@
         <translation>Ein quantisierter V-Cache braucht Flash Attention.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/comparison.py"/>
         <location filename="../../app/chat/sameness.py"/>
         <source>A reply is being written.</source>
         <translation>Eine Antwort wird gerade geschrieben.</translation>
@@ -8676,6 +8793,11 @@
         <translation>Min-p</translation>
     </message>
     <message>
+        <location filename="../../app/chat/comparison.py"/>
+        <source>Models are being loaded.</source>
+        <translation>Modelle werden geladen.</translation>
+    </message>
+    <message>
         <location filename="../../app/resources/curated_pairs.json"/>
         <source>More than twice as fast on average on a DGX Spark</source>
         <translation>Im Mittel mehr als doppelt so schnell auf einem DGX Spark</translation>
@@ -8726,6 +8848,7 @@
         <translation>Für den Download wurde keine Datei genannt.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/comparison.py"/>
         <location filename="../../app/chat/reply_runner.py"/>
         <location filename="../../app/chat/sameness.py"/>
         <location filename="../../app/engine/refusals.py"/>
@@ -9244,6 +9367,11 @@
         <location filename="../../app/chat/sameness.py"/>
         <source>The check was stopped.</source>
         <translation>Die Prüfung wurde gestoppt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/comparison.py"/>
+        <source>The comparison was stopped.</source>
+        <translation>Der Vergleich wurde gestoppt.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/download/transfer.py"/>

@@ -24,8 +24,9 @@ BUDGETS = {
     "catalog": Size(40, 5_520),
     # chat/syntax has a file for each thing that replies write beyond CommonMark; chats of five
     # programs are read, a module for each, and what is lost of them is counted. Auto's words and
-    # those of advice serve the command line, too. Folders and titles have a file each.
-    "chat": Size(42, 6_500),
+    # those of advice serve the command line, too. Folders and titles have a file each, and so have
+    # two replies to one question.
+    "chat": Size(43, 6_850),
     # A server for other programs is started here, too.
     "cli": Size(24, 4_250),
     # Programs ask for the tokens of any prompt, the window how fast this machine reads weights.

@@ -196,8 +196,15 @@ class PairLoader:
             self._ticket.cancel()
         self._is_loading = True
         self._set(PairState("loading", pair))
+        hear = partial(self._on_load_event, number)
+        ticket = self._client.request(self.command(pair), on_event=hear)
+        if number == self._n_loads:  # otherwise it has failed already, and another one is loaded
+            self._ticket = ticket
+
+    def command(self, pair: Pair) -> LoadPair:
+        """Return what loads a pair, with the kernels and the folder that all have."""
         models = self._decided.get(pair, pair)
-        command = LoadPair(
+        return LoadPair(
             models.target,
             models.drafting,
             cache_dir=self._cache_dir,
@@ -205,9 +212,6 @@ class PairLoader:
             exact=pair.exact,
             kernels=self.kernels,
         )
-        ticket = self._client.request(command, on_event=partial(self._on_load_event, number))
-        if number == self._n_loads:  # otherwise it has failed already, and another one is loaded
-            self._ticket = ticket
 
     def expect(self, pair: Pair) -> None:
         """Announce that this pair is about to be loaded, so that a message waits for it."""

@@ -480,6 +480,28 @@ class ChatSession:
             self._tell_new_path(edited)
             return True
 
+    def keep_reply(self, question_id: str, reply: Reply) -> bool:
+        """Add a reply that was written outside of its chat as a version of the answer.
+
+        Args:
+            question_id: The question.
+            reply: The reply, which has ended, with a message id that its chat does not have.
+
+        Returns:
+            False: the question is not there any more, or a reply is under way.
+        """
+        with self.conversations.opened(reply.conversation_id) as chat:
+            if self.active is not None or question_id not in chat.messages:
+                return False
+            now, name = self.conversations.now(), reply.message_id
+            kept = chat.add(Message(name, question_id, "assistant", of_text(reply.text), now))
+            reply.engine_version = self._runner.engine_version
+            self.conversations.put(kept, (name,))
+            self.conversations.keep_record(kept, to_record(reply))
+            self.conversations.on_texts(reply.conversation_id)
+            self._tell_new_path(kept)
+            return True
+
     def turn_to(self, conversation_id: str, message_id: str) -> None:
         """Make a path through this message the active one, unless it is on that already."""
         chat = self.conversations.get(conversation_id)

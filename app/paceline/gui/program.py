@@ -30,6 +30,7 @@ from paceline.gui.chat.composer_controllers import (
 from paceline.gui.chat.controller import ChatController
 from paceline.gui.chat.find import FindController
 from paceline.gui.chat.markdown.formulas import shared_formulas
+from paceline.gui.compare.controller import CompareController
 from paceline.gui.context import AppContext
 from paceline.gui.conversations.controller import ConversationsController
 from paceline.gui.conversations.exchange import ExchangeController, ImportController
@@ -187,7 +188,7 @@ class Program(QObject):
         self.loader.set_listener(None)
         for owner_of_dialogs in (
             self.runs, self.versions, self.sampling, self.draft_presets,
-            self.settings_controller, self.help, self.prompting, self.requests,
+            self.settings_controller, self.help, self.prompting, self.requests, self.comparing,
         ):  # fmt: skip
             owner_of_dialogs.close()
         self.window.hide()  # the engine may take seconds to end, and nothing would move meanwhile
@@ -384,6 +385,14 @@ class Program(QObject):
         )
         self.exchange = ExchangeController(context, window.sidebar, self)
         self.bench = BenchController(context, self)
+        self.comparing = CompareController(
+            context,
+            presets=self.presets,
+            saved=self.saved_pairs,
+            requests=window.chat_pane.chat.requests,
+            fingerprint_of=self.hashes.fingerprint_of,
+            parent=self,
+        )
         self.imports = ImportController(context, window.sidebar, self)
 
     # --------------------------------------------------------------------------- what is remembered
@@ -450,6 +459,7 @@ class Program(QObject):
         self.signals.ended.connect(self.reading.ask)
         pane.chat.run_requested.connect(self.runs.open)
         pane.chat.compare_requested.connect(self.versions.open)
+        pane.chat.answer_twice_requested.connect(self.comparing.open)
         self.light.clicked.connect(self._on_light)
         self.requests.settings_wanted.connect(self._show_programs_page)
         self.programs.began.connect(self.live.on_program_began)

@@ -132,6 +132,7 @@ class ChatView(QWidget):
     """Where the shown chat was branched is to be shown."""
     run_requested = Signal(str)
     compare_requested = Signal(str)
+    answer_twice_requested = Signal(str)
 
     def __init__(self, sources: Sources | None = None, parent: QWidget | None = None) -> None:
         """`sources` say what drafters are called, and their colours."""
@@ -420,6 +421,7 @@ class ChatView(QWidget):
             Act.BRANCH: self.branch_requested,
             Act.DETAILS: self.run_requested,
             Act.COMPARE: self.compare_requested,
+            Act.ANSWER_TWICE: self.answer_twice_requested,
         }
         requests[Act(act)].emit(message_id)
 

@@ -6,6 +6,7 @@ from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QBoxLayout, QFrame, QSizePolicy, QWidget
 
 from paceline.chat.reply import Reply, TurnOptions, known_of, to_record
+from paceline.gui.chat.links import MessageRequests
 from paceline.gui.chat.markdown.found import Hits
 from paceline.gui.chat.markdown.provenance import Provenance
 from paceline.gui.chat.messages.reply_body import ReplyBody
@@ -45,10 +46,10 @@ class ReplyColumn(QFrame):
 
     ended = Signal()
 
-    def __init__(self, sources: Sources) -> None:
+    def __init__(self, sources: Sources, requests: MessageRequests | None = None) -> None:
         super().__init__()
         self.setProperty("kind", "card")
-        self._sources = sources
+        self._sources, self._requests = sources, requests
         self._title = styled(YieldingLabel(keeps=8), role="title")
         self._clock = text_label("", "heading")
         self._speed = text_label("", "muted")
@@ -87,7 +88,7 @@ class ReplyColumn(QFrame):
             self._texts.removeWidget(self._body)
             self._body.hide()
             self._body.deleteLater()
-        self._body = ReplyBody(self._provenance)
+        self._body = ReplyBody(self._provenance, self._requests)
         self._texts.insertWidget(1, self._body)
         self._body.setAccessibleName(self.tr("Reply: {}").format(title))
         self._area.setAccessibleName(self.tr("Reply: {}").format(title))
@@ -245,14 +246,15 @@ class TwoColumns(Refits, QWidget):
     ended = Signal()
     """Both replies have ended."""
 
-    def __init__(self, sources: Sources) -> None:
+    def __init__(self, sources: Sources, requests: MessageRequests | None = None) -> None:
         """Show two empty columns.
 
         Args:
             sources: The names of drafters, and their colours.
+            requests: Told of links and of code to save; None: the columns' own.
         """
         super().__init__()
-        self.left, self.right = ReplyColumn(sources), ReplyColumn(sources)
+        self.left, self.right = (ReplyColumn(sources, requests) for _ in range(2))
         self._both = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._both.setSpacing(GAP)
         for column in (self.left, self.right):

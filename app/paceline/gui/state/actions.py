@@ -40,6 +40,7 @@ class Actions(QObject):
         self.run = self._make(self.tr("&How the last reply was made…"), "Ctrl+I")
 
         self.compare = self._make(self.tr("Compare &versions…"), "Ctrl+Shift+D")
+        self.answer_twice = self._make(self.tr("Ans&wer twice and compare…"))
 
         self._make_models()
 
@@ -125,7 +126,7 @@ class Actions(QObject):
         chat = menus.addMenu(self.tr("&Chat"))
         chat.addActions([self.write, self.attach, self.stop])
         chat.addActions([self.continue_reply, self.regenerate, self.renew, self.later_turns])
-        chat.addActions([self.copy_reply, self.run, self.compare])
+        chat.addActions([self.copy_reply, self.run, self.compare, self.answer_twice])
         chat.addSeparator()
         chat.addActions([self.find, self.find_next, self.find_previous])
         chat.addSeparator()

@@ -33,6 +33,7 @@ class Act(StrEnum):
     BRANCH = "branch"
     DETAILS = "details"
     COMPARE = "compare"
+    ANSWER_TWICE = "answer-twice"
     DELETE = "delete"
     ORIGIN = "origin"
 
@@ -42,12 +43,13 @@ _ICONS = {
     Act.COPY: "copy",
     Act.CONTINUE: "play",
     Act.REGENERATE: "regenerate",
+    Act.ANSWER_TWICE: "speed",
     Act.BRANCH: "branch",
     Act.DETAILS: "details",
     Act.DELETE: "trash",
 }
 _BY_ROLE: dict[StoredRole, tuple[Act, ...]] = {
-    "user": (Act.EDIT, Act.COPY, Act.REGENERATE, Act.BRANCH, Act.DELETE),
+    "user": (Act.EDIT, Act.COPY, Act.REGENERATE, Act.ANSWER_TWICE, Act.BRANCH, Act.DELETE),
     "assistant": (
         Act.COPY,
         Act.CONTINUE,
@@ -60,6 +62,7 @@ _BY_ROLE: dict[StoredRole, tuple[Act, ...]] = {
 }
 _ICON_ALONE = (Act.EDIT, Act.DETAILS, Act.DELETE)
 """Those whose words never stand beside the icon, or there would be room for none."""
+_IN_THE_MENU_ALONE = (Act.ANSWER_TWICE,)
 _NOT_WHILE_BUSY = (Act.EDIT, Act.CONTINUE, Act.REGENERATE, Act.DELETE)
 
 
@@ -79,6 +82,8 @@ class MessageActions(QWidget):
         self._buttons: dict[Act, QToolButton] = {}
         layout = row_of(on=self, margins=0, spacing=2)
         for act, action in self._actions.items():
+            if act in _IN_THE_MENU_ALONE:
+                continue
             self._buttons[act] = self._make_button(action)
             layout.addWidget(self._buttons[act])
             if act == Act.COPY and role == "assistant":
@@ -104,6 +109,10 @@ class MessageActions(QWidget):
             Act.EDIT: (self.tr("Edit"), self.tr("Edit this message and send it again")),
             Act.COPY: (self.tr("Copy"), self.tr("Copy the message")),
             Act.REGENERATE: (self.tr("Answer"), self.tr("Generate a reply to this message")),
+            Act.ANSWER_TWICE: (
+                self.tr("Compare…"),
+                self.tr("Answer twice, without and with drafts, side by side"),
+            ),
         }
         reply = {
             Act.EDIT: (self.tr("Edit"), self.tr("Change the text of this reply")),
