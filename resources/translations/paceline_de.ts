@@ -2382,8 +2382,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>
-        <source>accepted of drafted</source>
-        <translation>angenommen</translation>
+        <source>guesses that were right</source>
+        <translation>richtige Vermutungen</translation>
     </message>
 </context>
 <context>
@@ -2523,11 +2523,6 @@
     <name>DraftersCard</name>
     <message>
         <location filename="../../app/paceline/gui/run/drafters_card.py"/>
-        <source>Accepted, by the place in the draft</source>
-        <translation>Angenommen, nach dem Platz im Entwurf</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/drafters_card.py"/>
         <source>Calls</source>
         <translation>Aufrufe</translation>
     </message>
@@ -2545,6 +2540,11 @@
         <location filename="../../app/paceline/gui/run/drafters_card.py"/>
         <source>Drafts accepted</source>
         <translation>Entwürfe angenommen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/drafters_card.py"/>
+        <source>Guesses that were right, by their place in the draft</source>
+        <translation>Richtige Vermutungen nach ihrem Platz im Entwurf</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/drafters_card.py"/>
@@ -2573,8 +2573,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/drafters_card.py"/>
-        <source>{}, accepted by the place in the draft: {}</source>
-        <translation>{}, angenommen nach dem Platz im Entwurf: {}</translation>
+        <source>{}, right by the place in the draft: {}</source>
+        <translation>{}, richtig nach dem Platz im Entwurf: {}</translation>
     </message>
 </context>
 <context>
@@ -6719,11 +6719,6 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/result_page.py"/>
-        <source>The thin line has half of the repeats in it.</source>
-        <translation>In der dünnen Linie liegt die Hälfte der Wiederholungen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>draft model</source>
         <translation>Entwurfsmodell</translation>
     </message>
@@ -6736,6 +6731,11 @@
         <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>plain decoding</source>
         <translation>einfaches Dekodieren</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
+        <source>thin line: middle half</source>
+        <translation>dünne Linie: mittlere Hälfte</translation>
     </message>
 </context>
 <context>
@@ -7119,6 +7119,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/sameness.py"/>
+        <source>Checked: the same text, all {:,} tokens.</source>
+        <translation>Geprüft: derselbe Text, alle {:,} Token.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/sameness.py"/>
         <source>Exact mode (in the loading settings) avoids that.</source>
         <translation>Der exakte Modus (in den Ladeeinstellungen) vermeidet das.</translation>
     </message>
@@ -7144,6 +7149,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/sameness.py"/>
+        <source>Reading the prompt…</source>
+        <translation>Der Prompt wird gelesen …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/sameness.py"/>
         <source>Rounding was not seen to do so much here (up to {:.2g} in a logit). Was the reply made with other kernels, threads, devices or cache types?</source>
         <translation>So viel hat Rundung hier bisher nicht ausgemacht (bis zu {:.2g} in einem Logit). Wurde die Antwort mit anderen Kernels, Threads, Geräten oder Cache-Typen erzeugt?</translation>
     </message>
@@ -7151,11 +7161,6 @@
         <location filename="../../app/paceline/gui/run/sameness.py"/>
         <source>That is a near-tie: between batch widths a logit was seen to differ by up to {:.2g} here.</source>
         <translation>Das ist ein knapper Fall: Zwischen Batch-Breiten unterschied sich ein Logit hier um bis zu {:.2g}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/sameness.py"/>
-        <source>The same: all {:,} tokens are what plain decoding gives.</source>
-        <translation>Gleich: Alle {:,} Token sind, was einfaches Dekodieren ergibt.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/sameness.py"/>
@@ -7479,8 +7484,8 @@
     <name>Sentences</name>
     <message>
         <location filename="../../app/engine/sameness/promise.py"/>
-        <source> ({n:,} rows of logits compared, none differs)</source>
-        <translation> ({n:,} Zeilen von Logits verglichen, keine ist anders)</translation>
+        <source> (checked, {n:,} rows)</source>
+        <translation> (geprüft, {n:,} Zeilen)</translation>
     </message>
     <message>
         <location filename="../../app/engine/sameness/promise.py"/>
@@ -7791,8 +7796,13 @@
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
-        <source>Auto's promise is that no reply takes longer than 1.02 times plain decoding, 4 steps and 3 % of the prompt's time: {n:,} of {of:,} kept to it.</source>
-        <translation>Auto verspricht, dass keine Antwort länger dauert als 1,02-mal einfaches Dekodieren, 4 Schritte und 3 % der Zeit für den Prompt: {n:,} von {of:,} haben das gehalten.</translation>
+        <source>Auto was never noticeably slower.</source>
+        <translation>Auto war nie merklich langsamer.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>Auto was noticeably slower in {n:,} of {of:,} replies.</source>
+        <translation>Auto war in {n:,} von {of:,} Antworten merklich langsamer.</translation>
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
@@ -8171,11 +8181,6 @@
         <translation>Entwürfe haben mit diesen Modellen bisher {seconds:time} gespart.</translation>
     </message>
     <message>
-        <location filename="../../app/chat/advice.py"/>
-        <source>Drafts cannot pay with this model on this machine: checking several tokens at once costs as much as writing them one by one.</source>
-        <translation>Entwürfe können sich mit diesem Modell auf diesem Rechner nicht lohnen: Mehrere Token auf einmal zu prüfen kostet so viel, wie sie einzeln zu schreiben.</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/sameness/promise.py"/>
         <source>Drafts end at {n} tokens.</source>
         <translation>Entwürfe enden bei {n} Token.</translation>
@@ -8421,6 +8426,11 @@
         <translation>Geben Sie dem Entwurfsmodell einen Kontext von {n_ctx:,} Token; von längeren Chats kennt es nur das Ende.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>Guessing gains nothing with this model here: checking several tokens at once takes as long as writing them one by one.</source>
+        <translation>Raten bringt mit diesem Modell hier nichts: Mehrere Token auf einmal zu prüfen dauert so lange, wie sie einzeln zu schreiben.</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/presets.py"/>
         <source>If a newer Paceline exported it, install that; otherwise take the field out.</source>
         <translation>Wenn ein neueres Paceline sie exportiert hat, installieren Sie dieses; sonst nehmen Sie das Feld heraus.</translation>
@@ -8565,11 +8575,6 @@
         <location filename="../../app/engine/model/states.py"/>
         <source>Its layers keep no more than their sliding windows: drafts can be taken back, but what is far back is read again, and the same text is not promised.</source>
         <translation>Seine Schichten behalten nicht mehr als ihre gleitenden Fenster: Entwürfe können zurückgenommen werden, aber weit Zurückliegendes wird neu gelesen, und derselbe Text wird nicht versprochen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/advice.py"/>
-        <source>Its steps gave {gain:ratio} of the speed without drafts.</source>
-        <translation>Seine Schritte brachten {gain:ratio} des Tempos ohne Entwürfe.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/params.py"/>
@@ -8939,16 +8944,6 @@
         <location filename="../../app/chat/sameness.py"/>
         <source>Other models are being loaded, so the check gave way.</source>
         <translation>Andere Modelle werden geladen, darum wurde die Prüfung abgebrochen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/advice.py"/>
-        <source>Over {n:,} judged tokens it lost {seconds:time}.</source>
-        <translation>Über {n:,} geprüfte Token hat es {seconds:time} verloren.</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/advice.py"/>
-        <source>Over {n:,} judged tokens it saved {seconds:time}.</source>
-        <translation>Über {n:,} geprüfte Token hat es {seconds:time} gespart.</translation>
     </message>
     <message>
         <location filename="../../app/run_record.py"/>
@@ -10111,8 +10106,8 @@
     </message>
     <message>
         <location filename="../../app/chat/advice.py"/>
-        <source>This model is so small that it stays in the processor's cache: checking several tokens at once costs as much as writing them one by one.</source>
-        <translation>Dieses Modell ist so klein, dass es im Cache des Prozessors bleibt: Mehrere Token auf einmal zu prüfen kostet so viel, wie sie einzeln zu schreiben.</translation>
+        <source>This model is already fast; guessing helps larger ones.</source>
+        <translation>Dieses Modell ist schon schnell; Raten hilft größeren.</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/template.py"/>
@@ -12108,13 +12103,13 @@
     </message>
     <message>
         <location filename="../../app/chat/advice.py"/>
-        <source>{rate:percent} of {n} drafted tokens of {name} were accepted</source>
-        <translation>{rate:percent} der {n} Token, die „{name}“ entwarf, wurden angenommen</translation>
+        <source>{rate:percent} of {n} drafted tokens of {name} were right</source>
+        <translation>{rate:percent} von {n} entworfenen Token von {name} waren richtig</translation>
     </message>
     <message>
         <location filename="../../app/chat/advice.py"/>
-        <source>{rate:percent} of {n} drafted tokens were accepted</source>
-        <translation>{rate:percent} der {n} entworfenen Token wurden angenommen</translation>
+        <source>{rate:percent} of {n} drafted tokens were right</source>
+        <translation>{rate:percent} von {n} entworfenen Token waren richtig</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
@@ -12193,8 +12188,8 @@
     </message>
     <message>
         <location filename="../../app/chat/advice.py"/>
-        <source>{speed:.1f} tokens/s against {low:.1f} to {high:.1f} plain, although {rate:percent} of {n} drafted tokens were accepted</source>
-        <translation>{speed:.1f} Token/s gegen {low:.1f} bis {high:.1f} ohne Entwürfe, obwohl {rate:percent} der {n} entworfenen Token angenommen wurden</translation>
+        <source>{speed:.1f} tokens/s against {low:.1f} to {high:.1f} alone, although {rate:percent} of {n} drafted tokens were right</source>
+        <translation>{speed:.1f} Token/s gegenüber {low:.1f} bis {high:.1f} allein, obwohl {rate:percent} von {n} entworfenen Token richtig waren</translation>
     </message>
     <message>
         <location filename="../../app/catalog/download/transfer.py"/>
@@ -13077,13 +13072,13 @@ Vorgabe: {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
-        <source>Accepted of drafted</source>
-        <translation>Angenommene Token</translation>
+        <source>Guesses that were right</source>
+        <translation>Richtige Vermutungen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
-        <source>Accepted of drafted, per step</source>
-        <translation>Angenommen von entworfen, je Schritt</translation>
+        <source>Guesses that were right, per step</source>
+        <translation>Richtige Vermutungen je Schritt</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
@@ -14234,13 +14229,13 @@ def add_all(numbers):
     <name>_Line</name>
     <message>
         <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>
-        <source>Accepted by place in the draft: {}</source>
-        <translation>Angenommen nach Platz im Entwurf: {}</translation>
+        <source>Right, by place in the draft: {}</source>
+        <translation>Richtig nach dem Platz im Entwurf: {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>
-        <source>accepted by place in the draft</source>
-        <translation>angenommen nach Platz im Entwurf</translation>
+        <source>right, by place in the draft</source>
+        <translation>richtig nach dem Platz im Entwurf</translation>
     </message>
 </context>
 <context>

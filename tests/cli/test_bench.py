@@ -80,10 +80,8 @@ def test_table_file_and_recommendation(workload: Path, tmp_path: Path, paceline_
     assert re.search(r"^ +list +ids +all +accepted$", result.out, re.MULTILINE)
     assert re.search(r"^off +\*?1\.00 +\*?1\.00 +\*?1\.00$", result.out, re.MULTILINE)
     assert "Every reply has the text of plain decoding." in result.out
-    promise = (
-        r"^auto: Auto's promise is that no reply takes longer than 1\.02 times plain decoding, "
-    )
-    assert re.search(promise + r"4 steps .+: [0-4] of 4 kept to it\.", result.out, re.M)
+    promise = r"^auto: Auto was (never noticeably slower|noticeably slower in [1-4] of 4 replies)\."
+    assert re.search(promise, result.out, re.M)
     assert re.search(r"^The best fixed setting over all is (off|draft\S+): ", result.out, re.M)
     assert re.search(r"^Auto gives [\d.]+ \[[\d.]+, [\d.]+\] times", result.out, re.M)
     data = json.loads(out.read_text("utf-8"))

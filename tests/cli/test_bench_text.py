@@ -49,18 +49,18 @@ def test_the_matrix_marks_the_fastest() -> None:
     assert words_of(text, "off,") == ["off,", "tokens/s", "11.0", "11.0"]
     assert "draft is the fastest over all workloads: 2.00 times plain decoding" in text
     assert "(2.00 to 2.00 in the repeats)" in text
-    assert text.count("1.02 times") == text.count("auto: Auto's promise") == 1
-    assert ": 4 of 4 kept to it. The slowest took " in text
+    assert text.count("auto: Auto was") == 1
+    assert ": Auto was never noticeably slower. The slowest took " in text
     assert "Every reply has the text of plain decoding." in text
 
 
 def test_without_auto_nothing_is_said_of_its_promise() -> None:
-    assert "1.02 times" not in report_text(measured({"off": 1.0, "draft": 0.5}))
+    assert "noticeably" not in report_text(measured({"off": 1.0, "draft": 0.5}))
 
 
 def test_how_many_replies_of_auto_were_later_than_promised_is_told() -> None:
     text = report_text(measured({"off": 1.0, "auto": 1.5}))
-    assert ": 0 of 4 kept to it." in text
+    assert ": Auto was noticeably slower in 4 of 4 replies." in text
 
 
 def test_many_workloads_stand_below_each_other() -> None:

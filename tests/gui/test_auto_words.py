@@ -155,6 +155,7 @@ def all_words(sources: Sources) -> Iterator[str]:
     yield from balance(told)
     yield from balance(structs.replace(report(outlook(saved_s=-1.5)), pace=0.5, slack_s=-0.1))
     yield promise_words(1_234, 2_000)
+    yield promise_words(2_000, 2_000)
     yield "# Advice"
     for piece in advice(sources):
         yield f"{piece.code}: {said(piece.text)} {said(piece.reason)}"

@@ -18,6 +18,7 @@ from paceline.gui.kit.sentences import said
 from paceline.gui.look.colours import DARK, LIGHT
 from paceline.gui.look.current import look
 from paceline.gui.speculation.reply_cards import AdviceLine
+from paceline.gui.state.live import FIRST_REPLIES
 from paceline.messages import (
     DraftCount,
     DrafterStats,
@@ -28,6 +29,7 @@ from paceline.messages import (
     TurnFinished,
 )
 from paceline.params import Strategy
+from paceline.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -256,6 +258,46 @@ def test_advice_belongs_to_the_conversation_that_is_shown(
     assert program.window.panel.advice.isHidden()
     program.shown.show(first)
     assert not program.window.panel.advice.isHidden()
+
+
+@pytest.mark.parametrize("then", ["next", "new", "pair"])
+def test_advice_ends_with_its_reply_chat_and_pair_also_under_the_mouse(
+    program: Program, client: FakeClient, qtbot: QtBot, then: str
+) -> None:
+    panel, line = program.window.panel, program.window.panel.advice
+    program.chat.send("Hello?")
+    client.reply("Hi", stats=BAD)
+    first = program.shown.id
+    assert not line.isHidden()
+    QTest.mouseMove(program.window.chat_pane)
+    QTest.mouseMove(panel)
+    qtbot.waitUntil(panel.underMouse)
+    if then == "next":
+        program.chat.send("Again?")
+        client.reply("Hi", stats=BAD)
+    elif then == "new":
+        program.shown.new()
+    else:
+        program.window.actions_.no_draft.trigger()
+        client.finish_load()
+    assert line.isHidden()
+    QTest.mouseMove(program.window.chat_pane)
+    qtbot.waitUntil(lambda: not panel.underMouse())
+    program.shown.new()
+    program.shown.show(first)
+    assert line.isHidden() == (then == "pair"), "it is not about the models that are loaded now"
+
+
+def test_the_first_replies_get_no_advice(
+    make_program: Callable[..., Program], client: FakeClient
+) -> None:
+    program = make_program(Settings(strategies=("draft",), was_welcomed=True))
+    client.finish_load()
+    line = program.window.panel.advice
+    for number in range(1, FIRST_REPLIES + 2):
+        program.chat.send("Hello?")
+        client.reply("Hi", stats=BAD)
+        assert line.isHidden() == (number <= FIRST_REPLIES)
 
 
 @pytest.mark.usefixtures("dressed")

@@ -183,7 +183,7 @@ def test_the_panel_fits_in_every_language_and_size(
     assert panel.minimumWidth() == max(MIN_WIDTH, round(MIN_WIDTH * size / 14))
     assert surplus_px(program) <= 0
     title = panel.plot.title
-    assert title.text().startswith("Angenommen" if language == "de" else "Accepted")
+    assert title.text().startswith("Richtige" if language == "de" else "Guesses")
     assert len(title.shown_text) >= 12
 
 

@@ -114,12 +114,12 @@ class _Case(NamedTuple):
         rate, n = self.rate, self.stats.tokens
         if len(self.strategy.drafters) > 1:
             return sentence(
-                "{rate:percent} of {n} drafted tokens of {name} were accepted",
+                "{rate:percent} of {n} drafted tokens of {name} were right",
                 rate=rate,
                 n=n,
                 name=self.title(self.info.id),
             )
-        return sentence("{rate:percent} of {n} drafted tokens were accepted", rate=rate, n=n)
+        return sentence("{rate:percent} of {n} drafted tokens were right", rate=rate, n=n)
 
     def without(self, code: AdviceCode, reason: Sentence) -> _Try:
         """Advise the chain without this drafter; another lookup if nothing is left."""
@@ -222,8 +222,8 @@ def _no_speed_up(stats: TurnStats, cases: list[_Case]) -> Iterator[_Try]:
     model = next((case for case in cases if case.info.family == "model"), None)
     share = model.stats.draft_s / max(stats.decode_s, 1e-9) if model else 0.0
     reason = sentence(
-        "{speed:.1f} tokens/s against {low:.1f} to {high:.1f} plain, although {rate:percent} of "
-        "{n} drafted tokens were accepted",
+        "{speed:.1f} tokens/s against {low:.1f} to {high:.1f} alone, although {rate:percent} of "
+        "{n} drafted tokens were right",
         speed=stats.tokens_per_s,
         low=stats.plain_low or 0.0,
         high=stats.plain_high or 0.0,
@@ -350,26 +350,12 @@ def pair_advice(
 
 
 def _does_not_pay(outlook: Outlook, frees: int, title: Titles) -> Advice:
-    reason = [
-        sentence(
-            "Over {n:,} judged tokens it saved {seconds:time}."
-            if outlook.saved_s > 0
-            else "Over {n:,} judged tokens it lost {seconds:time}.",
-            n=outlook.n_judged,
-            seconds=abs(outlook.saved_s),
-        )
-    ]
-    if outlook.gain is not None:
-        gain = outlook.gain
-        reason.append(
-            sentence("Its steps gave {gain:ratio} of the speed without drafts.", gain=gain)
-        )
-    reason.append(sentence("{size:size} more would be free.", size=frees))
     text = sentence(
         "{name} has not paid on this machine so far; Auto works without it, too.",
         name=title(outlook.drafter),
     )
-    return Advice("draft-does-not-pay", text, joined(reason), frees_bytes=frees)
+    reason = sentence("{size:size} more would be free.", size=frees)
+    return Advice("draft-does-not-pay", text, reason, frees_bytes=frees)
 
 
 def _cannot_pay(two: float, four: float, frees: int, *, is_cached: bool) -> Advice:
@@ -385,11 +371,10 @@ def _cannot_pay(two: float, four: float, frees: int, *, is_cached: bool) -> Advi
     return Advice(
         "cannot-pay-cached" if is_cached else "cannot-pay",
         sentence(
-            "This model is so small that it stays in the processor's cache: checking several "
-            "tokens at once costs as much as writing them one by one."
+            "This model is already fast; guessing helps larger ones."
             if is_cached
-            else "Drafts cannot pay with this model on this machine: checking several tokens at "
-            "once costs as much as writing them one by one."
+            else "Guessing gains nothing with this model here: checking several tokens at once "
+            "takes as long as writing them one by one."
         ),
         reason,
         frees_bytes=frees,

@@ -190,7 +190,7 @@ def _why(report: Report) -> str:
 def _auto(report: Report) -> list[str]:
     return [
         f"{strategy}: {promise_words(bound.n_within, bound.n_replies)} "
-        f"The slowest took {bound.worst:.0%} of that."
+        f"The slowest took {bound.worst:.0%} of the time that it may take."
         for strategy in report.strategies
         if (bound := bound_of(report, [strategy]))
     ]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from pathlib import PurePath
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QShowEvent
@@ -163,14 +164,26 @@ class SpeculationPanel(QWidget):
         reply = figures.reply
         stats = reply.stats if reply is not None and reply.has_ended else None
         self.drafters.show_rows(drafter_rows(figures.metrics, stats, figures.sources))
-        if self.underMouse():
+        advises = reply is not None and stats is not None and self._may_advise(reply)
+        key = reply.message_id if reply is not None and advises else ""
+        if self.advice.key != key:
+            self.advice.show_advice("", ())  # at once: it is not true of this reply
+        if reply is None or stats is None or not advises or self.underMouse():
             return  # `leaveEvent` brings the advice up to date
-        if reply is None or stats is None or figures.asker:  # a program chooses for itself
-            self.advice.show_advice("", ())
-        else:
-            title, told = figures.sources.full_title, self._speculation.told
-            advice = advise(stats, reply.strategy, named=told, title=title)
-            self.advice.show_advice(reply.message_id, (*self._pair_advice(), *advice)[:MOST])
+        title, told = figures.sources.full_title, self._speculation.told
+        advice = advise(stats, reply.strategy, named=told, title=title)
+        self.advice.show_advice(key, (*self._pair_advice(), *advice)[:MOST])
+
+    def _may_advise(self, reply: Reply) -> bool:
+        """Whether advice on a reply is any use: it is of the loaded pair, and the user's own.
+
+        In the first replies of a home there is none.
+        """
+        figures, pair = self._figures, self._figures.pair
+        if pair is None or figures.asker or not figures.judges:
+            return False
+        files = [info and PurePath(info.path).name for info in (pair.target, pair.draft)]
+        return files == [made and made.file for made in (reply.target, reply.draft)]
 
     def _pair_advice(self) -> tuple[Advice, ...]:
         """Return what Auto found out about the pair in the reply that is shown."""

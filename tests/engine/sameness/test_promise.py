@@ -371,7 +371,7 @@ def test_idle_time_tells_what_holds() -> None:
     sameness = made.promise.sameness
     assert sameness.difference == 0.0
     assert sameness.n_rows > 8 * ENOUGH
-    assert f"{sameness.n_rows} rows of logits compared" in made.words
+    assert f"(checked, {sameness.n_rows:,} rows)" in made.words
     assert made.model.tokens == []
 
 

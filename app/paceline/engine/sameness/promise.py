@@ -494,4 +494,4 @@ def words_of_exact_mode(
 def _looked(n_rows: int) -> str:
     if not n_rows:
         return ""
-    return sentence(" ({n:,} rows of logits compared, none differs)", n=n_rows)
+    return sentence(" (checked, {n:,} rows)", n=n_rows)

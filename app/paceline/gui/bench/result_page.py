@@ -337,9 +337,7 @@ class ResultPage(QWidget):
                 (theme.line_strong, self.tr("plain decoding")),
             )
         )
-        self.legend.setText(
-            f"{drafters} &nbsp; {self.tr('The thin line has half of the repeats in it.')}"
-        )
+        self.legend.setText(f"{drafters} &nbsp; {self.tr('thin line: middle half')}")
 
     def show_rows(self, rows: Sequence[BenchRow], in_use: str) -> None:
         """Show figures, and mark the strategy that the panel has."""

@@ -233,11 +233,11 @@ class SpeedPlot(Card):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent=parent)
-        self.set_title(self.tr("Accepted of drafted"))
+        self.set_title(self.tr("Guesses that were right"))
         self.title.setToolTip(
             self.tr("A bar is a step: the tokens that were drafted, and those that were accepted")
         )
-        self.setAccessibleName(self.tr("Accepted of drafted, per step"))
+        self.setAccessibleName(self.tr("Guesses that were right, per step"))
         self._metrics = metrics
         self._sources = sources
         self._named: tuple[str, ...] = ()

@@ -83,7 +83,9 @@ class DraftersCard(Card):
         shown = [facts for facts in self._facts if facts.drafter_id in self.judged]
         if shown:
             column.addSpacing(8)
-            column.addWidget(text_label(self.tr("Accepted, by the place in the draft")))
+            column.addWidget(
+                text_label(self.tr("Guesses that were right, by their place in the draft"))
+            )
             column.addLayout(self._make_charts(shown))
         self.body.addWidget(self._content)
 
@@ -150,6 +152,6 @@ class DraftersCard(Card):
         chart.show_bars(bars, self._colour(facts.drafter_id))
         listed = ", ".join(bar.words for bar in bars[:_LISTED])
         chart.setAccessibleName(
-            self.tr("{}, accepted by the place in the draft: {}").format(facts.title, listed)
+            self.tr("{}, right by the place in the draft: {}").format(facts.title, listed)
         )
         return chart

@@ -32,19 +32,17 @@ _tr = translator("SamenessWords")
 
 
 def progress_words(n_same: int, n_tokens: int) -> str:
-    """Return the progress of a check."""
+    """Return the progress of a check; before the first token it reads the prompt."""
+    if not n_same:
+        return _tr("Reading the prompt…")
     return _tr("{:,} of {:,} tokens the same").format(local(n_same), local(n_tokens))
 
 
 def result_words(result: Result) -> SamenessWords:
     """Return the result."""
     if isinstance(result, Same):
-        return SamenessWords(
-            "accent",
-            _tr("The same: all {:,} tokens are what plain decoding gives.").format(
-                local(result.n_tokens)
-            ),
-        )
+        words = _tr("Checked: the same text, all {:,} tokens.").format(local(result.n_tokens))
+        return SamenessWords("accent", words)
     if isinstance(result, CannotCompare):
         return SamenessWords("muted", said(result.message), said(result.hint))
     return _different(result)

@@ -111,6 +111,11 @@ class AdviceLine(QFrame):
         )
         self.hide()
 
+    @property
+    def key(self) -> str:
+        """Which reply it is about; empty: about none."""
+        return self._key
+
     def show_advice(self, key: str, advice: tuple[Advice, ...]) -> None:
         """Show what is advised about a reply, named by `key`, unless it was dismissed.
 
@@ -127,7 +132,7 @@ class AdviceLine(QFrame):
         The one need not be true of it, the other may be.
         """
         self._declined.clear()
-        self._waiting = [one for one in self._waiting if one.strategy is not None]
+        self._waiting = []
         self._show_next()
 
     def _show_next(self) -> None:
@@ -174,7 +179,7 @@ _LISTED = 16
 
 
 class _Line(QWidget):
-    """One drafter: its colour and name, accepted of drafted, the rate, and the details."""
+    """One drafter: its colour and name, its guesses that were right, the rate, and the details."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -185,7 +190,7 @@ class _Line(QWidget):
         self.rate.setMinimumWidth(_RATE_PX)
         self.details = text_label(wraps=True)
         self.bars_title = styled(
-            YieldingLabel(self.tr("accepted by place in the draft")), role="small"
+            YieldingLabel(self.tr("right, by place in the draft")), role="small"
         )
         self.bars = BarChart(_PLACES)
         row = row_of(self.dot, self.title, None, self.figures, self.rate, spacing=6)
@@ -213,7 +218,7 @@ class _Line(QWidget):
         self.bars.show_bars([Bar(count / most) for count in counts] if most else (), colour)
         listed = ", ".join(str(count) for count in counts[:_LISTED])
         more = "…" if len(counts) > _LISTED else ""
-        words = self.tr("Accepted by place in the draft: {}").format(f"{listed}{more}")
+        words = self.tr("Right, by place in the draft: {}").format(f"{listed}{more}")
         self.bars.setToolTip(words)
         self.bars.setAccessibleName(words)
         for widget in (self.bars, self.bars_title):
@@ -227,7 +232,7 @@ class DrafterCard(Card):
 
     def __init__(self) -> None:
         super().__init__()
-        self.set_title(self.tr("Drafters"), self.tr("accepted of drafted"))
+        self.set_title(self.tr("Drafters"), self.tr("guesses that were right"))
         self._rows: tuple[DrafterRow, ...] = ()
         self.lines: list[_Line] = []
         self.toggle = styled(QToolButton(), kind="link")
