@@ -49,11 +49,11 @@ def test_formulas_without_dollars_are_set(text: str, found: str) -> None:
     "source",
     [
         "$\\text{如果}$",
-        "$\\ce{H2O}$",
+        "$\\ce{\\foo}$",
         "\\begin{cases} x & \\text{如果} \\\\ y \\end{cases}",
         "\\begin{itemize}\n\\item a \\\\ *b*\n\\end{itemize}",
         "\\begin{rcases} a \\\\ b \\end{rcases}",
-        "```math\n\\ce{H2O}\\\\\n```",
+        "```math\n\\ce{\\foo}\\\\\n```",
         "\\begin{equation} a & b \\end{equation}",
     ],
 )

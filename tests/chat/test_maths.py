@@ -20,8 +20,13 @@ REFUSED = (
     r"\colorbox{yellow}{x}",
     r"\newcommand{\a}{\a\a}\a",
     r"\input{/etc/passwd}",
-    r"\mathop{\mathrm{lim\,sup}}_n",
-    r"\begin{array}{c|c} a & b \end{array}",
+    r"\alpha \foo \fooo",
+    r"\begin{array}{c:c} a & b \end{array}",
+    r"\begin{array}{c@{}c} a & b \end{array}",
+    r"a\hspace{\textwidth}b",
+    r"\ce{$x$}",
+    r"\ce{A <=>[x] B}",
+    r"\text{a\b}",
     r"\text{如果}",
     r"\frac{a",
     r"\left( x",
@@ -94,3 +99,42 @@ def test_text_in_a_formula_stays_text() -> None:
     assert root is not None
     assert "<b>" not in ET.tostring(root, encoding="unicode")
     assert "".join(root.itertext()).replace("\xa0", " ") == "<b>if a<b & c</b>"
+
+
+def test_one_unknown_command_shows_itself() -> None:
+    root = maths.mathml(r"$x + \foo{y} = 1$")
+    assert root is not None
+    assert "".join(root.itertext()).replace("\xa0", " ") == "x+\\foo y=1"
+    assert maths.outline(r"$x + \foo{y} = 1$") is not None
+
+
+def n_lines(latex: str) -> int:
+    """How many lines and boxes are drawn, which are no letters."""
+    outline = maths.outline(f"$${latex}$$")
+    assert outline is not None
+    return sum(shape.line > 0 or shape.path.count("L") == 3 for shape in outline.shapes)
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "n"),
+    [
+        ("cc", r"a & b \\ c & d", 0),
+        ("c|c", r"a & b \\ c & d", 1),
+        ("cc|c", r"1 & 2 & 3 \\ 4 & 5 & 6", 1),
+        ("c||c|c", r"1 & 2 & 3", 2),
+        ("cc", r"a & b \\ \hline c & d", 1),
+        ("c|c", r"a & b \\ \hline c & d \\ e & f", 2),
+        ("c|c", r"a \\ c & d", 1),
+    ],
+)
+def test_lines_of_an_array_are_drawn(columns: str, rows: str, n: int) -> None:
+    assert n_lines(rf"\begin{{array}}{{{columns}}} {rows} \end{{array}}") == n
+
+
+def test_outer_lines_of_an_array_are_signs_around_it() -> None:
+    plain = n_lines(r"\begin{array}{c|c} a & b \end{array}")
+    assert n_lines(r"\begin{array}{|c|c|} \hline a & b \\ \hline \end{array}") == plain + 1, "a box"
+    assert n_lines(r"\begin{array}{c|c} \hline a & b \end{array}") > plain
+    bars = maths.mathml(r"$\begin{array}{|c|c|} a & b \end{array}$")
+    assert bars is not None
+    assert "".join(bars.itertext()) == "|ab|"

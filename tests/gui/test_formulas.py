@@ -108,7 +108,7 @@ def sources(view: MessageView) -> list[str]:
             "A = \\begin{pmatrix} 1 \\\\ 2 \\end{pmatrix}.",
             ["\\begin{pmatrix} 1 \\\\ 2 \\end{pmatrix}"],
         ),
-        ("$\\text{如果}$ and $\\ce{H2O}$", []),
+        ("$\\text{如果}$ and $\\ce{H2O}$", ["$\\ce{H2O}$"]),
         ("Use \\begin{align} and \\end{align} here", []),
         ("```math\nx^2", []),
         ("```mathematica\nx^2\n```", []),
