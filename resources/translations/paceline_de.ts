@@ -2621,6 +2621,19 @@
     </message>
 </context>
 <context>
+    <name>EndLine</name>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/message_list.py"/>
+        <source>Go to the latest message</source>
+        <translation>Zur neuesten Nachricht</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/message_list.py"/>
+        <source>↓ Latest</source>
+        <translation>↓ Neuestes</translation>
+    </message>
+</context>
+<context>
     <name>ErrorBar</name>
     <message>
         <location filename="../../app/paceline/gui/kit/notices.py"/>
@@ -4282,19 +4295,6 @@
         <location filename="../../app/paceline/gui/speculation/learning.py"/>
         <source>Switch off</source>
         <translation>Ausschalten</translation>
-    </message>
-</context>
-<context>
-    <name>LegendLine</name>
-    <message>
-        <location filename="../../app/paceline/gui/chat/messages/message_list.py"/>
-        <source>Go to the latest message</source>
-        <translation>Zur neuesten Nachricht</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/chat/messages/message_list.py"/>
-        <source>↓ Latest</source>
-        <translation>↓ Neuestes</translation>
     </message>
 </context>
 <context>
@@ -12982,34 +12982,6 @@ Vorgabe: {}</translation>
     </message>
 </context>
 <context>
-    <name>SourceLegend</name>
-    <message>
-        <location filename="../../app/paceline/gui/chat/messages/message_list.py"/>
-        <source>Copied from earlier text that went on like this, and the target agreed</source>
-        <translation>Aus früherem Text kopiert, der so weiterging, und das Ziel stimmte zu</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/chat/messages/message_list.py"/>
-        <source>Target</source>
-        <translation>Ziel</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/chat/messages/message_list.py"/>
-        <source>The model that you chose wrote these words itself; it decides about all of them</source>
-        <translation>Das Modell, das Sie gewählt haben, hat diese Wörter selbst geschrieben; es entscheidet über alle</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/chat/messages/message_list.py"/>
-        <source>These words were guessed ahead, and the target agreed</source>
-        <translation>Diese Wörter wurden im Voraus geraten, und das Ziel stimmte zu</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/chat/messages/message_list.py"/>
-        <source>Token colours: {}</source>
-        <translation>Token-Farben: {}</translation>
-    </message>
-</context>
-<context>
     <name>Sources</name>
     <message>
         <location filename="../../app/paceline/gui/state/sources.py"/>
@@ -13079,6 +13051,11 @@ Vorgabe: {}</translation>
         <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>Guesses that were right, per step</source>
         <translation>Richtige Vermutungen je Schritt</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
+        <source>The colours are those of the chat: words that a draft model guessed are underlined, those of a lookup dotted; plain words the model wrote alone.</source>
+        <translation>Die Farben sind die des Chats: Was ein Entwurfsmodell erraten hat, ist unterstrichen, was vom Nachschlagen kommt, gepunktet; alles andere hat das Modell allein geschrieben.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/plot/speed_plot.py"/>

@@ -130,12 +130,12 @@ def test_the_way_to_the_end_is_offered_only_where_there_is_one(
     chat.go_to("a1")
     settle(qtbot)
     assert not chat._list.follows
-    assert not chat._legend.to_end.isVisible(), "all of it is seen"
+    assert not chat._end.to_end.isVisible(), "all of it is seen"
     chat.show_path(long_path())
     chat.go_to("a1")
     settle(qtbot)
-    assert chat._legend.to_end.isVisible()
-    assert chat._legend.to_end.height() <= chat._legend.height(), "it covers no text"
+    assert chat._end.to_end.isVisible()
+    assert chat._end.to_end.height() <= chat._end.height(), "it covers no text"
 
 
 def test_the_switch_of_a_question_stands_still_when_its_actions_come(

@@ -27,9 +27,7 @@ from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.message_item import ShownMessage
 from paceline.gui.chat.messages.message_list import COLUMN_PX
 from paceline.gui.chat.view import FLUSH_MS, MAX_FLUSH_MS, PAUSE
-from paceline.gui.kit.labels import ElidedLabel
 from paceline.gui.look.colours import LIGHT
-from paceline.gui.look.current import look
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -187,38 +185,6 @@ def test_a_welcome_can_be_a_widget(chat: ChatView, qtbot: QtBot) -> None:
     say(chat, "Hi")
     settle(qtbot)
     assert not page.isVisible()
-
-
-def test_the_legend_comes_with_drafted_tokens_and_moves_nothing(
-    chat: ChatView, qtbot: QtBot
-) -> None:
-    reply = begin_reply(chat)
-    reply.append(committed("Hello ", token(6, "target", -1)))
-    reply.flush()
-    settle(qtbot)
-    legend = chat._legend.legend
-    assert legend.isHidden()
-    before = chat._list.geometry()
-    reply.append(committed("w", token(7, "mtp"), step=1, n_drafted=1))
-    assert legend.isHidden(), "a single token has no colour"
-    reply.append(committed("orld", token(11, "mtp"), step=2, n_drafted=1))
-    shown = [label.text() for label in legend.findChildren(ElidedLabel) if label.text()]
-    assert shown == ["mtp", "Target"], "no draft model, no lookup: neither wrote anything"
-    look.set_token_colours(False)
-    assert legend.isHidden()
-    look.set_token_colours(True)
-    reply.append(committed("!!", token(12), token(13, position=1), step=3, n_drafted=2))
-    assert all(label.text() for label in legend.findChildren(ElidedLabel))
-    settle(qtbot)
-    assert chat._list.geometry() == before
-    look.set_mode("dark")
-    assert legend.isVisible()
-    for _, label in legend._entries.values():
-        label.setText("A drafter with a long name")
-    chat._legend.setFixedWidth(260)
-    settle(qtbot)
-    shown = [label.shown_text for _, label in legend._entries.values()]
-    assert all(text.endswith("…") for text in shown), "no name is cut off in a letter"
 
 
 # ------------------------------------------------------------------------------------- scrolling

@@ -218,6 +218,11 @@ def test_the_legend_names_the_drafters_of_the_reply(plot: SpeedPlot, metrics: St
     assert LIGHT.rejected in rejected
 
 
+def test_the_legend_is_that_of_the_chat(plot: SpeedPlot) -> None:
+    assert plot.legend.text().count(LIGHT.accent) == plot.legend.text().count(LIGHT.lookup) == 1
+    assert "chat" in plot.legend.toolTip()
+
+
 def test_one_colour_has_one_entry_in_the_legend(plot: SpeedPlot, metrics: StepMetrics) -> None:
     metrics.push(step_of("x", 0))
     metrics.push(chain_step(1))

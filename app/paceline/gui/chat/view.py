@@ -22,7 +22,7 @@ from paceline.gui.chat.links import MessageRequests
 from paceline.gui.chat.markdown.found import any_word
 from paceline.gui.chat.messages.message_actions import Act
 from paceline.gui.chat.messages.message_item import MessageItem, ShownMessage
-from paceline.gui.chat.messages.message_list import COLUMN_PX, MARGIN_PX, LegendLine, MessageList
+from paceline.gui.chat.messages.message_list import COLUMN_PX, MARGIN_PX, EndLine, MessageList
 from paceline.gui.chat.messages.message_pages import MessagePages, MessageWalk
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.chat.messages.user_bubble import UserBubble
@@ -162,7 +162,6 @@ class ChatView(QWidget):
         self._walk = MessageWalk(self._list, self._pages, self)
         # Not by `changeEvent`, which would ask every message: what is seen is renewed first.
         look.changed.connect(self._on_look_changed)
-        look.token_colours_changed.connect(self._update_legend)
 
     def _build(self) -> None:
         self._list = MessageList()
@@ -170,9 +169,9 @@ class ChatView(QWidget):
         self._list.moved.connect(self._on_moved)
         self._list.ends_wanted.connect(self._on_ends_wanted)
         self._welcome: QWidget | None = None
-        self._legend = LegendLine()
-        self._rows = column_of((self._list, 1), self._legend, on=self, margins=0, spacing=0)
-        self._legend.to_end.clicked.connect(self.scroll_to_end)
+        self._end = EndLine()
+        self._rows = column_of((self._list, 1), self._end, on=self, margins=0, spacing=0)
+        self._end.to_end.clicked.connect(self.scroll_to_end)
 
     # -------------------------------------------------------------------------- messages
 
@@ -306,7 +305,6 @@ class ChatView(QWidget):
         else:
             reply = ReplyView(message, self._sources, self.requests)
             reply.flush_wanted.connect(self._on_flush_wanted)
-            reply.drafts_seen.connect(self._update_legend)
             # After everything that is still said about its end.
             reply.ended.connect(self._on_ended, Qt.ConnectionType.QueuedConnection)
             item = reply
@@ -351,7 +349,6 @@ class ChatView(QWidget):
         del self._dropped[:_N_DELETED]
         if not self._dropped:
             self._pages.extend(perf_counter() + TURN_S)
-        self._update_legend()
         if self._dropped or self._pages.wants_more():
             self._page_timer.start()
 
@@ -399,15 +396,8 @@ class ChatView(QWidget):
         if self._welcome is not None:
             self._welcome.setVisible(is_welcome)
         self._list.setVisible(not is_welcome)
-        self._legend.setVisible(not is_welcome)
+        self._end.setVisible(not is_welcome)
         self._update_to_end()
-        self._update_legend()
-
-    @Slot()
-    def _update_legend(self) -> None:
-        replies = [item for item in self._list.items if isinstance(item, ReplyView)]
-        drafters = {name: None for reply in replies for name in reply.drafters}
-        self._legend.legend.show_drafters(drafters if look.token_colours else (), self._sources)
 
     # --------------------------------------------------------------------------- actions
 
@@ -484,7 +474,7 @@ class ChatView(QWidget):
         is_elsewhere = not self._list.follows and not (
             self._pages.has_end and self._list.room_below() <= 0
         )
-        self._legend.to_end.setVisible(is_elsewhere)
+        self._end.to_end.setVisible(is_elsewhere)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Offer the way to the end where another size has hidden it."""

@@ -265,6 +265,12 @@ class SpeedPlot(Card):
         self.line_canvas.box.addItem(self.plain)
         self.line_canvas.box.addItem(self.speed)
         self.legend = text_label("", "legend", wraps=True)
+        self.legend.setToolTip(
+            self.tr(
+                "The colours are those of the chat: words that a draft model guessed are "
+                "underlined, those of a lookup dotted; plain words the model wrote alone."
+            )
+        )
         line_title = styled(YieldingLabel(self.tr("Tokens per second"), keeps=16), role="title")
         # A number ends it.
         self.plain_words = styled(YieldingLabel(mode=Qt.TextElideMode.ElideMiddle), role="small")

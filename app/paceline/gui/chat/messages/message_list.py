@@ -2,24 +2,23 @@
 
 What is held is not a number of pixels but a message and its distance from the upper edge. Whenever
 heights change, the scroll position follows from that, before anything is painted. At the end of a
-conversation its end is held instead. Below it stand a legend of the colours and a way to the end.
+conversation its end is held instead. Below it stands a way to the end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QToolButton, QWidget
 
 from paceline.gui.chat.messages.message_item import MessageItem
-from paceline.gui.kit.labels import ElidedLabel, text_label
+from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
-from paceline.gui.state.sources import Sources
 
 COLUMN_PX = 760
 MARGIN_PX = 24
@@ -368,95 +367,19 @@ def _upper_middle(widget: QWidget) -> QPoint:
 
 
 _LINE_PX = 24
-_SWATCH = (18, 14)
 
 
-class _Swatch(QWidget):
-    """A piece of ground with the line below it, as in a reply, in two colours of the theme."""
-
-    def __init__(self, ground: str, line: str, *, dotted: bool = False) -> None:
-        super().__init__()
-        self._ground, self._line = ground, line
-        self._is_dotted = dotted
-        look.follow(self._fit)
-
-    @Slot()
-    def _fit(self) -> None:
-        self.setFixedSize(*map(px, _SWATCH))
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(getattr(look.theme, self._ground)))
-        box = QRectF(self.rect())
-        painter.drawRoundedRect(box.adjusted(0, 0, 0, -1), 3, 3)
-        pen = QPen(QColor(getattr(look.theme, self._line)), 2)
-        if self._is_dotted:
-            pen.setDashPattern([1, 1])
-            pen.setCapStyle(Qt.PenCapStyle.FlatCap)
-        painter.setPen(pen)
-        y = box.bottom() - 1
-        painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
-
-
-_NAMES_PX = 400
-
-
-class SourceLegend(QWidget):
-    """Names the drafters of the shown replies beside their colours, and the target."""
+class EndLine(QWidget):
+    """The way to a conversation's end, below it; its room is kept."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._entries: dict[str, tuple[QWidget, ElidedLabel]] = {}
-        layout = row_of(on=self, margins=0, spacing=16)
-        for kind, swatch, what in (
-            ("draft", _Swatch("accent_soft", "accent"), self.tr(
-                "These words were guessed ahead, and the target agreed"
-            )),
-            ("lookup", _Swatch("lookup_soft", "lookup", dotted=True), self.tr(
-                "Copied from earlier text that went on like this, and the target agreed"
-            )),
-            ("target", _Swatch("surface", "line_strong"), self.tr(
-                "The model that you chose wrote these words itself; it decides about all of them"
-            )),
-        ):  # fmt: skip
-            label, entry = ElidedLabel(_NAMES_PX, Qt.TextElideMode.ElideRight), QWidget()
-            styled(label, role="small")
-            label.setToolTip(what)
-            row_of(swatch, label, on=entry, margins=0, spacing=6)
-            layout.addWidget(entry)
-            self._entries[kind] = entry, label
-        self._entries["target"][1].setText(self.tr("Target"))
-        layout.addStretch(1)
-
-    def show_drafters(self, drafters: Collection[str], sources: Sources) -> None:
-        """Name these, by their ids; nothing is shown where there are none."""
-        for kind in ("draft", "lookup"):
-            names = [name for name in drafters if sources.kind(name) == kind]
-            titles = dict.fromkeys(map(sources.title, names))  # one colour has one entry
-            entry, label = self._entries[kind]
-            entry.setVisible(bool(titles))
-            label.setText(", ".join(titles))
-        shown = (label.text() for _, label in self._entries.values())
-        named = ", ".join(filter(None, shown))
-        self.setAccessibleName(self.tr("Token colours: {}").format(named))
-        self.setVisible(bool(drafters))
-
-
-class LegendLine(QWidget):
-    """The legend below a conversation, and the way to its end; the room of both is kept."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.legend = SourceLegend()
-        self.legend.hide()
         self.to_end = styled(QToolButton(), kind="link")
         self.to_end.setText(self.tr("↓ Latest"))
         self.to_end.setAccessibleName(self.tr("Go to the latest message"))
         self.to_end.hide()
         column = QWidget(maximumWidth=COLUMN_PX)
-        row_of(self.legend, None, self.to_end, on=column, margins=0)
+        row_of(None, self.to_end, on=column, margins=0)
         look.follow(self._fit)
         row_of(None, (column, 1000), None, on=self, margins=(MARGIN_PX, 0, MARGIN_PX, 2))
 

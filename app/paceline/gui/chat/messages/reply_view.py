@@ -158,8 +158,6 @@ class ReplyView(MessageItem):
 
     flush_wanted = Signal(object)
     """Carries the reply; asks for `flush` soon."""
-    drafts_seen = Signal()
-    """A drafter gave a token for the first time."""
     ended = Signal(object)
     """Carries the reply, which was seen growing and is complete now, or failed."""
 
@@ -283,10 +281,7 @@ class ReplyView(MessageItem):
 
     def append(self, step: StepCommitted) -> None:
         """Take what one step committed; shown at the next flush."""
-        n_drafters = len(self._provenance.drafters)
         self._provenance.add(step)
-        if len(self._provenance.drafters) > n_drafters:
-            self.drafts_seen.emit()
         if step.text:
             self._text += step.text
             self._is_dirty = True
