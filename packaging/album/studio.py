@@ -156,9 +156,12 @@ class Studio:
             left, top = (room.width() - size.width()) // 2, (room.height() - size.height()) // 3
             at = QPoint(max(left, 0), max(top, 0))
             painter.fillRect(self.window.rect(), "#50000000")
-        widget.render(painter, at)
-        painter.setPen(QColor("#60808080"))
-        painter.drawRect(at.x() - 1, at.y() - 1, size.width() + 1, size.height() + 1)
+        if widget.testAttribute(Qt.WidgetAttribute.WA_TranslucentBackground):
+            painter.drawPixmap(at, widget.grab())
+        else:
+            widget.render(painter, at)
+            painter.setPen(QColor("#60808080"))
+            painter.drawRect(at.x() - 1, at.y() - 1, size.width() + 1, size.height() + 1)
         painter.end()
 
     def dialog(self) -> QWidget | None:

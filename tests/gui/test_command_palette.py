@@ -296,3 +296,21 @@ def test_ten_thousand_chats_do_not_slow_it_down(window: Window, qtbot: QtBot) ->
     assert window.shown == ["id1234"]
     window.sheet.field.setText("")
     assert len(titles(window.sheet)) == 80 + 8
+
+
+@pytest.mark.usefixtures("dressed")
+@pytest.mark.parametrize("font_px", [14, 20])
+def test_a_few_rows_need_no_scroll_bar(program: Program, qtbot: QtBot, font_px: int) -> None:
+    program.settings.set("font_px", font_px)
+    program.window.resize(1200, 800)
+    program.window.actions_.palette.trigger()
+    sheet = program.help.palette
+    seen = set()
+    for text in ("", "the", "theme", "demo", "light", "xyzzy"):
+        sheet.field.setText(text)
+        n_rows = sheet.model.rowCount()
+        seen.add(min(n_rows, 8))
+        if n_rows < 8:
+            qtbot.waitUntil(lambda: sheet.list.verticalScrollBar().maximum() == 0)
+    assert {0, 2, 8} <= seen
+    sheet.leave()

@@ -34,7 +34,7 @@ pytestmark = [
 
 
 @pytest.mark.usefixtures("dressed")
-def test_a_list_has_a_whole_frame_and_is_as_wide_as_its_words(qtbot: QtBot) -> None:
+def test_a_list_has_a_whole_round_frame_and_is_as_wide_as_its_words(qtbot: QtBot) -> None:
     choice = Choice([("Short", 1), ("An entry with many more words", 2)])
     qtbot.addWidget(choice)
     choice.setFixedWidth(90)
@@ -43,9 +43,11 @@ def test_a_list_has_a_whole_frame_and_is_as_wide_as_its_words(qtbot: QtBot) -> N
     view = choice.view()
     assert view.viewport().width() >= view.sizeHintForColumn(0) > 90
     image = view.window().grab().toImage()
-    for x in (0, image.width() - 1):
-        colours = {image.pixelColor(x, y).name().upper() for y in range(image.height())}
+    right, bottom = image.width() - 1, image.height() - 1
+    for x in (0, right):
+        colours = {image.pixelColor(x, y).name().upper() for y in range(10, bottom - 10)}
         assert colours == {look.theme.line_strong.upper()}
+        assert [image.pixelColor(x, y).alpha() for y in (0, bottom)] == [0, 0]
     choice.hidePopup()
 
 

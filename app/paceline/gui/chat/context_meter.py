@@ -9,7 +9,6 @@ from typing import Literal
 from PySide6.QtCore import QPoint, QSize, Qt, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
-    QFrame,
     QLabel,
     QProgressBar,
     QSizePolicy,
@@ -18,7 +17,15 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.gui.kit.labels import text_label
-from paceline.gui.kit.layouts import Refits, column_of, discard, grid_of, set_look, styled
+from paceline.gui.kit.layouts import (
+    Popup,
+    Refits,
+    column_of,
+    discard,
+    grid_of,
+    set_look,
+    styled,
+)
 from paceline.gui.kit.translation import local, translator
 from paceline.messages import ChatMessage, TokensCounted
 
@@ -271,19 +278,18 @@ class ContextMeter(Refits, QToolButton):
         self.popover.open_above(self)
 
 
-class ContextPopover(QFrame):
+class ContextPopover(Popup):
     """The parts of the context, one below the other; Esc or a click elsewhere closes it."""
 
     def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent, Qt.WindowType.Popup)
-        self.setProperty("kind", "card")
+        super().__init__(parent)
         self.setFixedWidth(_POPOVER_PX)
         self.title = text_label("", "title", wraps=True)
         self._rows = grid_of(down=4, stretches=(0,))
         self._labels: list[QLabel] = []
         self.warning = text_label("", "", wraps=True)
         column_of(
-            self.title, self._rows, self.warning, on=self, margins=(14, 12, 14, 12), spacing=8
+            self.title, self._rows, self.warning, on=self.card, margins=(14, 12, 14, 12), spacing=8
         )
 
     def show_use(self, use: ContextUse) -> None:

@@ -282,7 +282,8 @@ class PaletteSheet(QFrame):
         window = self._window
         n_rows = self.model.rowCount()
         width = min(px(WIDTH_PX), window.width() - 4 * STEP)
-        around = self.field.sizeHint().height() + 2 * STEP + HALF + 2 * self.list.frameWidth()
+        edge = self.height() - self.contentsRect().height()
+        around = self.field.sizeHint().height() + 2 * STEP + HALF + edge
         room = window.height() - _FROM_TOP - 2 * STEP - around
         n_shown = max(min(n_rows, _MAX_SHOWN, room // px(ROW_PX)), 1)  # no row is cut
         height = around + n_shown * px(ROW_PX)

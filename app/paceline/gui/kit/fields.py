@@ -40,7 +40,7 @@ from PySide6.QtWidgets import (
 
 from paceline.errors import UserError
 from paceline.gui.kit.labels import YieldingLabel
-from paceline.gui.kit.layouts import column_of, grid_of, row_of, styled
+from paceline.gui.kit.layouts import column_of, grid_of, rounded, row_of, styled
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local
 from paceline.gui.look.current import look
@@ -316,6 +316,8 @@ class Choice(_StillUnderWheel, QComboBox):
 
     def showPopup(self) -> None:
         """Show the list as wide as its widest entry, with its frame and a scroll bar."""
+        if not self.view().window().testAttribute(Qt.WidgetAttribute.WA_TranslucentBackground):
+            rounded(self.view().window())
         self.view().setMinimumWidth(self.view().sizeHintForColumn(0) + px(30))
         super().showPopup()
 

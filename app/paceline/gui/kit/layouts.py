@@ -104,6 +104,24 @@ def _made(box: _Box, parts: tuple[Part, ...], margins: Margins | None, spacing: 
     return box
 
 
+def rounded(popup: QWidget) -> None:
+    """Paint nothing outside of what is in a popup; call it before it is shown."""
+    flags = Qt.WindowType.FramelessWindowHint | Qt.WindowType.NoDropShadowWindowHint
+    popup.setWindowFlags(popup.windowFlags() | flags)
+    popup.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
+
+
+class Popup(QWidget):
+    """A `card` with round corners that closes when anything else is clicked, and by Esc."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        rounded(self)
+        self.card = QFrame()  # Qt paints no ground of the style sheet on a translucent window
+        self.card.setProperty("kind", "card")
+        column_of(self.card, on=self, margins=0)
+
+
 def fill(box: QBoxLayout, *parts: Part) -> None:
     """Put parts into a box, after what is in it; see `row_of`."""
     for part in parts:

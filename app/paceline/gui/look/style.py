@@ -348,7 +348,7 @@ QComboBox::down-arrow {
 }
 QComboBox { combobox-popup: 0; }
 QComboBox QAbstractItemView, QComboBox QAbstractItemView:focus {
-    background: $surface; color: $text; border: 1px solid $line_strong; border-radius: 0;
+    background: $surface; color: $text; border: 1px solid $line_strong; border-radius: 8px;
     padding: 4px; outline: 0;
 }
 QComboBox QAbstractItemView::item { border-radius: 6px; padding: 3px 8px; min-height: 20px; }

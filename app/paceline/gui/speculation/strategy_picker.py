@@ -30,7 +30,7 @@ from PySide6.QtWidgets import (
 
 from paceline.gui.kit.dialogs import DialogOwner, deciding_box, scrolling, within_screen
 from paceline.gui.kit.labels import say, text_label, with_soft_breaks
-from paceline.gui.kit.layouts import IconLabel, column_of, fill, row_of, styled
+from paceline.gui.kit.layouts import IconLabel, Popup, column_of, fill, row_of, styled
 from paceline.gui.kit.row_painting import show_rows
 from paceline.gui.kit.rows import Index
 from paceline.gui.look.current import look
@@ -146,7 +146,7 @@ _LIST_KEYS = (
 )  # fmt: skip
 
 
-class StrategyMenu(QFrame):
+class StrategyMenu(Popup):
     """Opens below a widget; Enter or a click chooses, Esc leaves all as it was."""
 
     chosen = Signal(str)
@@ -155,8 +155,7 @@ class StrategyMenu(QFrame):
     """The user wants to put a chain together"""
 
     def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent, Qt.WindowType.Popup)
-        self.setProperty("kind", "card")
+        super().__init__(parent)
         self.setObjectName("strategy_menu")
         self.search = styled(QLineEdit(), kind="search")
         self.search.setPlaceholderText(self.tr("Find a strategy"))
@@ -171,7 +170,7 @@ class StrategyMenu(QFrame):
         self.list.itemActivated.connect(self._on_item)
         self.own = styled(QPushButton(self.tr("Put one together…")), kind="quiet")
         self.own.clicked.connect(self._on_own)
-        column_of(self.search, self.list, self.own, on=self, margins=4, spacing=4)
+        column_of(self.search, self.list, self.own, on=self.card, margins=4, spacing=4)
 
     def show_offers(self, offers: Sequence[Offer], chosen: str, *, is_all: bool) -> None:
         """List these; with a search and the way to own chains where they are all that there are."""
