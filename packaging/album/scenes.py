@@ -17,8 +17,6 @@ from paceline.engine.draft.strategy import read_strategy
 from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.reply_body import ReasoningBlock
 from paceline.gui.chat.messages.user_bubble import UserBubble
-from paceline.gui.models.picker.memory_card import MemoryCard
-from paceline.gui.models.picker.pair_pane import VerdictCard
 from paceline.params import ReplySettings, SamplingParams
 
 Scene = Callable[[Studio], None]
@@ -160,10 +158,18 @@ def dialogs(studio: Studio) -> None:
         getattr(actions, name).trigger()
         studio.shoot_dialog(name.replace("_", "-"))
     actions.choose_models.trigger()
-    for kind in (VerdictCard, MemoryCard):  # headers are read, then memory is measured
-        pill = next(iter(studio.window.findChildren(kind))).pill
-        studio.until(lambda pill=pill: pill.property("tone") != "muted")
-    studio.shoot_dialog("choose-models")
+    picker = studio.program.catalogue.picker if studio.program.catalogue else None
+    assert picker is not None
+    studio.until(lambda: picker.dialog is not None and picker.dialog.main.isEnabled())
+    assert picker.dialog is not None
+    studio.shoot("choose-models", picker.dialog)
+    picker.dialog.show_recommended()
+    rows = picker.dialog.recommended.rows
+    rows.setFocus()
+    QTest.keyClick(rows, Qt.Key.Key_Down)
+    studio.wait(300)
+    studio.shoot("choose-recommended", picker.dialog)
+    picker.dialog.close()
 
 
 def parts(studio: Studio) -> None:

@@ -1158,23 +1158,38 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/candidates.py"/>
-        <source>Next: draft model</source>
-        <translation>Weiter: Entwurfsmodell</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/candidates.py"/>
         <source>Parts of this model are missing on the Hub.</source>
         <translation>Auf dem Hub fehlen Teile dieses Modells.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/candidates.py"/>
-        <source>Pick a draft model, or none.</source>
-        <translation>Wählen Sie ein Entwurfsmodell oder keines.</translation>
+        <source>Pick a model first.</source>
+        <translation>Wählen Sie zuerst ein Modell.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/candidates.py"/>
-        <source>Pick a target first.</source>
-        <translation>Wählen Sie zuerst ein Zielmodell.</translation>
+        <source>Show its files</source>
+        <translation>Dateien zeigen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/candidates.py"/>
+        <source>Still being looked into.</source>
+        <translation>Wird noch angesehen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/candidates.py"/>
+        <source>This row names no model to load.</source>
+        <translation>Diese Zeile nennt kein Modell zum Laden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/candidates.py"/>
+        <source>about {} tokens/s</source>
+        <translation>etwa {} Token/s</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/candidates.py"/>
+        <source>about {} tokens/s, {} with drafts</source>
+        <translation>etwa {} Token/s, {} mit Entwürfen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/candidates.py"/>
@@ -3961,23 +3976,13 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
-        <source>Drafts for this target</source>
-        <translation>Entwürfe für dieses Zielmodell</translation>
+        <source>Drafts for this model</source>
+        <translation>Entwurfsmodelle für dieses Modell</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Fits my machine</source>
         <translation>Passt auf meinen Rechner</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
-        <source>Go online</source>
-        <translation>Online gehen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
-        <source>Hugging Face cannot be reached</source>
-        <translation>Hugging Face ist nicht zu erreichen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
@@ -4021,8 +4026,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
-        <source>Offline mode is on</source>
-        <translation>Der Offline-Modus ist an</translation>
+        <source>Nothing is found while offline</source>
+        <translation>Offline wird nichts gefunden</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
@@ -4721,23 +4726,23 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
+        <source>Its cache</source>
+        <translation>Sein Cache</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
         <source>Kept free</source>
         <translation>Frei gehalten</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
         <source>More than its sliding windows</source>
         <translation>Mehr als seine gleitenden Fenster</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
-        <source>Target</source>
-        <translation>Ziel</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
-        <source>Target's cache</source>
-        <translation>Cache des Ziels</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
@@ -4757,6 +4762,11 @@
 </context>
 <context>
     <name>MemoryCard</name>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
+        <source>Details</source>
+        <translation>Einzelheiten</translation>
+    </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
         <source>Estimated from the headers.</source>
@@ -5219,6 +5229,16 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/offers.py"/>
+        <source>Drafter: {}</source>
+        <translation>Entwirft: {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/offers.py"/>
+        <source>For {}</source>
+        <translation>Für {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/offers.py"/>
         <source>MTP head inside</source>
         <translation>MTP-Kopf in der Datei</translation>
     </message>
@@ -5234,8 +5254,38 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/offers.py"/>
+        <source>Reported: {}</source>
+        <translation>Berichtet: {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/offers.py"/>
+        <source>Source: {}</source>
+        <translation>Quelle: {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/offers.py"/>
         <source>The target's own last layers draft; that needs no second model.</source>
         <translation>Die letzten Schichten des Zielmodells selbst entwerfen; das braucht kein zweites Modell.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/offers.py"/>
+        <source>Vocabularies: {}</source>
+        <translation>Vokabulare: {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/offers.py"/>
+        <source>about {}</source>
+        <translation>etwa {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/offers.py"/>
+        <source>compared, they agree</source>
+        <translation>verglichen, sie stimmen überein</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/offers.py"/>
+        <source>compared, they differ</source>
+        <translation>verglichen, sie weichen ab</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/offers.py"/>
@@ -5342,54 +5392,6 @@
     </message>
 </context>
 <context>
-    <name>PairDetails</name>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>Drafter: {}</source>
-        <translation>Entwirft: {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>For {}</source>
-        <translation>Für {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>Open</source>
-        <translation>Öffnen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>Open the source in the browser</source>
-        <translation>Quelle im Browser öffnen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>Reported: {}</source>
-        <translation>Berichtet: {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>Source: {}</source>
-        <translation>Quelle: {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>Vocabularies: {}</source>
-        <translation>Vokabulare: {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>compared, they agree</source>
-        <translation>verglichen, sie stimmen überein</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>compared, they differ</source>
-        <translation>verglichen, sie weichen ab</translation>
-    </message>
-</context>
-<context>
     <name>PairPane</name>
     <message>
         <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
@@ -5410,6 +5412,11 @@
         <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>none</source>
         <translation>keines</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
+        <source>not chosen yet</source>
+        <translation>noch nicht gewählt</translation>
     </message>
 </context>
 <context>
@@ -5566,8 +5573,18 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/dialog.py"/>
+        <source>Go online</source>
+        <translation>Online gehen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/dialog.py"/>
         <source>Hugging Face</source>
         <translation>Hugging Face</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/dialog.py"/>
+        <source>Hugging Face cannot be reached.</source>
+        <translation>Hugging Face ist nicht erreichbar.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/dialog.py"/>
@@ -5576,8 +5593,18 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/dialog.py"/>
+        <source>Offline mode is on.</source>
+        <translation>Der Offline-Modus ist an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/dialog.py"/>
         <source>Recommended</source>
         <translation>Empfohlen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/dialog.py"/>
+        <source>Try again</source>
+        <translation>Noch einmal</translation>
     </message>
 </context>
 <context>
@@ -6141,8 +6168,18 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>No draft model is recommended for this target</source>
-        <translation>Für dieses Zielmodell ist kein Entwurfsmodell empfohlen</translation>
+        <source>No draft model is recommended for this model</source>
+        <translation>Für dieses Modell wird kein Entwurfsmodell empfohlen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
+        <source>Open the source</source>
+        <translation>Quelle öffnen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
+        <source>Open the source in the browser</source>
+        <translation>Quelle im Browser öffnen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
@@ -8123,6 +8160,11 @@
         <translation>Löschen Sie die Datei {path}.</translation>
     </message>
     <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>Different tokenizers, still usable: expect a gain where the text is predictable.</source>
+        <translation>Andere Tokenizer, trotzdem brauchbar: ein Gewinn ist zu erwarten, wo der Text vorhersehbar ist.</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/inspect/child.py"/>
         <location filename="../../app/catalog/inspect/inspector.py"/>
         <location filename="../../app/catalog/models.py"/>
@@ -8242,28 +8284,23 @@
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>Expect a gain only where the text is predictable; try it.</source>
-        <translation>Erwarten Sie nur dort einen Gewinn, wo der Text vorhersagbar ist; probieren Sie es.</translation>
+        <source>Expect less than with a dense model, and most on code and other predictable text.</source>
+        <translation>Zu erwarten ist weniger als mit einem dichten Modell, am meisten bei Code und anderem vorhersehbaren Text.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>Expect less than with a dense target, and most on code and other predictable text.</source>
-        <translation>Erwarten Sie weniger als mit einem dichten Zielmodell, und das meiste bei Code und anderem vorhersagbaren Text.</translation>
+        <source>Expect little on a GPU, where so small a model is fast by itself; on a CPU it may pay.</source>
+        <translation>Auf einer GPU ist wenig zu erwarten, wo ein so kleines Modell von selbst schnell ist; auf einer CPU kann es sich lohnen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>Expect little on a GPU, where so small a target is fast by itself; on a CPU it may pay.</source>
-        <translation>Erwarten Sie wenig auf einer GPU, wo ein so kleines Zielmodell von selbst schnell ist; auf einer CPU kann es sich lohnen.</translation>
+        <source>Expect little: the draft model is too large beside the main model.</source>
+        <translation>Wenig zu erwarten: Das Entwurfsmodell ist neben dem Hauptmodell zu groß.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>Expect little: the draft model is too large beside the target.</source>
-        <translation>Erwarten Sie wenig: Das Entwurfsmodell ist zu groß neben dem Zielmodell.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>Expect little: with small targets and mixtures of experts heads seldom pay.</source>
-        <translation>Erwarten Sie wenig: Bei kleinen Zielmodellen und Mischungen von Experten lohnen sich Köpfe selten.</translation>
+        <source>Expect little: with small models and mixtures of experts heads seldom pay.</source>
+        <translation>Wenig zu erwarten: Bei kleinen Modellen und Expertenmischungen lohnen sich Köpfe selten.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
@@ -13135,13 +13172,18 @@ Vorgabe: {}</translation>
     <name>StepBar</name>
     <message>
         <location filename="../../app/paceline/gui/models/picker/dialog.py"/>
-        <source>A small model that writes ahead: replies come faster, and read the same.</source>
-        <translation>Ein kleines Modell, das vorausschreibt: Antworten kommen schneller und lauten gleich.</translation>
+        <source>A small model that guesses ahead: the text is the same, only faster.</source>
+        <translation>Ein kleines Modell, das vorausrät: Der Text ist derselbe, nur schneller.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/dialog.py"/>
-        <source>Draft model</source>
-        <translation>Entwurfsmodell</translation>
+        <source>Add a draft model (optional)</source>
+        <translation>Entwurfsmodell hinzufügen (optional)</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/dialog.py"/>
+        <source>Draft model (optional)</source>
+        <translation>Entwurfsmodell (optional)</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/dialog.py"/>
@@ -13150,23 +13192,18 @@ Vorgabe: {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/dialog.py"/>
-        <source>No draft model: lookups only</source>
-        <translation>Kein Entwurfsmodell: nur Lookups</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/dialog.py"/>
-        <source>Target</source>
-        <translation>Ziel</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/dialog.py"/>
-        <source>The model that you talk to. It alone decides every word of a reply.</source>
-        <translation>Das Modell, mit dem Sie sprechen. Es allein entscheidet jedes Wort einer Antwort.</translation>
+        <source>Model</source>
+        <translation>Modell</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/dialog.py"/>
         <source>choose</source>
         <translation>wählen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/dialog.py"/>
+        <source>none</source>
+        <translation>keines</translation>
     </message>
 </context>
 <context>
@@ -13607,112 +13644,127 @@ Vorgabe: {}</translation>
 <context>
     <name>VerdictCard</name>
     <message>
-        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
+        <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
+        <source>About {} tokens/s here (estimate).</source>
+        <translation>Etwa {} Token/s hier (geschätzt).</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
+        <source>About {} tokens/s here, {} with drafts (estimate).</source>
+        <translation>Etwa {} Token/s hier, {} mit Entwürfen (geschätzt).</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
+        <source>Can be tried</source>
+        <translation>Einen Versuch wert</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
         <source>Cannot tell</source>
         <translation>Lässt sich nicht sagen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
-        <source>Choose a target in the list.</source>
-        <translation>Wählen Sie in der Liste ein Zielmodell.</translation>
+        <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
+        <source>Choose one in the list.</source>
+        <translation>Wählen Sie eines aus der Liste.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
+        <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
+        <source>Does not go together</source>
+        <translation>Passt nicht zusammen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
         <source>Good</source>
         <translation>Gut</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
+        <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
+        <source>Guesses are copied from the text itself; no second model is needed.</source>
+        <translation>Vorschläge werden aus dem Text selbst kopiert; ein zweites Modell ist nicht nötig.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
+        <source>Little gain</source>
+        <translation>Wenig Gewinn</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
         <source>Look again</source>
         <translation>Noch einmal ansehen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
+        <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
         <source>Looking…</source>
         <translation>Wird angesehen …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
-        <source>Lookups draft from the text itself; that needs no second model.</source>
-        <translation>Lookups entwerfen aus dem Text selbst; dafür braucht es kein zweites Modell.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
-        <source>MTP head inside</source>
-        <translation>MTP-Kopf in der Datei</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
-        <source>Next, choose a draft model, or do without one.</source>
-        <translation>Wählen Sie nun ein Entwurfsmodell, oder verzichten Sie darauf.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
+        <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
         <source>No draft model</source>
         <translation>Kein Entwurfsmodell</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
-        <source>No draft model yet</source>
-        <translation>Noch kein Entwurfsmodell</translation>
+        <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
+        <source>No model yet</source>
+        <translation>Noch kein Modell</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
-        <source>Nothing chosen yet</source>
-        <translation>Noch nichts gewählt</translation>
+        <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
+        <source>Not known</source>
+        <translation>Nicht bekannt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
+        <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
+        <source>On this machine drafts save little time.</source>
+        <translation>Auf diesem Rechner sparen Entwürfe wenig Zeit.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
         <source>Problem</source>
         <translation>Problem</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
+        <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
         <source>Reading the header.</source>
         <translation>Der Kopf der Datei wird gelesen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
+        <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
         <source>Reading the headers of both models.</source>
         <translation>Die Köpfe beider Dateien werden gelesen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
+        <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
+        <source>Slower</source>
+        <translation>Langsamer</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
         <source>Swap the two models</source>
         <translation>Die beiden Modelle tauschen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
+        <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
         <source>Take no draft model</source>
         <translation>Kein Entwurfsmodell nehmen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
+        <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
         <source>Take {} instead</source>
         <translation>Stattdessen {} nehmen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
-        <source>These two go together</source>
-        <translation>Diese beiden gehören zusammen</translation>
+        <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
+        <source>What is on Hugging Face can be looked into when you are online.</source>
+        <translation>Was auf Hugging Face liegt, kann angesehen werden, wenn Sie online sind.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
-        <source>They do not fit</source>
-        <translation>Sie passen nicht</translation>
+        <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
+        <source>Why</source>
+        <translation>Warum</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
-        <source>They work by translation</source>
-        <translation>Sie arbeiten mit Übersetzung</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
-        <source>What to expect</source>
-        <translation>Was zu erwarten ist</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
+        <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
         <source>Worth knowing</source>
         <translation>Gut zu wissen</translation>
     </message>
@@ -14224,13 +14276,8 @@ def add_all(numbers):
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
-        <source>Target</source>
-        <translation>Ziel</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
-        <source>not chosen yet</source>
-        <translation>noch nicht gewählt</translation>
+        <source>Model</source>
+        <translation>Modell</translation>
     </message>
 </context>
 <context>

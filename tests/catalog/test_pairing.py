@@ -129,7 +129,7 @@ def test_remarks_about_the_target() -> None:
     assert codes(judge(changed(TARGET, has_template=False), DRAFT), "note") == ["no-template"]
     moe = changed(TARGET, n_experts=8, expert_bytes=(120_000_000,) * 32)
     assert codes(judge(moe, DRAFT), "note") == ["target-has-experts"]
-    assert "less than with a dense target" in judge(moe, DRAFT).gain
+    assert "less than with a dense model" in judge(moe, DRAFT).gain
 
 
 def test_the_same_model_twice_whatever_its_name() -> None:

@@ -54,6 +54,7 @@ GOOD = Verdict(
         Reason("small-draft", "The draft model reads 12 times fewer bytes per token.", "good"),
     ),
     gain="Often 1.5 to 2 times as fast.",
+    outlook="good",
 )
 
 

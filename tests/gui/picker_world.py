@@ -26,7 +26,7 @@ from paceline.gui.models.picker.controller import PickerController
 from paceline.gui.state.current_devices import CurrentDevices
 from paceline.gui.state.pair import PairModel
 from paceline.gui.state.settings_store import SettingsStore
-from paceline.messages import DeviceInfo, EngineDescribed
+from paceline.messages import DeviceInfo, EngineDescribed, Reading
 from paceline.paths import Paths
 from paceline.settings import Settings
 
@@ -275,6 +275,7 @@ class World:
         )
         cpu = DeviceInfo("CPU", "AMD Ryzen 7", "cpu", 32 * GIB, memory)
         self.devices.show_engine(EngineDescribed("0.3.36", "", False, (cpu,)))
+        self.devices.show_reading(Reading(8, low=2e10, typical=2.5e10, high=3e10))
 
     def close(self) -> None:
         """End all of it and its window."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
@@ -20,7 +20,7 @@ from paceline.catalog.hub.values import SearchQuery
 from paceline.catalog.local.library import Library
 from paceline.gui.kit.notices import Notifications
 from paceline.gui.look.current import look
-from paceline.gui.models.candidates import Picks
+from paceline.gui.models.candidates import Machine, Picks
 from paceline.gui.models.lists import hub_search
 from paceline.gui.models.lists.hub_page import HubPage
 from paceline.gui.models.lists.hub_search import HubSearch
@@ -68,7 +68,7 @@ def press(page: Page, row: int, key: Qt.Key) -> None:
 
 
 def show(page: Page, picks: Picks, n_free: int = 16 * GB) -> None:
-    page.show_picks(picks, n_free, has_gpu=True)
+    page.show_picks(picks, Machine(n_free, has_gpu=True))
 
 
 @pytest.fixture
@@ -147,11 +147,32 @@ def test_the_second_step_offers_what_needs_no_draft_model(installed: InstalledPa
     assert (installed.inside.isChecked(), installed.without.isChecked()) == (False, True)
 
 
+def test_enter_takes_the_first_model_with_the_words(installed: InstalledPage) -> None:
+    chosen: list[str] = []
+    installed.chosen.connect(lambda offer: chosen.append(offer.title))
+    QTest.keyClick(installed.search, Qt.Key.Key_Return)
+    assert not chosen, "nothing was typed"
+    QTest.keyClicks(installed.search, "ou")
+    assert titles(installed) == ["ours"]
+    QTest.keyClick(installed.search, Qt.Key.Key_Return)
+    assert chosen == ["ours"]
+
+
+def test_words_of_the_first_step_do_not_stay_in_the_second(installed: InstalledPage) -> None:
+    QTest.keyClicks(installed.search, "big")
+    show(installed, Picks(2, TARGET))
+    assert installed.search.text() == ""
+    assert len(titles(installed)) == len(ENTRIES)
+    QTest.keyClicks(installed.search, "small")
+    show(installed, Picks(2, TARGET, DRAFT))
+    assert titles(installed) == ["small"], "to pick is no other step"
+
+
 def test_another_step_goes_to_what_is_picked_and_a_change_leaves_it(
     installed: InstalledPage, library: LibraryController
 ) -> None:
     small = library.offers[Path("/models/small.gguf")].model
-    show(installed, Picks(2, TARGET, small, is_decided=True))
+    show(installed, Picks(2, TARGET, small))
     assert installed.rows.current is not None
     assert installed.rows.current.title == "small"
     library.update([entry("another", card(n_params=GB)), entry("small", card(n_params=2 * GB))])
@@ -204,7 +225,7 @@ def test_what_can_be_done_with_a_file(
 
 
 def test_rows_are_painted_in_both_themes(installed: InstalledPage) -> None:
-    show(installed, Picks(2, TARGET, DRAFT, is_decided=True))
+    show(installed, Picks(2, TARGET, DRAFT))
     light = installed.grab().toImage()
     look.set_mode("dark")
     assert installed.grab().toImage() != light
@@ -219,17 +240,47 @@ def recommended(host: QWidget, *pairs: CuratedPair) -> RecommendedPage:
     return page
 
 
-def test_a_pair_is_described_and_what_is_not_known_has_no_line(host: QWidget) -> None:
-    page = recommended(host, PAIR, replace(PAIR, title="Wolf 8B", gain=None, evidence=None))
-    details = page.details
-    lines = (details.gain, details.checked, details.source_button)
-    assert details.title.text() == "Wolf 7B"
-    assert details.source.text() == "Source: https://example.org/wolf · 2026-01-02"
-    assert [line.isVisible() for line in lines] == [True, False, True]
-    press(page, 1, Qt.Key.Key_Down)
-    assert details.title.text() == "Wolf 8B"
-    assert not any(line.isVisible() for line in lines)
-    assert not details.source.text()
+def click(qtbot: QtBot, page: Page, row: int) -> None:
+    where = page.rows.visualRect(page.rows.offers.index(row, 0)).topLeft() + QPoint(30, 20)
+    qtbot.mouseClick(page.rows.viewport(), Qt.MouseButton.LeftButton, pos=where)
+
+
+def heights(page: Page) -> list[int]:
+    """The heights of the rows as they are laid out."""
+    rows = page.rows
+    count = len(rows.offers.rows)
+    return [rows.visualRect(rows.offers.index(at, 0)).height() for at in range(count)]
+
+
+def test_the_row_that_is_gone_to_opens_in_its_place_and_is_picked(
+    qtbot: QtBot, host: QWidget
+) -> None:
+    page = recommended(host, *(replace(PAIR, title=f"Wolf {n}B") for n in range(4)))
+    said = Said(page)
+    page.rows.setFocus()
+    assert page.rows.current is None, "to have the keyboard opens nothing"
+    (closed,) = set(heights(page))
+    click(qtbot, page, 2)
+    assert [height > closed for height in heights(page)] == [False, False, True, False]
+    QTest.keyClick(page.rows, Qt.Key.Key_Down)
+    assert [height > closed for height in heights(page)] == [False, False, False, True]
+    click(qtbot, page, 0)
+    assert said.picked == ["Wolf 2B", "Wolf 3B", "Wolf 0B"], "Load means the open row"
+    assert page.stack.currentWidget() is page.rows
+
+
+def test_the_source_of_the_open_row_can_be_opened(
+    host: QWidget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: seen.append(url.toString()))
+    page = recommended(host, PAIR, replace(PAIR, title="Wolf 8B", evidence=None))
+    assert not page.source_button.isEnabled()
+    page.rows.show_row(0)
+    page.source_button.click()
+    assert seen == ["https://example.org/wolf"]
+    page.rows.show_row(1)
+    assert not page.source_button.isEnabled()
 
 
 def test_another_target_has_other_draft_models_or_none(host: QWidget) -> None:
@@ -241,27 +292,35 @@ def test_another_target_has_other_draft_models_or_none(host: QWidget) -> None:
     press(page, 0, Qt.Key.Key_Return)
     assert said.confirmed == ["Wolf-0.5B-Q8_0"]
     show(page, Picks(2, replace(wolf, title="Bear-7B")))
-    assert page.details.title.text() == "Bear 7B"  # the same draft model in the same row
+    assert titles(page) == ["Wolf-0.5B-Q8_0"]
     show(page, Picks(2, replace(wolf, title="Fox-7B")))
     assert page.stack.currentWidget() is page.state
-    assert page.details.isHidden()
 
 
-def test_free_memory_that_changes_leaves_the_row_that_is_read(host: QWidget) -> None:
-    page = recommended(host, PAIR, replace(PAIR, title="Wolf 8B"))
+def test_what_is_picked_elsewhere_closes_the_open_row_and_free_memory_does_not(
+    host: QWidget,
+) -> None:
+    page = recommended(host, PAIR, replace(PAIR, title="Wolf 8B", target_file="Wolf-8B.gguf"))
     page.rows.show_row(1)
-    show(page, Picks(), 3 * GB)
-    assert page.details.title.text() == "Wolf 8B"
+    assert page.rows.current is not None
+    picks = page.rows.current.picked(Picks())
+    assert picks is not None
+    show(page, picks)
+    show(page, picks, 3 * GB)
+    assert page.rows.current is not None
+    assert page.rows.current.title == "Wolf 8B"
+    show(page, picks.with_target(TARGET), 3 * GB)
+    assert page.rows.current is None
 
 
-def test_a_pair_is_gone_to_and_picked_where_its_files_are_named(host: QWidget) -> None:
+def test_a_pair_is_gone_to_and_picked(host: QWidget) -> None:
     nameless = replace(PAIR, title="Wolf 8B", target_file=None)
     page = recommended(host, PAIR, nameless)
     said = Said(page)
-    page.show_pair(nameless)
-    assert (page.rows.currentIndex().row(), said.picked) == (1, [])
-    page.show_pair(PAIR)
-    assert (page.rows.currentIndex().row(), said.picked) == (0, ["Wolf 7B"])
+    for at, pair in ((1, nameless), (0, PAIR)):
+        page.show_pair(pair)
+        assert page.rows.currentIndex().row() == at
+    assert said.picked == ["Wolf 8B", "Wolf 7B"]
 
 
 def test_a_low_window_shows_two_recommended_rows(host: QWidget) -> None:
@@ -390,19 +449,24 @@ def test_the_states_of_a_search(on_hub: OnHub) -> None:
 
     assert search() == "Nothing found"
     hub.error = HubError("no-network", "No network.", "Check it.")
-    assert search() == "Hugging Face cannot be reached"
-    assert state.text.text() == "No network. Check it."
+    assert search() == "Nothing is found while offline", "the dialog says why, for all pages"
+    assert on_hub.search.out_of_reach == "no-network"
+    hub.error = HubError("http", "It is broken.", "Come back.")
+    assert search() == "Hugging Face did not answer as it should"
+    assert state.text.text() == "It is broken. Come back."
+    assert not on_hub.search.out_of_reach
     hub.offline = True
     state.button.click()
     on_hub.jobs.carry_out_all()
-    assert state.title.text() == "Offline mode is on"
+    assert on_hub.search.out_of_reach == "offline"
     hub.offline, hub.error, hub.found = False, None, {"": [MODEL]}
-    state.button.click()
+    on_hub.search.go_online()
     on_hub.jobs.carry_out_all()
     assert online == [True]
     assert on_hub.front is page.rows
     press(page, 0, Qt.Key.Key_Return)
-    assert on_hub.said.confirmed == ["o/Wolf-GGUF"]
+    assert on_hub.search.repo == "o/Wolf-GGUF"
+    assert on_hub.said.picked == on_hub.said.confirmed == []
 
 
 def test_a_repository_takes_the_place_of_the_results(on_hub: OnHub) -> None:

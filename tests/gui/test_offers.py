@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from catalog.made_models import SMALL as SMALL_CARD
 from gui.library_help import DRAFT, PAIR, TARGET, card, entry
 from paceline.catalog.hub.values import HubChoice, HubFile, HubModel, HubRepository
-from paceline.gui.models.candidates import Candidate, Picks
+from paceline.gui.models.candidates import Candidate, Machine, Picks
 from paceline.gui.models.lists.offers import (
     Offer,
     files_of,
@@ -20,7 +22,9 @@ from paceline.gui.models.lists.offers import (
     offer_of_repository,
     recommended_drafts,
     recommended_pairs,
+    timed,
 )
+from paceline.messages import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -121,15 +125,38 @@ def test_models_that_may_draft_come_first_in_the_second_step() -> None:
 
 def test_a_recommended_row_stands_for_a_pair_then_for_a_draft_model() -> None:
     nameless = replace(PAIR, title="Wolf 8B", target_file=None)
-    first, second = recommended_pairs((PAIR, nameless), 16 * GB, has_gpu=True)
+    first, second = recommended_pairs((PAIR, nameless), Machine(16 * GB, has_gpu=True))
     assert (first.title, first.facts) == ("Wolf 7B", "drafted by Wolf-0.5B-Q8_0")
-    assert first.spoken == "Wolf 7B, drafted by Wolf-0.5B-Q8_0.gguf, fits the memory"
+    assert first.size == "about 5.2 GB"
+    assert first.spoken == ", ".join(
+        (
+            "Wolf 7B",
+            "drafted by Wolf-0.5B-Q8_0.gguf",
+            "about 5.2 GB",
+            "fits the memory",
+            *first.details,
+        )
+    )
+    assert first.details == (
+        "Reported: 1.5 times as fast on a laptop; on code, at temperature 0",
+        "For any machine, from 6.0 GB of memory",
+        "Drafter: o/Wolf-0.5B-GGUF · Wolf-0.5B-Q8_0.gguf",
+        "Source: https://example.org/wolf · 2026-01-02",
+    )
+    unknown = replace(nameless, gain=None, evidence=None, vocabulary_checked=True)
+    (brief,) = recommended_pairs((unknown,), Machine())
+    assert [line.partition(":")[0] for line in brief.details] == [
+        "For any machine, from 6.0 GB of memory", "Drafter", "Vocabularies",
+    ]  # fmt: skip
     picks = first.picked(Picks())
     assert picks is not None
     assert (picks.target, picks.draft) == (first.model, first.draft)
-    assert picks.is_decided
     assert first.is_picked(picks)
-    assert (second.picked(Picks()), second.repo) == (None, "o/Wolf-7B-GGUF")
+    opened = second.picked(picks)
+    assert opened is not None
+    assert (opened.target, opened.draft, opened.leads_to) == (None, None, "o/Wolf-7B-GGUF")
+    assert second.is_picked(opened)
+    assert not first.is_picked(opened)
     assert first.picked(Picks(2)) == replace(picks, step=2)
     assert first.picked(SECOND) is None
     (draft,) = recommended_drafts((PAIR, nameless), SECOND.target or TARGET)
@@ -146,7 +173,7 @@ def test_pairs_are_told_by_what_this_machine_has() -> None:
     large = replace(PAIR, title="Wolf 70B", least_memory=45 * GB)
     unknown = replace(PAIR, title="Wolf", least_memory=None)
     pairs = (large, for_gpu, PAIR, unknown)
-    shown = recommended_pairs(pairs, 16 * GB, has_gpu=False)
+    shown = recommended_pairs(pairs, Machine(16 * GB, has_gpu=False))
     assert [(row.title, badges(row), row.is_dimmed) for row in shown] == [
         ("Wolf 7B", ["fits the memory"], False),
         ("Wolf", [], False),
@@ -154,8 +181,8 @@ def test_pairs_are_told_by_what_this_machine_has() -> None:
         ("Wolf 70B", ["needs more memory"], True),
     ]
     assert [row.badges[0].tone for row in shown if row.badges] == ["accent", "lookup", "lookup"]
-    assert titles(recommended_pairs(pairs, 16 * GB, has_gpu=True))[0] == "Wolf 8B"
-    assert not any(map(badges, recommended_pairs(pairs, 0, has_gpu=True)))
+    assert titles(recommended_pairs(pairs, Machine(16 * GB, has_gpu=True)))[0] == "Wolf 8B"
+    assert not any(map(badges, recommended_pairs(pairs, Machine(0, has_gpu=True))))
 
 
 def test_what_is_no_pair_to_load_is_shown_as_what_it_is() -> None:
@@ -164,12 +191,12 @@ def test_what_is_no_pair_to_load_is_shown_as_what_it_is() -> None:
         PAIR, title="Small ones", kind="lookup", target_repo="", target_file=None, target_words=(),
         target_architecture=None, target_params=(1, 8 * GB), draft_repo="", draft_file=None,
     )  # fmt: skip
-    shown = recommended_pairs((network, lookups, PAIR), 16 * GB, has_gpu=True)
+    shown = recommended_pairs((network, lookups, PAIR), Machine(16 * GB, has_gpu=True))
     assert titles(shown) == ["Wolf 7B", "Wolf 7B, network", "Small ones"]
     assert "this version cannot use it yet" in shown[1].facts
-    assert [(row.picked(Picks()), row.repo) for row in shown[1:]] == [
-        (None, network.target_repo), (None, ""),
-    ]  # fmt: skip
+    opened = [row.picked(Picks()) for row in shown[1:]]
+    assert [each and each.leads_to for each in opened] == [network.target_repo, ""]
+    assert [row.is_picked(opened[1] or Picks()) for row in shown] == [False, False, True]
     assert not any(row.has_mark for row in shown[1:])
     without, draft = recommended_drafts((network, lookups, PAIR), SECOND.target or TARGET)
     assert [without.title, draft.title] == ["No draft model", "Wolf-0.5B-Q8_0"]
@@ -182,7 +209,9 @@ def test_what_is_no_pair_to_load_is_shown_as_what_it_is() -> None:
 def test_a_recommended_head_is_a_pair_to_load() -> None:
     inside = replace(PAIR, title="Inside", kind="mtp", draft_repo="", draft_file=None)
     beside = replace(PAIR, title="Beside", kind="mtp", draft_file="mtp-wolf.gguf")
-    picked = [row.picked(Picks()) for row in recommended_pairs((inside, beside), 0, has_gpu=True)]
+    picked = [
+        row.picked(Picks()) for row in recommended_pairs((inside, beside), Machine(0, has_gpu=True))
+    ]
     assert [(each.drafts_itself, each.draft and each.draft.is_head) for each in picked if each] == [
         (True, None), (False, True),
     ]  # fmt: skip
@@ -202,10 +231,11 @@ def test_a_recommended_head_is_a_pair_to_load() -> None:
 
 def test_a_result_says_what_painting_and_a_screen_reader_need() -> None:
     gated = offer_of_repository(replace(MODEL, gate="manual", downloads=1200))
-    assert (gated.title, gated.facts) == ("o/Wolf-GGUF", "7B · llama · 8k context · mit")
-    assert (gated.size, badges(gated)) == ("1.2k downloads", ["gated"])
+    assert gated.title == "o/Wolf-GGUF"
+    assert gated.facts == "7B · llama · 8k context · mit · 1.2k downloads"
+    assert (gated.size, badges(gated)) == ("about 4.3 GB", ["gated"])
     assert gated.spoken == "o/Wolf-GGUF, 7B parameters, 1200 downloads, mit, must be asked for"
-    assert (gated.picked(Picks()), gated.repo, gated.has_mark) == (None, "o/Wolf-GGUF", False)
+    assert (gated.repo, gated.has_mark) == ("o/Wolf-GGUF", False)
 
 
 def test_the_files_of_a_repository() -> None:
@@ -259,7 +289,7 @@ def test_a_row_is_marked_by_what_is_picked_in_its_step() -> None:
     rows = {
         each.reference: Offer(each.reference, each.title, model=each) for each in (TARGET, DRAFT)
     }
-    picks = Picks(1, TARGET, DRAFT, is_decided=True)
+    picks = Picks(1, TARGET, DRAFT)
 
     def marked(picks: Picks) -> list[Candidate | None]:
         return [row.model for row in rows.values() if row.is_picked(picks)]
@@ -267,3 +297,23 @@ def test_a_row_is_marked_by_what_is_picked_in_its_step() -> None:
     assert marked(picks) == [TARGET]
     assert marked(replace(picks, step=2)) == [DRAFT]
     assert marked(Picks()) == []
+
+
+def test_every_row_tells_the_speed_that_is_expected_here() -> None:
+    reading = Reading(8, 2e10, 2.5e10, 3e10)
+    here = offer_of_entry(entry("wolf", card(n_bytes=4 * GB)))
+    assert timed(here, Picks(), None) == here, "of this machine nothing is known"
+    alone = timed(here, Picks(), reading)
+    assert alone.speed.startswith("about ")
+    assert alone.speed in alone.spoken
+    (pair,) = recommended_pairs((PAIR,), Machine())
+    told = timed(pair, Picks(), reading).speed
+    assert re.fullmatch(r"about [\d.]+ tokens/s, [\d.]+ with drafts", told)
+    as_draft = offer_of_entry(entry("cub", SMALL_CARD))
+    second = timed(as_draft, Picks(2, here.model), reading)
+    number = float(second.speed.split()[1])
+    assert number > float(alone.speed.split()[1]), "with this draft model it is faster"
+    found = offer_of_repository(MODEL)
+    assert timed(found, Picks(), reading).speed
+    mixture = offer_of_repository(replace(MODEL, architecture="qwen3moe"))
+    assert not timed(mixture, Picks(), reading).speed, "a token reads a part of it"

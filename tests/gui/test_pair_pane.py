@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 from msgspec import structs
+from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QScrollArea, QWidget
 
 from gui.fake_judge import CARD, GIB, GOOD, FakeJudge, plan_of
 from paceline import paths
 from paceline.catalog.judge.pairing import Reason, Remedy, Verdict
+from paceline.catalog.judge.speed import Speed, Speeds
 from paceline.catalog.memory.values import DevicePlan, MemoryPlan, MemoryRemedy, Share
 from paceline.chat.pair import Pair
 from paceline.engine.model.memory_hints import SLOW_CACHE
@@ -22,7 +24,8 @@ from paceline.gui.models.candidates import Candidate, Picks
 from paceline.gui.models.picker.load_form import room_for_context
 from paceline.gui.models.picker.memory_card import parts_of
 from paceline.gui.models.picker.pair_judgement import Judgement, PairJudgement
-from paceline.gui.models.picker.pair_pane import PairPane, VerdictCard
+from paceline.gui.models.picker.pair_pane import PairPane
+from paceline.gui.models.picker.verdict_card import VerdictCard
 from paceline.gui.state.current_devices import RoomPlanner
 from paceline.messages import DeviceInfo, EngineDescribed
 from paceline.params import OWN_HEAD, Drafting, DraftModel, ModelParams, TargetHead
@@ -68,53 +71,93 @@ def pane(judge: FakeJudge, qtbot: QtBot) -> Iterator[PairPane]:
 
 
 def pick(pane: PairPane, qtbot: QtBot, draft: Candidate | None = DRAFT) -> None:
-    pane.show_picks(Picks(target=TARGET, draft=draft, is_decided=True))
+    pane.show_picks(Picks(target=TARGET, draft=draft))
     qtbot.waitUntil(lambda: pane.judgement.judgement.plan is not None)
 
 
 # --------------------------------------------------------------------------------- the verdict
 
 
-FAILED = Judgement("failed", problem="The Hub cannot be reached.", hint="Look at the cable.")
+FAILED = Judgement("failed", problem="The Hub is closed.", code="http", hint="Come back.")
+OFFLINE = Judgement("failed", problem="Offline mode is on.", code="offline", hint="Go online.")
 BY_TRANSLATION = Verdict(True, (Reason("by-translation", "Drafts are translated.", "note"),))
 SWAP = replace(GOOD, remedy=Remedy("Swap.", target="/m/b.gguf", draft="/m/a.gguf"))
+SLOWER = replace(GOOD, gain="Expect replies to become slower.", outlook="slower")
+LITTLE = replace(GOOD, gain="Expect little.", outlook="little")
 
 
 def known(verdict: Verdict | None) -> Judgement:
     return Judgement("known", CARD, CARD, verdict)
 
 
+@pytest.mark.qt_log_ignore("This plugin does not support")
 @pytest.mark.parametrize(
-    ("judgement", "drafts", "pill", "line", "button"),
+    ("judgement", "drafts", "conclusion", "tone", "sentence", "button"),
     [
-        (Judgement(), "", "Nothing chosen yet", "Choose a target in the list.", ""),
-        (Judgement("looking"), "draft", "Looking…", "Reading the headers of both models.", ""),
-        (Judgement("looking"), "", "Looking…", "Reading the header.", ""),
-        (FAILED, "draft", "Cannot tell", "The Hub cannot be reached.", "Look again"),
-        (known(None), "", "No draft model yet", "Next, choose a draft model", ""),
-        (known(None), "none", "No draft model", "Lookups draft from the text itself", ""),
-        (known(GOOD), "draft", "These two go together", GOOD.reasons[0].text, ""),
-        (known(GOOD), "none", "MTP head inside", GOOD.reasons[0].text, ""),
-        (known(SWAP), "draft", "These two go together", "", "Swap the two models"),
+        (Judgement(), "", "No model yet", "even", "Choose one in the list.", ""),
+        (Judgement("looking"), "draft", "Looking…", "even", "Reading the headers of both", ""),
+        (Judgement("looking"), "", "Looking…", "even", "Reading the header.", ""),
+        (FAILED, "draft", "Cannot tell", "loss", "The Hub is closed. Come back.", "Look again"),
+        (OFFLINE, "draft", "Not known", "even", "What is on Hugging Face", "Look again"),
+        (known(None), "", "No draft model", "", "Guesses are copied from the text", ""),
+        (known(GOOD), "draft", "Good", "gain", "Often 1.5 to 2 times", ""),
+        (known(GOOD), "none", "Good", "gain", "Often 1.5 to 2 times", ""),
+        (known(LITTLE), "draft", "Little gain", "even", "Expect little.", ""),
+        (known(SLOWER), "draft", "Slower", "slower", "Expect replies to become slower.", ""),
+        (known(SWAP), "draft", "Good", "gain", "", "Swap the two models"),
+        (known(replace(BY_TRANSLATION, translated=0.87)), "draft", "Can be tried", "", "", ""),
         (
-            known(replace(BY_TRANSLATION, translated=0.87)),
-            "draft", "They work by translation", "Drafts are translated.", "",
+            known(REFUSED),
+            "draft", "Does not go together", "loss", "Token 5", "Take qwen2.5-0.5b-q8_0 instead",
         ),
-        (known(REFUSED), "draft", "They do not fit", "Token 5", "Take qwen2.5-0.5b-q8_0 instead"),
     ],
 )  # fmt: skip
-def test_what_is_known_is_told_in_words(
-    qtbot: QtBot, judgement: Judgement, drafts: str, pill: str, line: str, button: str
+def test_the_conclusion_comes_first_and_the_reasons_are_folded(
+    qtbot: QtBot,
+    judgement: Judgement,
+    drafts: str,
+    conclusion: str,
+    tone: str,
+    sentence: str,
+    button: str,
 ) -> None:
     card = VerdictCard()
     qtbot.addWidget(card)
-    card.show_judgement(judgement, has_draft=drafts == "draft", is_decided=bool(drafts))
-    assert card.pill.text() == card.accessibleName() == pill
-    assert card.lines[0].text.text().startswith(line)
+    card.show()
+    card.show_judgement(judgement, has_draft=drafts == "draft")
+    assert (card.conclusion.text(), card.conclusion.property("tone")) == (conclusion, tone)
+    assert card.sentence.text().replace("\u200b", "").startswith(sentence)
+    assert card.accessibleName().startswith(f"{conclusion}. ")
     assert (not card.button.isHidden()) == bool(button)
     assert card.button.accessibleName() == button
-    is_good = judgement.verdict is not None and judgement.verdict.ok and judgement.verdict.gain
-    assert card.gain.isHidden() == (not is_good)
+    verdict = judgement.verdict
+    reasons = [reason.text for reason in verdict.reasons] if verdict is not None else []
+    assert card.why.toggle.isEnabled() == bool(reasons)
+    shown = [line.text.text().replace("\u200b", "") for line in card.lines if not line.isHidden()]
+    assert shown[: len(reasons)] == reasons
+    assert not any(line.isVisible() for line in card.lines)
+    card.why.toggle.click()
+    assert all(line.isVisible() for line in card.lines[: len(reasons)])
+
+
+SPEED = Speed(4.0, 6.0, 8.0)
+
+
+@pytest.mark.parametrize("verdict", [GOOD, LITTLE, SLOWER])
+@pytest.mark.parametrize("gain", [0.9, 1.0, 1.05, 1.4, 2.0])
+def test_the_conclusion_says_nothing_else_than_its_figures(
+    qtbot: QtBot, verdict: Verdict, gain: float
+) -> None:
+    card = VerdictCard()
+    qtbot.addWidget(card)
+    drafted = Speed(*(gain * each for each in SPEED))
+    card.show_judgement(known(verdict), has_draft=True, speeds=Speeds(SPEED, drafted))
+    text = card.sentence.text().replace("\u200b", "")
+    assert text.startswith("About 6 tokens/s here")
+    assert "(estimate)" in text
+    is_good = card.conclusion.property("tone") == "gain"
+    assert is_good == (verdict is GOOD and gain >= 1.15)
+    assert ("with drafts" in text) == is_good, "a figure with drafts stands below Good alone"
 
 
 def wanted(pane: PairPane) -> Pair:
@@ -124,10 +167,32 @@ def wanted(pane: PairPane) -> Pair:
 
 
 def test_nothing_is_chosen_at_first(pane: PairPane) -> None:
-    assert pane.memory.isHidden()
     assert pane.pair() is None
     assert not pane.form.target.fields["n_ctx"].isEnabled()
-    assert pane.names.names[0].text() == pane.names.names[1].text() == "not chosen yet"
+    assert [name.text() for name in pane.names.names] == ["not chosen yet", "none"]
+
+
+def test_nothing_below_moves_while_models_are_looked_into(
+    pane: PairPane, judge: FakeJudge, qtbot: QtBot
+) -> None:
+    def places() -> tuple[QPoint, ...]:
+        qtbot.wait(10)
+        return tuple(each.pos() for each in (pane.verdict, pane.memory, pane.form))
+
+    nothing = places()
+    judge.may_answer.clear()
+    pane.show_picks(Picks(target=TARGET, draft=DRAFT))
+    looking = places()
+    judge.may_answer.set()
+    qtbot.waitUntil(lambda: pane.judgement.judgement.plan is not None)
+    assert nothing == looking == places()
+    judge.may_answer.clear()
+    pane.show_picks(Picks(target=replace(TARGET, reference="/m/other.gguf")))
+    assert pane.is_looking
+    assert places() == looking
+    judge.may_answer.set()
+    qtbot.waitUntil(lambda: not pane.is_looking)
+    assert places() == looking
 
 
 def test_a_head_drafts_in_place_of_a_draft_model(
@@ -135,7 +200,7 @@ def test_a_head_drafts_in_place_of_a_draft_model(
 ) -> None:
     judge.has_head = True
     pick(pane, qtbot, None)
-    assert pane.verdict.pill.text() == pane.names.names[1].text() == "MTP head inside"
+    assert pane.names.names[1].text() == "MTP head inside"
     assert judge.judged == [(TARGET.reference, "")]
     assert wanted(pane).drafting == OWN_HEAD
     pane.show_picks(pane.picks.with_draft(None))
@@ -155,7 +220,7 @@ def test_a_refused_pair_offers_what_to_take(pane: PairPane, judge: FakeJudge, qt
     pick(pane, qtbot)
     assert pane.names.facts[0].text() == "7.62B · Q4_K_M · 4.7 GB"
     assert pane.obstacle() == REFUSED.reasons[0].text
-    assert pane.memory.isHidden()
+    assert pane.memory.bars[0].figures.text() == "–", "what it would take is of no interest"
     assert pane.verdict.lines[0].text.accessibleName().startswith("Problem: Token 5")
     button = pane.verdict.button
     assert "…" in button.text(), "there is no room for all of it"
@@ -171,7 +236,7 @@ def test_what_cannot_be_told_can_be_asked_again(
     pane: PairPane, judge: FakeJudge, qtbot: QtBot
 ) -> None:
     judge.error = UserError("no-network", "The Hub cannot be reached.", "Look at the cable.")
-    pane.show_picks(Picks(target=TARGET, draft=DRAFT, is_decided=True))
+    pane.show_picks(Picks(target=TARGET, draft=DRAFT))
     qtbot.waitUntil(lambda: bool(pane.obstacle()))
     judge.error = None
     pane.verdict.button.click()
@@ -188,7 +253,7 @@ def test_the_bar_tells_everything_in_numbers(pane: PairPane, qtbot: QtBot) -> No
     assert bar.figures.text() == "6.4 of 25.8 GB"
     assert bar.accessibleName() == "Memory: 6.4 of 25.8 GB"
     assert bar.accessibleDescription() == (
-        "Target 4.7 GB, Target's cache 268 MB, Drafter 419 MB, Drafter's cache 50 MB, "
+        "Model 4.7 GB, Its cache 268 MB, Drafter 419 MB, Drafter's cache 50 MB, "
         "Buffers for computing 377 MB, Kept free 537 MB"
     )
     assert bar.excess.isHidden()
@@ -201,6 +266,7 @@ def test_how_a_target_goes_back_is_told_where_it_costs_something(
     pick(pane, qtbot)
     plan = plan_of(ModelParams("/m/7b.gguf"), None, free=24 * GIB)
     told = pane.memory.going_back
+    pane.memory.details.toggle.setChecked(True)
     for way, words in (("cells", ""), ("states", "take back 9 tokens"), ("none", "no room")):
         pane.memory.show_plan(replace(plan, going_back=GoingBack(way, 9)))  # type: ignore[arg-type]
         assert told.isVisible() == bool(words)
@@ -215,7 +281,7 @@ def test_the_bar_follows_the_context(pane: PairPane, qtbot: QtBot) -> None:
     pane.form.context.slider.setValue(pane.form.context.slider.maximum())
     assert pane.form.target.fields["n_ctx"].value() == CARD.n_ctx_train
     assert pane.memory.isVisible()  # nothing flickers while it is worked out
-    qtbot.waitUntil(lambda: "Target's cache 2.1 GB" in bar.accessibleDescription())
+    qtbot.waitUntil(lambda: "Its cache 2.1 GB" in bar.accessibleDescription())
     assert pane.memory.bars == [bar]
 
 
@@ -294,7 +360,7 @@ def test_what_lies_beyond_sliding_windows_is_taken_out_of_the_cache() -> None:
     beyond = plan.target.kv // 3
     wide = replace(plan, target=replace(plan.target, beyond_windows=beyond))
     sizes = {part.name: part.n_bytes for part in parts_of(wide)}
-    assert sizes["Target's cache"] == plan.target.kv - beyond
+    assert sizes["Its cache"] == plan.target.kv - beyond
     assert sizes["More than its sliding windows"] == beyond
     assert sum(sizes.values()) == sum(part.n_bytes for part in parts_of(plan))
 

@@ -34,6 +34,7 @@ from paceline.gui.look.theme import apply_theme
 from paceline.gui.models.candidates import Candidate
 from paceline.gui.models.lists.offers import Offer
 from paceline.gui.models.picker.dialog import PickerDialog
+from paceline.gui.models.picker.pair_judgement import WAIT_MS
 from paceline.params import DraftModel, ModelParams
 
 if TYPE_CHECKING:
@@ -124,9 +125,18 @@ def test_a_pair_is_picked_by_keys_and_loaded(qtbot: QtBot, world: World, made_mo
     world.picker.load_requested.connect(loads.append)
     dialog = opened(qtbot, world)
     assert not dialog.main.isEnabled()
+    assert dialog.steps.draft.isHidden()
+    assert not dialog.steps.add.isEnabled(), "no model is picked"
     pick(dialog, "7B", Qt.Key.Key_Return)
+    judged(qtbot, world)
+    assert dialog.main.text() == "Load model"
+    assert dialog.focusWidget() is dialog.main
+    dialog.steps.add.click()
     assert world.picker.picks.step == 2
+    assert dialog.steps.draft.isVisible()
     pick(dialog, "0.5B", Qt.Key.Key_Return)
+    assert not dialog.main.isEnabled()
+    assert dialog.reason.text() == "Still being looked into."
     judged(qtbot, world)
     assert dialog.main.text() == "Load pair"
     assert dialog.focusWidget() is dialog.main
@@ -144,11 +154,12 @@ def test_a_refused_pair_names_the_reason_and_the_remedy_is_one_click(
 ) -> None:
     dialog = opened(qtbot, world)
     pick(dialog, "7B", Qt.Key.Key_Return)
+    world.picker.open(2)
     pick(dialog, "Llama")
     judged(qtbot, world)
     assert not dialog.main.isEnabled()
-    assert dialog.reason.text().startswith("Token 259 ")
-    assert dialog.main.toolTip() == dialog.reason.text()
+    assert dialog.reason.text() == "", "it is said once, beside the list"
+    assert dialog.main.toolTip().startswith("Token 259 ")
     dialog.pane.verdict.button.click()  # type: ignore[attr-defined]
     assert world.picker.picks.draft is not None
     assert "0.5B" in world.picker.picks.draft.title
@@ -158,6 +169,7 @@ def test_a_refused_pair_names_the_reason_and_the_remedy_is_one_click(
     dialog.pane.remedy_taken.emit(Remedy("Use lookups.", strategy="suffix"))  # type: ignore[attr-defined]
     assert world.picker.picks.does_without
     assert dialog.main.text() == "Load model"
+    judged(qtbot, world)
     assert dialog.focusWidget() is dialog.main, "not a slider, which an arrow key would change"
 
 
@@ -185,13 +197,64 @@ def test_a_plan_follows_the_free_memory_and_what_does_not_fit_can_be_tried(
     assert dialog.main.isEnabled()
 
 
+def test_figures_of_memory_stay_while_it_is_looked_at(qtbot: QtBot, world: World) -> None:
+    dialog = opened(qtbot, world)
+    pick(dialog, "7B")
+    judged(qtbot, world)
+    (bar,) = dialog.pane.memory.bars  # type: ignore[attr-defined]
+    before, free = bar.figures.text(), world.n_free
+    for step in (1, -2, 3):
+        world.n_free = free + step * GIB // 4
+        world.devices.look()
+        qtbot.wait(2 * WAIT_MS)
+        assert bar.figures.text() == before
+
+
+def test_offline_is_said_once_and_ended_there(
+    qtbot: QtBot, make_world: Callable[..., World], made_models: Path
+) -> None:
+    world = make_world(own_folders=(made_models,), offline=True)
+    wished: list[bool] = []
+    world.hub.online_wanted.connect(lambda: wished.append(True))
+    dialog = opened(qtbot, world)
+    assert dialog.offline.isVisible()
+
+    def said() -> list[str]:
+        labels = [each for each in dialog.findChildren(QLabel) if each.isVisible()]
+        return [each.text() for each in labels if "ffline" in each.text()]
+
+    assert len(said()) == 1
+    dialog.show_page(dialog.recommended)
+    pair = next(each for each in dialog.recommended.rows.offers.rows if each.role == "pair")
+    dialog.recommended.picked.emit(pair)
+    judged(qtbot, world)
+    assert len(said()) == 1
+    assert not dialog.main.isEnabled()
+    assert dialog.main.toolTip()
+    dialog.online.click()
+    assert wished == [True]
+    world.hub.set_offline(False)
+    assert dialog.offline.isHidden()
+
+
+def test_a_model_is_switched_by_typing(qtbot: QtBot, world: World, made_models: Path) -> None:
+    wanted: list[str] = []
+    world.picker.model_requested.connect(wanted.append)
+    dialog = opened(qtbot, world)
+    search = dialog.focusWidget()
+    assert search is dialog.installed.search
+    QTest.keyClicks(search, "72b")
+    QTest.keyClick(search, Qt.Key.Key_Return)
+    assert world.picker.dialog is None
+    assert wanted == [str(made_models / "Qwen2.5-72B-Instruct-Q4_K_M.gguf")]
+
+
 def test_the_dialog_begins_with_what_is_loaded(qtbot: QtBot, world: World) -> None:
     target, draft = map(str, paths.demo_pair())
     world.pair.pair_changed(
         PairState(pair=Pair(ModelParams(target, n_ctx=1024), DraftModel(ModelParams(draft))))
     )
     dialog = opened(qtbot, world, step=2)
-    assert world.picker.picks.is_decided
     assert dialog.steps.draft.isChecked()
     assert dialog.steps.target.name.text() == "paceline-demo-target-q8_0"
     judged(qtbot, world)
@@ -437,7 +500,11 @@ def test_a_row_that_leads_to_a_repository_opens_it(
     dialog = world.picker.dialog
     assert dialog is not None
     leads = Offer("x", "x", role="repository", repo="paceline/demo-draft-GGUF")
+    dialog.show_page(dialog.recommended)
     dialog.recommended.picked.emit(leads)
+    assert dialog.page is dialog.recommended, "a click on a row goes nowhere"
+    assert dialog.main.text() == "Show its files"
+    dialog.main.click()
     assert dialog.page is dialog.hub
     qtbot.waitUntil(partial(shows_files, dialog), timeout=LIMIT_MS)
     dialog.reject()

@@ -18,17 +18,19 @@ from paceline.gui.models.candidates import (
     of_reference,
     why_hardly,
 )
+from paceline.gui.models.lists.offers import Offer
 
 REMOTE = replace(DRAFT, reference="hf:o/r:d.gguf", is_here=False, n_bytes=531_000_000)
 
 
-def test_a_target_with_a_head_needs_no_second_step() -> None:
+def test_a_target_with_a_head_drafts_itself_until_another_is_picked() -> None:
     headed = replace(TARGET, reference="/m/mtp.gguf", has_head=True)
     picks = Picks().with_target(headed)
     assert picks.drafts_itself
     assert main_button(picks).text == "Load model"
-    assert not picks.with_target(TARGET).is_decided
+    assert picks.with_target(TARGET).does_without
     assert not picks.with_draft(None).drafts_itself
+    assert picks.with_draft(None).with_target(TARGET).with_target(headed).drafts_itself
     assert picks.with_draft(None, uses_head=True).drafts_itself
     assert picks.with_draft(DRAFT).draft is DRAFT
     head = replace(DRAFT, head="mtp", architecture="wolf")
@@ -36,20 +38,31 @@ def test_a_target_with_a_head_needs_no_second_step() -> None:
     assert why_hardly(replace(TARGET, architecture="fox"), head) == "other model"
 
 
-def test_the_main_button_leads_from_the_target_to_the_draft_model_to_loading() -> None:
+def test_a_model_can_be_loaded_at_once_and_a_draft_model_is_optional() -> None:
     assert main_button(Picks()).todo == "wait"
-    assert main_button(Picks()).reason == "Pick a target first."
+    assert main_button(Picks()).reason == "Pick a model first."
     picks = Picks().with_target(TARGET)
-    assert main_button(picks).todo == "next"
-    picks = replace(picks, step=2)
-    assert main_button(picks).reason == "Pick a draft model, or none."
+    for each in (picks, replace(picks, step=2)):
+        assert (main_button(each).todo, main_button(each).text) == ("load", "Load model")
     assert main_button(picks.with_draft(DRAFT)).text == "Load pair"
-    assert main_button(picks.with_draft(None)).text == "Load model"
-    assert main_button(picks.with_draft(None)).todo == "load"
+    assert main_button(picks.with_draft(DRAFT).with_draft(None)).text == "Load model"
+
+
+def test_the_main_button_is_about_the_row_that_is_open() -> None:
+    picks = Picks().with_target(TARGET).with_draft(DRAFT)
+    leads = Offer("x", "x", role="repository", repo="o/r").picked(picks)
+    assert leads is not None
+    assert leads.target is None, "or Load would mean another row"
+    assert (main_button(leads).todo, main_button(leads).text) == ("files", "Show its files")
+    nowhere = Offer("y", "y", role="repository").picked(picks)
+    assert nowhere is not None
+    assert main_button(nowhere).todo == "wait"
+    assert main_button(nowhere).reason
+    assert main_button(leads.with_target(TARGET)).todo == "load"
 
 
 def test_a_download_says_what_it_fetches() -> None:
-    picks = Picks(2, TARGET, REMOTE, is_decided=True)
+    picks = Picks(2, TARGET, REMOTE)
     assert main_button(picks).todo == "download"
     assert main_button(picks).text == "Download and load (531 MB)"
     both = replace(picks, target=replace(TARGET, is_here=False))
@@ -59,23 +72,24 @@ def test_a_download_says_what_it_fetches() -> None:
 
 
 def test_what_forbids_switches_off_and_what_warns_does_not() -> None:
-    picks = Picks(2, TARGET, DRAFT, is_decided=True)
+    picks = Picks(2, TARGET, DRAFT)
     refused = main_button(picks, obstacle="Token 7 differs.", warning="Tight.")
     assert (refused.todo, refused.reason) == ("wait", "Token 7 differs.")
     warned = main_button(picks, warning="Tight.")
     assert (warned.todo, warned.reason) == ("load", "Tight.")
+    looking = main_button(picks, is_looking=True, warning="Tight.")
+    assert (looking.todo, looking.reason) == ("wait", "Still being looked into.")
     busy = main_button(picks, is_downloading=True)
     assert busy.todo == "wait"
     assert busy.is_downloading
 
 
 def test_another_target_keeps_only_a_draft_model_that_may_do() -> None:
-    picks = Picks(1, TARGET, DRAFT, is_decided=True)
+    picks = Picks(1, TARGET, DRAFT)
     same = picks.with_target(replace(TARGET, reference="/m/other.gguf"))
     assert same.draft == DRAFT
     other = picks.with_target(replace(TARGET, vocabulary="l"))
     assert other.draft is None
-    assert not other.is_decided
     small = picks.with_target(replace(TARGET, n_params=400_000_000))
     assert small.draft is None
 

@@ -33,7 +33,7 @@ from paceline.errors import ModelError, UserError
 from paceline.gui.kit.notices import ErrorBar, Notice
 from paceline.gui.kit.sentences import SENTENCES, said
 from paceline.gui.kit.translation import install_language
-from paceline.gui.models.candidates import Picks
+from paceline.gui.models.candidates import Machine, Picks
 from paceline.gui.models.lists.recommended_page import RecommendedPage
 from paceline.hosting.exit_reasons import describe_death
 from paceline.messages import LoadFailed
@@ -236,13 +236,12 @@ def test_recommended_pairs_are_described_in_german(qtbot: QtBot) -> None:
     """Every shipped claim, machine and drafter: what is left of English would be one of these."""
     page = RecommendedPage(load_curated(curated_pairs_path()))
     qtbot.addWidget(page)
-    page.show_picks(Picks(), 0, has_gpu=False)
-    offers, details = page.rows.offers.rows, page.details
+    page.show_picks(Picks(), Machine())
+    offers = page.rows.offers.rows
     assert "Jedes Modell bis 2B" in [offer.title for offer in offers]
-    for row in range(len(offers)):
-        page.rows.show_row(row)
-        lines = (details.gain, details.needs, details.checked)
-        shown = " ".join(label.text() for label in lines if not label.isHidden())
-        shown += details.files.text() + details.source.text()
-        english = r"\b(times|as fast|from|report|on|with|memory|any|head|inside|not checked)\b"
+    for offer in offers:
+        shown = " ".join((offer.facts, offer.size, *offer.details))
+        english = (
+            r"\b(times|as fast|from|report|on|with|about|memory|any|head|inside|not checked)\b"
+        )
         assert not re.search(english, re.sub(r"https?:\S+", "", shown)), shown

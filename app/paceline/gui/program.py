@@ -472,6 +472,7 @@ class Program(QObject):
         if self.catalogue is not None:
             self.catalogue.library.changed.connect(self.welcome.show_models)
             self.catalogue.picker.load_requested.connect(self.welcome.leave)
+            self.catalogue.picker.model_requested.connect(self.welcome.leave)
         window.closing.connect(self.shut_down)
 
     @Slot()

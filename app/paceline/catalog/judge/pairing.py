@@ -26,6 +26,8 @@ from paceline.engine.model.vocabularies import Mismatch, vocabulary_mismatch
 from paceline.sentence import sentence
 
 Level = Literal["good", "note", "bad"]
+Outlook = Literal["good", "little", "slower", ""]
+"""What drafting is expected to gain; empty: nothing is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,7 @@ class Verdict:
         translated: Where the vocabularies differ: of the target's tokens those that the draft model
             has, too, 0..1. None where they do not.
         is_about_head: Whether the drafter is a head.
+        outlook: The expected gain in one word.
     """
 
     ok: bool
@@ -80,6 +83,7 @@ class Verdict:
     remedy: Remedy | None = None
     translated: float | None = None
     is_about_head: bool = False
+    outlook: Outlook = ""
 
 
 BY_TRANSLATION = "by-translation"
@@ -143,8 +147,8 @@ def judge(target: Examined, draft: Examined) -> Verdict:
         found += _remarks(target, draft, is_alike=differs is None)
     order = {"bad": 0, "note": 1, "good": 2}
     reasons = sorted(found, key=lambda reason: order[reason.level])  # stable
-    gain = _expected_gain(target, draft, is_alike=differs is None) if ok else ""
-    return Verdict(ok, tuple(reasons), gain, translated=share)
+    outlook, gain = _expected_gain(target, draft, is_alike=differs is None) if ok else ("", "")
+    return Verdict(ok, tuple(reasons), gain, translated=share, outlook=outlook)
 
 
 def reads_alike(target: Examined, draft: Examined) -> bool:
@@ -181,12 +185,14 @@ def judge_head(target: Examined, head: ModelCard | None) -> Verdict:
         *_about_template(ours),
         Reason("head-fits", fits, "good"),
     ]
+    outlook: Outlook = "good"
     gain = sentence("Expect a gain on code and other predictable text, little on free prose.")
     if ours.n_experts or ours.n_params < _SMALL_TARGET:
+        outlook = "little"
         gain = sentence(
-            "Expect little: with small targets and mixtures of experts heads seldom pay."
+            "Expect little: with small models and mixtures of experts heads seldom pay."
         )
-    return Verdict(ok=True, reasons=tuple(found), gain=gain, is_about_head=True)
+    return Verdict(ok=True, reasons=tuple(found), gain=gain, is_about_head=True, outlook=outlook)
 
 
 def _why_not_head_of(target: ModelCard, head: ModelCard) -> str:
@@ -468,26 +474,33 @@ def _about_the_rest(target: ModelCard, draft: ModelCard) -> Iterator[Reason]:
 # ---------------------------------------------------------------------------------------- gain
 
 
-def _expected_gain(target: Examined, draft: Examined, *, is_alike: bool) -> str:
-    """Return the expected gain, in words: nothing was measured with this pair."""
+def _expected_gain(target: Examined, draft: Examined, *, is_alike: bool) -> tuple[Outlook, str]:
+    """Return the expected gain, in a word and a sentence; nothing was measured with this pair."""
     ratio = size_ratio(target.card, draft.card)
     if not _have_weights(target.card, draft.card):
-        return ""
+        return "", ""
     if is_same_model(target, draft) or ratio > 1:
-        return sentence("Expect replies to become slower.")
+        return "slower", sentence("Expect replies to become slower.")
     if ratio > LARGEST_RATIO:
-        return sentence("Expect little: the draft model is too large beside the target.")
+        return "little", sentence(
+            "Expect little: the draft model is too large beside the main model."
+        )
     if target.card.n_params < _SMALL_TARGET:
-        return sentence(
-            "Expect little on a GPU, where so small a target is fast by itself; on a "
-            "CPU it may pay."
+        return "little", sentence(
+            "Expect little on a GPU, where so small a model is fast by itself; on a CPU it may pay."
         )
     if not is_alike:
-        return sentence("Expect a gain only where the text is predictable; try it.")
+        return "little", sentence(
+            "Different tokenizers, still usable: expect a gain where the text is predictable."
+        )
     if target.card.n_experts:
-        return sentence(
-            "Expect less than with a dense target, and most on code and other predictable text."
+        return "little", sentence(
+            "Expect less than with a dense model, and most on code and other predictable text."
         )
     if ratio > GOOD_RATIO:
-        return sentence("Expect a gain on code and other predictable text, little on free prose.")
-    return sentence("Expect a clear gain on code and other predictable text, less on free prose.")
+        return "good", sentence(
+            "Expect a gain on code and other predictable text, little on free prose."
+        )
+    return "good", sentence(
+        "Expect a clear gain on code and other predictable text, less on free prose."
+    )

@@ -183,6 +183,11 @@ QToolButton[kind="fold"] { margin-left: 0; }
 """
 
 _PICKER = """
+QLabel[role="conclusion"] { font-size: $heading; font-weight: 700; }
+QLabel[role="conclusion"][tone="gain"] { color: $accent; }
+QLabel[role="conclusion"][tone="even"] { color: $muted; }
+QLabel[role="conclusion"][tone="slower"] { color: $lookup; }
+QLabel[role="conclusion"][tone="loss"] { color: $danger; }
 QPushButton[kind="step"] {
     background: $surface; border: 1px solid $line; border-radius: 10px; padding: 0;
     text-align: left;

@@ -1,7 +1,7 @@
 """What the picker picks from and what is picked so far: plain values and pure functions.
 
-A candidate is a model that is here, or one that could be downloaded; the picks are a target, then a
-draft model or none, and what the main button would do with them.
+A candidate is a model that is here, or one that could be downloaded; the picks are a target, with a
+draft model or without one, and what the main button would do with them.
 """
 
 from __future__ import annotations
@@ -18,13 +18,16 @@ from paceline.catalog.hub.values import (
     is_reference,
     parse_reference,
 )
+from paceline.catalog.judge.first_choice import WORTH_IT
+from paceline.catalog.judge.speed import Speeds, Work, work_of, work_of_head, work_of_size
 from paceline.catalog.local.library import LibraryEntry
 from paceline.catalog.sidecar import has_head_by_path, sidecar_in_path
 from paceline.engine.draft.heads import drafts_with, head_title
 from paceline.engine.model.model_file import title_with_type
 from paceline.gui.kit.sentences import said
-from paceline.gui.kit.translation import local_size, local_weights, translator
+from paceline.gui.kit.translation import local, local_size, local_weights, translator
 from paceline.gui.state.pair import model_name
+from paceline.messages import Reading
 
 _tr = translator("Candidates")
 
@@ -49,6 +52,7 @@ class Candidate:
         has_head: Whether it is known to have an MTP head inside.
         head: Which kind of head it is that can draft for its target; empty: it is a model, or
             cannot.
+        work: What writing one token takes; None: not known.
     """
 
     reference: str
@@ -65,6 +69,7 @@ class Candidate:
     has_template: bool = True
     has_head: bool = False
     head: str = ""
+    work: Work | None = None
 
     @property
     def is_head(self) -> bool:
@@ -139,7 +144,14 @@ def of_entry(entry: LibraryEntry) -> Candidate:
         has_template=card is None or card.has_template,
         has_head=card is not None and card.n_heads > 0,
         head=drafts_with(entry.sidecar.kind) if entry.sidecar else "",
+        work=_work_here(entry),
     )
+
+
+def _work_here(entry: LibraryEntry) -> Work | None:
+    if entry.card is None or not entry.card.n_bytes:
+        return None
+    return work_of_head(entry.card.n_bytes) if entry.sidecar else work_of(entry.card)
 
 
 def of_choice(repository: HubRepository, choice: HubChoice) -> Candidate:
@@ -163,7 +175,14 @@ def of_choice(repository: HubRepository, choice: HubChoice) -> Candidate:
         repo=model.repo,
         has_head=has_head_by_path(f"{model.repo}/{choice.path}"),
         head=drafts_with(sidecar.kind) if sidecar and not missing else "",
+        work=work_on_hub(model, choice.n_bytes),
     )
+
+
+def work_on_hub(model: HubModel, n_bytes: int) -> Work | None:
+    """Return what a file of the Hub takes for a token; None: not known, as of mixtures."""
+    is_known = n_bytes > 0 and "moe" not in model.architecture
+    return work_of_size(n_bytes) if is_known else None
 
 
 def hub_facts(model: HubModel) -> str:
@@ -177,7 +196,41 @@ def hub_facts(model: HubModel) -> str:
 
 
 Step = Literal[1, 2]
-Todo = Literal["next", "load", "download", "wait"]
+Todo = Literal["load", "download", "files", "wait"]
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What is known of this computer.
+
+    Attributes:
+        n_free: Bytes of memory that a model may take; 0: not known.
+        has_gpu: Whether there is a GPU.
+        reading: How fast it reads weights; None: not known, or a GPU computes, too.
+    """
+
+    n_free: int = 0
+    has_gpu: bool = False
+    reading: Reading | None = None
+
+
+def speed_text(speeds: Speeds | None, *, is_drafted: bool = False) -> str:
+    """Return how fast replies are expected to be, as a phrase; empty: not known.
+
+    Args:
+        speeds: What is expected.
+        is_drafted: Whether the speed with drafts is all that is asked for.
+    """
+    if speeds is None:
+        return ""
+    alone = f"{local(speeds.alone.rounded):g}"
+    if speeds.drafted is None:
+        return _tr("about {} tokens/s").format(alone)
+    drafted = f"{local(speeds.drafted.rounded):g}"
+    if is_drafted:
+        return _tr("about {} tokens/s").format(drafted)
+    words = _tr("about {} tokens/s, {} with drafts")
+    return (words if speeds.gain >= WORTH_IT else _tr("about {} tokens/s")).format(alone, drafted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,17 +240,18 @@ class Picks:
     Attributes:
         step: Which of the two is being chosen.
         target: None: not chosen yet.
-        draft: A draft model, or a head in a file of its own; None: none, or not chosen yet.
-        is_decided: Whether the draft model, or to do without one, was chosen. A target's own head
-            decides, too.
+        draft: A draft model, or a head in a file of its own; None: none.
         uses_head: Whether the target's own head drafts where no draft model does.
+        row: The open row, which is no model to load, by its key; empty: no such row is open.
+        leads_to: The repository where its files are; empty: there is none.
     """
 
     step: Step = 1
     target: Candidate | None = None
     draft: Candidate | None = None
-    is_decided: bool = False
     uses_head: bool = True
+    row: str = ""
+    leads_to: str = ""
 
     @property
     def drafts_itself(self) -> bool:
@@ -207,8 +261,8 @@ class Picks:
 
     @property
     def does_without(self) -> bool:
-        """Whether nothing but lookups drafts, because that was chosen."""
-        return self.is_decided and self.draft is None and not self.drafts_itself
+        """Whether nothing but lookups drafts."""
+        return self.draft is None and not self.drafts_itself
 
     @property
     def picked(self) -> Candidate | None:
@@ -223,14 +277,14 @@ class Picks:
 
     def with_target(self, target: Candidate) -> Picks:
         """Return the picks with another target; a draft model that will hardly do goes."""
-        is_decided = self.is_decided and not self.drafts_itself
         if self.draft is not None and not may_draft(target, self.draft):
-            return Picks(self.step, target, is_decided=target.has_head)
-        return replace(self, target=target, is_decided=is_decided or target.has_head)
+            return Picks(self.step, target)
+        uses_head = self.uses_head or target != self.target
+        return replace(self, target=target, uses_head=uses_head, row="")
 
     def with_draft(self, draft: Candidate | None, *, uses_head: bool = False) -> Picks:
         """Return the picks with another draft model, with the target's own head, or with none."""
-        return replace(self, draft=draft, is_decided=True, uses_head=uses_head)
+        return replace(self, draft=draft, uses_head=uses_head, row="")
 
 
 def may_draft(target: Candidate | None, draft: Candidate) -> bool:
@@ -273,18 +327,27 @@ class MainButton:
 
 
 def main_button(
-    picks: Picks, *, obstacle: str = "", warning: str = "", is_downloading: bool = False
+    picks: Picks,
+    *,
+    obstacle: str = "",
+    warning: str = "",
+    is_looking: bool = False,
+    is_downloading: bool = False,
 ) -> MainButton:
-    """Return what the main button says and does.
+    """Return what the main button says and does: with the row that is open, or what is picked.
 
     Args:
         picks: What is picked.
         obstacle: Why the pair cannot be loaded; empty: it can, or it is not known yet.
         warning: What speaks against it without forbidding it.
+        is_looking: Whether the models are still being looked into.
         is_downloading: Whether files of the pair are on their way.
     """
-    is_pair = picks.draft is not None or not picks.is_decided
-    text = _tr("Load pair") if is_pair else _tr("Load model")
+    if picks.row:
+        if picks.leads_to:
+            return MainButton("files", _tr("Show its files"))
+        return MainButton("wait", _tr("Load model"), _tr("This row names no model to load."))
+    text = _tr("Load model") if picks.draft is None else _tr("Load pair")
     if picks.missing:
         n_bytes = [candidate.n_bytes for candidate in picks.missing]
         size = local_size(sum(n_bytes)) if all(n_bytes) else ""
@@ -292,14 +355,12 @@ def main_button(
         if size:
             text = _tr("Download and load ({})").format(size)
     if picks.target is None:
-        return MainButton("wait", _tr("Next: draft model"), _tr("Pick a target first."))
+        return MainButton("wait", _tr("Load model"), _tr("Pick a model first."))
     if is_downloading:
         reason = _tr("Loads as soon as the files are here.")
         return MainButton("wait", _tr("Downloading…"), reason, is_downloading=True)
-    if not picks.is_decided:
-        if picks.step == 1:
-            return MainButton("next", _tr("Next: draft model"))
-        return MainButton("wait", text, _tr("Pick a draft model, or none."))
     if obstacle:
         return MainButton("wait", text, obstacle)
+    if is_looking:
+        return MainButton("wait", text, _tr("Still being looked into."))
     return MainButton("download" if picks.missing else "load", text, warning)

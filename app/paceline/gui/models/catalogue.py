@@ -74,6 +74,7 @@ class Catalogue(DialogOwner[DownloadsDialog]):
         # The folder of downloads may be new, and then it is not watched yet.
         self.downloads.ended.connect(self.library.refresh)
         self.picker.load_requested.connect(loads.load)
+        self.picker.model_requested.connect(loads.load_installed)
         self.hub.online_wanted.connect(self._on_online)
         context.pair.changed.connect(self._on_pair_changed)
         actions = context.actions

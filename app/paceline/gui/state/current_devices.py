@@ -28,6 +28,8 @@ from paceline.params import Drafting, ModelParams
 LOOK_EVERY_MS = 2000
 STEP_BYTES = 32 * 2**20
 """Smaller changes are not reported, since free memory changes all the time."""
+ABOUT = 1 / 16
+"""Share of a device's memory that is no other figure for someone who is looking at it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,19 @@ class Room:
     def has_gpu(self) -> bool:
         """Whether there is a GPU, one in the processor included."""
         return any(each.kind in ("gpu", "igpu") for each in self.devices)
+
+    def is_about(self, other: Room) -> bool:
+        """Whether another room has the same devices and pairs, and about as much of it is free."""
+        pairs = zip(self.devices, other.devices, strict=False)
+        return (
+            len(self.devices) == len(other.devices)
+            and self.holders == other.holders
+            and all(
+                one.name == two.name
+                and abs(one.free_bytes - two.free_bytes) <= one.total_bytes * ABOUT
+                for one, two in pairs
+            )
+        )
 
 
 class Planner(Protocol):

@@ -12,8 +12,9 @@ from paceline.errors import UserError
 from paceline.gui.kit.labels import YieldingCheckBox
 from paceline.gui.kit.layouts import row_of
 from paceline.gui.kit.sentences import said
-from paceline.gui.models.candidates import Picks
-from paceline.gui.models.lists.hub_search import HubSearch
+from paceline.gui.models.candidates import Machine, Picks
+from paceline.gui.models.lists.hub_search import OUT_OF_REACH, HubSearch
+from paceline.gui.models.lists.model_list import ModelList
 from paceline.gui.models.lists.offers import Offer, offer_of_repository
 from paceline.gui.models.lists.page import Instead, Page
 from paceline.gui.models.lists.repository_card import RepositoryCard
@@ -33,7 +34,8 @@ class HubPage(Page):
     def __init__(self, hub: HubSearch) -> None:
         super().__init__(name=self.tr("Models on Hugging Face"))
         self._hub = hub
-        self.bar.addWidget(self.make_search(self.tr("Search on Hugging Face"), TYPING_MS), 1)
+        self.search = self.make_search(self.tr("Search on Hugging Face"), TYPING_MS)
+        self.bar.addWidget(self.search, 1)
         self.sort = self.make_choice(
             self.tr("Order"),
             (
@@ -51,7 +53,7 @@ class HubPage(Page):
         row_of(self.sort, self.license, on=choices, margins=0, spacing=8)
         self.bar.addWidget(choices)
         self.fits = YieldingCheckBox(self.tr("Fits my machine"))
-        self.drafts = YieldingCheckBox(self.tr("Drafts for this target"))
+        self.drafts = YieldingCheckBox(self.tr("Drafts for this model"))
         self.drafts.setChecked(True)
         row_of(self.fits, self.drafts, None, on=ticks, margins=0, spacing=16)
         self.column.insertWidget(1, ticks)
@@ -77,7 +79,9 @@ class HubPage(Page):
             return SearchQuery(text=named)
         target = self.picks.target if self.picks.step == 2 else None
         limits = (
-            [int(self.n_free / BYTES_PER_WEIGHT)] if self.fits.isChecked() and self.n_free else []
+            [int(self.machine.n_free / BYTES_PER_WEIGHT)]
+            if self.fits.isChecked() and self.machine.n_free
+            else []
         )
         architecture = ""
         if target is not None and self.drafts.isChecked():
@@ -93,12 +97,12 @@ class HubPage(Page):
             architecture=architecture,
         )
 
-    def show_picks(self, picks: Picks, n_free: int, *, has_gpu: bool) -> None:
+    def show_picks(self, picks: Picks, machine: Machine) -> None:
         """Follow what is picked: draft models are searched by their target."""
-        super().show_picks(picks, n_free, has_gpu=has_gpu)
+        super().show_picks(picks, machine)
         self.drafts.setVisible(picks.step == 2)
         self.drafts.setEnabled(picks.target is not None)
-        self.fits.setEnabled(n_free > 0)
+        self.fits.setEnabled(machine.n_free > 0)
         if self._hub.query is not None and self.isVisible():
             self.search_if_new()
 
@@ -121,6 +125,18 @@ class HubPage(Page):
         self._hub.search(self.query())
         if named := self._named():
             self.open_repository(named)
+
+    def add_list(self, rows: ModelList) -> None:
+        """Let files be picked; a repository is opened in the place of the list."""
+        if rows is not self.rows:
+            super().add_list(rows)
+            return
+        for signal in (rows.picked, rows.confirmed):
+            signal.connect(self._on_repository)
+
+    @Slot(object)
+    def _on_repository(self, offer: Offer) -> None:
+        self.open_repository(offer.repo)
 
     def open_repository(self, repo: str) -> None:
         """Look at a repository."""
@@ -158,7 +174,9 @@ class HubPage(Page):
         """Return the card of a repository, or why there is nothing."""
         hub = self._hub
         if hub.repository is not None:
-            self.card.show_repository(hub.repository, self.n_free, self.picks)
+            self.card.show_repository(hub.repository, self.machine.n_free)
+            self.show_rows(self.card.files, self.card.offers)
+            self.card.show_recommended()
             return self.card
         if (error := hub.repo_error if hub.repo else hub.error) and (hub.repo or not hub.models):
             return self._failure(error)
@@ -173,14 +191,11 @@ class HubPage(Page):
         )
 
     def _failure(self, error: UserError) -> Instead:
+        if error.code in OUT_OF_REACH:  # which the dialog says for all pages
+            return Instead(self.tr("Nothing is found while offline"))
+        title = self.tr("Hugging Face did not answer as it should")
         words = said(error.message, error.hint)
-        if error.code == "offline":
-            title, text = self.tr("Offline mode is on"), self.tr("Go online")
-            return Instead(title, words, "offline", text, self._hub.go_online)
-        title, sign = self.tr("Hugging Face did not answer as it should"), "warning"
-        if error.code == "no-network":
-            title, sign = self.tr("Hugging Face cannot be reached"), "offline"
-        return Instead(title, words, sign, self.tr("Try again"), self._hub.ask_again)
+        return Instead(title, words, "warning", self.tr("Try again"), self._hub.ask_again)
 
     @Slot()
     def _on_back(self) -> None:

@@ -21,6 +21,8 @@ from paceline.errors import UserError
 from paceline.gui.kit.background import Background, Batch, next_batch
 
 END_MS = 900
+OUT_OF_REACH = ("offline", "no-network")
+"""Codes of the errors while the Hub is not to be asked, or cannot be."""
 _MOST = 1000
 _BATCH, _BATCH_S = 20, 0.2
 
@@ -66,6 +68,13 @@ class HubSearch(QObject):
         self.repo = ""
         self.repository: HubRepository | None = None
         self.repo_error: UserError | None = None
+
+    @property
+    def out_of_reach(self) -> str:
+        """Why the Hub cannot be asked now, of `OUT_OF_REACH`; empty: it can, as far as known."""
+        error = self.repo_error or self.error
+        found = error.code if error is not None and error.code in OUT_OF_REACH else ""
+        return OUT_OF_REACH[0] if self._hub.offline else found
 
     # ---------------------------------------------------------------------------------- search
 
@@ -183,6 +192,7 @@ class HubSearch(QObject):
         self._hub.offline = is_offline
         if is_offline:
             self._look.set()
+        self.changed.emit()
 
     def stop(self) -> None:
         """Drop what is under way, and forget what was found."""

@@ -10,7 +10,7 @@ from paceline.catalog.local.library import LibraryEntry
 from paceline.gui.kit.labels import YieldingButton
 from paceline.gui.kit.layouts import row_of
 from paceline.gui.look.current import look
-from paceline.gui.models.candidates import Picks
+from paceline.gui.models.candidates import Machine, Picks
 from paceline.gui.models.lists.library import LibraryController
 from paceline.gui.models.lists.model_list import OptionRow
 from paceline.gui.models.lists.offers import Offer, head_inside, installed, lookups_only
@@ -21,12 +21,14 @@ class InstalledPage(Page):
     """The models of a library; in the second step also what drafts without another model."""
 
     recommended_wanted = Signal()
+    chosen = Signal(object)
+    """Offer, the first with the words that were typed, by Enter"""
 
     def __init__(self, library: LibraryController) -> None:
         super().__init__(name=self.tr("Models on this computer"))
         self._library = library
-        self._step = 0
-        self.bar.addWidget(self.make_search(self.tr("Search installed models")), 1)
+        self.search = self.make_search(self.tr("Search installed models"))
+        self.bar.addWidget(self.search, 1)
         orders = (
             (self.tr("Name"), "name"),
             (self.tr("Largest first"), "largest"),
@@ -44,6 +46,7 @@ class InstalledPage(Page):
         self.column.addLayout(self._make_foot())
         self._make_actions()
         self.search.textChanged.connect(self.refresh)
+        self.search.confirmed.connect(self._on_enter)
         self.sort.currentIndexChanged.connect(self.refresh)
         library.changed.connect(self.refresh)
         self.refresh()
@@ -100,23 +103,25 @@ class InstalledPage(Page):
             action=self.recommended_wanted.emit,
         )
 
-    def show_picks(self, picks: Picks, n_free: int, *, has_gpu: bool) -> None:
-        """Mark what is picked, and go to it in another step."""
-        super().show_picks(picks, n_free, has_gpu=has_gpu)
+    def show_picks(self, picks: Picks, machine: Machine) -> None:
+        """Mark what is picked."""
+        super().show_picks(picks, machine)
         is_second = picks.step != 1
         self.without.setVisible(is_second)
         self.without.setChecked(is_second and picks.does_without)
         self.inside.setVisible(is_second and picks.target is not None and picks.target.has_head)
         self.inside.setChecked(is_second and picks.drafts_itself)
-        if picks.step != self._step:
-            self._step = picks.step
-            shown = enumerate(self.rows.offers.rows)
-            self.rows.show_row(next((at for at, row in shown if row.is_picked(picks)), -1))
 
     def begin(self, *, takes_focus: bool) -> None:
         """Come to the front; what is typed next is a search."""
         if takes_focus:
             self.search.setFocus()
+
+    @Slot()
+    def _on_enter(self) -> None:
+        rows = self.rows.offers.rows
+        if self.search.text().strip() and rows:
+            self.chosen.emit(rows[0])
 
     @property
     def _current(self) -> LibraryEntry | None:

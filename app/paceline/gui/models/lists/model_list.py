@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import cast
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPointF, QRect, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import (
+    QColor,
+    QFocusEvent,
+    QFont,
+    QFontMetrics,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPolygonF,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -16,11 +27,13 @@ from PySide6.QtWidgets import (
     QStyleOptionViewItem,
 )
 
+from paceline.gui.kit.labels import with_soft_breaks
 from paceline.gui.kit.row_painting import RIGHT, draw_text, paint_ground, show_rows
 from paceline.gui.kit.rows import ROW, Index
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 from paceline.gui.look.theme import ui_font
+from paceline.gui.models.candidates import facts
 from paceline.gui.models.lists.offers import Offer, Offers
 
 ROW_PX = 56
@@ -39,6 +52,10 @@ def paint_row(
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     theme = look.theme
     paint_ground(painter, rect, is_chosen=is_picked, is_over=is_over, has_ring=has_ring)
+    row_height = px(ROW_PX) - 2
+    if row.details and rect.height() > row_height:
+        _paint_details(painter, rect.adjusted(0, row_height, 0, 0), row)
+        rect = QRect(rect.topLeft(), QSize(rect.width(), row_height))
     inner = rect.adjusted(_MARGIN_PX, 8, -_MARGIN_PX, -8)
     if row.has_mark:
         if not row.problem:
@@ -54,8 +71,23 @@ def paint_row(
     draw_text(painter, upper, row.title)
     painter.setFont(ui_font(12))
     painter.setPen(QColor(theme.faint if row.is_dimmed else theme.muted))
-    draw_text(painter, lower, row.problem or row.facts)
+    draw_text(painter, lower, row.problem or facts(row.speed, row.facts))
     painter.restore()
+
+
+def _details_of(row: Offer) -> str:
+    return "\n".join(map(with_soft_breaks, row.details))
+
+
+def _details_rect(room: QRect) -> QRect:
+    """Return where the details of an open row stand, below its two lines."""
+    return room.adjusted(_MARGIN_PX + _MARK_PX + _GAP_PX, 0, -_MARGIN_PX, 0)
+
+
+def _paint_details(painter: QPainter, below: QRect, row: Offer) -> None:
+    painter.setFont(ui_font(12))
+    painter.setPen(QColor(look.theme.muted))
+    painter.drawText(_details_rect(below), Qt.TextFlag.TextWordWrap, _details_of(row))
 
 
 def _paint_mark(painter: QPainter, inner: QRect, *, is_picked: bool) -> None:
@@ -114,9 +146,19 @@ def _paint_badges(painter: QPainter, line: QRect, row: Offer, *, is_picked: bool
 class ModelRow(QStyledItemDelegate):
     """Paints the rows of `Offers`: name and facts at the left, size and badges at the right."""
 
-    def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
-        """Every row has the same height."""
-        return QSize(200, px(ROW_PX))
+    def __init__(self, rows: ModelList) -> None:
+        super().__init__(rows)
+        self._rows = rows
+
+    def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:
+        """Every row has the same height, but for the one that is open."""
+        rows, height = self._rows, px(ROW_PX)
+        if rows.opens and index == rows.currentIndex():
+            room = _details_rect(QRect(0, 0, rows.viewport().width(), 9999))
+            metrics, text = QFontMetrics(ui_font(12)), _details_of(index.data(ROW))
+            height += metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, text).height()
+            height += _MARGIN_PX if text else 0
+        return QSize(200, height)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Paint one row."""
@@ -177,23 +219,29 @@ _PICKS = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 
 
 class ModelList(QListView):
-    """A view of `offers`: a click or Enter picks, Enter and a double click also go on."""
+    """A view of `offers`: a click or Enter picks, Enter and a double click also go on.
+
+    Where rows open, the current one shows its details and is picked at once, by the keyboard, too.
+    """
 
     picked = Signal(object)
     """Offer"""
     confirmed = Signal(object)
     """Offer that is picked, and the user wants to go on"""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, opens: bool = False) -> None:
         super().__init__()
+        self.opens = opens
+        """Whether the current row shows its details."""
         self.setProperty("kind", "models")
         self.setAccessibleName(name)
         self.offers = Offers(self)
         self.setModel(self.offers)
         show_rows(self, ModelRow(self))
-        self.setUniformItemSizes(True)
+        self.setUniformItemSizes(not opens)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.clicked.connect(self._on_clicked)
+        # A row that opens moves others, so that the mouse may be released over another one.
+        (self.pressed if opens else self.clicked).connect(self._on_clicked)
         self.doubleClicked.connect(self._on_double_clicked)
 
     def sizeHint(self) -> QSize:
@@ -212,7 +260,34 @@ class ModelList(QListView):
                 (self.picked if is_space else self.confirmed).emit(offer)
             event.accept()
             return
+        before = self.currentIndex()
         super().keyPressEvent(event)
+        if self.opens and self.current is not None and self.currentIndex() != before:
+            self.picked.emit(self.current)
+
+    def currentChanged(self, current: Index, previous: Index) -> None:
+        """Open the current row where it stands, and close the other one."""
+        before = self.visualRect(current).top()
+        super().currentChanged(current, previous)
+        if self.opens:
+            self.doItemsLayout()
+            if current.isValid():
+                bar = self.verticalScrollBar()
+                bar.setValue(bar.value() + self.visualRect(current).top() - before)
+                self.scrollTo(current)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Open no row by that alone: Qt would go to the first."""
+        had_row = self.currentIndex().isValid()
+        super().focusInEvent(event)
+        if self.opens and not had_row:
+            self.setCurrentIndex(QModelIndex())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Break the details anew."""
+        super().resizeEvent(event)
+        if self.opens:
+            self.scheduleDelayedItemsLayout()
 
     @property
     def current(self) -> Offer | None:

@@ -14,7 +14,13 @@ from typing import Literal
 from PySide6.QtCore import QCoreApplication, QObject
 
 from paceline.catalog.hub.values import HubChoice, HubModel, HubRepository
-from paceline.catalog.judge.curated import LOOKUP, CuratedPair
+from paceline.catalog.judge.curated import BYTES_PER_WEIGHT, LOOKUP, CuratedPair
+from paceline.catalog.judge.speed import (
+    expected,
+    expected_of_pair,
+    work_of_head,
+    work_of_size,
+)
 from paceline.catalog.local.library import LibraryEntry
 from paceline.catalog.sidecar import sidecar_in_path
 from paceline.engine.draft.heads import drafts_with
@@ -23,6 +29,7 @@ from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import known_size, local_weights, translator
 from paceline.gui.models.candidates import (
     Candidate,
+    Machine,
     Picks,
     candidate_facts,
     facts,
@@ -30,10 +37,13 @@ from paceline.gui.models.candidates import (
     hub_facts,
     of_choice,
     of_entry,
+    speed_text,
     spoken,
     why_hardly,
+    work_on_hub,
 )
 from paceline.gui.state.pair import model_name
+from paceline.messages import Reading
 
 Role = Literal["model", "pair", "head", "lookups", "repository"]
 Order = Literal["name", "largest", "smallest", "place"]
@@ -57,7 +67,9 @@ class Offer:
         key: What it is known by while its words change; no two rows of a list have the same.
         title: First line.
         facts: Second line.
-        size: At the right of the first line.
+        size: At the right of the first line: bytes of the file, or of the download.
+        speed: In front of the facts: how fast it is expected to be here; empty: not known.
+        details: Further lines while the row is open, in lists whose rows open.
         badges: At the right of the second line.
         problem: Why it cannot be picked, in place of the facts; empty: it can, or leads elsewhere.
         spoken: What a screen reader says.
@@ -78,6 +90,8 @@ class Offer:
     title: str
     facts: str = ""
     size: str = ""
+    speed: str = ""
+    details: tuple[str, ...] = ()
     badges: tuple[Badge, ...] = ()
     problem: str = ""
     spoken: str = ""
@@ -93,7 +107,7 @@ class Offer:
     origin: LibraryEntry | CuratedPair | None = None
 
     def picked(self, picks: Picks) -> Picks | None:
-        """Return what is picked once this is; None: it cannot be picked in this step."""
+        """Return the picks once this row is open; None: it cannot be picked in this step."""
         is_first, model = picks.step == 1, self.model
         if self.problem or self.is_locked:
             return None
@@ -107,10 +121,16 @@ class Offer:
                 return picks.with_draft(self.draft, uses_head=self.draft is None)
             case "head" | "lookups" if not is_first:
                 return picks.with_draft(None, uses_head=self.role == "head")
+            case "repository" if is_first:
+                return replace(picks, target=None, draft=None, row=self.key, leads_to=self.repo)
+            case "repository":
+                return replace(picks, draft=None, row=self.key, leads_to=self.repo)
         return None
 
     def is_picked(self, picks: Picks) -> bool:
-        """Return true where this is picked."""
+        """Return true where this is what the main button is about."""
+        if picks.row:
+            return self.role == "repository" and self.key == picks.row
         match self.role:
             case "model":
                 return _is_same(picks.picked, self.model)
@@ -122,6 +142,21 @@ class Offer:
             case "lookups":
                 return picks.step != 1 and picks.does_without
         return False
+
+
+def timed(offer: Offer, picks: Picks, reading: Reading | None) -> Offer:
+    """Return a row with the speed that is expected of it on a machine with this reading."""
+    target, draft, pair = offer.model, offer.draft, offer.origin
+    is_second = picks.step != 1 and offer.role == "model"
+    if is_second:
+        target, draft = picks.target, offer.model
+    speeds = None
+    if isinstance(pair, CuratedPair) and not is_second:
+        speeds = expected_of_pair(pair, reading)
+    elif target is not None and target.work is not None and not offer.is_dimmed:
+        speeds = expected(target.work, reading, draft.work if draft is not None else None)
+    speed = speed_text(speeds, is_drafted=is_second)
+    return replace(offer, speed=speed, spoken=spoken(offer.spoken, speed)) if speed else offer
 
 
 def _is_same(one: Candidate | None, other: Candidate | None) -> bool:
@@ -257,17 +292,16 @@ def lookups_only() -> Offer:
 # ------------------------------------------------------------------------------- recommended
 
 
-def recommended_pairs(pairs: Sequence[CuratedPair], n_free: int, *, has_gpu: bool) -> list[Offer]:
+def recommended_pairs(pairs: Sequence[CuratedPair], machine: Machine) -> list[Offer]:
     """Return pairs to load first, of these what fits; within that the order of the list.
 
     Args:
         pairs: The list that is shipped.
-        n_free: Bytes of memory that are free; 0: not known.
-        has_gpu: Whether this machine has a GPU.
+        machine: What is known of this computer.
     """
     ranked = []
     for at, pair in enumerate(pairs):
-        fit = _fit(pair, n_free, has_gpu=has_gpu)
+        fit = _fit(pair, machine)
         ranked.append(((not pair.is_usable, _RANKS[fit], at), _offer_of_pair(pair, fit, str(at))))
     return [offer for _, offer in sorted(ranked, key=itemgetter(0))]
 
@@ -275,13 +309,39 @@ def recommended_pairs(pairs: Sequence[CuratedPair], n_free: int, *, has_gpu: boo
 _RANKS = {"": 0, "fits": 0, "gpu": 1, "large": 2}
 
 
-def _fit(pair: CuratedPair, n_free: int, *, has_gpu: bool) -> str:
+def _fit(pair: CuratedPair, machine: Machine) -> str:
     """Return whether a pair suits this machine: a key of `_RANKS`; empty: not known."""
-    if not n_free or pair.least_memory is None or not pair.is_usable:
+    if not machine.n_free or pair.least_memory is None or not pair.is_usable:
         return ""
-    if pair.least_memory > n_free:
+    if pair.least_memory > machine.n_free:
         return "large"
-    return "gpu" if pair.machine == "gpu" and not has_gpu else "fits"
+    return "gpu" if pair.machine == "gpu" and not machine.has_gpu else "fits"
+
+
+def _size_of(pair: CuratedPair) -> str:
+    """Return the size of a pair's download; empty: not known."""
+    download = pair.download
+    if download is None:
+        return ""
+    size = known_size(download.n_bytes)
+    return size if download.is_exact else _tr("about {}").format(size)
+
+
+def _details(pair: CuratedPair) -> tuple[str, ...]:
+    """Return the lines of a row that is open: what its source says, what it needs, who drafts."""
+    gain = said(str(pair.gain or ""))
+    drafter = said(pair.drafter) or facts(pair.draft_repo, pair.draft_file or "")
+    words = {True: _tr("compared, they agree"), False: _tr("compared, they differ")}
+    checked = words.get(pair.vocabulary_checked) if not pair.drafter else None  # type: ignore[arg-type]
+    evidence = pair.evidence
+    lines = (
+        _tr("Reported: {}").format(gain) if gain else "",
+        _tr("For {}").format(said(pair.needs)),
+        _tr("Drafter: {}").format(drafter),
+        _tr("Vocabularies: {}").format(checked) if checked else "",
+        facts(_tr("Source: {}").format(evidence.url), evidence.date or "") if evidence else "",
+    )
+    return tuple(filter(None, lines))
 
 
 def _offer_of_pair(pair: CuratedPair, fit: str, key: str) -> Offer:
@@ -291,6 +351,7 @@ def _offer_of_pair(pair: CuratedPair, fit: str, key: str) -> Offer:
     badge = Badge(words, "accent" if fit == "fits" else "lookup")
     target, draft = target_candidate(pair), draft_candidate(pair)
     is_pair = target is not None and (draft is not None or has_head_inside(pair))
+    size = _size_of(pair)
     # What is no pair to load leads to its files, if anywhere.
     repo = pair.draft_repo if target is not None and pair.is_usable else pair.target_repo
     drafter = said(pair.drafter)
@@ -300,8 +361,10 @@ def _offer_of_pair(pair: CuratedPair, fit: str, key: str) -> Offer:
         key=key,
         title=said(pair.title),
         facts=drafter or _tr("drafted by {}").format(name),
+        size=size,
+        details=_details(pair),
         badges=(badge,) if words else (),
-        spoken=spoken(said(pair.title), heard, words),
+        spoken=spoken(said(pair.title), heard, size, words, *_details(pair)),
         role="pair" if is_pair else "repository",
         model=target,
         draft=draft,
@@ -337,7 +400,8 @@ def _offer_of_draft(key: str, pair: CuratedPair) -> Offer:
         title=title,
         facts=said(str(pair.gain or "")),
         size=known_size(pair.draft_bytes or 0),
-        spoken=spoken(said(pair.title), said(pair.drafter) or drafted),
+        details=_details(pair),
+        spoken=spoken(said(pair.title), said(pair.drafter) or drafted, *_details(pair)),
         role=role,
         model=draft,
         repo=pair.draft_repo,
@@ -354,8 +418,10 @@ def target_candidate(pair: CuratedPair) -> Candidate | None:
     """Return the target to fetch; None: the pair names no file."""
     if pair.target_file is None:
         return None
-    found = _candidate(pair.target_reference, pair.target_repo, pair.target_file, 0)
-    return replace(found, has_head=has_head_inside(pair))
+    n_bytes = pair.target_bytes or 0
+    found = _candidate(pair.target_reference, pair.target_repo, pair.target_file, n_bytes)
+    work = work_of_size(n_bytes, pair.active) if n_bytes else None
+    return replace(found, has_head=has_head_inside(pair), work=work)
 
 
 def draft_candidate(pair: CuratedPair) -> Candidate | None:
@@ -364,7 +430,8 @@ def draft_candidate(pair: CuratedPair) -> Candidate | None:
         return None
     n_bytes = pair.draft_bytes or 0
     found = _candidate(pair.draft_reference, pair.draft_repo, pair.draft_file, n_bytes)
-    return replace(found, head=drafts_with(pair.kind))
+    work = (work_of_head if pair.is_headed else work_of_size)(n_bytes) if n_bytes else None
+    return replace(found, head=drafts_with(pair.kind), work=work)
 
 
 def _candidate(reference: str, repo: str, file: str, n_bytes: int) -> Candidate:
@@ -375,14 +442,18 @@ def _candidate(reference: str, repo: str, file: str, n_bytes: int) -> Candidate:
 
 
 def offer_of_repository(model: HubModel) -> Offer:
-    """Return the row of a repository that a search has found."""
+    """Return the row of a repository that a search has found; its size is that of a Q4_K_M."""
     weights = local_weights(model.n_params)
     is_gated = model.gate != "open"
+    n_bytes = int(model.n_params * BYTES_PER_WEIGHT)
     return Offer(
         key=model.repo,
         title=model.repo,
-        facts=hub_facts(model),
-        size=_tr("{} downloads").format(local_weights(model.downloads) or "0"),
+        facts=facts(
+            hub_facts(model), _tr("{} downloads").format(local_weights(model.downloads) or "0")
+        ),
+        size=_tr("about {}").format(known_size(n_bytes)) if n_bytes else "",
+        model=Candidate(model.repo, model.repo, work=work_on_hub(model, n_bytes)),
         badges=(Badge(_tr("gated"), "lookup"),) if is_gated else (),
         spoken=spoken(
             model.repo,

@@ -22,9 +22,9 @@ from paceline.gui.kit.layouts import Refits, Shown, column_of, fill, row_of
 from paceline.gui.kit.search_field import PAUSE_MS, SearchField
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
-from paceline.gui.models.candidates import Picks
+from paceline.gui.models.candidates import Machine, Picks
 from paceline.gui.models.lists.model_list import ModelList
-from paceline.gui.models.lists.offers import Offer
+from paceline.gui.models.lists.offers import Offer, timed
 
 _ICON_PX = 32
 _TEXT_PX = 360
@@ -114,16 +114,18 @@ class Page(Refits, Shown):
     confirmed = Signal(object)
     """Offer that is picked, and the user wants to go on"""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, opens: bool = False) -> None:
         super().__init__()
         self.setAccessibleName(name)
         # Its fields give way, or stand below each other as soon as it is as narrow as its place.
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.picks = Picks()
         """What is picked so far."""
-        self.n_free = 0
-        self.has_gpu = False
-        self.rows = ModelList(name)
+        self.machine = Machine()
+        """What is known of this computer."""
+        self._step = 0
+        self._words: SearchField | None = None
+        self.rows = ModelList(name, opens=opens)
         self.state = StatePanel()
         self.stack = QStackedWidget()
         self.stack.addWidget(self.rows)
@@ -162,7 +164,7 @@ class Page(Refits, Shown):
     def refresh(self) -> None:
         """Show the rows as of now, or what stands in their place."""
         before = self.stack.currentWidget()
-        self.rows.offers.show(self.offers(), self.picks)
+        self.show_rows(self.rows, self.offers())
         front = self.instead() or self.rows
         if isinstance(front, Instead):
             self.state.show_state(front)
@@ -170,18 +172,25 @@ class Page(Refits, Shown):
         self.stack.setCurrentWidget(front)
         self.follow(was_in_front=before)
 
-    def show_picks(self, picks: Picks, n_free: int, *, has_gpu: bool) -> None:
-        """Follow what is picked.
+    def show_rows(self, rows: ModelList, offers: Iterable[Offer]) -> None:
+        """Show these in a list, with the speeds that are expected of them here."""
+        picks, reading = self.picks, self.machine.reading
+        rows.offers.show([timed(offer, picks, reading) for offer in offers], picks)
 
-        Args:
-            picks: What is picked so far.
-            n_free: Bytes of memory that a model may take; 0: not known.
-            has_gpu: Whether this machine has a GPU.
-        """
-        given = picks, n_free, has_gpu
-        if given != (self.picks, self.n_free, self.has_gpu):  # not while a slider moves
-            self.picks, self.n_free, self.has_gpu = given
-            self.refresh()
+    def show_picks(self, picks: Picks, machine: Machine) -> None:
+        """Follow what is picked; another step begins without words, at what is picked there."""
+        if (picks, machine) == (self.picks, self.machine) and self._step:
+            return  # not while a slider moves
+        is_other_step, self._step = picks.step != self._step, picks.step
+        self.picks, self.machine = picks, machine
+        if is_other_step and self._words is not None:
+            self._words.clear()
+        self.refresh()
+        current = self.rows.current
+        is_closed = self.rows.opens and current is not None and not current.is_picked(picks)
+        if is_other_step or is_closed:
+            shown = enumerate(self.rows.offers.rows)
+            self.rows.show_row(next((at for at, row in shown if row.is_picked(picks)), -1))
 
     def _fit(self) -> None:
         directions = QBoxLayout.Direction
@@ -196,9 +205,9 @@ class Page(Refits, Shown):
 
     def make_search(self, words: str, pause_ms: int = PAUSE_MS) -> SearchField:
         """A search field from which the arrow keys lead into the list; see `SearchField`."""
-        self.search = SearchField(words, pause_ms=pause_ms)
-        self.search.left_downwards.connect(self._on_down)
-        return self.search
+        made = self._words = SearchField(words, pause_ms=pause_ms)
+        made.left_downwards.connect(self._on_down)
+        return made
 
     @Slot()
     def _on_down(self) -> None:

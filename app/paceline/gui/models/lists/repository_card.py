@@ -11,9 +11,9 @@ from paceline.catalog.hub.values import HubChoice, HubRepository
 from paceline.gui.kit.labels import ElidedLabel, YieldingButton, text_label
 from paceline.gui.kit.layouts import IconButton, Shown, column_of, row_of, set_look, styled
 from paceline.gui.look.current import look
-from paceline.gui.models.candidates import Picks, hub_facts
+from paceline.gui.models.candidates import hub_facts
 from paceline.gui.models.lists.model_list import ModelList
-from paceline.gui.models.lists.offers import files_of
+from paceline.gui.models.lists.offers import Offer, files_of
 from paceline.names import visible
 
 _NAME_PX = 2000
@@ -29,6 +29,9 @@ class RepositoryCard(Shown):
         self.repository: HubRepository | None = None
         """The repository that is shown."""
         self._recommended: HubChoice | None = None
+        self._is_other = False
+        self.offers: list[Offer] = []
+        """Its files."""
         back, tip = self.tr("Back to the results"), self.tr("Back to the results (Alt+Left)")
         self.back_button = IconButton("back", back, tip)
         self.back_button.setShortcut("Alt+Left")
@@ -76,16 +79,19 @@ class RepositoryCard(Shown):
         self.token_button.clicked.connect(self._on_token)
         return gate
 
-    def show_repository(self, repository: HubRepository, n_free: int, picks: Picks) -> None:
-        """Show a repository, and which of its models suits `n_free` bytes of memory."""
-        is_other, self.repository = repository is not self.repository, repository
-        if is_other:
+    def show_repository(self, repository: HubRepository, n_free: int) -> None:
+        """Show a repository, whose files for `n_free` bytes of memory are in `offers` then."""
+        self._is_other, self.repository = repository is not self.repository, repository
+        if self._is_other:
             self._show_head(repository)
             is_asked = n_free and not repository.newer
             self._recommended = recommended(repository.choices, n_free) if is_asked else None
-        self.files.offers.show(files_of(repository, self._recommended, n_free), picks)
-        if is_other and self._recommended is not None:
-            self.files.show_row(repository.choices.index(self._recommended))
+        self.offers = files_of(repository, self._recommended, n_free)
+
+    def show_recommended(self) -> None:
+        """Go to the recommended file of a repository that was not shown before."""
+        if self._is_other and self._recommended is not None and self.repository is not None:
+            self.files.show_row(self.repository.choices.index(self._recommended))
 
     def _show_head(self, repository: HubRepository) -> None:
         model = repository.model

@@ -14,6 +14,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 
 from paceline.catalog.judge.curated import CuratedPair
 from paceline.catalog.judge.pairing import Remedy
+from paceline.catalog.judge.speed import reading_for
 from paceline.catalog.models import Models
 from paceline.chat.pair import Pair
 from paceline.errors import UserError
@@ -21,7 +22,7 @@ from paceline.gui.context import AppContext
 from paceline.gui.kit.dialogs import DialogOwner
 from paceline.gui.kit.file_dialogs import FileChooser
 from paceline.gui.kit.notices import Action, Notice
-from paceline.gui.models.candidates import Candidate, MainButton, Picks, main_button
+from paceline.gui.models.candidates import Candidate, Machine, MainButton, Picks, main_button
 from paceline.gui.models.downloads.controller import DOWNLOADS, DownloadsController, PairFetcher
 from paceline.gui.models.lists.hub_page import HubPage
 from paceline.gui.models.lists.hub_search import HubSearch
@@ -33,7 +34,7 @@ from paceline.gui.models.load_checks import first_parts
 from paceline.gui.models.picker.dialog import PickerBuilder, PickerDialog
 from paceline.gui.models.picker.pair_judgement import PairJudgement
 from paceline.gui.models.picker.pair_pane import PairPane
-from paceline.gui.state.current_devices import CurrentDevices, RoomPlanner
+from paceline.gui.state.current_devices import CurrentDevices, Room, RoomPlanner
 from paceline.params import TargetHead
 
 _DRAFT_STEP = 2
@@ -44,6 +45,8 @@ class PickerController(DialogOwner[PickerDialog]):
 
     load_requested = Signal(object)
     """Pair of files that are here"""
+    model_requested = Signal(str)
+    """Path of a model to be loaded as it was used last"""
 
     def __init__(
         self,
@@ -82,12 +85,16 @@ class PickerController(DialogOwner[PickerDialog]):
         self.picks = Picks()
         """What is picked so far."""
         self._button = MainButton("wait", "")
+        self._goes_on = False
+        self._room = Room()
         devices.changed.connect(self._on_room)
+        devices.read.connect(self._on_room)
         self._fetcher.ready.connect(self._on_fetched)
         self._fetcher.changed.connect(self._show)
         library.refreshed.connect(self._on_library)
         context.notices.posted.connect(self._on_notice)
         hub.token_failed.connect(self._on_token_failed)
+        hub.changed.connect(self._on_reach)
         library.opened.connect(self._take)
         library.refused.connect(self._show_problem)
 
@@ -131,8 +138,10 @@ class PickerController(DialogOwner[PickerDialog]):
         dialog = self.own(self._builder.take())
         self._pane = dialog.pane
         self._connect(dialog)
+        self._room = Room()
         self._devices.watch(is_watched=True)
         self._on_room()
+        self._on_reach()
         self.picks = Picks()
         pair = self._pair.state.pair
         if pair is not None:
@@ -143,7 +152,6 @@ class PickerController(DialogOwner[PickerDialog]):
             self.picks = Picks(
                 target=self._library.candidate(pair.target.path),
                 draft=drafter,
-                is_decided=True,
                 uses_head=pair.drafting is not None,
             )
             self._pane.show_pair(pair)
@@ -156,6 +164,7 @@ class PickerController(DialogOwner[PickerDialog]):
             page.picked.connect(self._take)
             page.confirmed.connect(self._on_confirmed)
         dialog.installed.recommended_wanted.connect(dialog.show_recommended)
+        dialog.installed.chosen.connect(self._on_chosen)
         dialog.installed.open_button.clicked.connect(self._on_open)
         dialog.installed.folder_button.clicked.connect(self._on_add_folder)
         dialog.dropped.connect(self._on_dropped)
@@ -163,6 +172,8 @@ class PickerController(DialogOwner[PickerDialog]):
         self._pane.changed.connect(self._show)
         self._pane.remedy_taken.connect(self._on_remedy)
         dialog.steps.group.idClicked.connect(self._on_step)
+        dialog.steps.draft_wanted.connect(self._on_draft_wanted)
+        dialog.online.clicked.connect(self._on_online)
         dialog.tabs.currentChanged.connect(self._begin_page)
         dialog.main.clicked.connect(self._on_main)
 
@@ -205,11 +216,35 @@ class PickerController(DialogOwner[PickerDialog]):
 
     @Slot()
     def _on_room(self) -> None:
-        """Let plans be of what is free now."""
-        engine = self._devices.description
-        if self.dialog is not None and engine is not None:
-            self._pane.form.show_engine(engine)  # the judgement follows them itself
-            self.judgement.set_room(self._devices.room)
+        """Let plans be of what is free now; a little more or less is no other figure."""
+        engine, room = self._devices.description, self._devices.room
+        if self.dialog is None or engine is None:
+            return
+        self._pane.form.show_engine(engine)  # the judgement follows them itself
+        self._pane.show_reading(self._machine.reading)
+        if not room.is_about(self._room):
+            self._room = room
+            self.judgement.set_room(room)
+
+    @property
+    def _machine(self) -> Machine:
+        devices, room = self._devices, self._room
+        n_free = devices.planner.n_free(room) if devices.planner else room.n_free
+        reading = reading_for(devices.reading, [each.kind for each in room.devices])
+        return Machine(n_free, room.has_gpu, reading)
+
+    @Slot()
+    def _on_reach(self) -> None:
+        if self.dialog is not None:
+            self.dialog.show_reach(self._hub.out_of_reach)
+
+    @Slot()
+    def _on_online(self) -> None:
+        if self._hub.out_of_reach == "offline":
+            self._hub.go_online()
+        else:
+            self._hub.ask_again()
+        self.judgement.ask_again()
 
     # ------------------------------------------------------------------------------- what is picked
 
@@ -232,11 +267,13 @@ class PickerController(DialogOwner[PickerDialog]):
             self.picks,
             obstacle=self._pane.obstacle(),
             warning=warning,
+            is_looking=self._pane.is_looking,
             is_downloading=self._fetcher.is_busy and self._is_waited_for,
         )
-        self.dialog.show_picks(
-            self.picks, self._button, self._devices.n_free, has_gpu=self._devices.room.has_gpu
-        )
+        self.dialog.show_picks(self.picks, self._button, self._machine)
+        if self._goes_on and self._button.todo != "wait":
+            self._goes_on = False
+            self.dialog.main.setFocus(Qt.FocusReason.TabFocusReason)
 
     @property
     def _is_waited_for(self) -> bool:
@@ -246,29 +283,36 @@ class PickerController(DialogOwner[PickerDialog]):
 
     @Slot(object)
     def _take(self, offer: Offer) -> bool:
-        """Pick what a row offers, or go where it leads; returns whether it was picked."""
-        dialog = self.dialog
-        if dialog is None:  # a file that was opened came too late
+        """Pick what a row offers; returns whether that can be."""
+        if self.dialog is None:  # a file that was opened came too late
             return False
+        self._goes_on = False
         picks = offer.picked(self.picks)
         if picks is not None:
             self._set(picks)
-        elif offer.repo:
-            dialog.show_page(dialog.hub)
-            dialog.hub.open_repository(offer.repo)
         elif offer.model is not None and not (offer.problem or offer.is_locked):
             self._show_problem(offer.model.problem)  # a head, in the step of the target
         return picks is not None
 
     @Slot(object)
     def _on_confirmed(self, offer: Offer) -> None:
-        """Go on: to the second step, or to the main button, which is not pressed by accident."""
-        if not self._take(offer):
-            return
-        if self.picks.step != _DRAFT_STEP and not self.picks.is_decided:
-            self._on_step(_DRAFT_STEP)
-        elif self.dialog is not None:
-            self.dialog.main.setFocus(Qt.FocusReason.TabFocusReason)
+        """Go on to the main button, which is not pressed by accident, once it can be pressed."""
+        if self._take(offer):
+            self._goes_on = True
+            self._show()
+
+    @Slot(object)
+    def _on_chosen(self, offer: Offer) -> None:
+        """Load the first model with the words that were typed; in the second step, pick it."""
+        if self.picks.step == _DRAFT_STEP or offer.model is None:
+            self._on_confirmed(offer)
+        elif self.dialog is not None and offer.picked(self.picks) is not None:
+            self.dialog.accept()
+            self.model_requested.emit(offer.model.reference)
+
+    @Slot()
+    def _on_draft_wanted(self) -> None:
+        self._on_step(_DRAFT_STEP)
 
     @Slot(object)
     def _on_remedy(self, remedy: Remedy) -> None:
@@ -276,8 +320,8 @@ class PickerController(DialogOwner[PickerDialog]):
         draft = self._library.candidate(remedy.draft) if remedy.draft else None
         picks = replace(self.picks, target=target)
         self._set(picks.with_draft(draft, uses_head=not remedy.strategy))
-        if self.dialog is not None:  # the button that had the keyboard is gone
-            self.dialog.main.setFocus()
+        self._goes_on = True  # the button that had the keyboard is gone
+        self._show()
 
     @Slot()
     def _on_library(self) -> None:
@@ -293,7 +337,7 @@ class PickerController(DialogOwner[PickerDialog]):
 
     @Slot(int)
     def _on_step(self, step: int) -> None:
-        self._set(replace(self.picks, step=2 if step == _DRAFT_STEP else 1))
+        self._set(replace(self.picks, step=2 if step == _DRAFT_STEP else 1, row=""))
         self._begin_page()
 
     @Slot()
@@ -303,8 +347,9 @@ class PickerController(DialogOwner[PickerDialog]):
 
     @Slot()
     def _on_main(self) -> None:
-        if self._button.todo == "next":
-            self._on_step(_DRAFT_STEP)
+        if self._button.todo == "files" and self.dialog is not None:
+            self.dialog.show_page(self.dialog.hub)
+            self.dialog.hub.open_repository(self.picks.leads_to)
             return
         pair = self._pane.pair()
         if pair is None:

@@ -29,13 +29,14 @@ from shiboken6 import delete
 from paceline.errors import UserError
 from paceline.gui.kit.dialogs import scrolling, within_screen
 from paceline.gui.kit.drop_zones import model_files
-from paceline.gui.kit.labels import ElidedLabel, YieldingLabel, text_label
+from paceline.gui.kit.labels import ElidedLabel, YieldingLabel, say, text_label
 from paceline.gui.kit.layouts import Refits, column_of, fill, row_of, set_look, styled
 from paceline.gui.kit.notices import ErrorBar, Notice
+from paceline.gui.kit.sentences import said
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px, scaled
 from paceline.gui.look.style import PICKER
-from paceline.gui.models.candidates import MainButton, Picks
+from paceline.gui.models.candidates import Machine, MainButton, Picks
 from paceline.gui.models.downloads.model import DownloadsModel
 from paceline.gui.models.downloads.panel import DownloadStrip
 from paceline.gui.models.lists.hub_page import HubPage
@@ -91,17 +92,25 @@ class StepButton(QPushButton):
 
 
 class StepBar(QWidget):
-    """Both steps, and one sentence about the one that is being done."""
+    """The model, and in the second step the draft model, which can be left out."""
+
+    draft_wanted = Signal()
 
     def __init__(self) -> None:
         super().__init__()
-        self.target = StepButton(1, self.tr("Target"))
-        self.draft = StepButton(2, self.tr("Draft model"))
+        self.target = StepButton(1, self.tr("Model"))
+        self.draft = StepButton(2, self.tr("Draft model (optional)"))
+        self.add = styled(QPushButton(self.tr("Add a draft model (optional)")), kind="link")
+        self.add.setIcon(look.icon("plus"))
+        # Fixed, its height would be that of the row.
+        self.add.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.add.clicked.connect(self.draft_wanted)
         self.group = QButtonGroup(self)
         row = row_of(spacing=8)
         for number, button in ((1, self.target), (2, self.draft)):
             self.group.addButton(button, number)
             row.addWidget(button, 1)
+        row.addWidget(self.add, 1)
         self.sentence = text_label("", "muted", wraps=True)
         column_of(row, self.sentence, on=self, margins=0, spacing=8)
 
@@ -112,23 +121,18 @@ class StepBar(QWidget):
         target, draft = picks.target, picks.draft
         name = target.title if target else self.tr("choose")
         self.target.show_name(name, is_picked=target is not None)
+        has_second = picks.step == 2 or draft is not None or picks.drafts_itself
+        self.draft.setVisible(has_second)
+        self.add.setVisible(not has_second)
+        self.add.setEnabled(target is not None)
+        name = self.tr("none")
         if draft is not None:
             name = draft.title
         elif picks.drafts_itself:
             name = self.tr("MTP head inside")
-        elif picks.is_decided:
-            name = self.tr("No draft model: lookups only")
-        else:
-            name = self.tr("choose")
-        self.draft.show_name(name, is_picked=picks.is_decided)
-        if picks.step == 1:
-            self.sentence.setText(
-                self.tr("The model that you talk to. It alone decides every word of a reply.")
-            )
-        else:
-            self.sentence.setText(
-                self.tr("A small model that writes ahead: replies come faster, and read the same.")
-            )
+        self.draft.show_name(name, is_picked=draft is not None or picks.drafts_itself)
+        words = self.tr("A small model that guesses ahead: the text is the same, only faster.")
+        say(self.sentence, words if picks.step == 2 else "")
 
 
 SIZE = QSize(1040, 720)
@@ -176,12 +180,32 @@ class PickerDialog(Refits, QDialog):
         column.addLayout(middle, 1)
         fill(middle, (scrolling(left), 1), self.side)
         self.problem = ErrorBar()
-        parts = self.steps, self.problem, (self.tabs, 1)
+        self.offline = self._make_offline()
+        parts = self.steps, self.problem, self.offline, (self.tabs, 1)
         column_of(*parts, on=left, margins=(24, 20, 24, 12), spacing=12)
         self.side_scroll = scrolling(pane)
         column_of(self.side_scroll, on=self.side, margins=0)
         column.addWidget(self._make_foot(downloads))
         self.resize(within_screen(self, scaled(SIZE)))
+
+    def _make_offline(self) -> QFrame:
+        bar = styled(QFrame(), kind="notice")
+        self.offline_text = text_label(wraps=True)
+        self.online = styled(QPushButton(), kind="compact")
+        margins = (12, 6, 12, 6)
+        row_of((self.offline_text, 1), self.online, on=bar, margins=margins, spacing=8)
+        bar.hide()
+        return bar
+
+    def show_reach(self, out_of_reach: str) -> None:
+        """Say once, for all pages, that the Hub cannot be asked; empty: it can."""
+        words, action = self.tr("Hugging Face cannot be reached."), self.tr("Try again")
+        if out_of_reach == "offline":
+            words, action = self.tr("Offline mode is on."), self.tr("Go online")
+        self.offline_text.setText(words)
+        self.online.setText(action)
+        self.offline.setAccessibleName(words)
+        self.offline.setVisible(bool(out_of_reach))
 
     def _make_foot(self, downloads: DownloadsModel) -> QFrame:
         foot = styled(QFrame(), kind="foot")
@@ -201,15 +225,17 @@ class PickerDialog(Refits, QDialog):
         self.cancel.clicked.connect(self.reject)
         return foot
 
-    def show_picks(self, picks: Picks, button: MainButton, n_free: int, *, has_gpu: bool) -> None:
+    def show_picks(self, picks: Picks, button: MainButton, machine: Machine) -> None:
         """Show what is picked, and what the main button would do."""
         self.steps.show_picks(picks)
         for page in self.pages:
-            page.show_picks(picks, n_free, has_gpu=has_gpu)
+            page.show_picks(picks, machine)
         self.main.setText(button.text)
         self.main.setEnabled(button.todo != "wait")
         self.main.setToolTip(button.reason)
-        self.reason.setText(button.reason)
+        # What comes of the pair is said beside the list.
+        is_said = button.reason == said(self.pane.judgement.judgement.obstacle)
+        self.reason.setText("" if is_said else button.reason)
         # A download goes on when the dialog is closed.
         is_busy = button.todo == "wait" and button.is_downloading
         self.cancel.setText(self.tr("Close") if is_busy else self.tr("Cancel"))

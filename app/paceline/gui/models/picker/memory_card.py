@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from PySide6.QtCore import (
     QEasingCurve,
@@ -20,7 +21,7 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QWidget
 
 from paceline.catalog.memory.values import DevicePlan, MemoryPlan, MemoryRemedy
-from paceline.gui.kit.card import Card
+from paceline.gui.kit.card import Card, FoldSection
 from paceline.gui.kit.labels import say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import as_many, column_of, fill, grid_of, row_of, set_look
 from paceline.gui.kit.sentences import said
@@ -136,15 +137,21 @@ class MemoryBar(QWidget):
         self.bar = _Bar()
         self._legend = grid_of(margins=(0, 2, 0, 0), across=8, down=2, stretches=(1,))
         self._entries: list[tuple[_Swatch, QLabel, QLabel]] = []
-        column_of(
-            head,
-            self.bar,
-            (self.excess, 0, Qt.AlignmentFlag.AlignRight),
-            self._legend,
-            on=self,
-            margins=0,
-            spacing=4,
-        )
+        self.parts = QWidget()
+        """Its parts in numbers, for the card to show where it is unfolded."""
+        fill(column_of(on=self.parts, margins=0), self._legend)
+        right = Qt.AlignmentFlag.AlignRight
+        column_of(head, self.bar, (self.excess, 0, right), on=self, margins=0, spacing=4)
+        self.show_nothing()
+
+    def show_nothing(self) -> None:
+        """Keep its room while nothing is known."""
+        self._plan = None
+        self.figures.setText("–")
+        set_look(self.figures, role="value")
+        self.excess.hide()
+        self.bar.show_parts((), 0)
+        self._show_legend(())
 
     def changeEvent(self, event: QEvent) -> None:
         """Take the colours of another theme."""
@@ -229,8 +236,8 @@ def parts_of(plan: DevicePlan) -> tuple[Part, ...]:
     pale_draft = mixed(theme.accent, theme.surface)
     beyond, kv = target.beyond_windows, target.kv - target.beyond_windows
     return (
-        Part(_tr("Target"), target.weights, full),
-        Part(_tr("Target's cache"), kv, pale_target),
+        Part(_tr("Model"), target.weights, full),
+        Part(_tr("Its cache"), kv, pale_target),
         Part(_tr("More than its sliding windows"), beyond, pale_target, theme.surface),
         Part(_tr("Drafter"), draft.weights, theme.accent, pale_draft),
         Part(_tr("Drafter's cache"), draft.kv, pale_draft, theme.surface),
@@ -306,7 +313,10 @@ class _Way(QWidget):
 
 
 class MemoryCard(Card):
-    """Shows a `MemoryPlan`; an older one stays until the next one is there."""
+    """Shows a `MemoryPlan`; an older one stays until the next one is there.
+
+    It has its room before anything is known, so that nothing below moves when it is.
+    """
 
     remedy_chosen = Signal(object)
     """MemoryRemedy"""
@@ -315,6 +325,9 @@ class MemoryCard(Card):
         super().__init__()
         self.set_title(self.tr("Memory"))
         self.pill = text_label("", "pill")
+        keeps = self.pill.sizePolicy()
+        keeps.setRetainSizeWhenHidden(True)
+        self.pill.setSizePolicy(keeps)
         self.header.addWidget(self.pill)
         self.problem = text_label(wraps=True)
         self.bars: list[MemoryBar] = []
@@ -323,19 +336,25 @@ class MemoryCard(Card):
         self._way_rows = column_of(spacing=4)
         self.going_back = text_label(wraps=True)
         self.help = text_label(self.tr("What would help:"), "title")
-        fill(self.body, self.problem, self._bar_rows, self.going_back, self.help, self._way_rows)
+        self.details = FoldSection()
+        self.details.set_title(self.tr("Details"))
+        self._legends = column_of(spacing=8)
+        fill(self.details.body, self._legends, self.problem, self.going_back)
+        fill(self.body, self._bar_rows, self.help, self._way_rows, self.details)
         self.show_plan(None)
 
-    def show_plan(self, plan: MemoryPlan | None, problem: str = "") -> None:
-        """Show what a pair takes; None: not known yet, or why not."""
-        words, tone = self.tr("Working it out…"), "muted"
+    def show_plan(
+        self, plan: MemoryPlan | None, problem: str = "", *, is_looking: bool = False
+    ) -> None:
+        """Show what a pair takes; None: it is being looked into, or not known, or why not."""
+        words, tone = (self.tr("Working it out…") if is_looking else ""), "muted"
         if plan is not None:
             words, tone = (
                 (self.tr("fits"), "accent") if plan.fits else (self.tr("does not fit"), "danger")
             )
         elif problem:
             words, tone = self.tr("not known"), "muted"
-        self.pill.setText(words)
+        say(self.pill, words)
         set_look(self.pill, tone=tone)
         is_rough = plan is not None and not plan.is_measured
         self.problem.setText(
@@ -350,9 +369,19 @@ class MemoryCard(Card):
 
     def _show_bars(self, plan: MemoryPlan | None) -> None:
         devices = plan.devices if plan is not None else ()
-        bars = as_many(self.bars, len(devices), MemoryBar, self._bar_rows)
-        for bar, device in zip(bars, devices, strict=True):
-            bar.show_plan(device, is_only=len(devices) == 1)
+        bars = as_many(self.bars, max(len(devices), 1), self._make_bar, self._bar_rows)
+        for bar in self.bars:
+            bar.parts.setVisible(bar in bars)
+        for bar, device in zip_longest(bars, devices):
+            if device is None:
+                bar.show_nothing()
+            else:
+                bar.show_plan(device, is_only=len(devices) == 1)
+
+    def _make_bar(self) -> MemoryBar:
+        bar = MemoryBar()
+        self._legends.addWidget(bar.parts)
+        return bar
 
     def _show_ways(self, plan: MemoryPlan | None) -> None:
         remedies = plan.remedies if plan is not None and not plan.fits else ()

@@ -54,6 +54,7 @@ class Judgement:
         verdict: None where nothing but lookups drafts.
         plan: The newest plan, which may be of settings a moment ago.
         problem: Why nothing is known, in one sentence.
+        code: Of the same, e.g. ``no-network``.
         hint: What to do about it.
         plan_problem: Why there is no plan.
     """
@@ -64,6 +65,7 @@ class Judgement:
     verdict: Verdict | None = None
     plan: MemoryPlan | None = None
     problem: str = ""
+    code: str = ""
     hint: str = ""
     plan_problem: str = ""
 
@@ -155,7 +157,7 @@ class PairJudgement(QObject):
 
     def _on_unusable(self, question: int, error: UserError) -> None:
         if question == self._question:
-            self._set(Judgement("failed", problem=error.message, hint=error.hint))
+            self._set(Judgement("failed", problem=error.message, code=error.code, hint=error.hint))
 
     # --------------------------------------------------------------------------------- the plan
 
