@@ -12937,9 +12937,9 @@ Ein Klick zeigt es.</translation>
 <context>
     <name>SideBar</name>
     <message>
-        <location filename="../../app/paceline/gui/chat/markdown/code_buttons.py"/>
-        <source>Scroll the code sideways</source>
-        <translation>Code seitwärts scrollen</translation>
+        <location filename="../../app/paceline/gui/chat/markdown/sideways.py"/>
+        <source>Scroll sideways</source>
+        <translation>Seitwärts scrollen</translation>
     </message>
 </context>
 <context>

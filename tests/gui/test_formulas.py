@@ -7,16 +7,17 @@ from time import thread_time
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QColor, QTextCursor
 
 from gui.chat_help import begin_reply, committed, finished, shown_chat, token
 from gui.test_markdown_document import BLOCKS, Sheet
 from paceline.chat.syntax import maths
-from paceline.gui.chat.markdown.formulas import OBJECT, shared_formulas
+from paceline.gui.chat.markdown.formulas import OBJECT, formula_rect, shared_formulas
 from paceline.gui.chat.markdown.found import hits_in, phrase
-from paceline.gui.chat.markdown.paint import formula_pieces, formula_rect, marked_rects, text_pieces
+from paceline.gui.chat.markdown.paint import formula_pieces, marked_rects, text_pieces
 from paceline.gui.chat.markdown.provenance import Span
+from paceline.gui.chat.markdown.sideways import SideBar
 from paceline.gui.look.current import look
 
 if TYPE_CHECKING:
@@ -289,9 +290,9 @@ def test_a_formula_follows_the_size_of_text(qtbot: QtBot, chat: ChatView) -> Non
 
 
 def test_a_formula_stands_on_the_line(qtbot: QtBot, chat: ChatView) -> None:
-    view = shown(qtbot, chat, "word $x$ and $\\frac{a}{b}$ and\n\n$$" + "x + " * 90 + "y$$")
+    view = shown(qtbot, chat, "word $x$ and $\\frac{a}{b}$")
     document = view.document()
-    shallow, deep, wide = view.content.formulas
+    shallow, deep = view.content.formulas
     line = document.begin().layout().lineAt(0)
     baseline = document.documentLayout().blockBoundingRect(document.begin()).top() + line.ascent()
     for placed in (shallow, deep):
@@ -299,7 +300,83 @@ def test_a_formula_stands_on_the_line(qtbot: QtBot, chat: ChatView) -> None:
         size = rect.width() / placed.formula.width
         assert rect.bottom() - size * placed.formula.descent == pytest.approx(baseline)
     assert formula_rect(document, deep).bottom() <= line.height() + 6, "and it has room below"
-    assert formula_rect(document, wide).right() <= document.textWidth() + 1, "it is made to fit"
+
+
+WIDE = " + ".join(f"x_{{{n}}}" for n in range(60))
+
+
+def bars(view: MessageView) -> list[SideBar]:
+    return sorted(view.findChildren(SideBar), key=lambda bar: bar.y())
+
+
+@pytest.mark.parametrize(
+    "text", [f"$${WIDE}$$", f"Words ${WIDE}$ go on.", f"- a\n  $${WIDE}$$\n\nb"]
+)
+def test_a_wide_formula_keeps_its_size_and_is_scrolled(
+    qtbot: QtBot, chat: ChatView, text: str
+) -> None:
+    view = shown(qtbot, chat, f"{text}\n\nThen $x_{{0}}$.")
+    document = view.document()
+    wide, small = view.content.formulas
+    rect, usual = formula_rect(document, wide), formula_rect(document, small)
+    assert rect.width() / wide.formula.width == pytest.approx(
+        usual.width() / small.formula.width, rel=0.01
+    )
+    assert rect.width() > document.textWidth()
+    (bar,) = bars(view)
+    assert bar.isVisible()
+    assert rect.bottom() < bar.y() < bar.geometry().bottom() < usual.top()
+    left, right = bar.x() + 2, bar.geometry().right() - 2
+    middle = round(rect.center().y())
+    assert view.tool_tip_at(QPoint(left, middle)).startswith("$")
+    before = view.grab(QRect(0, round(rect.top()), view.width(), round(rect.height()))).toImage()
+    bar.setValue(bar.maximum())
+    assert bar.maximum() == pytest.approx(rect.width() - bar.width(), abs=2)
+    after = view.grab(QRect(0, round(rect.top()), view.width(), round(rect.height()))).toImage()
+    assert after != before
+    assert view.tool_tip_at(QPoint(right, middle)).startswith("$")
+
+
+def test_the_tokens_of_a_wide_formula_are_found_where_they_are_seen(
+    qtbot: QtBot, chat: ChatView
+) -> None:
+    text = f"$${WIDE}$$"
+    know(qtbot, text)
+    reply = begin_reply(chat)
+    half = len(text) // 2
+    tokens = token(half, "target", -1), token(half + 2), token(len(text), position=1)
+    reply.append(committed(text, *tokens, n_drafted=2))
+    reply.finish(text)
+    view = reply.body
+    qtbot.waitUntil(lambda: bool(bars(view)))
+    (bar,), (placed,) = bars(view), view.content.formulas
+    at = QPoint(bar.geometry().center().x(), round(formula_rect(view.document(), placed).top()) + 4)
+    assert "target" in view.tool_tip_at(at)
+    bar.setValue(bar.maximum())
+    assert "accepted" in view.tool_tip_at(at)
+    view.mark(hits_in(text, phrase("x_{0}"), 0))
+    qtbot.wait(20)
+    view.selectAll()
+    assert view.createMimeDataFromSelection().text() == text
+
+
+def test_a_wide_formula_in_a_cell_is_made_to_fit(qtbot: QtBot, chat: ChatView) -> None:
+    view = shown(qtbot, chat, f"| a |\n|---|\n| ${WIDE}$ |\n| $${WIDE}$$ |\n")
+    for placed in view.content.formulas:
+        assert formula_rect(view.document(), placed).width() <= view.document().textWidth()
+    assert bars(view) == []
+
+
+def test_bars_come_and_go_with_the_width(qtbot: QtBot, chat: ChatView) -> None:
+    view = shown(qtbot, chat, "$$" + "x + " * 16 + "y$$")
+    assert bars(view) == []
+    height = view.height()
+    chat.resize(330, 500)
+    qtbot.waitUntil(lambda: len(bars(view)) == 1)
+    assert view.height() >= bars(view)[0].geometry().bottom(), "a bar at the end has its room"
+    chat.resize(700, 500)
+    qtbot.waitUntil(lambda: bars(view) == [])
+    assert view.height() == height
 
 
 def test_letters_beside_a_high_formula_keep_their_height(qtbot: QtBot, chat: ChatView) -> None:

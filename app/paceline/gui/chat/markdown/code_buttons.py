@@ -6,14 +6,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import ceil
 
-from PySide6.QtCore import QPoint, QPointF, QRect, QSize, Qt, QTimer, Slot
-from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QTextDocument, QWheelEvent
-from PySide6.QtWidgets import QAbstractSlider, QScrollBar, QToolButton, QWidget
+from PySide6.QtCore import QPoint, QRect, QSize, Qt, QTimer, Slot
+from PySide6.QtGui import QFontMetrics, QGuiApplication, QTextDocument
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from paceline.gui.chat.links import MessageRequests
 from paceline.gui.chat.markdown.format import CODE_HEADER, CODE_PADDING
 from paceline.gui.chat.markdown.inline import Mark
-from paceline.gui.chat.markdown.paint import LANGUAGE_PX, CodeWindow, code_card
+from paceline.gui.chat.markdown.paint import LANGUAGE_PX, code_card
+from paceline.gui.chat.markdown.sideways import BAR_PX, SideBar, SideWindow
 from paceline.gui.kit.layouts import row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
@@ -25,11 +26,6 @@ MAX_CODE_BUTTONS = 100
 
 CONFIRM_MS = 1_500
 """How long a button says that it has copied."""
-
-
-_STEP_PX, _BAR_PX = 40, 10
-_NOTCH = 120
-"""Of a wheel, in eighths of a degree."""
 
 
 class CopyButton(QToolButton):
@@ -111,53 +107,6 @@ class CodeButtons(QWidget):
             self._requests.code_save_requested.emit(self._language, self._code)
 
 
-class SideBar(QScrollBar):
-    """Scrolls one block of code sideways; leaves what scrolls up and down to the conversation."""
-
-    def __init__(self, canvas: QWidget) -> None:
-        super().__init__(Qt.Orientation.Horizontal, canvas)
-        self._canvas = canvas
-        self.setAccessibleName(self.tr("Scroll the code sideways"))
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setSingleStep(px(_STEP_PX))
-        self.hide()
-
-    def sliderChange(self, change: QAbstractSlider.SliderChange) -> None:
-        """Paint the code where it stands now."""
-        super().sliderChange(change)
-        if change == self.SliderChange.SliderValueChange:
-            self._canvas.update()
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Follow what goes sideways."""
-        self.turn(event)
-
-    def turn(self, event: QWheelEvent) -> None:
-        """Scroll by a wheel that goes sideways, or is turned with Shift; leave any other."""
-        pixels, turned = event.pixelDelta(), event.angleDelta()
-        delta = pixels if not pixels.isNull() else turned * px(_STEP_PX) / _NOTCH
-        way = delta.x()
-        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
-            way = way or delta.y()
-        elif abs(delta.x()) <= abs(delta.y()):
-            way = 0
-        before = self.value()
-        self.setValue(before - way)
-        event.setAccepted(self.value() != before)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Follow the keys that go sideways; the others are the conversation's."""
-        actions = {
-            Qt.Key.Key_Left: self.SliderAction.SliderSingleStepSub,
-            Qt.Key.Key_Right: self.SliderAction.SliderSingleStepAdd,
-        }
-        action = actions.get(Qt.Key(event.key()))
-        if action is None:
-            event.ignore()
-        else:
-            self.triggerAction(action)
-
-
 @dataclass(slots=True)
 class _Card:
     """One block of code on the canvas.
@@ -225,7 +174,7 @@ class ButtonsOnCode:
             card.bar.setVisible(has_bar)
             if has_bar:
                 inner = rect.adjusted(4, 0, -4, -2).toRect()
-                inner.setTop(inner.bottom() + 1 - px(_BAR_PX))
+                inner.setTop(inner.bottom() + 1 - px(BAR_PX))
                 card.bar.setGeometry(inner)
                 card.bar.setPageStep(round(rect.width() - 2 * CODE_PADDING))
                 card.bar.setRange(0, ceil(card.widest + 2 * CODE_PADDING - rect.width()))
@@ -246,30 +195,11 @@ class ButtonsOnCode:
         if not look.wraps_code:
             card.is_long = card.widest > room
 
-    def windows(self) -> Iterator[CodeWindow]:
+    def windows(self) -> Iterator[SideWindow]:
         """Where code is longer than its card is wide, from the top."""
         for card in self.cards:
             if card.bar.isVisibleTo(self._canvas):
                 rect = code_card(self._document, card.mark)
                 text = rect.adjusted(1, CODE_HEADER - 4, -1, -1)  # marks reach above letters
-                yield CodeWindow(text, card.bar.value(), card.mark.start, card.mark.end)
-
-    def shift_at(self, at: QPointF) -> int:
-        """How far the code at a point of the canvas is scrolled, in pixels."""
-        return next((window.shift for window in self.windows() if window.rect.contains(at)), 0)
-
-    def turn(self, event: QWheelEvent) -> None:
-        """Have a wheel that goes sideways scroll the code below the pointer."""
-        event.ignore()
-        for card in self.cards:
-            rect = code_card(self._document, card.mark)
-            if card.bar.isVisibleTo(self._canvas) and rect.contains(event.position()):
-                card.bar.turn(event)
-
-    def reveal(self, position: int, x: float) -> None:
-        """Scroll the code at a document position so that this place in it is seen."""
-        for card in self.cards:
-            if card.mark.start <= position <= card.mark.end and card.bar.isVisibleTo(self._canvas):
-                left, room = card.bar.value(), card.bar.pageStep()
-                if not left + CODE_PADDING <= x <= left + room:
-                    card.bar.setValue(round(x - room / 2))
+                shift, mark = card.bar.value(), card.mark
+                yield SideWindow(text, shift, mark.start, mark.end, card.bar)

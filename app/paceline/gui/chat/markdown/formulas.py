@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from functools import cache
 from operator import attrgetter
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from PySide6.QtCore import QObject, QPointF, QRect, QRectF, QSizeF, Qt, Signal, Slot
 from PySide6.QtGui import (
@@ -26,6 +26,7 @@ from PySide6.QtGui import (
     QTextCharFormat,
     QTextDocument,
     QTextFormat,
+    QTextLine,
 )
 
 from paceline.chat.syntax import maths
@@ -94,6 +95,8 @@ class PlacedFormula(NamedTuple):
         offset: Where it begins in the document's source.
         n_chars: How many characters of the source it takes; lines within may be indented there.
         is_display: Whether it stands alone.
+        own_px: How wide it is, and stays where the text around it is narrower; 0: it is made to
+            fit there.
     """
 
     position: int
@@ -102,6 +105,7 @@ class PlacedFormula(NamedTuple):
     offset: int
     n_chars: int
     is_display: bool
+    own_px: float
 
 
 def formula_at(placed: Sequence[PlacedFormula], position: int) -> PlacedFormula | None:
@@ -236,13 +240,13 @@ class FormulaObjects(QPyTextObject):
         document.documentLayout().registerHandler(OBJECT_TYPE, self)
 
     def intrinsicSize(self, doc: QTextDocument, position: int, fmt: QTextFormat) -> QSizeF:
-        """Return its room; one that is wider than the text is made smaller."""
+        """Return its room; one that is wider than the text is made smaller, or scrolled."""
         placed = formula_at(self._placed, position)
         if placed is None:  # its end of the document is just being built
             return QSizeF()
         formula = placed.formula
         size = fmt.doubleProperty(_SIZE)
-        if doc.textWidth() > 0:
+        if doc.textWidth() > 0 and not placed.own_px:
             around = doc.findBlock(position).blockFormat()
             room = doc.textWidth() - around.leftMargin() - around.rightMargin()
             size = min(size, max(room, 1) / formula.width)
@@ -266,3 +270,27 @@ class FormulaObjects(QPyTextObject):
         if ink.style() == Qt.BrushStyle.NoBrush:
             ink = painter.pen().brush()
         formula.paint(painter, QPointF(rect.left(), rect.bottom() - below), rect.width(), ink)
+
+
+def x_of(line: QTextLine, position: int) -> float:
+    """Where a position of a block stands in one of its lines, in pixels."""
+    # The binding gives the position back beside the coordinate.
+    return float(cast("tuple[float, int]", line.cursorToX(position))[0])
+
+
+def formula_rect(document: QTextDocument, placed: PlacedFormula) -> QRectF:
+    """Where a formula is painted, in document coordinates."""
+    block = document.findBlock(placed.position)
+    at = placed.position - block.position()
+    line = block.layout().lineForTextPosition(at)
+    if not line.isValid():
+        return QRectF()
+    origin = document.documentLayout().blockBoundingRect(block).topLeft()
+    left, right = x_of(line, at), x_of(line, at + 1)
+    formula = placed.formula
+    size = (right - left) / formula.width
+    bottom = origin.y() + line.y() + line.ascent()
+    if not placed.is_display:
+        bottom += size * formula.descent
+    height = size * (formula.ascent + formula.descent)
+    return QRectF(origin.x() + left, bottom - height, right - left, height)

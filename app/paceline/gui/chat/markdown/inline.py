@@ -50,6 +50,8 @@ class Mark(NamedTuple):
     code: str | None = None
 
 
+MAX_INLINE_EMS = 30
+"""A formula that is wider stands alone, where it can be scrolled."""
 MAX_FORMULAS = 400
 """Formulas of a message that are laid out; the others show their source."""
 
@@ -105,7 +107,7 @@ class InlineWriter:
         shown = [self._formula(token) for token in children]
         # Around a formula that stands alone, blocks are what ends the lines.
         alone = [
-            f is not None and is_display(c.content) for c, f in zip(children, shown, strict=True)
+            f is not None and _is_alone(c, f, base) for c, f in zip(children, shown, strict=True)
         ]
         for index, token in enumerate(children):
             at = token.meta.get(AT, 0)
@@ -193,11 +195,12 @@ class InlineWriter:
         parts = list(split_by_source(pieces, at, at + len(token.content)))
         first = parts[0][1] if parts else 0
         n_chars = parts[-1][0] + parts[-1][1] - first if parts else 1
-        is_alone = is_display(token.content)
+        is_alone = _is_alone(token, formula, style)
+        can_scroll = is_alone and not style.in_cell
+        own_px = formula.width * self._formats.em(style) if can_scroll else 0.0
+        place, offset = cursor.position(), self.base + first
         self._source_map.put_formula(
-            PlacedFormula(
-                cursor.position(), token.content, formula, self.base + first, n_chars, is_alone
-            )
+            PlacedFormula(place, token.content, formula, offset, n_chars, is_alone, own_px)
         )
         room = formula.room(is_display=is_alone)
         if room.is_centred:
@@ -254,6 +257,11 @@ class InlineWriter:
 def _parts(code: str) -> list[str]:
     """Code in parts that a narrow column may have in lines of their own."""
     return _BREAKS.split(code, _MOST_BREAKS) if len(code) > _LONG else [code]
+
+
+def _is_alone(token: Token, formula: Formula, style: TextStyle) -> bool:
+    is_wide = formula.width > MAX_INLINE_EMS and not style.in_cell
+    return is_wide or is_display(token.content)
 
 
 def _stripped(text: PlacedText) -> PlacedText:

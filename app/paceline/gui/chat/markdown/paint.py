@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import (
@@ -29,9 +29,10 @@ from paceline.gui.chat.markdown.format import (
     INDENT_PX,
     TEXT_PX,
 )
-from paceline.gui.chat.markdown.formulas import OBJECT, PlacedFormula
+from paceline.gui.chat.markdown.formulas import OBJECT, PlacedFormula, formula_rect, x_of
 from paceline.gui.chat.markdown.inline import Mark
 from paceline.gui.chat.markdown.provenance import Span
+from paceline.gui.chat.markdown.sideways import SideWindow
 from paceline.gui.kit.labels import LAST_BMP
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
@@ -48,22 +49,6 @@ class Piece(NamedTuple):
 
     rect: QRectF
     kind: str
-
-
-class CodeWindow(NamedTuple):
-    """A card of code whose lines are longer than it is wide.
-
-    Attributes:
-        rect: Where they are seen, in document coordinates.
-        shift: How far they are scrolled, in pixels.
-        start: The document position of the first character.
-        end: That after the last one.
-    """
-
-    rect: QRectF
-    shift: int
-    start: int
-    end: int
 
 
 def text_pieces(
@@ -100,7 +85,7 @@ def text_pieces(
                 start += len(part) - len(part.lstrip())
                 stop -= len(part) - len(part.rstrip())
                 if start < stop:
-                    left, right = _x(line, start), _x(line, stop)
+                    left, right = x_of(line, start), x_of(line, stop)
                     rect = QRectF(origin.x() + min(left, right), top, abs(right - left), height)
                     yield Piece(rect, spans[index].kind)
                 if spans[index].end > end:
@@ -126,24 +111,6 @@ def _letters(document: QTextDocument, block: QTextBlock, line: QTextLine) -> tup
         metrics = QFontMetricsF(fmt.font().resolve(document.defaultFont()))
         return min(line.ascent(), metrics.ascent()), min(line.descent(), metrics.descent())
     return line.ascent(), line.descent()
-
-
-def formula_rect(document: QTextDocument, placed: PlacedFormula) -> QRectF:
-    """Where a formula is painted, in document coordinates."""
-    block = document.findBlock(placed.position)
-    at = placed.position - block.position()
-    line = block.layout().lineForTextPosition(at)
-    if not line.isValid():
-        return QRectF()
-    origin = document.documentLayout().blockBoundingRect(block).topLeft()
-    left, right = _x(line, at), _x(line, at + 1)
-    formula = placed.formula
-    size = (right - left) / formula.width
-    bottom = origin.y() + line.y() + line.ascent()
-    if not placed.is_display:
-        bottom += size * formula.descent
-    height = size * (formula.ascent + formula.descent)
-    return QRectF(origin.x() + left, bottom - height, right - left, height)
 
 
 def formula_pieces(
@@ -192,11 +159,6 @@ def _units(text: str) -> str:
     return "".join(char if char <= LAST_BMP else char + "\0" for char in text)
 
 
-def _x(line: QTextLine, position: int) -> float:
-    # The binding gives the position back beside the coordinate.
-    return float(cast("tuple[float, int]", line.cursorToX(position))[0])
-
-
 def _is_mirrored(block: QTextBlock) -> bool:
     return block.textDirection() == Qt.LayoutDirection.RightToLeft
 
@@ -231,14 +193,14 @@ class GroundPainter:
         current: Sequence[Span] = (),
         formulas: Sequence[PlacedFormula] = (),
         within: SpansWithin | None = None,
-        windows: Sequence[CodeWindow] = (),
+        windows: Sequence[SideWindow] = (),
     ) -> None:
         """Paint what the clip shows; no spans, no token colours.
 
         What was searched for is `marked`; `current` is the one of these that the user is at. Both
         may have `formulas` in them, all of which the document has.
-        `within` tells the tokens of formulas between two positions, `windows` where code is
-        scrolled.
+        `within` tells the tokens of formulas between two positions, `windows` where code and
+        formulas are scrolled.
         """
         layout = self._document.documentLayout()
         hit = Qt.HitTestAccuracy.FuzzyHit
@@ -261,7 +223,7 @@ class GroundPainter:
         for rect, _ in text_pieces(self._document, inline, above, below):
             painter.drawRoundedRect(rect.adjusted(-2, -1, 2, 1), 4, 4)
         parts = within(above, below) if within is not None else ()
-        self._lines(painter, list(formula_pieces(self._document, parts)))
+        lines = list(formula_pieces(self._document, parts))
         outside = QRegion(clip.toAlignedRect())
         for window in windows:
             outside -= window.rect.toAlignedRect()
@@ -269,11 +231,13 @@ class GroundPainter:
             painter.setClipRect(window.rect & clip)
             painter.translate(-window.shift, 0)
             between = max(first, window.start), min(last, window.end)
-            self._tokens(painter, spans, marked, current, between)
+            self._lines(painter, lines)
+            self._tokens(painter, spans, marked, current, between, formulas=formulas)
             painter.restore()
         painter.save()
         if windows:
             painter.setClipRegion(outside)
+        self._lines(painter, lines)
         self._tokens(painter, spans, marked, current, (first, last), formulas=formulas)
         painter.restore()
         for mark in marks:
@@ -403,7 +367,7 @@ class GroundPainter:
         if not line.isValid():
             return
         side = 0.62 * line.ascent()
-        left = origin.x() + _x(line, at) + 1
+        left = origin.x() + x_of(line, at) + 1
         frame = QRectF(left, origin.y() + line.y() + line.ascent() - side, 1.25 * side, side)
         pen = QPen(QColor(look.theme.muted), 1.2)
         painter.setPen(pen)

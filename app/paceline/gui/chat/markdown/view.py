@@ -6,6 +6,7 @@ https, and these it only reports. Selection, copy and context menu are the text 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil
 from typing import NamedTuple
 
@@ -44,13 +45,22 @@ from paceline.gui.chat.markdown.code_buttons import ButtonsOnCode
 from paceline.gui.chat.markdown.cuts import link_target
 from paceline.gui.chat.markdown.document import MarkdownDocument
 from paceline.gui.chat.markdown.format import BLOCK_GAP, CODE_HEADER, CODE_PADDING, TEXT_PX
-from paceline.gui.chat.markdown.formulas import shared_formulas
+from paceline.gui.chat.markdown.formulas import formula_rect, shared_formulas
 from paceline.gui.chat.markdown.found import Hits
-from paceline.gui.chat.markdown.paint import CodeWindow, GroundPainter, formula_rect
+from paceline.gui.chat.markdown.paint import GroundPainter
 from paceline.gui.chat.markdown.provenance import Provenance, Span, TokenRecord
+from paceline.gui.chat.markdown.sideways import (
+    BAR_PX,
+    BarsOnFormulas,
+    SideWindow,
+    reveal,
+    shift_at,
+    turn,
+)
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local, translator
 from paceline.gui.look.current import look
+from paceline.gui.look.scale import px
 from paceline.gui.look.theme import ui_font
 from paceline.messages import SOURCE_TARGET
 
@@ -134,6 +144,7 @@ class MessageView(QTextBrowser):
         self.content = MarkdownDocument(self.document(), provenance, is_muted=is_muted)
         self._painter = GroundPainter(self.document())
         self._codes = ButtonsOnCode(self.document(), self.viewport(), self.requests)
+        self._bars = BarsOnFormulas(self.document(), self.viewport())
         self._hits = Hits()
         self._marked: list[Span] = []
         self._current: list[Span] = []
@@ -195,7 +206,7 @@ class MessageView(QTextBrowser):
             for start, *_ in self._current:
                 cursor = QTextCursor(self.document())
                 cursor.setPosition(start)
-                self._codes.reveal(start, self.cursorRect(cursor).left())
+                reveal(self._windows(), start, self.cursorRect(cursor).left())
             self.viewport().update()
 
     def _place_marks(self) -> None:
@@ -234,8 +245,7 @@ class MessageView(QTextBrowser):
         self._codes.show_codes(self.content.marks)
         self._place_marks()
         self._describe()
-        self._fit()
-        self._codes.place()
+        self._place()
         cursor = QTextCursor(self.document())
         cursor.setPosition(min(self.content.changed_from, last))
         # From the line above on: a card's header and the old caret may reach there.
@@ -262,14 +272,26 @@ class MessageView(QTextBrowser):
         last = self.document().characterCount() - 1
         if any(mark.kind == "code_block" and mark.end == last for mark in self.content.marks):
             height += CODE_PADDING  # the layout leaves out the margin below the last line
+        if self._bars.has_last:
+            height += px(BAR_PX) + BLOCK_GAP
         if height != self.height():
             self.setFixedHeight(height)
             self.height_changed.emit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the buttons on their cards."""
+        """Keep the buttons on their cards, and bars below what is too wide."""
         super().resizeEvent(event)
+        self._place()
+
+    def _place(self) -> None:
         self._codes.place()
+        self._bars.place(self.content.formulas)
+        self._fit()
+
+    def _windows(self) -> list[SideWindow]:
+        """Where code and formulas are scrolled, from the top."""
+        windows = [*self._codes.windows(), *self._bars.windows()]
+        return sorted(windows, key=lambda window: window.rect.top())
 
     # -------------------------------------------------------------------------- painting
 
@@ -277,7 +299,7 @@ class MessageView(QTextBrowser):
         """Grounds first, then Qt's text on them."""
         painter = QPainter(self.viewport())
         content, is_coloured = self.content, look.token_colours
-        windows = [w for w in self._codes.windows() if w.rect.intersects(QRectF(event.rect()))]
+        windows = [w for w in self._windows() if w.rect.intersects(QRectF(event.rect()))]
         self._painter.paint(
             painter,
             QRectF(event.rect()),
@@ -306,23 +328,26 @@ class MessageView(QTextBrowser):
         if rest.isValid():
             super().paintEvent(QPaintEvent(rest))
         if self.textCursor().hasSelection() and content.formulas:
-            self._paint_selected(QRectF(event.rect()))
+            self._paint_selected(QRectF(event.rect()), windows)
 
-    def _paint_selected(self, clip: QRectF) -> None:
+    def _paint_selected(self, clip: QRectF, windows: Sequence[SideWindow]) -> None:
         """Paint selected formulas once more: Qt lays half the selection's colour over objects."""
         cursor, ink = self.textCursor(), self.palette().highlightedText()
         painter = QPainter(self.viewport())
-        painter.setClipRect(clip)
+        scrolled = {window.start: window for window in windows}
         for placed in self.content.formulas:
             if cursor.selectionStart() <= placed.position < cursor.selectionEnd():
                 rect = formula_rect(self.document(), placed)
+                window = scrolled.get(placed.position)
+                painter.setClipRect(clip if window is None else clip & window.rect)
+                rect.translate(0 if window is None else -window.shift, 0)
                 if rect.intersects(clip):
                     size = rect.width() / placed.formula.width
                     at = QPointF(rect.left(), rect.top() + size * placed.formula.ascent)
                     placed.formula.paint(painter, at, rect.width(), ink)
 
-    def _paint_scrolled(self, painter: QPainter, window: CodeWindow, clip: QRectF) -> None:
-        """Paint the text of a block of code that is scrolled."""
+    def _paint_scrolled(self, painter: QPainter, window: SideWindow, clip: QRectF) -> None:
+        """Paint the code or the formula that is scrolled."""
         context = QAbstractTextDocumentLayout.PaintContext()
         context.palette = self.palette()
         shown = window.rect & clip
@@ -354,8 +379,8 @@ class MessageView(QTextBrowser):
     # ---------------------------------------------------------------------------- events
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave the wheel to the conversation, but for code that is scrolled sideways."""
-        self._codes.turn(event)
+        """Leave the wheel to the conversation, but for what is scrolled sideways."""
+        turn(self._windows(), event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         """One selection at a time: it goes when the user turns to something else."""
@@ -380,8 +405,10 @@ class MessageView(QTextBrowser):
             super().keyPressEvent(event)
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Tell about the place under the pointer; in code that is scrolled, it is another one."""
-        if isinstance(event, QMouseEvent) and (shift := self._codes.shift_at(event.position())):
+        """Tell about the place under the pointer; in what is scrolled, it is another one."""
+        if isinstance(event, QMouseEvent) and (
+            shift := shift_at(self._windows(), event.position())
+        ):
             event = QMouseEvent(
                 event.type(),
                 event.position() + QPointF(shift, 0),
@@ -398,7 +425,7 @@ class MessageView(QTextBrowser):
 
     def tool_tip_at(self, at: QPoint) -> str:
         """What hovering tells at a point of the viewport: a link's address, a token's source."""
-        at = at + QPoint(self._codes.shift_at(QPointF(at)), 0)
+        at = at + QPoint(shift_at(self._windows(), QPointF(at)), 0)
         layout = self.document().documentLayout()
         position = layout.hitTest(QPointF(at), Qt.HitTestAccuracy.ExactHit)
         told = [self.tr("Image not loaded")] if self._is_image(position) else []
