@@ -13,6 +13,7 @@ import math
 import typing
 from dataclasses import dataclass, field
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from paceline.codec import CodecError, decode, encode, misfit
 from paceline.errors import ValueOutOfRangeError
@@ -48,6 +49,7 @@ LOWEST_FONT_PX, HIGHEST_FONT_PX = 11, 22
 MOST_LEARNED_MB = 8
 MAX_PRESETS = 100
 MAX_PROMPTINGS = 50
+PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
 SERVER_PORT = 8642
 SERVER_QUEUE = 16
 """Requests of other programs that may wait, unless something else is asked for."""
@@ -175,6 +177,10 @@ class Settings:
         pairs: The pairs that were used last, the newest first, at most `MAX_PAIRS`.
         model_folders: The user's own folders of models, besides those found automatically.
         hub_offline: Whether the Hub is not to be asked for anything.
+        hub_proxy: Address of the proxy by which the Hub is asked; empty: as the environment says.
+        download_folder: Where models are downloaded to; empty: `Paths.models_dir`.
+        usual_ctx: Context in tokens of models whose own is automatic; 0: as `ModelParams` says.
+        usual_threads: The same of their threads.
         reply_presets: The user's presets of how replies are drawn, in their order.
         default_preset: Key of the preset that new chats begin with, as `gui.sampling.presets` has
             it; one that does not exist: the first of the program's own.
@@ -216,6 +222,10 @@ class Settings:
     pairs: tuple[SavedPair, ...] = ()
     model_folders: tuple[str, ...] = ()
     hub_offline: bool = False
+    hub_proxy: str = ""
+    download_folder: str = ""
+    usual_ctx: int = 0
+    usual_threads: int = 0
     reply_presets: tuple[ReplyPreset, ...] = ()
     default_preset: str = ""
     draft_presets: tuple[DraftPreset, ...] = ()
@@ -320,6 +330,8 @@ def check_settings(settings: Settings) -> None:
         and len(settings.promptings) <= MAX_PROMPTINGS
         and LOWEST_PORT <= settings.serving_port <= HIGHEST_PORT
         and can_be_key(settings.serving_key)
+        and can_be_proxy(settings.hub_proxy)
+        and _can_be(ModelParams("", settings.usual_ctx, settings.usual_threads))
     )
     if not in_range:
         raise ValueError("a value is out of range")
@@ -328,6 +340,28 @@ def check_settings(settings: Settings) -> None:
 def can_be_key(text: str) -> bool:
     """Return whether a text can be sent as a key in a header of HTTP."""
     return text.isascii() and text.isprintable() and " " not in text
+
+
+def can_be_proxy(text: str) -> bool:
+    """Return whether a text is the address of a proxy, or empty."""
+    if not text:
+        return True
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        return False
+    is_clean = text.isascii() and text.isprintable() and " " not in text
+    rest = parts.path.strip("/") or parts.query or parts.fragment
+    return is_clean and parts.scheme in PROXY_SCHEMES and bool(parts.hostname and port) and not rest
+
+
+def _can_be(params: ModelParams) -> bool:
+    try:
+        check_fields(params)
+    except ValueOutOfRangeError:
+        return False
+    return True
 
 
 def _is_in_range(settings: ReplySettings) -> bool:

@@ -144,7 +144,7 @@ def dialogs(studio: Studio) -> None:
     actions.settings.trigger()
     dialog = studio.dialog()
     assert dialog is not None
-    for row, page in enumerate(("general", "looks", "models", "privacy")):
+    for row, page in enumerate(("general", "looks", "models", "downloads", "privacy")):
         dialog.list.setCurrentRow(row)
         studio.shoot(f"settings-{page}", dialog)
     dialog.close()

@@ -3678,6 +3678,34 @@
     </message>
 </context>
 <context>
+    <name>FolderField</name>
+    <message>
+        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <source>Choose the folder of downloads</source>
+        <translation>Ordner für Downloads wählen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <source>Choose…</source>
+        <translation>Wählen …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <source>Nothing can be written to {}. Choose another folder.</source>
+        <translation>In {} kann nichts geschrieben werden. Wählen Sie einen anderen Ordner.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <source>Usual folder</source>
+        <translation>Üblicher Ordner</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <source>Where downloads go</source>
+        <translation>Wohin Downloads kommen</translation>
+    </message>
+</context>
+<context>
     <name>FolderList</name>
     <message>
         <location filename="../../app/paceline/gui/settings/forms.py"/>
@@ -3970,9 +3998,29 @@
 <context>
     <name>HubPage</name>
     <message>
+        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <source>Access token</source>
+        <translation>Zugangstoken</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <source>All requests go by it. Downloads under way go on from where they were.</source>
+        <translation>Alle Anfragen gehen darüber. Laufende Downloads machen dort weiter, wo sie waren.</translation>
+    </message>
+    <message>
         <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Any license</source>
         <translation>Jede Lizenz</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <source>Downloads</source>
+        <translation>Downloads</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <source>Downloads go to</source>
+        <translation>Downloads kommen nach</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
@@ -3980,9 +4028,24 @@
         <translation>Entwurfsmodelle für dieses Modell</translation>
     </message>
     <message>
+        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <source>Files</source>
+        <translation>Dateien</translation>
+    </message>
+    <message>
         <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Fits my machine</source>
         <translation>Passt auf meinen Rechner</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <source>For models whose terms must be accepted, and for more requests. It is kept apart from the settings, where only you can read it, and goes to the Hub alone.</source>
+        <translation>Für Modelle, deren Bedingungen angenommen werden müssen, und für mehr Anfragen. Es liegt getrennt von den Einstellungen, wo nur Sie es lesen können, und geht allein an den Hub.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <source>Hugging Face Hub</source>
+        <translation>Hugging Face Hub</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
@@ -4035,6 +4098,11 @@
         <translation>Reihenfolge</translation>
     </message>
     <message>
+        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <source>Proxy</source>
+        <translation>Proxy</translation>
+    </message>
+    <message>
         <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Search on Hugging Face</source>
         <translation>Auf Hugging Face suchen</translation>
@@ -4043,6 +4111,11 @@
         <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Searching…</source>
         <translation>Suche läuft …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <source>The Hub is not asked for anything. Everything on this computer works.</source>
+        <translation>Der Hub wird nichts gefragt. Alles auf diesem Computer funktioniert.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
@@ -4058,6 +4131,16 @@
         <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Try fewer words, another license, or fewer limits.</source>
         <translation>Versuchen Sie weniger Wörter, eine andere Lizenz oder weniger Grenzen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <source>What was downloaded before stays where it is, and is still found.</source>
+        <translation>Was schon heruntergeladen ist, bleibt, wo es ist, und wird weiter gefunden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <source>Work offline</source>
+        <translation>Offline arbeiten</translation>
     </message>
 </context>
 <context>
@@ -5153,11 +5236,6 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/settings/pages.py"/>
-        <source>Hugging Face Hub</source>
-        <translation>Hugging Face Hub</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>In a process of its own a crash of llama.cpp costs one reply; in the window's process it ends the window. The models are loaded again.</source>
         <translation>In einem eigenen Prozess kostet ein Absturz von llama.cpp eine Antwort; im Prozess des Fensters beendet er das Fenster. Die Modelle werden neu geladen.</translation>
     </message>
@@ -5165,6 +5243,11 @@
         <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Its own process</source>
         <translation>Eigener Prozess</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
+        <source>Loading, unless a model has settings of its own</source>
+        <translation>Laden, wenn ein Modell keine eigenen Einstellungen hat</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/settings/pages.py"/>
@@ -5188,11 +5271,6 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/settings/pages.py"/>
-        <source>The Hub is not asked for anything. Everything on this computer works.</source>
-        <translation>Der Hub wird nach nichts gefragt. Alles auf diesem Rechner geht.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>The engine runs in</source>
         <translation>Die Engine läuft in</translation>
     </message>
@@ -5200,11 +5278,6 @@
         <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>The window's process</source>
         <translation>Prozess des Fensters</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/settings/pages.py"/>
-        <source>Work offline</source>
-        <translation>Offline arbeiten</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/settings/pages.py"/>
@@ -6073,6 +6146,19 @@
         <location filename="../../app/paceline/gui/bench/setup_page.py"/>
         <source>Where the prompts come from</source>
         <translation>Woher die Prompts kommen</translation>
+    </message>
+</context>
+<context>
+    <name>ProxyField</name>
+    <message>
+        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <source>Automatic: as HTTPS_PROXY says, or none</source>
+        <translation>Automatisch: wie HTTPS_PROXY sagt, sonst keiner</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <source>This is no address of a proxy, and is not used. One looks like {}; it may also begin with https:// or socks5://.</source>
+        <translation>Das ist keine Adresse eines Proxys und wird nicht benutzt. Eine sieht aus wie {}; sie kann auch mit https:// oder socks5:// beginnen.</translation>
     </message>
 </context>
 <context>
@@ -7615,6 +7701,11 @@
         <translation>Der Anteil einer GPU am Modell ist außerhalb des Bereichs.</translation>
     </message>
     <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>A SOCKS proxy needs the Python package “socksio”, which is not installed.</source>
+        <translation>Ein SOCKS-Proxy braucht das Python-Paket „socksio“, das nicht installiert ist.</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/sameness.py"/>
         <source>A check is under way.</source>
         <translation>Eine Prüfung läuft.</translation>
@@ -7905,6 +7996,11 @@
         <location filename="../../app/catalog/hub/errors.py"/>
         <source>Check HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR.</source>
         <translation>Prüfen Sie HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE und SSL_CERT_DIR.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>Check its address; it begins with http:// and ends with a port.</source>
+        <translation>Prüfen Sie seine Adresse; sie beginnt mit http:// und endet mit einem Port.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>
@@ -8512,6 +8608,11 @@
         <location filename="../../app/engine/draft/registry.py"/>
         <source>Install it, or choose another strategy.</source>
         <translation>Installieren Sie es, oder wählen Sie eine andere Strategie.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>Install it, or give the address of an HTTP proxy in the settings.</source>
+        <translation>Installieren Sie es, oder geben Sie in den Einstellungen die Adresse eines HTTP-Proxys an.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
@@ -9865,6 +9966,11 @@
         <location filename="../../app/engine/prompt/conversation.py"/>
         <source>The prompt is empty.</source>
         <translation>Der Prompt ist leer.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>The proxy in the settings cannot be used.</source>
+        <translation>Der Proxy in den Einstellungen kann nicht benutzt werden.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/errors.py"/>
@@ -13529,6 +13635,49 @@ Vorgabe: {}</translation>
         <location filename="../../app/paceline/gui/plot/bars.py"/>
         <source>{} ({} s)</source>
         <translation>{} ({} s)</translation>
+    </message>
+</context>
+<context>
+    <name>TokenField</name>
+    <message>
+        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <source>Access token of Hugging Face</source>
+        <translation>Zugangstoken von Hugging Face</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <source>Access token, hf_…</source>
+        <translation>Zugangstoken, hf_…</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <source>Forget</source>
+        <translation>Vergessen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <source>Forget the access token</source>
+        <translation>Das Zugangstoken vergessen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <source>Not set</source>
+        <translation>Nicht gesetzt</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <source>Set</source>
+        <translation>Gesetzt</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <source>Set by the variable HF_TOKEN</source>
+        <translation>Durch die Variable HF_TOKEN gesetzt</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <source>Use token</source>
+        <translation>Token verwenden</translation>
     </message>
 </context>
 <context>

@@ -70,7 +70,8 @@ BUDGETS = {
     "gui/sampling": Size(7, 1_370),
     # The server's switch, page, light and list; settings for six programs are written here.
     "gui/serving": Size(10, 1_100),
-    "gui/settings": Size(5, 850),
+    # Access token, folder of downloads and proxy have a page.
+    "gui/settings": Size(6, 1_060),
     "gui/speculation": Size(8, 1_370),
     # Which chat is shown, what is written in it and not sent, and what the next reply is generated
     # with are state, each in a file; so are the requests of other programs, the question how fast

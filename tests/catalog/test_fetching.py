@@ -14,6 +14,7 @@ from paceline.catalog.fetching import download_folder, file_here, request_for
 from paceline.catalog.hub.client import Hub
 from paceline.catalog.hub.errors import HubError
 from paceline.catalog.hub.values import parse_reference
+from paceline.catalog.local.model_files import Place
 from paceline.errors import UserError
 
 
@@ -57,15 +58,15 @@ def test_a_split_model_is_here_when_all_of_it_is(tmp_path: Path) -> None:
     folder = download_folder(tmp_path, "own/er", reference.path)
     folder.mkdir(parents=True)
     paths = write_split(DEMO_DRAFT, folder)
-    assert file_here(reference, tmp_path, ()) == paths[0]
+    assert file_here(reference, [Place(tmp_path, "paceline")]) == paths[0]
     paths[1].unlink()
-    assert file_here(reference, tmp_path, ()) is None
+    assert file_here(reference, [Place(tmp_path, "paceline")]) is None
 
 
 def test_what_names_no_file_is_nowhere(tmp_path: Path) -> None:
     (tmp_path / "own" / "er").mkdir(parents=True)
-    assert file_here(parse_reference("hf:own/er"), tmp_path, ()) is None
-    assert file_here(parse_reference("hf:own/er:Q8_0"), tmp_path, ()) is None
+    assert file_here(parse_reference("hf:own/er"), [Place(tmp_path, "paceline")]) is None
+    assert file_here(parse_reference("hf:own/er:Q8_0"), [Place(tmp_path, "paceline")]) is None
 
 
 @pytest.mark.parametrize("path", ["../x.gguf", "a/nul.gguf", "a\tb/x.gguf", "/x.gguf"])

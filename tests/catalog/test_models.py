@@ -390,6 +390,22 @@ def test_a_reference_becomes_a_file_once(make: Make, hub: HubServer) -> None:
     assert models.local_path(path) == path
 
 
+def test_downloads_go_to_the_chosen_folder_and_older_ones_are_found(
+    make: Make, hub: HubServer, tmp_path: Path
+) -> None:
+    models = make()
+    usual = models.local_path(HF_DRAFT)
+    models.models_folder = tmp_path / "chosen"
+    assert models.local_path(HF_DRAFT) == usual, "what is here is not fetched again"
+    chosen = Path(models.local_path(HF_TARGET))
+    assert chosen.is_relative_to(tmp_path / "chosen")
+    n_sent = hub.n_bytes_sent()
+    later = make(download_folder=tmp_path / "chosen")
+    assert later.local_path(HF_DRAFT) == usual
+    assert Path(later.local_path(HF_TARGET)) == chosen
+    assert hub.n_bytes_sent() == n_sent
+
+
 def test_a_quantisation_is_enough_of_a_name(make: Make) -> None:
     path = make().local_path("hf:demo/paceline-draft:Q8_0")
     assert Path(path).name == "draft-Q8_0.gguf"

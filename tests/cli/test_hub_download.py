@@ -16,6 +16,8 @@ import pytest
 
 from cli.program import COMMAND, Result, assert_one_clear_line, paceline, paceline_process
 from hub_server import Fault, HubServer, Repository
+from paceline.settings import SETTINGS_FILE, Settings, save_settings
+from proxy import Proxy
 
 REPO = "owner/model"
 MB = 1_000_000
@@ -58,6 +60,18 @@ def test_a_file_lands_in_the_programs_own_folder(server: HubServer, paceline_hom
     assert path.read_bytes() == DATA
     assert "model-Q4_K_M.gguf: running" in result.err
     assert "\r" not in result.err
+
+
+def test_the_windows_settings_name_folder_and_proxy(
+    server: HubServer, paceline_home: Path, tmp_path: Path
+) -> None:
+    with Proxy() as proxy:
+        (paceline_home / "config").mkdir(parents=True)
+        settings = Settings(download_folder=str(tmp_path / "big"), hub_proxy=proxy.address)
+        save_settings(paceline_home / "config" / SETTINGS_FILE, settings)
+        result = download(server, "model-Q4_K_M.gguf")
+        assert result.out == f"{tmp_path / 'big' / REPO / 'model-Q4_K_M.gguf'}\n", result.err
+        assert len(proxy.asked) == len(server.requests) > 0
 
 
 def test_json_and_a_folder_of_ones_own(server: HubServer, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from paceline.chat.pair import Pair, PairState
 from paceline.errors import UserError
 from paceline.gui.state.current_devices import STEP_BYTES, CurrentDevices, Room, RoomPlanner
 from paceline.messages import DeviceInfo, EngineDescribed
-from paceline.params import Drafting, ModelParams
+from paceline.params import Drafting, DraftModel, ModelParams, params_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -159,3 +159,38 @@ def test_a_loaded_pair_that_cannot_be_planned_gives_nothing_back() -> None:
     judge.plan_error = cast("UserError", UserError("gone", "It is gone."))
     RoomPlanner(judge).plan(Room((GPU, CPU), (("CPU", LOADED),)), Pair(WANTED))
     assert judge.promised == [{"CPU": 0}]
+
+
+@pytest.mark.parametrize(
+    ("usual", "wanted", "drafting", "found"),
+    [
+        (0, 0, 0, (4096, 4096)),
+        (16_384, 0, 0, (16_384, 16_384)),
+        (16_384, 2048, 0, (2048, 2048)),
+        (16_384, 0, 1024, (16_384, 1024)),
+        (100_000, 0, 0, (32_768, 32_768)),  # what both were trained for
+    ],
+)
+def test_an_automatic_context_is_the_usual_one(
+    usual: int, wanted: int, drafting: int, found: tuple[int, int]
+) -> None:
+    judge = FakeJudge()
+    planner = RoomPlanner(judge)
+    planner.usual_ctx = usual
+    target = ModelParams("/m/7b.gguf", n_ctx=wanted)
+    pair = Pair(target, DraftModel(ModelParams("/m/0.5b.gguf", n_ctx=drafting)))
+    plan = planner.plan(Room((CPU,)), pair)
+    (planned,) = judge.planned
+    draft = params_of(planned[1])
+    assert draft is not None
+    assert (plan.target.n_ctx, draft.n_ctx or 4096) == found
+
+
+def test_the_usual_context_gives_way_where_it_finds_no_room() -> None:
+    judge = FakeJudge(free=7 * GIB)  # beside the weights there is room for some 29,000 tokens
+    planner = RoomPlanner(judge)
+    for usual, found in ((16_384, 16_384), (32_768, 4096)):
+        planner.usual_ctx = usual
+        plan = planner.plan(Room((CPU,)), Pair(ModelParams("/m/7b.gguf")))
+        assert plan.fits
+        assert plan.target.n_ctx == found

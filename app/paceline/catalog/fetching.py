@@ -61,19 +61,23 @@ def download_folder(models_folder: Path, repo: str, path: str) -> Path:
     return folder.joinpath(*PurePosixPath(path).parent.parts)
 
 
-def file_here(reference: HubReference, models_folder: Path, places: Iterable[Place]) -> Path | None:
+def file_here(reference: HubReference, places: Iterable[Place]) -> Path | None:
     """Return the file that a reference stands for if all of it is on this computer.
 
-    Looks where this program downloads to, and into caches of the Hub's own library; of these only
-    the revision that is asked for counts. A reference that names no file stands for none.
+    Looks where this program downloads to or did so, and into caches of the Hub's own library; of
+    these only the revision that is asked for counts. A reference without a file stands for none.
 
     Raises:
         UserError: "unsafe-name": a name has no place on a disk.
     """
     if not reference.names_file:
         return None
-    name = names.file_name(reference.path)
-    candidates = [download_folder(models_folder, reference.repo, reference.path) / name]
+    name, places = names.file_name(reference.path), tuple(places)
+    candidates = [
+        download_folder(place.folder, reference.repo, reference.path) / name
+        for place in places
+        if place.source == "paceline"
+    ]
     candidates += [
         snapshot / reference.path
         for place in places

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 from paceline.catalog.card import Examined, ModelCard
@@ -59,7 +60,7 @@ class Models:
     """Judges pairs, plans their memory, and finds or fetches their files.
 
     Attributes:
-        models_folder: Where downloads go.
+        models_folder: Where downloads go; may be changed at any time.
         inspector: Reads headers and vocabularies of model files.
         hub: The Hub.
         downloads: The downloads.
@@ -70,6 +71,8 @@ class Models:
         endpoint: The Hub's address; empty: the usual one.
         offline: Whether the Hub may not be asked.
         own_folders: Folders that the user has added.
+        download_folder: Where downloads go; None: `Paths.models_dir`.
+        proxy: Address of the proxy by which the Hub is asked; empty: as the environment says.
         environ: The environment variables that set other programs' folders.
         home: The user's folder; None: as the system says.
         curated: The list of pairs; None: the one that is shipped.
@@ -82,6 +85,8 @@ class Models:
         endpoint: str = "",
         offline: bool = False,
         own_folders: Sequence[Path] = (),
+        download_folder: Path | None = None,
+        proxy: str = "",
         environ: Mapping[str, str] | None = None,
         home: Path | None = None,
         curated: Path | None = None,
@@ -90,12 +95,12 @@ class Models:
         self._own_folders = tuple(own_folders)
         self._environ = os.environ if environ is None else environ
         self._home = home
-        self.models_folder = paths.models_dir
+        self.models_folder = download_folder or paths.models_dir
         self._headers = paths.cache_dir / "headers"
         self._names: dict[str, HubReference] = {}
         self._curated = curated
         self.inspector = Inspector(paths.cache_dir)
-        self.hub = Hub(endpoint=endpoint, offline=offline)
+        self.hub = Hub(endpoint=endpoint, offline=offline, proxy=proxy)
         self.downloads = Downloads(self.hub, paths.data_dir / "downloads")
         self.library = Library(
             self.inspector, places=self.places, cache_file=paths.cache_dir / "library.json"
@@ -117,7 +122,14 @@ class Models:
     def places(self) -> tuple[Place, ...]:
         """Return the folders that may hold models."""
         home = self._home or Path.home()
-        return places(self._paths, self._environ, home, self._own_folders)
+        known = places(self._paths, self._environ, home, self._own_folders)
+        chosen = [Place(folder, "paceline") for folder in self.download_folders[:-1]]
+        return (*chosen, *known)
+
+    @property
+    def download_folders(self) -> tuple[Path, ...]:
+        """Where downloads go, and then where they go if nothing else is chosen."""
+        return tuple(dict.fromkeys((self.models_folder, self._paths.models_dir)))
 
     def examine(self, reference: str, is_stopped: Callable[[], bool] = never) -> Examined:
         """Return all that is known of a model without its weights.
@@ -285,10 +297,11 @@ class Models:
     def _has(self, repo: str, file: str | None) -> bool:
         if file:
             reference = HubReference(repo, file)
-            return file_here(reference, self.models_folder, self.places()) is not None
+            return file_here(reference, self.places()) is not None
         if not repo:
             return False
-        found = find_models(repository_folder(self.models_folder, repo))
+        folders = [repository_folder(folder, repo) for folder in self.download_folders]
+        found = chain.from_iterable(map(find_models, folders))
         return any(sidecar_in_path(model.path.name) is None for model in found)
 
     def close(self) -> None:
@@ -312,7 +325,7 @@ class Models:
         """Return the file of a reference if it is on this computer."""
         if not is_reference(reference):
             return Path(reference)
-        return file_here(self._named(reference, is_stopped), self.models_folder, self.places())
+        return file_here(self._named(reference, is_stopped), self.places())
 
     def _header(
         self, reference: str, is_stopped: Callable[[], bool]

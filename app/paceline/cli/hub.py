@@ -45,6 +45,7 @@ from paceline.cli.output import (
 from paceline.cli.usage import Parser, UsageError, whole_number
 from paceline.errors import CancelledError, UserError
 from paceline.paths import Paths
+from paceline.settings import SETTINGS_FILE, Settings, peek_settings
 from paceline.sizes import part_and_whole, readable_size
 
 SORTS = ("trending", "downloads", "likes", "recent")
@@ -116,7 +117,10 @@ def _add_download(parser: argparse.ArgumentParser) -> None:
         help="a file of it, or a quantisation such as Q4_K_M; of a split model all parts come",
     )
     parser.add_argument(
-        "--dest", metavar="DIR", type=Path, help="where to put it (default: Paceline's own folder)"
+        "--dest",
+        metavar="DIR",
+        type=Path,
+        help="where to put it (default: the folder in the settings)",
     )
     parser.add_argument(
         "--revision", metavar="REV", help="branch, tag or commit (default: the address's, or main)"
@@ -132,7 +136,8 @@ def run(args: argparse.Namespace) -> int:
     """
     actions = {"search": _search, "files": _files, "download": _download}
     with Interrupts() as interrupts:
-        hub = Hub(endpoint=args.endpoint, offline=is_offline(os.environ))
+        proxy = _settings().hub_proxy
+        hub = Hub(endpoint=args.endpoint, offline=is_offline(os.environ), proxy=proxy)
         try:
             text = actions[args.action](hub, args, lambda: interrupts.hit)
         except HubError as error:
@@ -305,7 +310,8 @@ def _download(hub: Hub, args: argparse.Namespace, is_stopped: Callable[[], bool]
     files = _files_to_fetch(hub, wanted, is_stopped)
     for sidecar in filter(None, map(sidecar_in_path, files[:1])):
         remark(sidecar.sentence)
-    folder = args.dest or download_folder(paths.models_dir, wanted.repo, files[0])
+    ours = Path(_settings().download_folder or paths.models_dir)
+    folder = args.dest or download_folder(ours, wanted.repo, files[0])
     request = DownloadRequest(wanted.repo, files, wanted.revision, str(folder))
     downloads = Downloads(hub, paths.data_dir / "downloads")
     with closing(Reporter()) as reporter, closing(downloads), suppress(CancelledError):
@@ -316,6 +322,11 @@ def _download(hub: Hub, args: argparse.Namespace, is_stopped: Callable[[], bool]
         return None
     said = {"path": download.path, "n_bytes": download.n_total, "sha256": download.files[0].sha256}
     return (json.dumps(said) if args.json else download.path) + "\n"
+
+
+def _settings() -> Settings:
+    """Return the window's settings, which name the proxy and the folder of downloads."""
+    return peek_settings(Paths.from_environment().config_dir / SETTINGS_FILE)
 
 
 def _files_to_fetch(

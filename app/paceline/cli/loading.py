@@ -182,7 +182,15 @@ def open_models(paths: Paths, folders: Sequence[Path] = ()) -> Iterator[Models]:
     settings = peek_settings(paths.config_dir / SETTINGS_FILE)
     offline = settings.hub_offline or is_offline(os.environ)
     own_folders = [*map(Path, settings.model_folders), *folders]
-    with closing(Models(paths, offline=offline, own_folders=own_folders)) as models:
+    folder = Path(settings.download_folder) if settings.download_folder else None
+    made = Models(
+        paths,
+        offline=offline,
+        own_folders=own_folders,
+        download_folder=folder,
+        proxy=settings.hub_proxy,
+    )
+    with closing(made) as models:
         yield models
 
 

@@ -158,6 +158,8 @@ def make_program(paths: Paths, loaded: LoadedSettings | None = None) -> Program:
         paths,
         offline=settings.hub_offline or is_offline(os.environ),
         own_folders=[Path(folder) for folder in settings.model_folders],
+        download_folder=Path(settings.download_folder) if settings.download_folder else None,
+        proxy=settings.hub_proxy,
     )
     program = Program(
         client=EngineBridge(engine),

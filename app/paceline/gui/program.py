@@ -130,7 +130,7 @@ class Program(QObject):
         self._make_chat()
         self._make_models(models)
         self._make_panel_cards()
-        self._make_dialogs()
+        self._make_dialogs(models)
         self._restore()
         self._connect()
         look.dress()
@@ -360,13 +360,13 @@ class Program(QObject):
             self.sampling.foot_button, self.sampling.badge
         )
 
-    def _make_dialogs(self) -> None:
+    def _make_dialogs(self, models: Models | None) -> None:
         """Make what stands around the chat and mostly opens dialogs."""
         context, window = self.context, self.window
         self.settings_controller = SettingsController(
             context,
             self._paths,
-            has_library=self.catalogue is not None,
+            models=models,
             further=self._programs_pages,
         )
         self.help = HelpController(

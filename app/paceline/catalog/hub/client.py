@@ -17,7 +17,7 @@ import os
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 from urllib.parse import urljoin
 
 from paceline.catalog.hub import errors, listing, stream
@@ -42,6 +42,13 @@ class TokenSource:
         """Return the token; empty: there is none."""
         named = self._environ.get("HF_TOKEN") or self._environ.get("HUGGING_FACE_HUB_TOKEN") or ""
         return _usable(named) or _usable(self._from_keyring()) or _usable(self._from_file())
+
+    def place(self) -> Literal["environment", "kept", ""]:
+        """Return where the token is: in a variable, kept, or nowhere."""
+        env = self._environ
+        if _usable(env.get("HF_TOKEN") or env.get("HUGGING_FACE_HUB_TOKEN") or ""):
+            return "environment"
+        return "kept" if self.token() else ""
 
     def set_token(self, token: str) -> None:
         """Keep a token for the next requests and for the next time.
@@ -168,22 +175,31 @@ class Hub:
     Attributes:
         endpoint: Its address, without a slash at the end.
         offline: Whether every call is refused; may be changed at any time.
+        proxy: Address of the proxy that calls go by from now on; empty: as the environment says.
+            Another one breaks off what is under way, which downloads try again.
         tokens: Where the access token comes from.
     """
 
     def __init__(
-        self, *, endpoint: str = "", offline: bool = False, tokens: TokenSource | None = None
+        self,
+        *,
+        endpoint: str = "",
+        offline: bool = False,
+        proxy: str = "",
+        tokens: TokenSource | None = None,
     ) -> None:
         """Make a client; no request is made yet.
 
         Args:
             endpoint: Address; empty: what HF_ENDPOINT says, or the usual one.
             offline: As the attribute.
+            proxy: As the attribute.
             tokens: None: environment, keyring and login file.
         """
         chosen = endpoint or os.environ.get("HF_ENDPOINT", "") or USUAL_ENDPOINT
         self.endpoint = chosen.strip().rstrip("/")
         self.offline = offline
+        self.proxy = proxy
         self.tokens = TokenSource() if tokens is None else tokens
 
     def search(
@@ -294,7 +310,7 @@ class Hub:
                 "Give one such as https://huggingface.co.",
                 endpoint=self.endpoint,
             )
-        return Caller(self.endpoint, self.tokens.token())
+        return Caller(self.endpoint, self.tokens.token(), self.proxy)
 
 
 def _locate(endpoint: str, repo: str, path: str, revision: str) -> Location:

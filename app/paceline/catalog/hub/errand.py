@@ -28,15 +28,17 @@ _AHEAD = 2
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The Hub and the token of a request.
+    """The Hub, the token and the proxy of a request.
 
     Attributes:
         endpoint: Address of the Hub, without a slash at the end.
         token: Access token for that address and no other; empty: none.
+        proxy: Address of the proxy that it goes by; empty: as the environment says.
     """
 
     endpoint: str
     token: str
+    proxy: str = ""
 
 
 @dataclass(frozen=True, slots=True)

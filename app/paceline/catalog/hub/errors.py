@@ -3,7 +3,7 @@
 The Hub explains errors in headers (`X-Error-Code`, `Retry-After`, `RateLimit`); without them a only
 the status is known. No text has a token or a signed address. The codes are stable: "offline",
 "no-network", "tls-failed", "timed-out", "stopped", "not-found", "gated", "unauthorized",
-"rate-limited", "server-error", "bad-answer", "bad-environment", "location-expired",
+"rate-limited", "server-error", "bad-answer", "bad-environment", "bad-proxy", "location-expired",
 "range-refused", "file-changed", "bad-reference".
 """
 
@@ -90,6 +90,25 @@ def bad_address() -> HubError:
         "bad-answer",
         "The address of the Hub, or one that it gave, is none.",
         "Check the address in HF_ENDPOINT.",
+    )
+
+
+def bad_proxy(*, is_socks: bool) -> HubError:
+    """Return the error for a proxy of the settings that cannot be used.
+
+    Args:
+        is_socks: Whether it is of a kind that needs a package which is not there.
+    """
+    if is_socks:
+        return HubError(
+            "bad-proxy",
+            "A SOCKS proxy needs the Python package “socksio”, which is not installed.",
+            "Install it, or give the address of an HTTP proxy in the settings.",
+        )
+    return HubError(
+        "bad-proxy",
+        "The proxy in the settings cannot be used.",
+        "Check its address; it begins with http:// and ends with a port.",
     )
 
 

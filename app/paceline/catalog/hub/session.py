@@ -12,6 +12,7 @@ Importing the library takes a third of a second, so this module is imported wher
 
 from __future__ import annotations
 
+import functools
 import http.cookiejar
 import threading
 import zlib
@@ -42,24 +43,38 @@ _INSTALLING = threading.Lock()
 def hub_session() -> HubClient:
     """Return the session, after giving it to the library if it has another one.
 
-    Happens with the first request and not at import, which would change the library for others.
+    Happens with the first request and not at import, which would change the library for others,
+    and again with the first one by another proxy.
 
     Raises:
         HubError: "bad-environment": proxy or certificates that the environment names are unusable.
+            "bad-proxy": the caller's own proxy is.
     """
+    thread = threading.current_thread()
+    proxy = thread.caller.proxy if isinstance(thread, Errand) else ""
     with _INSTALLING:
         # For its own user agent, which is not used, the library would send one more request
         # to the Hub that HF_ENDPOINT names, and wait for that (utils/_detect_agent.py).
         constants.HF_HUB_DISABLE_TELEMETRY = True
         try:
-            session = get_session()
-            if not isinstance(session, HubClient):
-                set_client_factory(HubClient)
-                session = get_session()
+            ours = _latest()
+            session = ours.get("session")
+            if session is None or session.is_closed or session.proxy != proxy:
+                set_client_factory(functools.partial(HubClient, proxy))
+                made = get_session()
+                assert isinstance(made, HubClient)
+                session = ours["session"] = made
         except (ImportError, OSError, ValueError, httpx2.InvalidURL) as error:
-            raise errors.bad_environment(is_socks=isinstance(error, ImportError)) from error
-    assert isinstance(session, HubClient)
+            is_socks = isinstance(error, ImportError)
+            refuse = errors.bad_proxy if proxy else errors.bad_environment
+            raise refuse(is_socks=is_socks) from error
     return session
+
+
+@functools.cache
+def _latest() -> dict[str, HubClient]:
+    """Keep the session that was given to the library; it is closed when another one is."""
+    return {}
 
 
 def get_json(url: str, params: dict[str, Any]) -> tuple[Any, httpx2.Response]:
@@ -90,11 +105,17 @@ def file_metadata(endpoint: str, repo: str, path: str, revision: str) -> HfFileM
 
 
 class HubClient(httpx2.Client):
-    """Requests with time limits on behalf of the `Errand` whose thread makes them."""
+    """Requests with time limits on behalf of the `Errand` whose thread makes them.
 
-    def __init__(self) -> None:
+    Attributes:
+        proxy: Address of the proxy that they go by; empty: as the environment says.
+    """
+
+    def __init__(self, proxy: str = "") -> None:
+        self.proxy = proxy
         policy = http.cookiejar.DefaultCookiePolicy(allowed_domains=[])
         super().__init__(
+            proxy=proxy or None,
             follow_redirects=True,
             timeout=httpx2.Timeout(20, connect=10),
             cookies=http.cookiejar.CookieJar(policy),

@@ -70,6 +70,8 @@ class Catalogue(DialogOwner[DownloadsDialog]):
         """The running downloads, for the top bar"""
         self.button.clicked.connect(self.show_downloads)
         context.settings.setting("model_folders").changed.connect(self._on_folders)
+        context.settings.setting("download_folder").changed.connect(self._on_folders)
+        context.settings.setting("hub_proxy").changed.connect(self._on_proxy)
         self.downloads.use_requested.connect(loads.open_target)
         # The folder of downloads may be new, and then it is not watched yet.
         self.downloads.ended.connect(self.library.refresh)
@@ -161,7 +163,13 @@ class Catalogue(DialogOwner[DownloadsDialog]):
         self.picker.open(2)
 
     @Slot()
+    def _on_proxy(self) -> None:
+        self._models.hub.proxy = self._context.settings.value("hub_proxy")
+
+    @Slot()
     def _on_folders(self) -> None:
-        folders = self._context.settings.value("model_folders")
-        self._models.use_folders([Path(folder) for folder in folders])
+        settings = self._context.settings
+        self._models.use_folders([Path(folder) for folder in settings.value("model_folders")])
+        chosen = settings.value("download_folder")
+        self._models.models_folder = Path(chosen or self._models.download_folders[-1])
         self.library.refresh()

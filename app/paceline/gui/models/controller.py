@@ -43,8 +43,7 @@ from paceline.gui.models.saved_pairs import SavedPairs, pair_title
 from paceline.gui.state.current_devices import CurrentDevices
 from paceline.gui.state.pair import PairModel
 from paceline.gui.state.speculation import SpeculationModel
-from paceline.messages import ModelParams
-from paceline.params import OWN_HEAD, DraftModel
+from paceline.params import OWN_HEAD, DraftModel, ModelParams, with_params
 from paceline.settings import kernels_of_environment
 
 
@@ -127,6 +126,11 @@ class ModelsController(QObject):
         self._kernels = context.settings.setting("kernels")
         self._kernels.changed.connect(self._on_kernels)
         self._choose_kernels()
+        self._planner = devices.planner
+        self._usual_ctx = context.settings.setting("usual_ctx")
+        self._usual_threads = context.settings.setting("usual_threads")
+        self._usual_ctx.changed.connect(self._choose_context)
+        self._choose_context()
 
     def connect_to(self, menu: QMenu, zones: DropZones) -> None:
         """Listen to menus, and to files dropped on the window."""
@@ -217,7 +221,7 @@ class ModelsController(QObject):
             self._loader.expect(pair)
             self._advisor.decide(pair)
         else:
-            self._loader.load(pair)
+            self._on_decided(pair, None)
 
     @Slot(object)
     def load_models(self, picked: Pair) -> None:
@@ -331,6 +335,12 @@ class ModelsController(QObject):
         if pair is not None:
             self.load(pair)
 
+    @Slot()
+    def _choose_context(self) -> None:
+        """Let contexts that are automatic be as long as the settings say, from the next load on."""
+        if self._planner is not None:
+            self._planner.usual_ctx = self._usual_ctx.value
+
     def _choose_kernels(self) -> None:
         """Tell the loader; it does not insist, since a note is better than no model."""
         wish = self._kernels.value
@@ -343,13 +353,16 @@ class ModelsController(QObject):
         pair, model = state.pair, state.target
         if pair is None or model is None or pair.target.n_ctx:
             return []
-        if model.n_ctx >= min(DEFAULT_CTX, model.n_ctx_train or DEFAULT_CTX):
+        usual = self._usual_ctx.value or DEFAULT_CTX
+        if model.n_ctx >= min(usual, model.n_ctx_train or usual):
             return []
         text = self.tr("Memory has room for a context of {} tokens only.")
         return [text.format(model.n_ctx)]
 
     @Slot(object, object)
     def _on_decided(self, pair: Pair, decided: Pair | None) -> None:
+        if n_threads := self._usual_threads.value:
+            decided = _with_threads(decided or pair, n_threads)
         self._loader.load(pair, decided)
 
     def _ask(self, chooser: FileChooser, title: str) -> None:
@@ -365,6 +378,16 @@ def _built_in(pair: Pair, demo: Pair) -> bool:
     """Whether a pair is the demo pair, however it is loaded."""
     draft = pair.draft is None or (demo.draft is not None and pair.draft.path == demo.draft.path)
     return pair.target.path == demo.target.path and draft
+
+
+def _with_threads(pair: Pair, n_threads: int) -> Pair:
+    """Return a pair with so many threads where its own are automatic."""
+
+    def told(params: ModelParams) -> ModelParams:
+        return params if params.n_threads else replace(params, n_threads=n_threads)
+
+    draft = told(pair.draft) if pair.draft is not None else None
+    return replace(pair, target=told(pair.target), drafting=with_params(pair.drafting, draft))
 
 
 CHAT_PAIR = "chat-pair"

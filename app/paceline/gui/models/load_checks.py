@@ -190,6 +190,8 @@ class MemoryAdvisor(QObject):
         if engine.supports_gpu and any(model.n_gpu_layers < 0 for model in models):
             return True
         has_open_context = any(not model.n_ctx for model in models)
+        if has_open_context and self._devices.planner.usual_ctx:
+            return True
         n_bytes = sum(size_of(model.path) for model in models)
         return has_open_context and _is_tight(n_bytes, self._devices.n_free)
 

@@ -22,7 +22,8 @@ from paceline.settings import MAX_PAIRS, SavedPair
 def first_pairs(resources: Path, models: Models | None) -> tuple[Pair, Pair | None]:
     """The built-in pair, and the starter where it has been brought."""
     target, draft = (ModelParams(str(path)) for path in demo_pair(resources))
-    file = starter.find(models.models_folder) if models is not None else None
+    folders = models.download_folders if models is not None else ()
+    file = next(filter(None, map(starter.find, folders)), None)
     demo = Pair(target, DraftModel(draft))
     return demo, Pair(ModelParams(str(file))) if file is not None else None
 

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtGui import QAction
 
 from paceline import logs
+from paceline.catalog.models import Models
 from paceline.gui.context import AppContext
 from paceline.gui.kit.dialogs import DialogOwner
 from paceline.gui.look.current import look
@@ -30,7 +31,7 @@ class SettingsController(DialogOwner[SettingsDialog]):
         context: AppContext,
         paths: Paths,
         *,
-        has_library: bool,
+        models: Models | None,
         further: Callable[[], Sequence[SettingsPage]],
     ) -> None:
         """Open the dialog when the menu asks for it.
@@ -38,13 +39,13 @@ class SettingsController(DialogOwner[SettingsDialog]):
         Args:
             context: The settings and the window.
             paths: The folders that the dialog names.
-            has_library: Whether there is a library of models, which has folders of the user's.
+            models: What is known of models; None: nothing is.
             further: Makes the pages of other rooms.
         """
         super().__init__(context.window)
         self._context = context
         self._paths = paths
-        self._has_library = has_library
+        self._models = models
         self._further = further
         context.actions.settings.triggered.connect(self.open)
 
@@ -55,7 +56,8 @@ class SettingsController(DialogOwner[SettingsDialog]):
             dialog = SettingsDialog(
                 self._context.settings,
                 places=self._places(),
-                has_library=self._has_library,
+                models=self._models,
+                background=self._context.background,
                 further=self._further(),
                 parent=self._context.window,
             )

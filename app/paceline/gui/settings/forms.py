@@ -112,7 +112,7 @@ class SettingsPage(QWidget):
 class SettingRow(QWidget):
     """A name with its explanation, and a list at the right, or another control below."""
 
-    def __init__(self, title: str, explanation: str, control: Control) -> None:
+    def __init__(self, title: str, explanation: str, control: QWidget) -> None:
         super().__init__()
         label = QLabel(title)
         label.setBuddy(control)
@@ -170,11 +170,12 @@ class ChoiceField(Choice):
 
 
 class NumberField(WholeNumber):
-    """A field for a whole number."""
+    """A field for a whole number; the lowest one may stand for a word."""
 
-    def __init__(self, low: int, high: int, setting: Setting) -> None:
+    def __init__(self, low: int, high: int, setting: Setting, word: str = "") -> None:
         super().__init__(low, high)
         self.setting = setting
+        self.setSpecialValueText(word)
         self.setProperty("kind", "")
         self.setGroupSeparatorShown(False)
         self._show()
@@ -218,6 +219,14 @@ class SizeField(QWidget):
     def _on_moved(self, size: int) -> None:
         self.number.setText(self.tr("{} px").format(size))
         self.moved.emit(size)
+
+
+class OwnField(QWidget):
+    """A control of its own shape, which shows and changes its `setting`."""
+
+    def __init__(self, setting: Setting) -> None:
+        super().__init__()
+        self.setting = setting
 
 
 class FolderRow(QWidget):
@@ -396,4 +405,4 @@ class ThemePictures(QWidget):
                 self.setting.set_value(mode)
 
 
-Control = ChoiceField | NumberField | SizeField | FolderList | ThemePictures
+Control = ChoiceField | NumberField | SizeField | FolderList | ThemePictures | OwnField

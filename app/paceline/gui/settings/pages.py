@@ -19,25 +19,33 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from paceline.catalog.models import Models
+from paceline.gui.kit.background import Background
 from paceline.gui.kit.dialogs import closing_row, scrolling, within_screen
 from paceline.gui.kit.file_dialogs import open_folder
 from paceline.gui.kit.labels import ElidedLabel, say, text_label
 from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.kit.search_field import SearchField
+from paceline.gui.kit.translation import parameter_in_words
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP, STEP, px
 from paceline.gui.look.theme import ui_font
 from paceline.gui.settings.forms import (
     ChoiceField,
     FolderList,
+    NumberField,
     SettingsPage,
     SizeField,
     ThemePictures,
 )
+from paceline.gui.settings.hub_page import HubPage
 from paceline.gui.state.settings_store import Setting, SettingsStore
+from paceline.parameters import parameters_of
+from paceline.params import ModelParams
 from paceline.settings import HIGHEST_FONT_PX, LOWEST_FONT_PX, MOST_LEARNED_MB
 
 _WIDEST = 2000
+_NUMBER_PX = 120
 
 
 class GeneralPage(SettingsPage):
@@ -162,7 +170,7 @@ class _Sample(QFrame):
 
 
 class ModelsPage(SettingsPage):
-    """Folders, the Hub, the engine."""
+    """Folders, how models are loaded, the engine."""
 
     def __init__(self, store: SettingsStore, *, has_library: bool) -> None:
         super().__init__(QCoreApplication.translate("ModelsPage", "Models"), store)
@@ -183,13 +191,12 @@ class ModelsPage(SettingsPage):
                 self.folders,
                 "gguf",
             )
-        self.add_switch(
-            self.section(self.tr("Hugging Face Hub")),
-            "hub_offline",
-            self.tr("Work offline"),
-            self.tr("The Hub is not asked for anything. Everything on this computer works."),
-            "internet network",
-        )
+        loading = self.section(self.tr("Loading, unless a model has settings of its own"))
+        for name, field in (("usual_ctx", "n_ctx"), ("usual_threads", "n_threads")):
+            parameter = parameter_in_words(parameters_of(ModelParams)[field])
+            control = NumberField(0, int(parameter.offered[1]), setting(name), parameter.unset)
+            control.setMinimumWidth(px(_NUMBER_PX))
+            self.add_row(loading, parameter.title, parameter.help, control)
         engine = self.section(self.tr("Engine"))
         hosts = (
             ("process", self.tr("Its own process")),
@@ -330,7 +337,8 @@ class SettingsDialog(QDialog):
         store: SettingsStore,
         *,
         places: Sequence[tuple[str, Path]],
-        has_library: bool,
+        models: Models | None,
+        background: Background,
         further: Sequence[SettingsPage] = (),
         parent: QWidget | None = None,
     ) -> None:
@@ -339,7 +347,8 @@ class SettingsDialog(QDialog):
         Args:
             store: The settings.
             places: The program's folders, with their names.
-            has_library: Whether there is a library of models.
+            models: What is known of models; None: nothing is.
+            background: Runs what may take a moment.
             further: Pages of other rooms.
             parent: What the dialog stands over.
         """
@@ -347,10 +356,11 @@ class SettingsDialog(QDialog):
         self.setWindowTitle(self.tr("Settings"))
         self._before: list[tuple[Setting, Any]] = []
         self.looks = LooksPage(store)
-        self.models = ModelsPage(store, has_library=has_library)
+        self.models = ModelsPage(store, has_library=models is not None)
+        self.hub = [HubPage(store, models, background)] if models is not None else []
         self.privacy = PrivacyPage(store, places)
         self.pages: tuple[SettingsPage, ...] = (
-            GeneralPage(store), self.looks, self.models, self.privacy, *further,
+            GeneralPage(store), self.looks, self.models, *self.hub, self.privacy, *further,
         )  # fmt: skip
         self.search = SearchField(self.tr("Search settings"))
         self.search.textChanged.connect(self._on_search)
@@ -372,7 +382,7 @@ class SettingsDialog(QDialog):
         self.list.setCurrentRow(0)
         self.list.setFocus()
         # Room for every page without scrolling, where the screen has it.
-        self.resize(within_screen(self, QSize(px(860), px(660))))
+        self.resize(within_screen(self, QSize(px(860), px(680))))
 
     def show_page(self, kind: type[SettingsPage]) -> None:
         """Turn to the page of this kind."""

@@ -12,18 +12,19 @@ is used, together with the pair that was loaded at that time.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from msgspec import structs
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from paceline.catalog.card import ModelCard
 from paceline.catalog.memory.values import MemoryPlan
 from paceline.chat.pair import Pair, PairState
 from paceline.engine.model.model_params import free_memory
 from paceline.errors import UserError
 from paceline.messages import DeviceInfo, EngineDescribed, Reading
-from paceline.params import Drafting, ModelParams
+from paceline.params import Drafting, ModelParams, with_params
 
 LOOK_EVERY_MS = 2000
 STEP_BYTES = 32 * 2**20
@@ -83,12 +84,21 @@ class Planner(Protocol):
     ) -> MemoryPlan:
         """Return what a pair takes of every device. Worker threads; may take seconds."""
 
+    def card(self, reference: str, is_stopped: Callable[[], bool] = ...) -> ModelCard:
+        """Return what a model's header says. Worker threads."""
+
 
 class RoomPlanner:
-    """Plans memory in a room; remembers what loaded pairs would give back."""
+    """Plans memory in a room; remembers what loaded pairs would give back.
+
+    Attributes:
+        usual_ctx: Context in tokens of models whose own is automatic, where it finds room and they
+            were trained for it; 0: as `ModelParams` says.
+    """
 
     def __init__(self, models: Planner) -> None:
         self._models = models
+        self.usual_ctx = 0
         self._given_back: dict[object, Mapping[str, int]] = {}
 
     def n_free(self, room: Room) -> int:
@@ -108,7 +118,24 @@ class RoomPlanner:
             UserError: As `Models.plan`.
         """
         back = {name: self._of(room, held).get(name, 0) for name, held in room.holders}
-        return self._models.plan(pair.target, pair.drafting, room.devices, back, is_stopped)
+        wished = self._wished(pair, is_stopped) if self.usual_ctx else pair
+        for each in dict.fromkeys((wished, pair)):  # what finds no room is shortened
+            plan = self._models.plan(each.target, each.drafting, room.devices, back, is_stopped)
+            if plan.fits:
+                break
+        return plan
+
+    def _wished(self, pair: Pair, is_stopped: Callable[[], bool]) -> Pair:
+        """Return a pair with the usual context where its own is automatic."""
+
+        def with_ctx(params: ModelParams, n_ctx: int) -> ModelParams:
+            trained = self._models.card(params.path, is_stopped).n_ctx_train or n_ctx
+            return params if params.n_ctx else replace(params, n_ctx=min(n_ctx, trained))
+
+        target, draft = with_ctx(pair.target, self.usual_ctx), pair.draft
+        if draft is not None:  # a shorter one would end drafting in the middle of a chat
+            draft = with_ctx(draft, target.n_ctx)
+        return replace(pair, target=target, drafting=with_params(pair.drafting, draft))
 
     def _of(self, room: Room, pair: Pair) -> Mapping[str, int]:
         """Return what a loaded pair would give back per device; empty where that is unknown."""
