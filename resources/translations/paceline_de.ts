@@ -5463,6 +5463,11 @@
         <source>≈ 1× as fast</source>
         <translation>≈ 1× so schnell</translation>
     </message>
+    <message>
+        <location filename="../../app/paceline/gui/compare/outcome.py"/>
+        <source>≈ 1× as fast, as far as a busy machine tells</source>
+        <translation>≈ 1× so schnell, soweit ein beschäftigter Rechner das sagt</translation>
+    </message>
 </context>
 <context>
     <name>PairPane</name>

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QScrollArea, QWidget
 
@@ -269,6 +270,17 @@ def test_screen_readers_know_the_columns_and_hear_the_outcome(columns: TwoColumn
 )
 def test_what_came_out(left: Turn, right: Turn, words: str) -> None:
     assert outcome_words(reply_of(left), reply_of(right)) == words
+
+
+@pytest.mark.parametrize(
+    ("step_s", "words"),
+    [(0.075, "≈ 1× as fast, as far as a busy machine tells"), (0.05, "2.00× as fast")],
+)
+def test_a_busy_machine_tells_larger_differences_alone(step_s: float, words: str) -> None:
+    left, right = reply_of(turn(TEXT, 0.1)), reply_of(turn(TEXT, step_s))
+    assert right.stats is not None
+    right.stats = structs.replace(right.stats, machine_busy=True)
+    assert outcome_words(left, right) == f"{words}, the same text"
 
 
 @given(

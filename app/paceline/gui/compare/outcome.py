@@ -22,8 +22,9 @@ FEWEST_TOKENS = 40
 """Of a reply whose speed is compared."""
 _STRETCHES = 8
 """A machine that is slower for a while is so for some part of a reply, not for single steps."""
-_DRIFT = 0.02
-"""By how much the speed of a quiet machine changes from one reply to the next; standard error."""
+_DRIFT, _BUSY_DRIFT = 0.02, 0.15
+"""By how much the speed of a quiet machine and of a busy one changes from one reply to the next,
+beyond what their steps tell; standard errors."""
 _NORMAL = 1.96
 
 _tr = translator("Outcome")
@@ -38,13 +39,20 @@ def outcome_words(left: Reply, right: Reply) -> str:
 
 def speedup(left: Reply, right: Reply) -> Speedup | None:
     """Return how fast the right one was, over the left one; None: too short, or not known."""
-    rates = [reply.stats.tokens_per_s for reply in (left, right) if reply.stats is not None]
-    if len(rates) < 2 or not all(rates) or min(len(left.traces), len(right.traces)) < FEWEST_TOKENS:
+    one, other = left.stats, right.stats
+    if one is None or other is None or not (one.tokens_per_s and other.tokens_per_s):
         return None
-    ratio = rates[1] / rates[0]
-    error = math.hypot(_DRIFT, _scatter(left.steps), _scatter(right.steps))
+    if min(len(left.traces), len(right.traces)) < FEWEST_TOKENS:
+        return None
+    ratio = other.tokens_per_s / one.tokens_per_s
+    drift = _BUSY_DRIFT if _is_busy(left, right) else _DRIFT
+    error = math.hypot(drift, _scatter(left.steps), _scatter(right.steps))
     factor = math.exp(_NORMAL * error)
     return Speedup(ratio, ratio / factor, ratio * factor)
+
+
+def _is_busy(*replies: Reply) -> bool:
+    return any(reply.stats is not None and reply.stats.machine_busy for reply in replies)
 
 
 def first_difference(left: str, right: str) -> int | None:
@@ -67,7 +75,7 @@ def _scatter(steps: Sequence[StepCommitted]) -> float:
     by_width = defaultdict(list)
     for step in steps:
         by_width[sum(count.n_drafted for count in step.drafted)].append(step.total_s)
-    usual = {width: statistics.median(times) for width, times in by_width.items()}
+    usual = {width: statistics.fmean(times) for width, times in by_width.items()}
     late = [step.total_s - usual[sum(count.n_drafted for count in step.drafted)] for step in steps]
     size = -(-len(late) // _STRETCHES) or 1
     sums = [sum(late[at : at + size]) for at in range(0, len(late), size)]
@@ -79,6 +87,8 @@ def _speed_words(left: Reply, right: Reply) -> str:
     speed = speedup(left, right)
     if speed is None:
         return _tr("too short to compare speeds")
+    if speed.verdict == "even" and _is_busy(left, right):
+        return _tr("≈ 1× as fast, as far as a busy machine tells")
     if speed.verdict == "even":
         return _tr("≈ 1× as fast")
     if left.text == right.text:
