@@ -18,7 +18,7 @@ def auto(studio: Studio) -> None:
     program, panel = studio.program, studio.window.panel
     usual = program.speculation.strategy
     program.speculation.use(read_strategy("auto"))
-    panel.why.toggle.setChecked(True)
+    panel.open_only(("details", "why"))
     program.shown.new()
     panel.sampling.max_tokens.setValue(700)
     program.chat.send(QUESTION)
@@ -38,7 +38,7 @@ def auto(studio: Studio) -> None:
     program.runs.open_last()
     studio.shoot_dialog("run-auto")
     scroll.verticalScrollBar().setValue(0)
-    panel.why.toggle.setChecked(False)
+    panel.open_only(())
     program.speculation.use(usual)
 
 

@@ -29,7 +29,7 @@ from paceline.messages import (
     TurnFinished,
 )
 from paceline.params import Strategy
-from paceline.settings import Settings
+from paceline.settings import Settings, WindowSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -178,6 +178,16 @@ def test_open_sections_stay_open_with_the_next_start(
     assert panel.why.toggle.isChecked()
     panel.open_only(())
     assert not panel.drafters.toggle.isChecked()
+
+
+def test_sections_that_an_earlier_version_left_open_are_still_open(
+    make_program: Callable[..., Program],
+) -> None:
+    window = WindowSettings(panel_tab="chat", open_sections=("why", "loading", "advanced"))
+    panel = make_program(Settings(window=window)).window.panel
+    assert panel.tab == "chat"
+    assert panel.why.toggle.isChecked()
+    assert panel.open_sections == ("why",)
 
 
 # ----------------------------------------------------------------------------------------- advice

@@ -604,6 +604,23 @@ def test_a_pane_takes_the_other_one_s_place_where_there_is_no_room_for_both(
     assert panes.is_shown("sidebar"), "it was not the user who closed it"
 
 
+@pytest.mark.parametrize("width", [640, 1024, 1366, 1367, 1600, 1601])
+@pytest.mark.usefixtures("dressed")
+def test_messages_and_composer_are_equally_wide(
+    program: Program, client: FakeClient, qtbot: QtBot, width: int
+) -> None:
+    program.chat.send("Hello?")
+    client.reply("Hi")
+    window, pane = program.window, program.window.chat_pane
+    window.resize(width, 700)
+
+    def edges(widget: QWidget) -> tuple[int, int]:
+        left = widget.mapTo(pane, QPoint()).x()
+        return left, left + widget.width()
+
+    qtbot.waitUntil(lambda: edges(replies(program)[-1]) == edges(pane.composer))
+
+
 @pytest.mark.parametrize(
     ("width", "sidebar", "panel"),
     [(1440, True, True), (1000, False, True), (900, False, True), (760, False, False)],

@@ -27,7 +27,7 @@ from paceline.gui.chat.messages.message_pages import MessagePages, MessageWalk
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.chat.messages.user_bubble import UserBubble
 from paceline.gui.kit.announcer import Announcer
-from paceline.gui.kit.layouts import column_of, row_of
+from paceline.gui.kit.layouts import centred, column_of
 from paceline.gui.kit.notices import ErrorBar
 from paceline.gui.kit.search_field import FindBar
 from paceline.gui.look.current import look
@@ -517,4 +517,4 @@ class ChatPane(QWidget):
     def _centred(widget: QWidget, *, above: int = 0, below: int = 0) -> QHBoxLayout:
         """Keep a widget as wide as the text of the messages, with pixels above and below."""
         widget.setMaximumWidth(COLUMN_PX)
-        return row_of(None, (widget, 1000), None, margins=(MARGIN_PX, above, MARGIN_PX, below))
+        return centred(widget, margins=(MARGIN_PX, above, MARGIN_PX, below))

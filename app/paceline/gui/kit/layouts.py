@@ -104,6 +104,11 @@ def _made(box: _Box, parts: tuple[Part, ...], margins: Margins | None, spacing: 
     return box
 
 
+def centred(widget: QWidget, *, margins: Margins = 0) -> QHBoxLayout:
+    """Return a row that keeps a widget in its middle, as wide as there is room, or as it may be."""
+    return row_of((None, 0), (widget, 1), (None, 0), margins=margins, spacing=0)
+
+
 def rounded(popup: QWidget) -> None:
     """Paint nothing outside of what is in a popup; call it before it is shown."""
     flags = Qt.WindowType.FramelessWindowHint | Qt.WindowType.NoDropShadowWindowHint

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QToolButton, QW
 
 from paceline.gui.chat.messages.message_item import MessageItem
 from paceline.gui.kit.labels import text_label
-from paceline.gui.kit.layouts import row_of, styled
+from paceline.gui.kit.layouts import centred, row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 
@@ -159,7 +159,7 @@ class MessageList(QScrollArea):
             return
         self._is_arranging = True
         width = self.column_width
-        left = (self.width() - width) // 2
+        left = (self.width() - width + 1) // 2  # as layouts do
         y = MARGIN_PX
         for item in self.items:
             if item.width() != width:
@@ -381,7 +381,7 @@ class EndLine(QWidget):
         column = QWidget(maximumWidth=COLUMN_PX)
         row_of(None, self.to_end, on=column, margins=0)
         look.follow(self._fit)
-        row_of(None, (column, 1000), None, on=self, margins=(MARGIN_PX, 0, MARGIN_PX, 2))
+        self.setLayout(centred(column, margins=(MARGIN_PX, 0, MARGIN_PX, 2)))
 
     @Slot()
     def _fit(self) -> None:
