@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QAbstractButton
+from PySide6.QtWidgets import QAbstractButton, QWidget
 
 from paceline.conversation import Attachment
 from paceline.gui.conversations.tags import TagBar
@@ -200,6 +200,29 @@ def test_help_stays_within_the_screen_at_the_largest_text(
         owner.close()
 
 
+def cut(pane: QWidget) -> list[str]:
+    """Name the buttons that are not whole."""
+    return [
+        button.accessibleName() or button.text()
+        for button in pane.findChildren(QAbstractButton)
+        if button.isVisible()
+        and not pane.rect().contains(button.rect().translated(button.mapTo(pane, QPoint())))
+    ]
+
+
+def test_the_actions_of_a_reply_are_whole_beside_the_panel_in_the_smallest_window(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    program.chat.send("Hello?")
+    client.reply("Hi")
+    program.window.resize(640, 700)
+    program.window.actions_.panel.trigger()
+    qtbot.waitUntil(lambda: not cut(program.window.chat_pane))
+    assert program.window.panel.isVisible()
+    program.window.resize(1600, 700)
+    qtbot.waitUntil(lambda: not cut(program.window.chat_pane))
+
+
 def test_nothing_is_cut_in_the_smallest_window_with_the_largest_text(
     make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot
 ) -> None:
@@ -210,16 +233,7 @@ def test_nothing_is_cut_in_the_smallest_window_with_the_largest_text(
     window, pane = program.window, program.window.chat_pane
     window.resize(640, 700)
     window.actions_.sidebar.trigger()
-
-    def cut() -> list[str]:
-        return [
-            button.accessibleName() or button.text()
-            for button in pane.findChildren(QAbstractButton)
-            if button.isVisible()
-            and not pane.rect().contains(button.rect().translated(button.mapTo(pane, QPoint())))
-        ]
-
-    qtbot.waitUntil(lambda: not cut())
+    qtbot.waitUntil(lambda: not cut(pane))
     window.actions_.panel.trigger()
     qtbot.waitUntil(lambda: window.panel.width() >= window.panel.minimumSizeHint().width())
     right = window.panel.mapTo(window, window.panel.rect().topRight())

@@ -11,7 +11,7 @@ from html import escape
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QPushButton, QSizePolicy, QWidget
 
 from paceline.chat.reasoning import UNKNOWN, Known
 from paceline.gui.chat.links import MessageRequests
@@ -81,7 +81,7 @@ class _Slot(QWidget):
 
 
 class ReplyFooter(QWidget):
-    """Figures on the left, actions on the right.
+    """Figures on the left, actions on the right, or below them in a narrow chat.
 
     Attributes:
         stats: The figures; hidden at first.
@@ -96,11 +96,19 @@ class ReplyFooter(QWidget):
         self.stats.hide()
         self.row = row_of(on=self, margins=0, spacing=4)
         self.row.addStrut(ROW_PX)
-        self.row.addWidget(self.stats)
+        self.row.addWidget(self.stats, 0, Qt.AlignmentFlag.AlignLeft)
         self.row.addStretch(1)
         self._slot = _Slot()
         self.action_row = row_of(None, on=self._slot, margins=0)
         self.row.addWidget(self._slot)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Take a second line where the icons have no room beside the figures."""
+        super().resizeEvent(event)
+        needed = self.stats.sizeHint().width() + px(_COMPACT_PX) + self.row.spacing()
+        is_narrow = self.has_stats and needed > self.width()
+        way = QBoxLayout.Direction
+        self.row.setDirection(way.TopToBottom if is_narrow else way.LeftToRight)
 
     @property
     def has_stats(self) -> bool:
