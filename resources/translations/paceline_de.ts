@@ -2601,8 +2601,13 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/kit/drop_zones.py"/>
-        <source>Open as target</source>
-        <translation>Als Zielmodell öffnen</translation>
+        <source>Look here for models</source>
+        <translation>Hier nach Modellen suchen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/kit/drop_zones.py"/>
+        <source>Open as the model</source>
+        <translation>Als Modell öffnen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/kit/drop_zones.py"/>
@@ -2616,13 +2621,18 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/kit/drop_zones.py"/>
-        <source>decides the text</source>
-        <translation>entscheidet den Text</translation>
+        <source>exported chats</source>
+        <translation>exportierte Chats</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/kit/drop_zones.py"/>
-        <source>exported chats</source>
-        <translation>exportierte Chats</translation>
+        <source>from now on, in this folder</source>
+        <translation>ab jetzt, in diesem Ordner</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/kit/drop_zones.py"/>
+        <source>guesses ahead</source>
+        <translation>rät voraus</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/kit/drop_zones.py"/>
@@ -2631,8 +2641,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/kit/drop_zones.py"/>
-        <source>writes ahead</source>
-        <translation>schreibt voraus</translation>
+        <source>writes the text</source>
+        <translation>schreibt den Text</translation>
     </message>
 </context>
 <context>
@@ -2659,6 +2669,16 @@
         <location filename="../../app/paceline/gui/kit/notices.py"/>
         <source>Dismiss the message</source>
         <translation>Meldung verwerfen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/kit/notices.py"/>
+        <source>Less</source>
+        <translation>Weniger</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/kit/notices.py"/>
+        <source>More</source>
+        <translation>Mehr</translation>
     </message>
 </context>
 <context>
@@ -5178,6 +5198,11 @@
     <name>ModelsController</name>
     <message>
         <location filename="../../app/paceline/gui/models/controller.py"/>
+        <source>Choose models…</source>
+        <translation>Modelle wählen …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/controller.py"/>
         <source>GGUF models (*.gguf);;All files (*)</source>
         <translation>GGUF-Modelle (*.gguf);;Alle Dateien (*)</translation>
     </message>
@@ -5185,6 +5210,11 @@
         <location filename="../../app/paceline/gui/models/controller.py"/>
         <source>Memory has room for a context of {} tokens only.</source>
         <translation>Im Speicher ist nur Platz für einen Kontext von {} Token.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/controller.py"/>
+        <source>Models are looked for in “{}” from now on.</source>
+        <translation>In „{}“ wird ab jetzt nach Modellen gesucht.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/controller.py"/>
@@ -9698,11 +9728,6 @@
     </message>
     <message>
         <location filename="../../app/engine/prompt/formats.py"/>
-        <source>The file has no chat template, so it is probably a base model, which goes on with a text and was not made to chat. The chat is written as a text with “User:” and “Assistant:”, and a reply ends before the next turn.</source>
-        <translation>Die Datei hat keine Chat-Vorlage, ist also wahrscheinlich ein Basismodell, das einen Text fortsetzt und nicht zum Chatten gemacht ist. Der Chat wird als Text mit „User:“ und „Assistant:“ geschrieben, und eine Antwort endet vor dem nächsten Beitrag.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/prompt/formats.py"/>
         <source>The file has no chat template. By its name it was made to chat, and its vocabulary has {marks}: so the template {name} is taken, which is a guess.</source>
         <translation>Die Datei hat keine Chat-Vorlage. Nach ihrem Namen ist sie zum Chatten gemacht, und ihr Vokabular hat {marks}: Darum wird die Vorlage {name} genommen, was eine Vermutung ist.</translation>
     </message>
@@ -10236,6 +10261,11 @@
         <location filename="../../app/catalog/hub/client.py"/>
         <source>This is no access token: it has spaces or signs that no token has.</source>
         <translation>Das ist kein Zugriffstoken: Es hat Leerzeichen oder Zeichen, die kein Token hat.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/formats.py"/>
+        <source>This is probably a base model: it goes on with a text and was not made to chat. It has no chat template, so the chat is written as a text with “User:” and “Assistant:”, and a reply ends before the next turn.</source>
+        <translation>Das ist wahrscheinlich ein Basismodell: Es setzt einen Text fort und wurde nicht zum Chatten gemacht. Es hat keine Chat-Vorlage, daher wird der Chat als Text mit „User:“ und „Assistant:“ geschrieben, und eine Antwort endet vor dem nächsten Zug.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/states.py"/>
@@ -12411,8 +12441,8 @@
     </message>
     <message>
         <location filename="../../app/engine/prompt/formats.py"/>
-        <source>{words} If it was made to chat, take the template {name}: under Models → Chat template… in the window, by --template {name} on the command line.</source>
-        <translation>{words} Wenn es zum Chatten gemacht ist, nehmen Sie die Vorlage {name}: im Fenster unter Modelle → Chat-Vorlage …, in der Befehlszeile mit --template {name}.</translation>
+        <source>{words} If it was made to chat, choose the chat template {name}.</source>
+        <translation>{words} Wenn es zum Chatten gemacht wurde, wählen Sie die Chat-Vorlage {name}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/lowering.py"/>
@@ -13359,6 +13389,24 @@ Vorgabe: {}</translation>
         <location filename="../../app/paceline/gui/help/palette.py"/>
         <source>Use {}</source>
         <translation>{} verwenden</translation>
+    </message>
+</context>
+<context>
+    <name>StrategyFit</name>
+    <message>
+        <location filename="../../app/paceline/gui/models/controller.py"/>
+        <source>Drafts come from “{}” again.</source>
+        <translation>Entwürfe kommen wieder von „{}“.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/controller.py"/>
+        <source>Drafts come from “{}” with these models.</source>
+        <translation>Entwürfe kommen mit diesen Modellen von „{}“.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/controller.py"/>
+        <source>Undo</source>
+        <translation>Rückgängig</translation>
     </message>
 </context>
 <context>

@@ -99,7 +99,8 @@ def test_name_and_vocabulary_tell_the_format_of_a_file_without_a_template(found:
     assert found.marks[0] in words_on(found, vocab)
     base = guess(vocab, "Tiny-1B italic")
     assert base.name == "plain"
-    assert f"take the template {found.name}" in words_on(base, vocab)
+    assert f"choose the chat template {found.name}" in words_on(base, vocab)
+    assert "--" not in words_on(base, vocab), "the window shows it, too"
     assert guess(WithMarks(*found.marks[1:]), "Tiny Instruct").name == "plain"
     template = ChatTemplate(found.source, vocab)
     text = template.render(chat("hi", "yes?", "go", system="Be brief."))

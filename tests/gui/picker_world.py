@@ -259,11 +259,12 @@ class World:
         self.devices = CurrentDevices(
             lambda: None, self, self.models, self.window, main_memory=lambda: self.n_free
         )
+        self.settings = SettingsStore(Settings(), home / "settings.json", self.window)
         parts: dict[str, Any] = dict.fromkeys(field.name for field in fields(AppContext))
         parts |= {
             "background": self.background, "notices": self.notifications, "window": self.window,
             "pair": self.pair,
-            "settings": SettingsStore(Settings(), home / "settings.json", self.window),
+            "settings": self.settings,
         }  # fmt: skip
         self.picker = PickerController(
             AppContext(**parts),

@@ -131,6 +131,18 @@ def test_auto_is_the_default_and_stays_with_and_without_a_draft_model(
         assert program.speculation.text == "auto"
 
 
+def test_a_strategy_that_was_asked_for_is_forgotten_with_the_next_choice(
+    program: Program, client: FakeClient
+) -> None:
+    program.window.actions_.no_draft.trigger()
+    client.finish_load()
+    program.window.panel.picker.draft_wanted.emit("draft")
+    program.speculation.choose("ngram-mod")
+    program.window.actions_.demo_pair.trigger()
+    client.finish_load()
+    assert program.speculation.text == "ngram-mod"
+
+
 def test_what_was_chosen_since_does_not_give_way_to_what_was_set_aside(
     program: Program, client: FakeClient
 ) -> None:
@@ -139,8 +151,7 @@ def test_what_was_chosen_since_does_not_give_way_to_what_was_set_aside(
     program.speculation.choose("auto")
     program.window.actions_.demo_pair.trigger()
     client.finish_load()
-    # The strategy that was used last with the demo pair is what comes back, if anything does.
-    assert program.speculation.text in ("auto", "draft")
+    assert program.speculation.text == "auto"
     program.speculation.choose("ngram-mod")
     program.window.actions_.demo_pair.trigger()
     client.finish_load()

@@ -574,6 +574,19 @@ def test_other_files_are_attached_and_no_models(program: Program, tmp_path: Path
     assert program.window.drop_zones.isHidden()
 
 
+@pytest.mark.parametrize("below", ["", "deeper"])
+def test_a_folder_with_models_is_looked_into_from_now_on(
+    program: Program, tmp_path: Path, below: str
+) -> None:
+    folder, notes = tmp_path / "models", tmp_path / "notes"
+    (folder / below).mkdir(parents=True)
+    (folder / below / "wolf.gguf").write_bytes(b"GGUF")
+    notes.mkdir()
+    (notes / "a.txt").write_text("a")
+    assert drop(program, 100, str(folder), str(notes))
+    assert program.settings.value("model_folders") == (str(folder),)
+
+
 def test_leaving_hides_the_zones(program: Program, ggufs: dict[str, str]) -> None:
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(ggufs["large"])])

@@ -13,7 +13,8 @@ from gui.fake_client import STATS, FakeClient
 from paceline.gui.chat.messages.message_actions import Act
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.kit.labels import without_soft_breaks
-from paceline.gui.kit.notices import Action
+from paceline.gui.kit.layouts import column_of
+from paceline.gui.kit.notices import Action, ErrorBar, Notice
 from paceline.gui.panel import TUNE_AFTER_MS
 from paceline.messages import (
     LoadFailed,
@@ -294,3 +295,33 @@ def test_what_lies_around_a_notice_is_painted_with_it(program: Program, qtbot: Q
     QApplication.sendEvent(bar, QShowEvent())
     qtbot.wait(50)
     assert QRegion(pane.chat.geometry()).subtracted(painted).isEmpty()
+
+
+# ------------------------------------------------------------------------------- the bar by itself
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+@pytest.mark.usefixtures("dressed")
+def test_a_notice_is_one_line_that_unfolds(qtbot: QtBot) -> None:
+    window, bar = QWidget(), ErrorBar()
+    column_of(bar, None, on=window)
+    qtbot.addWidget(window)
+    window.resize(600, 400)
+    window.show()
+    bar.show_notice(Notice("warning", "It is so.", "Do this."))
+    assert bar.more.isHidden()
+    assert bar.text.isVisible()
+    one_line = bar.height()
+    long = "It is so, and there is much that could be said about it. " * 4
+    bar.show_notice(Notice("warning", long, "Do this.", Action("Do it", list)))
+    qtbot.waitUntil(lambda: bar.height() == one_line)
+    assert not bar.text.isVisible()
+    assert bar.accessibleName().endswith("Do this."), "all of it is read aloud"
+    qtbot.mouseClick(bar.more, Qt.MouseButton.LeftButton)
+    assert bar.text.isVisible()
+    qtbot.waitUntil(lambda: bar.height() > one_line)
+    bar.show_notice(Notice("error", long))
+    assert not bar.text.isVisible(), "another notice is folded again"
+    window.resize(3000, 400)
+    qtbot.waitUntil(bar.more.isHidden)
+    assert bar.text.isVisible()

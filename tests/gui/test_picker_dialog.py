@@ -383,6 +383,17 @@ def test_a_file_that_is_in_no_list_is_opened_or_dropped_for_the_step_that_is_sho
     assert dialog.steps.draft.name.text() == "1B"
 
 
+def test_a_folder_that_is_dropped_is_looked_into(
+    qtbot: QtBot, world: World, tmp_path: Path
+) -> None:
+    dialog = opened(qtbot, world)
+    folder = tmp_path / "more"
+    folder.mkdir()
+    (folder / "wolf.gguf").write_bytes(b"GGUF")
+    drop_on(dialog, folder)
+    assert world.settings.value("model_folders") == (str(folder),)
+
+
 def test_failures_are_shown_in_the_dialog(qtbot: QtBot, world: World) -> None:
     dialog = opened(qtbot, world)
     world.notifications.warn("Only a warning.")

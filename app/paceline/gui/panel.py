@@ -277,6 +277,7 @@ class PanelController(QObject):
         self._actions = context.actions
         self._wish = ""
         panel.picker.draft_wanted.connect(self._on_draft_wanted)
+        speculation.drafter_changed.connect(self._forget_wish)
         panel.advice.applied.connect(self._on_advice)
         panel.advice.free_wanted.connect(context.actions.no_draft.trigger)
         pair.changed.connect(self._on_pair_changed)
@@ -305,6 +306,11 @@ class PanelController(QObject):
         self._wish = name
         actions = self._actions
         (actions.choose_draft if actions.choose_draft.isVisible() else actions.open_draft).trigger()
+
+    @Slot()
+    def _forget_wish(self) -> None:
+        """Another strategy was chosen since."""
+        self._wish = ""
 
     @Slot()
     def _on_sampling_changed(self) -> None:

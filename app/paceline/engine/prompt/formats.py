@@ -148,18 +148,15 @@ def words_on(guessed: Format, vocab: Vocabulary) -> str:
             name=guessed.name,
         )
     words = sentence(
-        "The file has no chat template, so it is probably a base model, which "
-        "goes on with a text and was not made to chat. The chat is written as a "
-        "text with “User:” and “Assistant:”, and a reply ends before the next "
-        "turn."
+        "This is probably a base model: it goes on with a text and was not made to chat. It has "
+        "no chat template, so the chat is written as a text with “User:” and “Assistant:”, and a "
+        "reply ends before the next turn."
     )
     family = family_of(vocab)
     if family is None:
         return words
     return sentence(
-        "{words} If it was made to chat, take the template {name}: under Models "
-        "→ Chat template… in the window, by --template {name} on the command "
-        "line.",
+        "{words} If it was made to chat, choose the chat template {name}.",
         words=words,
         name=family.name,
     )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+from itertools import islice
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, Qt, Signal
@@ -13,17 +16,21 @@ from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
 
 _MODEL = ".gguf"
 _CHATS = (".json", ".jsonl")
+_MOST = (400, 20)
+"""Entries that are looked at of a folder that is dragged, and of each in it."""
 
 
 class DropZones(QWidget):
     """Covers a window while files are over it, with a zone for each thing to do with them.
 
-    Models: left for the target, right for the draft model. JSON: chats to open, or a file to
-    attach. All other files can be attached.
+    Models: left for the target, right for the draft model. Folders with models: to be looked into
+    from now on. JSON: chats to open, or a file to attach. All other files can be attached.
     """
 
     dropped = Signal(list, bool)
     """Paths, and whether they were dropped on the draft model's zone"""
+    folders_dropped = Signal(list)
+    """Paths of folders with models"""
     chats_dropped = Signal(list)
     files_dropped = Signal(list)
 
@@ -32,22 +39,18 @@ class DropZones(QWidget):
         self.setObjectName("drop_zones")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self._target = self._make_zone(self.tr("Open as target"), self.tr("decides the text"))
-        self._draft = self._make_zone(self.tr("Use as draft model"), self.tr("writes ahead"))
+        self._target = self._make_zone(self.tr("Open as the model"), self.tr("writes the text"))
+        self._draft = self._make_zone(self.tr("Use as draft model"), self.tr("guesses ahead"))
+        self._folder = self._make_zone(
+            self.tr("Look here for models"), self.tr("from now on, in this folder")
+        )
         self._import = self._make_zone(self.tr("Open it"), self.tr("exported chats"))
         self._attach = self._make_zone(
             self.tr("Attach to the message"), self.tr("text and code files")
         )
         self._shown: tuple[QFrame, ...] = (self._target, self._draft)
-        row_of(
-            self._target,
-            self._draft,
-            self._import,
-            self._attach,
-            on=self,
-            margins=(24, 72, 24, 48),
-            spacing=24,
-        )
+        self._zones = (self._target, self._draft, self._folder, self._import, self._attach)
+        row_of(*self._zones, on=self, margins=(24, 72, 24, 48), spacing=24)
         self.hide()
         window.setAcceptDrops(True)
         window.installEventFilter(self)
@@ -84,6 +87,8 @@ class DropZones(QWidget):
     def _zones_for(self, paths: list[str]) -> tuple[QFrame, ...]:
         if _models(paths):
             return self._target, self._draft
+        if model_folders(paths):
+            return (self._folder,)
         if all(Path(path).suffix.lower() in _CHATS for path in paths):
             return self._import, self._attach
         return (self._attach,)
@@ -94,6 +99,11 @@ class DropZones(QWidget):
             self.dropped.emit(models, zone is self._draft)
             if rest := [path for path in paths if path not in models]:
                 self.take(rest)
+        elif zone is self._folder:
+            folders = model_folders(paths)
+            self.folders_dropped.emit(folders)
+            if rest := [path for path in paths if path not in folders]:
+                self.take(rest)
         elif zone is self._import:
             self.chats_dropped.emit(paths)
         else:
@@ -102,7 +112,7 @@ class DropZones(QWidget):
     def _show_over(self, window: QObject, position: QPoint) -> None:
         if isinstance(window, QWidget):
             self.setGeometry(window.rect())
-        for zone in (self._target, self._draft, self._import, self._attach):
+        for zone in self._zones:
             zone.setVisible(zone in self._shown)
         self._mark(position)
         self.raise_()
@@ -142,3 +152,19 @@ def model_files(data: QMimeData) -> list[str]:
 
 def _models(paths: list[str]) -> list[str]:
     return [path for path in paths if path.lower().endswith(_MODEL)]
+
+
+def model_folders(paths: list[str]) -> list[str]:
+    """Those of these paths that are folders with models in them, or one folder further down."""
+    return [path for path in paths if _holds_models(path, *_MOST)]
+
+
+def _holds_models(folder: str, *most: int) -> bool:
+    """Whether a folder has models among its first entries; it may be on a slow disk."""
+    with contextlib.suppress(OSError), os.scandir(folder) as found:
+        entries = list(islice(found, most[0]))
+        if any(entry.name.lower().endswith(_MODEL) for entry in entries):
+            return True
+        folders = [entry.path for entry in entries if entry.is_dir()]
+        return any(_holds_models(each, *most[1:]) for each in folders if most[1:])
+    return False

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QMessageBox, QPushButton, QWidget
+from PySide6.QtWidgets import QMessageBox, QPushButton, QSizePolicy, QWidget
 
 from paceline.errors import UserError
-from paceline.gui.kit.labels import BreakingLabel, with_soft_breaks
-from paceline.gui.kit.layouts import Bar, IconButton, row_of, set_look
+from paceline.gui.kit.labels import BreakingLabel, YieldingLabel, with_soft_breaks
+from paceline.gui.kit.layouts import Bar, IconButton, Refits, row_of, set_look, styled
 from paceline.gui.kit.sentences import said
 from paceline.gui.look.theme import restyle
 from paceline.sentence import joined
@@ -109,12 +109,18 @@ class Notifications(QObject):
         self.error(first.message, joined([first.hint, more]), topic=topic)
 
 
+_AROUND_PX = 48
+"""Margins of a notice, and what is between its parts."""
 NEWS_MS = 10_000
 """How long good news stays that asks for nothing."""
 
 
-class ErrorBar(Bar):
-    """One notice at a time; hidden while there is none."""
+class ErrorBar(Refits, Bar):
+    """One notice at a time, in one line that unfolds; hidden while there is none.
+
+    Attributes:
+        text: All of it, while there is room or it is unfolded.
+    """
 
     dismissed = Signal()
 
@@ -124,9 +130,15 @@ class ErrorBar(Bar):
         self.setObjectName("error_bar")
         self._shown: Notice | None = None
         self.text = BreakingLabel()
+        self._line = YieldingLabel()
+        self._line.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.more = styled(QPushButton(), kind="link")
+        self.more.setCheckable(True)
+        self.more.toggled.connect(self._fit)
         self.action = QPushButton()
         self.close_button = IconButton("close", self.tr("Dismiss the message"), self.tr("Dismiss"))
-        row_of((self.text, 1), self.action, self.close_button, on=self, margins=(14, 6, 6, 6))
+        parts = (self._line, 1), (self.text, 1), self.more, self.action, self.close_button
+        row_of(*parts, on=self, margins=(14, 6, 6, 6))
         self._leave = QTimer(self, singleShot=True, interval=NEWS_MS)
         self._leave.timeout.connect(self.dismiss)
         self.action.clicked.connect(self._on_action)
@@ -143,13 +155,29 @@ class ErrorBar(Bar):
         set_look(self, tone={"error": "danger", "warning": "lookup"}.get(notice.level, ""))
         words = said(notice.message, notice.hint)
         self.text.setText(with_soft_breaks(words))
+        self._line.setText(words)
         self.setAccessibleName(words)
+        self.more.setChecked(False)
         self.action.setText(notice.action.text if notice.action is not None else "")
         self.action.setVisible(notice.action is not None)
         self.show()
+        self._fit()
         self._leave.stop()
         if notice.level == "info" and notice.action is None:
             self._leave.start()
+
+    @Slot()
+    def _fit(self) -> None:
+        """Show one line of what is longer, and offer the rest."""
+        words = self._line.text()
+        others = (each for each in (self.action, self.close_button) if not each.isHidden())
+        room = self.width() - _AROUND_PX - sum(each.sizeHint().width() for each in others)
+        is_long = "\n" in words or self._line.fontMetrics().horizontalAdvance(words) > room
+        is_open = self.more.isChecked()
+        self.more.setText(self.tr("Less") if is_open else self.tr("More"))
+        self.more.setVisible(is_long)
+        self._line.setVisible(is_long and not is_open)
+        self.text.setVisible(not is_long or is_open)
 
     @Slot(str)
     def settle(self, topic: str) -> None:

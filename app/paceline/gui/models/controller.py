@@ -41,42 +41,45 @@ from paceline.gui.models.model_bar import PairsMenu
 from paceline.gui.models.picker.pair_judgement import Judge
 from paceline.gui.models.saved_pairs import SavedPairs, pair_title
 from paceline.gui.state.current_devices import CurrentDevices
-from paceline.gui.state.pair import PairModel
 from paceline.gui.state.speculation import SpeculationModel
 from paceline.params import OWN_HEAD, DraftModel, ModelParams, with_params
 from paceline.settings import kernels_of_environment
 
 
 class StrategyFit(QObject):
-    """Fits the strategy when a pair is ready; main thread."""
+    """Fits the strategy to a pair that is ready, and says so; main thread."""
 
-    def __init__(
-        self, speculation: SpeculationModel, pair: PairModel, parent: QObject | None = None
-    ) -> None:
+    def __init__(self, speculation: SpeculationModel, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._speculation = speculation
         self._set_aside: str | None = None
         speculation.drafter_changed.connect(self._on_chosen)
-        pair.changed.connect(self._on_pair_changed)
 
     @Slot()
     def _on_chosen(self) -> None:
         """A strategy was chosen: from now on that is what is wanted."""
         self._set_aside = None
 
-    @Slot(object)
-    def _on_pair_changed(self, state: PairState) -> None:
-        if state.status != "ready":
-            return
+    def fit(self, drafter: str) -> tuple[str, Action | None]:
+        """Choose a strategy that can be used with what is loaded beside the target.
+
+        Returns:
+            What became of the strategy, empty where it stays, and the way back where there is one.
+        """
         speculation = self._speculation
         current, aside = speculation.current.name, self._set_aside
-        if aside is not None and speculation.needs(aside) == state.drafter:
+        if aside is not None and speculation.needs(aside) == drafter:
             speculation.choose(aside)
-        elif speculation.needs(current) not in ("", state.drafter):
-            parts = [info.id for info in speculation.members if info.family == "lookup"]
-            parts += [state.drafter] if state.drafter else []
-            speculation.choose("+".join(parts) or speculation.usual("lookup") or "off")
-            self._set_aside = aside or current
+            words = self.tr("Drafts come from “{}” again.").format(speculation.current.title)
+            return words, Action(self.tr("Undo"), partial(speculation.choose, current))
+        if speculation.needs(current) in ("", drafter):
+            return "", None
+        parts = [info.id for info in speculation.members if info.family == "lookup"]
+        parts += [drafter] if drafter else []
+        speculation.choose("+".join(parts) or speculation.usual("lookup") or "off")
+        self._set_aside = aside or current
+        words = self.tr("Drafts come from “{}” with these models.")
+        return words.format(speculation.current.title), None
 
 
 class ModelsController(QObject):
@@ -111,7 +114,7 @@ class ModelsController(QObject):
         self.target_file.chosen.connect(self.open_target)
         self.draft_file.chosen.connect(self.open_draft)
         self.pairs_menu: PairsMenu | None = None
-        self._fit = StrategyFit(context.speculation, context.pair, self)
+        self._fit = StrategyFit(context.speculation, self)
         self._waiting: Pair | None = None
         self._saved = saved
         self._models = models
@@ -144,6 +147,7 @@ class ModelsController(QObject):
         actions.reload.triggered.connect(self.reload)
         actions.stop_loading.triggered.connect(self._on_stop_loading)
         zones.dropped.connect(self._on_dropped)
+        zones.folders_dropped.connect(self._on_folders_dropped)
 
     def start(self) -> None:
         """Load the pair that was used last if its files are there; at first the starter."""
@@ -302,6 +306,18 @@ class ModelsController(QObject):
         else:
             self.open_target(paths[0])
 
+    @Slot(list)
+    def _on_folders_dropped(self, folders: list[str]) -> None:
+        """Look for models there from now on."""
+        for folder in folders:
+            self._context.settings.setting("model_folders").add(folder)
+        names = ", ".join(Path(folder).name for folder in folders)
+        self._notifications.tell(
+            self.tr("Models are looked for in “{}” from now on.").format(names),
+            action=Action(self.tr("Choose models…"), self._context.actions.choose_models.trigger),
+            topic=MODELS,
+        )
+
     @Slot(object)
     def _on_pair_changed(self, state: PairState) -> None:
         actions = self._context.actions
@@ -310,9 +326,12 @@ class ModelsController(QObject):
         if state.status in ("loading", "ready"):
             self._notifications.settled.emit(RELOAD)
         if state.status == "ready":
+            fitted, undo = self._fit.fit(state.drafter)
             notes = [*map(said, state.notes), *self._notes_on_context(state)]
             if notes:
-                self._notifications.warn(" ".join(notes), topic=MODELS)
+                self._notifications.warn(" ".join([*notes, fitted]).strip(), topic=MODELS)
+            elif fitted:
+                self._notifications.tell(fitted, action=undo, topic=MODELS)
             if state.pair is not None:
                 draft = self._context.pair.draft_name if len(state.pair.files) > 1 else ""
                 title = pair_title(self._context.pair.target_name, draft)

@@ -65,7 +65,8 @@ class PickerController(DialogOwner[PickerDialog]):
         self._pair = context.pair
         self._file, self._folder = FileChooser(self), FileChooser(self)
         self._file.chosen.connect(library.open_file)
-        self._folder.chosen.connect(context.settings.setting("model_folders").add)
+        self._add_folder = context.settings.setting("model_folders").add
+        self._folder.chosen.connect(self._add_folder)
         self._hub = hub
         planner = devices.planner or RoomPlanner(models)
         self.judgement = PairJudgement(models, planner, self)
@@ -168,6 +169,7 @@ class PickerController(DialogOwner[PickerDialog]):
         dialog.installed.open_button.clicked.connect(self._on_open)
         dialog.installed.folder_button.clicked.connect(self._on_add_folder)
         dialog.dropped.connect(self._on_dropped)
+        dialog.folders_dropped.connect(self._on_folders_dropped)
         self._library.set_visible(True)
         self._pane.changed.connect(self._show)
         self._pane.remedy_taken.connect(self._on_remedy)
@@ -195,6 +197,11 @@ class PickerController(DialogOwner[PickerDialog]):
             self._library.open_file(models[0])
         else:
             self._show_problem(self.tr("Drop one model at a time, for the step shown."))
+
+    @Slot(list)
+    def _on_folders_dropped(self, folders: list[str]) -> None:
+        for folder in folders:
+            self._add_folder(folder)
 
     @Slot(str, str)
     def _show_problem(self, text: str, hint: str = "") -> None:

@@ -28,7 +28,7 @@ from shiboken6 import delete
 
 from paceline.errors import UserError
 from paceline.gui.kit.dialogs import scrolling, within_screen
-from paceline.gui.kit.drop_zones import model_files
+from paceline.gui.kit.drop_zones import local_files, model_files, model_folders
 from paceline.gui.kit.labels import ElidedLabel, YieldingLabel, say, text_label
 from paceline.gui.kit.layouts import Refits, column_of, fill, row_of, set_look, styled
 from paceline.gui.kit.notices import ErrorBar, Notice
@@ -146,6 +146,8 @@ class PickerDialog(Refits, QDialog):
 
     dropped = Signal(list)
     """Paths of model files"""
+    folders_dropped = Signal(list)
+    """Paths of folders with models"""
 
     def __init__(
         self,
@@ -267,16 +269,19 @@ class PickerDialog(Refits, QDialog):
         super().keyPressEvent(event)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Take model files."""
-        if model_files(event.mimeData()):
+        """Take model files, and folders with models."""
+        if model_files(event.mimeData()) or model_folders(local_files(event.mimeData())):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Emit the dropped model files."""
-        paths = model_files(event.mimeData())
-        if paths:
-            event.acceptProposedAction()
-            self.dropped.emit(paths)
+        """Emit what was dropped."""
+        for signal, paths in (
+            (self.dropped, model_files(event.mimeData())),
+            (self.folders_dropped, model_folders(local_files(event.mimeData()))),
+        ):
+            if paths:
+                event.acceptProposedAction()
+                signal.emit(paths)
 
     def _fit(self) -> None:
         """Let the judgement give way when there is little room."""
