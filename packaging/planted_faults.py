@@ -239,6 +239,16 @@ FAULTS = (
         ("tests/engine/test_auto_chain.py", "-k", "does_not_renew"),
     ),
     Fault(
+        "the second reply of a comparison has the first one's context",
+        (("            self._client.request(Reset(keeps_rates=True), asker=ASKER)\n", ""),),
+        ("tests/chat/test_comparison.py",),
+    ),
+    Fault(
+        "a comparison leaves other models loaded",
+        (("        if there != own.pair:\n            self._pair.reload()\n", ""),),
+        ("tests/chat/test_comparison.py",),
+    ),
+    Fault(
         "a look leaves cells",
         (
             (

@@ -1665,11 +1665,6 @@
     <name>CompareController</name>
     <message>
         <location filename="../../app/paceline/gui/compare/controller.py"/>
-        <source>As in this chat</source>
-        <translation>Wie in diesem Chat</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/compare/controller.py"/>
         <source>Ask something first; then compare two answers.</source>
         <translation>Stellen Sie zuerst eine Frage, dann vergleichen Sie zwei Antworten.</translation>
     </message>
@@ -1685,8 +1680,13 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/compare/controller.py"/>
-        <source>The loaded ones</source>
-        <translation>Die geladenen</translation>
+        <source>Settings of this chat</source>
+        <translation>Einstellungen dieses Chats</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/compare/controller.py"/>
+        <source>The loaded models</source>
+        <translation>Die geladenen Modelle</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/compare/controller.py"/>
@@ -5495,8 +5495,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/compare/outcome.py"/>
-        <source>≈ 1× as fast, as far as a busy machine tells</source>
-        <translation>≈ 1× so schnell, soweit ein beschäftigter Rechner das sagt</translation>
+        <source>≈ 1× as fast (busy machine)</source>
+        <translation>≈ 1× so schnell (Rechner beschäftigt)</translation>
     </message>
 </context>
 <context>

@@ -102,7 +102,7 @@ def test_columns_are_named_by_that_in_which_they_differ(asked: Program) -> None:
     settings.setCurrentIndex(settings.findText("Greedy"))
     dialog.start.click()
     titles = [column.words["title"] for column in (dialog.columns.left, dialog.columns.right)]
-    assert titles == ["As in this chat", "Greedy"]
+    assert titles == ["Settings of this chat", "Greedy"]
     dialog.close()
 
 

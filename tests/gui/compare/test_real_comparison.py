@@ -158,6 +158,8 @@ def test_two_models_and_one_that_does_not_load(
     wait_until_ready(asked, qtbot)
     assert asked.loader.state.pair == own
     assert len(saved) == len(asked.saved_pairs.pairs)
+    assert asked.live.pair is not None
+    assert asked.live.pair.target.path == own.target.path, "whose costs the plot knows"
     dialog.keeps[1].click()
     kept = asked.shown.full_reply(asked.shown.conversation.path()[-1].message_id)
     assert kept is not None

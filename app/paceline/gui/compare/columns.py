@@ -291,7 +291,8 @@ class TwoColumns(Refits, QWidget):
         if not (left.has_ended and right.has_ended):
             return
         speed = speedup(left, right)
-        set_look(self._outcome, tone=speed.verdict if speed is not None else "even")
+        is_gain = speed is not None and speed.verdict == "gain"
+        set_look(self._outcome, tone="gain" if is_gain else "even")
         self._outcome.setText(outcome_words(left, right) or " ")
         at = first_difference(left.text, right.text)
         if at is not None and left.text and right.text:

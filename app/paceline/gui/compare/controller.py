@@ -110,9 +110,9 @@ class CompareController(DialogOwner[CompareDialog]):
             for group in GROUPS
             for choice in speculation.choices(group)
         ]
-        settings = [(self.tr("As in this chat"), "")]
+        settings = [(self.tr("Settings of this chat"), "")]
         settings += [(row.title, row.key) for row in self._presets.rows]
-        pairs: list[tuple[str, Pair | None]] = [(self.tr("The loaded ones"), None)]
+        pairs: list[tuple[str, Pair | None]] = [(self.tr("The loaded models"), None)]
         own = self._saved.row_of(state.pair)
         for row, title in enumerate(self._saved.titles):
             if row != own:

@@ -42,6 +42,8 @@ class SideForm:
             Choice(entries, name=name, n_letters=8)
             for entries, name in zip(offered, names, strict=True)
         )
+        for field, name in zip(self.fields, names, strict=True):
+            field.setToolTip(name)
 
     @property
     def value(self) -> tuple[Any, ...]:
@@ -104,7 +106,7 @@ class CompareDialog(QDialog):
         self._obstacle = text_label("", wraps=True)
         self.start = styled(QPushButton(self.tr("&Start"), default=True), kind="primary")
         self.start.clicked.connect(self._on_clicked)
-        self._lay_out(names)
+        self._lay_out()
         self._more.toggled.connect(self._show_more)
         self._show_more(on=False)
         self.show_running(is_running=False)
@@ -120,16 +122,11 @@ class CompareDialog(QDialog):
         column.foot.addWidget(button)
         return button
 
-    def _lay_out(self, names: Sequence[str]) -> None:
-        grid = grid_of(across=GAP, down=STEP, stretches=(1, 3))
-        self._rows: list[tuple[QWidget, ...]] = []
-        for row, name in enumerate(names):
-            labels = tuple(text_label(name) for _ in self.sides)
-            fields = tuple(side.fields[row] for side in self.sides)
-            for at in range(2):
-                grid.addWidget(labels[at], row, 2 * at)
-                grid.addWidget(fields[at], row, 2 * at + 1)
-            self._rows.append((*labels, *fields))
+    def _lay_out(self) -> None:
+        grid = grid_of(across=GAP, down=STEP, stretches=(0, 1))
+        for at, side in enumerate(self.sides):
+            for row, field in enumerate(side.fields):
+                grid.addWidget(field, row, at)
         top = column_of(self._question, grid, self._more, spacing=STEP)
         foot = styled(QFrame(), kind="foot")
         close = QPushButton(self.tr("Close"), autoDefault=False)
@@ -173,9 +170,9 @@ class CompareDialog(QDialog):
 
     @Slot(bool)
     def _show_more(self, on: bool) -> None:  # noqa: FBT001
-        for row in self._rows[1:]:
-            for widget in row:
-                widget.setVisible(on)
+        for side in self.sides:
+            for field in side.fields[1:]:
+                field.setVisible(on)
 
     @Slot()
     def _on_clicked(self) -> None:

@@ -88,7 +88,7 @@ def _speed_words(left: Reply, right: Reply) -> str:
     if speed is None:
         return _tr("too short to compare speeds")
     if speed.verdict == "even" and _is_busy(left, right):
-        return _tr("≈ 1× as fast, as far as a busy machine tells")
+        return _tr("≈ 1× as fast (busy machine)")
     if speed.verdict == "even":
         return _tr("≈ 1× as fast")
     if left.text == right.text:
