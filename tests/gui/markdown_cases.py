@@ -64,8 +64,11 @@ SIGNS = st.sampled_from(
         (plain("&"),),
         (plain("<b>"), plain("R&D"), plain("</b>")),
         (plain("("), plain("a)")),
-        (plain("$\\foo a_1*b_2*c$"),),  # no formula: a page and a window show its source
-        (plain("\\(\\foo a_1*b\\)"),),
+        (plain("$\\input a_1*b_2*c$"),),  # no formula: a page and a window show its source
+        (plain("\\(\\input a_1*b\\)"),),
+        (plain("H"), hidden("<sub>"), plain("2"), hidden("</sub>"), plain("O")),
+        (plain("x"), hidden("<sup>"), plain("n*1*"), hidden("</sup>")),
+        (plain("<sub>"),),
         (plain("1."),),
         (plain("~"),),
         (plain("https://a.org/x_y~z?q=1"),),

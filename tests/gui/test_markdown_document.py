@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtGui import QTextDocument, QTextTable
+from PySide6.QtGui import QTextCharFormat, QTextCursor, QTextDocument, QTextTable
 
 from gui.chat_help import committed
 from paceline.gui.chat.markdown.document import MAX_SHOWN_CHARS, MarkdownDocument
@@ -230,6 +230,23 @@ def test_wide_signs_are_coloured_whole() -> None:
     sheet.content.provenance.add(committed("", *traces))
     sheet.content.finish("🎉🎉🎉")
     assert [(span.start, span.end) for span in sheet.content.spans] == [(0, 4)]
+
+
+def test_indices_stand_below_and_above_the_line() -> None:
+    sheet = finished(
+        "H<sub>2</sub>O, x<SUP>n</SUP> and <sub>a <b>b</b></sub> <sub></sub> `<sub>a</sub>`"
+    )
+    assert sheet.text == "H2O, xn and <sub>a <b>b</b></sub> <sub></sub> <sub>a</sub>"
+    side = QTextCharFormat.VerticalAlignment
+    cursor = QTextCursor(sheet.document)
+    found = {}
+    for place in range(7):
+        cursor.setPosition(place + 1)
+        found[place] = cursor.charFormat().verticalAlignment()
+    assert found == dict.fromkeys(range(7), side.AlignNormal) | {
+        1: side.AlignSubScript,
+        6: side.AlignSuperScript,
+    }
 
 
 def traced(text: str, sheet: Sheet) -> None:

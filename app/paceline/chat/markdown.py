@@ -42,6 +42,7 @@ PIECES, AT = "pieces", "at"
 """Keys of a token's `meta`: of a block with text its pieces; of an inline token its place."""
 
 _BREAK = re.compile(r"<br ?/?>", re.IGNORECASE)
+_SCRIPT = re.compile(r"(<(sub|sup)>)([^<>\n]{1,60})(</\2>)", re.IGNORECASE)
 
 
 class Piece(NamedTuple):
@@ -278,6 +279,21 @@ def _break(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  as called
     return found is not None
 
 
+def _script(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  as called
+    """Take a few letters below or above the line, as models write indices outside of formulas."""
+    found = _SCRIPT.match(state.src, state.pos)
+    if found is None:
+        return False
+    if not silent:
+        tag = found[2].lower()
+        state.push(f"{tag}_open", tag, 1)
+        state.pos = found.start(3)
+        state.push("text", "", 0).content = found[3]
+        state.push(f"{tag}_close", tag, -1)
+    state.pos = found.end()
+    return True
+
+
 def _any_image(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  as called
     """Accept a picture with any address: nothing is loaded, its description is shown."""
     parser = state.md
@@ -324,6 +340,7 @@ class PlacingParser(MarkdownIt):
         self.core.ruler.disable("text_join")
         self.inline.ruler.before("escape", "math", take_formula)
         self.inline.ruler.before("autolink", "break", _break)
+        self.inline.ruler.before("autolink", "script", _script)
         self.inline.ruler.at("backticks", _code_span)
         self.inline.ruler.at("image", _any_image)
         rules = self.block.ruler

@@ -27,7 +27,7 @@ ALLOWED = {
     "html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "h3", "h4", "h5", "h6",
     "p", "section", "div", "span", "details", "summary", "pre", "code", "ul", "ol", "li", "table",
     "thead", "tbody", "tr", "th", "td", "blockquote", "strong", "em", "s", "a", "br", "hr", "i",
-    "footer",
+    "footer", "sub", "sup",
 }  # fmt: skip
 SOURCES = ("target", "draft", "suffix")
 CLASSES = {"target": "", "draft": "m", "suffix": "l"}

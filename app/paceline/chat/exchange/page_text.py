@@ -76,7 +76,7 @@ _CLEAN = str.maketrans({"\r": " ", "\v": " ", "\f": " ", "\0": "\ufffd"})
 _TASKS = {"box": "☐ ", "tick": "☑ "}
 _SPREAD = frozenset({"ul", "ol", "blockquote", "table", "thead", "tbody", "hr"})
 """Tags that a new line follows."""
-_CLOSE = frozenset({"strong", "em", "s", "th", "td"})
+_CLOSE = frozenset({"strong", "em", "s", "sub", "sup", "th", "td"})
 """Tags whose end no new line follows."""
 _ALIGNED = ("left", "center", "right")
 _MAX_LANGUAGE_CHARS = 24

@@ -61,6 +61,7 @@ class TextStyle(NamedTuple):
     heading: int = 0
     link: str = ""
     in_cell: bool = False
+    script: str = ""  # "sub" or "sup": below or above the line
 
 
 class Formats:
@@ -100,6 +101,10 @@ class Formats:
             fmt.setFontWeight(QFont.Weight.DemiBold)
         fmt.setFontItalic(style.italic)
         fmt.setFontStrikeOut(style.strike)
+        if style.script:
+            side = QTextCharFormat.VerticalAlignment
+            is_sub = style.script == "sub"
+            fmt.setVerticalAlignment(side.AlignSubScript if is_sub else side.AlignSuperScript)
         if style.muted or self._is_muted:
             fmt.setForeground(QColor(self.theme.muted))
         if style.link:

@@ -280,6 +280,8 @@ def _restyled(style: TextStyle, token: Token, base: TextStyle) -> TextStyle:
             return style._replace(italic=on)
         case "s":
             return style._replace(strike=on)
+        case "sub" | "sup":
+            return style._replace(script=token.tag if on else "")
         case "a":
             return style._replace(link=link_target(str(token.attrGet("href") or "")) if on else "")
     return style
