@@ -553,18 +553,13 @@
     <name>BenchChart</name>
     <message>
         <location filename="../../app/paceline/gui/bench/chart.py"/>
-        <source>All prompts: speed, compared with plain decoding</source>
-        <translation>Alle Prompts: Tempo, verglichen mit einfachem Dekodieren</translation>
+        <source>All prompts: speed of writing, compared with plain decoding</source>
+        <translation>Alle Prompts: Schreibtempo, verglichen mit einfachem Dekodieren</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/chart.py"/>
         <source>Speed of each strategy: {}</source>
         <translation>Tempo jeder Strategie: {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/chart.py"/>
-        <source>Thin lines reach from the first to the third quartile of the repeats.</source>
-        <translation>Dünne Linien reichen vom ersten bis zum dritten Quartil der Wiederholungen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/chart.py"/>
@@ -580,6 +575,11 @@
         <location filename="../../app/paceline/gui/bench/chart.py"/>
         <source>not measured</source>
         <translation>nicht gemessen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/chart.py"/>
+        <source>thin line: middle half</source>
+        <translation>dünne Linie: mittlere Hälfte</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/chart.py"/>
@@ -740,53 +740,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/rows.py"/>
-        <source>Nothing has been measured yet.</source>
-        <translation>Noch ist nichts gemessen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/rows.py"/>
-        <source>Speculation does not pay with this pair: the best, {}, reaches {} of plain decoding's speed.</source>
-        <translation>Spekulation lohnt sich mit diesem Paar nicht: Das Beste, {}, erreicht {} des Tempos einfachen Dekodierens.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/rows.py"/>
-        <source>There is too little to compare yet.</source>
-        <translation>Noch gibt es zu wenig zu vergleichen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/rows.py"/>
-        <source>Whether speculation pays cannot be told: the best, {}, reaches {} of plain decoding's speed, but {} or more in a quarter of the repeats: more of them would tell.</source>
-        <translation>Ob sich Spekulation lohnt, ist nicht zu sagen: Das Beste, {}, erreicht {} des Tempos einfachen Dekodierens, aber {} oder mehr in einem Viertel der Wiederholungen: Mehr davon gäben Aufschluss.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/rows.py"/>
         <source>{} and {} more</source>
         <translation>{} und {} weitere</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/rows.py"/>
-        <source>{} gives {} tokens/s; nothing else was measured.</source>
-        <translation>{} bringt {} Token/s; sonst wurde nichts gemessen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/rows.py"/>
-        <source>{} is about as fast.</source>
-        <translation>{} ist etwa genauso schnell.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/rows.py"/>
-        <source>{} is fastest: {} as fast as plain decoding.</source>
-        <translation>{} ist am schnellsten: {} so schnell wie einfaches Dekodieren.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/rows.py"/>
-        <source>{} others are about as fast.</source>
-        <translation>{} andere sind etwa genauso schnell.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/rows.py"/>
-        <source>{} seems fastest, {} as fast as plain decoding, but a quarter of the repeats are slower than that: more of them would tell.</source>
-        <translation>{} scheint am schnellsten, {} so schnell wie einfaches Dekodieren, aber ein Viertel der Wiederholungen ist langsamer als dieses: Mehr davon gäben Aufschluss.</translation>
     </message>
 </context>
 <context>
@@ -821,28 +776,28 @@
     <name>BenchTableModel</name>
     <message>
         <location filename="../../app/paceline/gui/bench/result_page.py"/>
-        <source>Accepted</source>
-        <translation>Angenommen</translation>
+        <source>Guesses that were right</source>
+        <translation>Richtige Vermutungen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/result_page.py"/>
-        <source>Accepted of all drafted tokens that were judged</source>
-        <translation>Angenommen von allen entworfenen Token, die geprüft wurden</translation>
+        <source>Half of the repeats are between these, in writing</source>
+        <translation>Die Hälfte der Wiederholungen liegt dazwischen, beim Schreiben</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/result_page.py"/>
-        <source>Half of the repeats are between these</source>
-        <translation>Die Hälfte der Wiederholungen liegt dazwischen</translation>
+        <source>How many times as fast a reply is there, with the reading of its prompt</source>
+        <translation>Wievielmal so schnell eine Antwort da ist, das Lesen ihres Prompts mitgezählt</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
+        <source>How many times as fast as plain decoding it writes, the prompt not counted</source>
+        <translation>Wievielmal so schnell wie mit einfachem Dekodieren geschrieben wird, ohne den Prompt</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>Per step</source>
         <translation>Je Schritt</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/result_page.py"/>
-        <source>Plain decoding's whole time by the strategy's</source>
-        <translation>Ganze Zeit des einfachen Dekodierens durch die der Strategie</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/result_page.py"/>
@@ -861,6 +816,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/result_page.py"/>
+        <source>Right</source>
+        <translation>Richtig</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>Same text</source>
         <translation>Gleicher Text</translation>
     </message>
@@ -868,11 +828,6 @@
         <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>Strategy</source>
         <translation>Strategie</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/result_page.py"/>
-        <source>To plain</source>
-        <translation>Verhältnis</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/result_page.py"/>
@@ -893,6 +848,16 @@
         <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>Whether the replies are plain decoding's, token by token</source>
         <translation>Ob die Antworten Token für Token die des einfachen Dekodierens sind</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
+        <source>Whole reply</source>
+        <translation>Ganze Antwort</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
+        <source>Writing</source>
+        <translation>Schreiben</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/result_page.py"/>
@@ -937,8 +902,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/words.py"/>
-        <source>Getting ready: short replies warm up the models and show what prompts cost.</source>
-        <translation>Vorbereitung: Kurze Antworten wärmen die Modelle auf und zeigen, was Prompts kosten.</translation>
+        <source>Getting ready, {:.0f} s so far</source>
+        <translation>Vorbereitung, bisher {:.0f} s</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/words.py"/>
@@ -1082,6 +1047,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/words.py"/>
+        <source>{}, about {}</source>
+        <translation>{}, etwa {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>{}, no draft model</source>
         <translation>{}, kein Entwurfsmodell</translation>
     </message>
@@ -1089,11 +1059,6 @@
         <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>{}, repeat {}</source>
         <translation>{}, Wiederholung {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/words.py"/>
-        <source>{}, {} or less at {:.0f} tokens/s, prompts not counted.</source>
-        <translation>{}, {} oder weniger bei {:.0f} Token/s, Prompts nicht gerechnet.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/words.py"/>
@@ -6872,8 +6837,8 @@
     <name>ResultPage</name>
     <message>
         <location filename="../../app/paceline/gui/bench/result_page.py"/>
-        <source>Speed, compared with plain decoding</source>
-        <translation>Tempo, verglichen mit einfachem Dekodieren</translation>
+        <source>Speed of writing, compared with plain decoding</source>
+        <translation>Schreibtempo, verglichen mit einfachem Dekodieren</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/result_page.py"/>
@@ -8594,6 +8559,16 @@
         <translation>Geben Sie dem Entwurfsmodell einen Kontext von {n_ctx:,} Token; von längeren Chats kennt es nur das Ende.</translation>
     </message>
     <message>
+        <location filename="../../app/bench/verdict.py"/>
+        <source>Guessing does not pay with this pair: nothing is faster than it alone.</source>
+        <translation>Raten lohnt sich mit diesem Paar nicht: Nichts ist schneller als das Modell allein.</translation>
+    </message>
+    <message>
+        <location filename="../../app/bench/verdict.py"/>
+        <source>Guessing does not pay with this pair: the best, {name}, gives {ratio:ratio}.</source>
+        <translation>Raten lohnt sich mit diesem Paar nicht: Das Beste, {name}, bringt {ratio:ratio}.</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/advice.py"/>
         <source>Guessing gains nothing with this model here: checking several tokens at once takes as long as writing them one by one.</source>
         <translation>Raten bringt mit diesem Modell hier nichts: Mehrere Token auf einmal zu prüfen dauert so lange, wie sie einzeln zu schreiben.</translation>
@@ -9057,6 +9032,11 @@
         <location filename="../../app/server/listener.py"/>
         <source>Nothing can listen at {host}, port {port} ({reason}).</source>
         <translation>An {host}, Port {port}, kann nichts lauschen ({reason}).</translation>
+    </message>
+    <message>
+        <location filename="../../app/bench/verdict.py"/>
+        <source>Nothing has been measured yet.</source>
+        <translation>Noch wurde nichts gemessen.</translation>
     </message>
     <message>
         <location filename="../../app/hosting/supervisor.py"/>
@@ -10193,6 +10173,11 @@
         <translation>Für ein Dekodieren von {n:,} Token reicht der Speicher nicht: {why}.</translation>
     </message>
     <message>
+        <location filename="../../app/bench/verdict.py"/>
+        <source>There is too little to compare yet.</source>
+        <translation>Es gibt noch zu wenig zu vergleichen.</translation>
+    </message>
+    <message>
         <location filename="../../app/storage/problems.py"/>
         <source>They are left alone. New chats are kept in memory, and put aside for the newer version when Paceline is closed. Install it to see the old ones.</source>
         <translation>Sie bleiben unberührt. Neue Chats werden im Speicher gehalten und beim Schließen von Paceline für die neuere Version beiseitegelegt. Installieren Sie sie, um die alten zu sehen.</translation>
@@ -10511,6 +10496,11 @@
         <location filename="../../app/run_record.py"/>
         <source>What was there is kept. Continue the reply to have all of it.</source>
         <translation>Was da war, ist aufgehoben. Setzen Sie die Antwort fort, um sie ganz zu haben.</translation>
+    </message>
+    <message>
+        <location filename="../../app/bench/verdict.py"/>
+        <source>Whether guessing pays cannot be told: a quarter of the repeats with {name} reach {high:ratio}, others do not; more of them would tell.</source>
+        <translation>Ob sich Raten lohnt, lässt sich nicht sagen: Ein Viertel der Wiederholungen mit {name} erreicht {high:ratio}, andere nicht; mehr davon würden es zeigen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/sameness/promise.py"/>
@@ -12195,14 +12185,29 @@
         <translation>„{name}“ fand in {found} von {n} Schritten etwas</translation>
     </message>
     <message>
+        <location filename="../../app/bench/verdict.py"/>
+        <source>{name} gains nothing here. One prompt or one strategy is too few to judge the pair by.</source>
+        <translation>{name} bringt hier nichts. Ein Prompt oder eine Strategie ist zu wenig, um über das Paar zu urteilen.</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/advice.py"/>
         <source>{name} has not paid on this machine so far; Auto works without it, too.</source>
         <translation>{name} hat sich auf diesem Rechner bisher nicht gelohnt; Auto arbeitet auch ohne.</translation>
     </message>
     <message>
+        <location filename="../../app/bench/verdict.py"/>
+        <source>{name} is about as fast.</source>
+        <translation>{name} ist etwa so schnell.</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/download/part_file.py"/>
         <source>{name} is being downloaded by another window or program.</source>
         <translation>{name} wird von einem anderen Fenster oder Programm heruntergeladen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/bench/verdict.py"/>
+        <source>{name} is fastest: {writing:ratio} in writing, {whole:ratio} for the whole reply.</source>
+        <translation>{name} ist am schnellsten: {writing:ratio} beim Schreiben, {whole:ratio} für die ganze Antwort.</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/document.py"/>
@@ -12223,6 +12228,11 @@
         <location filename="../../app/chat/presets.py"/>
         <source>{n} (“{name:.40}”)</source>
         <translation>{n} („{name:.40}“)</translation>
+    </message>
+    <message>
+        <location filename="../../app/bench/verdict.py"/>
+        <source>{n} others are about as fast.</source>
+        <translation>{n} andere sind etwa so schnell.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>

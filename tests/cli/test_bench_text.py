@@ -43,12 +43,11 @@ def words_of(text: str, first: str) -> list[str]:
 
 def test_the_matrix_marks_the_fastest() -> None:
     text = report_text(measured({"off": 1.0, "draft": 0.5, "auto": 0.8}))
-    assert words_of(text, "question") == ["question", "quote", "all", "accepted"]
-    assert words_of(text, "off") == ["off", "1.00", "1.00", "1.00"]
-    assert words_of(text, "draft") == ["draft", "*2.00", "*2.00", "*2.00", "50%"]
+    assert words_of(text, "question") == ["question", "quote", "all", "whole", "right"]
+    assert words_of(text, "off") == ["off", "1.00", "1.00", "1.00", "1.00"]
+    assert words_of(text, "draft") == ["draft", "*2.00", "*2.00", "*2.00", "*2.00", "50%"]
     assert words_of(text, "off,") == ["off,", "tokens/s", "11.0", "11.0"]
-    assert "draft is the fastest over all workloads: 2.00 times plain decoding" in text
-    assert "(2.00 to 2.00 in the repeats)" in text
+    assert "draft is fastest: 2.00× in writing, 2.00× for the whole reply." in text
     assert text.count("auto: Auto was") == 1
     assert ": Auto was never noticeably slower. The slowest took " in text
     assert "Every reply has the text of plain decoding." in text
@@ -80,7 +79,7 @@ def test_a_narrow_terminal_gets_several_blocks(monkeypatch: pytest.MonkeyPatch) 
     rows = [line for block in matrix for line in block.splitlines() if "draft:n_max=3 " in line]
     assert len(rows) > 1
     assert max(map(len, rows)) <= 60
-    assert sum(row.count("1.00") for row in rows) == len(names) + 1
+    assert sum(row.count("1.00") for row in rows) == len(names) + 2
 
 
 def with_costs(found: Report, *costs: WidthCost) -> Report:
@@ -90,7 +89,7 @@ def with_costs(found: Report, *costs: WidthCost) -> Report:
 def test_where_nothing_gains_it_says_why() -> None:
     found = measured({"off": 1.0, "draft": 1.5})
     text = report_text(found)
-    assert "No strategy is faster than plain decoding over all workloads." in text
+    assert "draft gains nothing here. One prompt or one strategy is too few" in text
     assert "too small" not in text
     costs = (WidthCost(1, 0.002, 3), WidthCost(2, 0.0038, 3))
     assert "Verifying two tokens takes 1.9 times as long" in report_text(with_costs(found, *costs))

@@ -35,6 +35,7 @@ def report_of(
     other_text: Sequence[str] = (),
     failures: Sequence[Failure] = (),
     plain_s: float | None = 1.0,
+    prefill_s: float = 0.0,
 ) -> Report:
     """A report of runs that took these seconds.
 
@@ -44,13 +45,16 @@ def report_of(
         other_text: Strategies whose replies are other ones than plain decoding's.
         failures: What went wrong.
         plain_s: What each reply would have taken without drafts, by its own figures.
+        prefill_s: What its prompt takes besides.
     """
     named = strategies or tuple(dict.fromkeys(name for each in times.values() for name in each))
     plan = Plan(
         tuple(Workload(name, RawText("x")) for name in times), tuple(named or ("off",)), n_repeats=3
     )
     runs = [
-        _run(workload, strategy, repeat, seconds, plain_s, is_other=strategy in other_text)
+        _run(
+            workload, strategy, repeat, seconds, plain_s, prefill_s, is_other=strategy in other_text
+        )
         for workload, each in times.items()
         for strategy, all_seconds in each.items()
         for repeat, seconds in enumerate(all_seconds, 1)
@@ -64,12 +68,13 @@ def _run(
     repeat: int,
     seconds: float,
     plain_s: float | None,
+    prefill_s: float,
     *,
     is_other: bool,
 ) -> Run:
     drafts = 0 if strategy == "off" else 10
     return Run(
-        workload, strategy, repeat, 3, "other" if is_other else "same", 0.0, seconds,
+        workload, strategy, repeat, 3, "other" if is_other else "same", prefill_s, seconds,
         n_prompt=5, n_steps=2, n_drafted=drafts, n_accepted=drafts // 2, n_discarded=0,
         plain_s=plain_s,
     )  # fmt: skip

@@ -309,7 +309,7 @@ def test_a_scripted_benchmark_runs_to_its_end(
     program: Program, client: FakeClient, prompts: Path
 ) -> None:
     dialog = begin(program, client)
-    assert "warm up" in dialog.results.strip.state.text()
+    assert "Getting ready" in dialog.results.strip.state.text()
     assert dialog.results.strip.bar.maximum() == 0, "it moves, though nothing is counted yet"
     finish(client, 3)  # warm up: two prompts by plain decoding, one by the other
     finish(client, 7)
@@ -322,6 +322,26 @@ def test_a_scripted_benchmark_runs_to_its_end(
     assert dialog.results.table.figures.rowCount() == 2
     assert isinstance(client.commands[-1], Reset)  # nothing of its prompts stays in memory
     dialog.close()
+
+
+def test_a_new_benchmark_begins_with_what_was_chosen_last(
+    program: Program, client: FakeClient, prompts: Path
+) -> None:
+    dialog = begin(program, client)
+    dialog.setup.repeats.setValue(5)
+    dialog.setup.prompts.none.click()
+    first = next(iter(dialog.setup.prompts.boxes))
+    dialog.setup.prompts.boxes[first].setChecked(True)
+    chosen = dialog.setup.choice
+    dialog.close()
+    program.bench.open()
+    again = program.bench.dialog
+    assert again is not None
+    again.again.click()
+    assert again.setup.choice == chosen
+    assert again.setup.prompts.names == (first,)
+    assert again.setup.repeats.value() == 5
+    again.close()
 
 
 def test_auto_is_calibrated_first(program: Program, client: FakeClient, prompts: Path) -> None:
@@ -433,7 +453,7 @@ def test_a_failing_strategy_costs_itself_alone(
     assert not program.bench.driver.is_running
     rows = dialog.results.chart.rows
     assert rows[0].n_runs == 4
-    assert rows[1].ratio is None
+    assert rows[1].speedup is None
     assert rows[1].problem == "It broke. Try again."
     assert "It broke." in dialog.results.details.text()
     dialog.close()

@@ -13,8 +13,10 @@ import pytest
 from PySide6.QtGui import QColor, QImage
 
 from gui.bench_reports import plan_of, report_of
+from paceline.bench.report import to_json
 from paceline.bench.runner import Progress
 from paceline.bench.runs import Failure
+from paceline.bench.verdict import verdict
 from paceline.chat.prompt import build_messages
 from paceline.conversation import Conversation, Message
 from paceline.engine.draft import registry
@@ -23,7 +25,8 @@ from paceline.errors import UserError
 from paceline.gui.bench import words
 from paceline.gui.bench.chart import ROW_PX, BenchChart, draw_chart, picture_of
 from paceline.gui.bench.choices import chat_outline, chat_workloads, contenders
-from paceline.gui.bench.rows import ratio_tone, report_csv, rows_of, verdict
+from paceline.gui.bench.result_page import RATIO, WHOLE, BenchTable
+from paceline.gui.bench.rows import remarks, report_csv, rows_of
 from paceline.gui.bench.words import PLAIN, kind_of, title_of
 from paceline.gui.look.colours import LIGHT
 from paceline.gui.look.current import look
@@ -44,7 +47,7 @@ LONG = "suffix+ngram-mod+ngram-cache+prompt-lookup+draft:suffix.max=8:draft.n_ma
 
 
 def sentence_of(report: Report) -> str:
-    return verdict(rows_of(report)).sentence
+    return verdict(report, title_of).sentence
 
 
 # ------------------------------------------------------------------------------------- figures
@@ -59,10 +62,10 @@ def test_the_rows_over_all_prompts_are_the_report_s_geometric_means(qtbot: QtBot
     )
     plain, suffix = rows_of(report)
     assert (plain.strategy, suffix.strategy) == ("off", "suffix")
-    assert plain.ratio == 1.0
-    assert suffix.ratio == pytest.approx(report.geomean["suffix"]) == (4 / 2.5) ** 0.5
-    assert suffix.low == pytest.approx(1.3**0.5)  # 1.3 lies between 1 and 1.6
-    assert suffix.high == pytest.approx(1.8**0.5)
+    assert plain.speedup == (1.0, 1.0, 1.0)
+    # 1.3 lies between 1 and 1.6
+    assert suffix.speedup == pytest.approx(((4 / 2.5) ** 0.5, 1.3**0.5, 1.8**0.5))
+    assert suffix.whole == report.geomean["suffix"]
     assert (plain.n_runs, suffix.n_runs) == (6, 6)
 
 
@@ -74,14 +77,15 @@ def test_the_speed_over_all_prompts_fits_the_ratio_where_one_reply_was_held_up()
         }
     )
     plain, suffix = rows_of(report)
-    assert suffix.ratio == pytest.approx(0.8)
+    assert suffix.speedup is not None
+    assert suffix.speedup.ratio == pytest.approx(0.8)
     assert plain.tokens_per_s is not None
     assert suffix.tokens_per_s == pytest.approx(0.8 * plain.tokens_per_s)
 
 
 def test_plain_decoding_is_one_however_it_scatters() -> None:
     report = report_of({"one": {"off": [4.0, 8.0], "draft": [4.0, 8.0]}})
-    assert rows_of(report)[0].ratio == 1.0
+    assert rows_of(report)[0].speedup == (1.0, 1.0, 1.0)
 
 
 def test_a_table_for_other_programs_has_every_result(qtbot: QtBot) -> None:
@@ -102,45 +106,57 @@ def test_a_table_for_other_programs_has_every_result(qtbot: QtBot) -> None:
 @pytest.mark.parametrize(
     ("times", "expected"),
     [
-        ({"off": 4.0, "suffix": 2.0, "draft": 3.9}, "Suffix match is fastest: 2.00×"),
+        (
+            {"off": 4.0, "suffix": 2.0, "draft": 3.9},
+            "Lookup is fastest: 2.00× in writing, 2.00× for the whole reply.",
+        ),
         ({"off": 4.0, "suffix": 2.0, "draft": 2.01}, "is about as fast"),
-        ({"off": 4.0, "suffix": 3.9}, "Speculation does not pay with this pair"),
-        ({"off": 4.0, "suffix": 5.0}, "the best, Suffix match, reaches 0.80× of plain decoding"),
-        ({"off": 4.0}, "nothing else was measured"),
+        ({"off": 4.0, "suffix": 3.9, "draft": 4.0}, "nothing is faster than it alone"),
+        (
+            {"off": 4.0, "suffix": 5.0, "draft": 6.0},
+            "with this pair: the best, Lookup, gives 0.80×",
+        ),
+        ({"off": 4.0, "suffix": 5.0}, "One prompt or one strategy is too few to judge the pair by"),
+        ({"off": 4.0}, "too little to compare"),
     ],
 )
 def test_the_verdict_says_what_the_figures_mean(
     qtbot: QtBot, times: dict[str, float], expected: str
 ) -> None:
-    report = report_of({"one": {name: [s, s, s] for name, s in times.items()}})
-    assert expected in sentence_of(report)
+    each = {name: [s, s, s] for name, s in times.items()}
+    assert expected in sentence_of(report_of({"one": each, "two": each}))
+    if len(times) > 1 and min(times.values()) > 3:
+        alone = sentence_of(report_of({"one": each}))
+        assert "with this pair" not in alone
+        assert "too few to judge" in alone
 
 
 def test_a_gain_that_scatters_around_nothing_is_no_winner(qtbot: QtBot) -> None:
     report = report_of({"one": {"off": [4.0] * 4, "suffix": [2.0, 3.0, 5.0, 6.0]}})
-    found = verdict(rows_of(report))
-    assert "seems fastest" in found.sentence
-    assert found.tone == "muted"
+    found = verdict(report)
+    assert "cannot be told" in found.sentence
+    assert (found.kind, found.best) == ("open", "")
 
 
 @pytest.mark.parametrize(
-    ("others", "fastest"), [([3.9, 4.0], ""), ([4.1, 4.2], ""), ([5.0, 5.1], PLAIN)]
+    ("others", "fastest"), [([3.9, 4.0], ""), ([4.0, 4.1], ""), ([5.0, 5.1], PLAIN)]
 )
 def test_a_loss_that_scatters_around_nothing_is_none(
     qtbot: QtBot, others: list[float], fastest: str
 ) -> None:
     report = report_of({"one": {"off": [4.0] * 3, "suffix": [2.0, *others]}})
-    found = verdict(rows_of(report))
-    assert "cannot be told: the best, Suffix match, reaches" in found.sentence
-    assert (found.tone, found.strategy) == ("muted", "")
-    report = report_of({"one": {"off": [4.0] * 2, "suffix": others}})
-    assert verdict(rows_of(report)).strategy == fastest, "it does not scatter"
+    found = verdict(report, title_of)
+    assert "cannot be told: a quarter of the repeats with Lookup reach" in found.sentence
+    assert (found.kind, found.best) == ("open", "")
+    times = {"off": [4.0] * 2, "suffix": others, "draft": [9.0] * 2}
+    found = verdict(report_of({"one": times, "two": times}))
+    assert (found.kind, found.best) == ("none", fastest), "it does not scatter"
 
 
 def test_nothing_measured_is_said(qtbot: QtBot) -> None:
     report = report_of({})
     assert sentence_of(report) == "Nothing has been measured yet."
-    assert rows_of(report)[0].ratio is None
+    assert rows_of(report)[0].speedup is None
     assert not picture_of(report).isNull()
 
 
@@ -154,10 +170,10 @@ def test_failures_and_other_texts_are_told(qtbot: QtBot) -> None:
     )
     rows = rows_of(report)
     assert rows[1].same_text is False
-    found = verdict(rows)
-    assert "There is no draft model. Load one." in found.details
-    assert "Suffix match" in found.details
-    assert rows[2].ratio is None
+    details = remarks(rows)
+    assert "There is no draft model. Load one." in details
+    assert "Lookup" in details
+    assert rows[2].speedup is None
     assert rows[2].problem
 
 
@@ -170,8 +186,9 @@ def test_failures_and_other_texts_are_told(qtbot: QtBot) -> None:
         ("off", "Plain decoding", "plain"),
         ("draft:n_max=1", "Draft model (1 token)", "model"),
         ("draft", "Draft model (16 tokens)", "model"),
-        ("suffix+draft:draft.n_max=4", "Suffix match → Draft model (4 tokens)", "both"),
-        ("suffix:max=8:p_min=0.5", "Suffix match (8 tokens, p_min 0.5)", "lookup"),
+        ("suffix+draft:draft.n_max=4", "Lookup → Draft model (4 tokens)", "both"),
+        ("suffix:max=8:p_min=0.5", "Lookup (8 tokens, p_min 0.5)", "lookup"),
+        ("ngram-mod+draft:draft.n_max=4", "Lookup → Draft model (N-gram pool, 4 tokens)", "both"),
         (UNKNOWN, UNKNOWN, "lookup"),
     ],
 )
@@ -203,7 +220,8 @@ def test_what_cannot_work_here_says_why(qtbot: QtBot) -> None:
 def test_the_estimate_counts_replies_and_guesses_from_plain_speed(qtbot: QtBot) -> None:
     plan = plan_of(("off", "suffix"), n_workloads=3, n_repeats=5, max_tokens=100)
     assert words.estimate_text(plan, None).startswith("30 replies of up to 100 tokens")
-    assert "30 s or less at 100 tokens/s" in words.estimate_text(plan, 100.0)
+    # 30 replies of 100 tokens, 4 of 8 to warm up, and 15 s until it is known what steps cost
+    assert words.estimate_text(plan, words.Pace(100.0, 400.0)) == "30 replies, about 45 s"
     assert words.left_text(Progress("measure", 1, 4, None, None)) == ""
     assert words.left_text(Progress("measure", 1, 4, None, 300.0)) == "about 5 min left"
     assert words.left_text(Progress("measure", 1, 4, None, 3.0)) == "a few seconds left"
@@ -219,10 +237,41 @@ def test_how_auto_kept_its_promise_is_told_by_each_replys_own_plain_time(qtbot: 
 
 
 @pytest.mark.parametrize(
-    ("ratio", "tone"), [(1.05, "gain"), (1.04, "even"), (0.95, "even"), (0.94, "loss")]
-)
-def test_one_rule_for_the_colour_of_a_ratio(ratio: float, tone: str) -> None:
-    assert ratio_tone(ratio) == tone
+    ("ratio", "tone", "shown"),
+    [(1.06, "gain", "1.06×"), (1.04, "even", "≈ 1×"), (0.96, "even", "≈ 1×"),
+     (0.94, "loss", "0.94×")],
+)  # fmt: skip
+def test_one_rule_for_the_colour_and_the_figure_of_a_ratio(
+    qtbot: QtBot, ratio: float, tone: str, shown: str
+) -> None:
+    table = BenchTable()
+    qtbot.addWidget(table)
+    rows = rows_of(report_of({"one": {"off": [4.0] * 3, "suffix": [4.0 / ratio] * 3}}))
+    table.show_rows(rows, "")
+    colours = {"gain": LIGHT.accent, "even": LIGHT.muted, "loss": LIGHT.danger}
+    assert table.figures.text(1, RATIO) == table.figures.text(1, WHOLE) == shown
+    assert table.figures.colour(1, RATIO) == QColor(colours[tone])
+    assert rows[1].ratio_text == shown
+
+
+def test_writing_agrees_with_tokens_per_second_and_the_whole_reply_has_its_prompt(
+    qtbot: QtBot,
+) -> None:
+    times = {"off": [4.0] * 3, "suffix": [1.0] * 3}
+    report = report_of({"one": times, "two": times}, prefill_s=2.0)
+    plain, suffix = rows_of(report)
+    assert plain.tokens_per_s is not None
+    assert suffix.tokens_per_s is not None
+    assert suffix.speedup is not None
+    assert suffix.speedup.ratio == 4.0
+    assert suffix.tokens_per_s / plain.tokens_per_s == pytest.approx(4.0)
+    assert suffix.whole == 2.0
+    assert sentence_of(report) == (
+        "Lookup is fastest: 4.00× in writing, 2.00× for the whole reply."
+    )
+    (result, *_) = [r for w in to_json(report)["workloads"] for r in w["results"][1:]]
+    assert result["ratio_to_off"]["median"] == 2.0
+    assert result["ratio_writing"]["median"] == 4.0
 
 
 # -------------------------------------------------------------------------------------- pictures
@@ -259,7 +308,7 @@ def test_a_chart_says_its_bars_in_words(qtbot: QtBot) -> None:
     qtbot.addWidget(chart)
     chart.show_rows(rows_of(report))
     name = chart.accessibleName()
-    assert "Suffix match: 1.60× of plain decoding's speed" in name
+    assert "Lookup: 1.60× of plain decoding's speed" in name
     assert "half of the repeats between 1.30× and 1.80×" in name
     assert "Draft model (16 tokens): not measured" in name
 

@@ -20,6 +20,7 @@ from paceline.messages import Chat, Infill, RawText, Tokens
 PLAIN = "off"
 AUTO = "auto"
 WARM_UP_TOKENS = 8
+_CHARS_PER_TOKEN = 4
 PER_PLAIN = 6
 """For so many strategies plain decoding runs once per workload and repeat."""
 
@@ -54,6 +55,19 @@ class Plan:
     def n_runs(self) -> int:
         """The number of runs that are measured, without the warm-up."""
         return len(self.workloads) * len(self._group) * self.n_repeats
+
+    @property
+    def n_written(self) -> int:
+        """Tokens that all runs write at most, the warm-up included."""
+        longest = sum(workload.max_tokens for workload in self.workloads)
+        n_warm = len(self.workloads) + len(self.strategies) - 1
+        return longest * len(self._group) * self.n_repeats + n_warm * WARM_UP_TOKENS
+
+    @property
+    def n_read(self) -> int:
+        """Tokens of all prompts that are read, by a guess of the tokens in a text."""
+        each = sum(map(_size, self.workloads)) // _CHARS_PER_TOKEN
+        return each * (len(self._group) * self.n_repeats + 1)
 
     @property
     def _group(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from paceline.figures import by_kind
 
 _DIGITS = 6
 COLUMNS = (
-    "workload", "strategy", "tokens_per_s", "ratio", "ratio_low", "ratio_high", "decode_ratio",
+    "workload", "strategy", "tokens_per_s", "ratio", "ratio_low", "ratio_high", "ratio_writing",
     "acceptance_rate", "mean_committed_per_step", "same_text", "n_runs", "total_s",
 )  # fmt: skip
 
@@ -45,7 +45,7 @@ def to_json(report: Report) -> dict[str, Any]:
             for workload in report.workloads
         ],
         "geomean": report.geomean,
-        "decode_geomean": report.decode_geomean,
+        "geomean_writing": report.geomean_writing,
         "notes": list(report.notes),
         "failures": [asdict(failure) for failure in report.failures],
     }
@@ -82,7 +82,7 @@ def rows(report: Report) -> list[list[str | float | int | bool | None]]:
             found.append(
                 [
                     workload.name, r.strategy, r.tokens_per_s, ratio.median, ratio.low, ratio.high,
-                    r.decode_ratio_to_off.median, r.acceptance_rate, r.mean_committed_per_step,
+                    r.ratio_writing.median, r.acceptance_rate, r.mean_committed_per_step,
                     r.same_text, r.n_runs, r.total_s,
                 ]
             )  # fmt: skip

@@ -109,6 +109,7 @@ class Progress:
         n_total: How many there will be.
         cell: The run that is under way; None: there is none.
         left_s: Seconds that remain, by what was measured; None: nothing was yet.
+        passed_s: Seconds since it began.
     """
 
     stage: str
@@ -116,6 +117,7 @@ class Progress:
     n_total: int
     cell: Cell | None
     left_s: float | None
+    passed_s: float = 0.0
 
 
 class BenchRun:
@@ -217,7 +219,8 @@ class BenchRun:
         is_warming = bool(self._warm_up) or self._cell is None or self._cell.repeat == 0
         n_done = len(self._runs)
         stage = "done" if self.is_over else "prepare" if is_warming and not n_done else "measure"
-        return Progress(stage, n_done, self._n_total, self._cell, left)
+        passed_s = time.monotonic() - self._began
+        return Progress(stage, n_done, self._n_total, self._cell, left, passed_s)
 
     def result(self) -> Report:
         """Return what was measured so far."""

@@ -218,7 +218,7 @@ class Result:
         strategy: As it was written.
         tokens_per_s: Median.
         ratio_to_off: Plain decoding's whole time by the strategy's, paired within the repeats.
-        decode_ratio_to_off: The same without the prompt's time.
+        ratio_writing: The same without the prompt's time.
         acceptance_rate: Accepted of all judged tokens, 0..1; None when nothing was drafted.
         mean_committed_per_step: Tokens per verify decode; None without a step.
         same_text: Whether the tokens are those of plain decoding in all repeats.
@@ -234,7 +234,7 @@ class Result:
     strategy: str
     tokens_per_s: float
     ratio_to_off: Ratio
-    decode_ratio_to_off: Ratio
+    ratio_writing: Ratio
     acceptance_rate: float | None
     mean_committed_per_step: float | None
     same_text: bool
@@ -295,7 +295,7 @@ class Report:
         strategies: All that took part, plain decoding first.
         workloads: In the order of the file; those without a measured strategy are left out.
         geomean: Geometric mean of the ratios' medians over the workloads that all have run.
-        decode_geomean: The same of the decode ratios.
+        geomean_writing: The same of `ratio_writing`.
         n_repeats: Repeats that were asked for.
         wall_s: How long it took.
         is_complete: Whether every run was made.
@@ -308,7 +308,7 @@ class Report:
     strategies: tuple[str, ...]
     workloads: tuple[WorkloadResult, ...]
     geomean: dict[str, float]
-    decode_geomean: dict[str, float]
+    geomean_writing: dict[str, float]
     n_repeats: int
     wall_s: float
     is_complete: bool
@@ -344,7 +344,7 @@ def summarise(
     return Report(
         conditions, plan.strategies, workloads,
         geomeans(plan.strategies, workloads, lambda result: result.ratio_to_off.median),
-        geomeans(plan.strategies, workloads, lambda result: result.decode_ratio_to_off.median),
+        geomeans(plan.strategies, workloads, lambda result: result.ratio_writing.median),
         plan.n_repeats, wall_s, is_complete, tuple(failures), tuple(runs), tuple(notes),
     )  # fmt: skip
 
@@ -392,7 +392,7 @@ def _result(strategy: str, pairs: Sequence[tuple[_Plain, Run]]) -> Result:
         strategy,
         tokens_per_s=statistics.median(run.tokens_per_s for run in runs),
         ratio_to_off=quartiles([off.total_s / run.total_s for off, run in pairs]),
-        decode_ratio_to_off=quartiles([off.decode_s / run.decode_s for off, run in pairs]),
+        ratio_writing=quartiles([off.decode_s / run.decode_s for off, run in pairs]),
         acceptance_rate=acceptance(runs),
         mean_committed_per_step=n_tokens / n_steps if n_steps else None,
         same_text=not n_different,
@@ -491,24 +491,3 @@ def geomeans(
         if found:
             means[strategy] = statistics.geometric_mean([value(result) for result in found])
     return means
-
-
-def geomean_per_repeat(report: Report, strategy: str) -> list[float]:
-    """Return the geometric mean of a strategy's ratios in each repeat that it has whole.
-
-    It is over the same workloads as `Report.geomean`.
-    """
-    names = [workload.name for workload in common(report.strategies, report.workloads)]
-    repeats: dict[int, dict[tuple[str, str], list[float]]] = {}
-    for run in report.runs:
-        times = repeats.setdefault(run.repeat, {})
-        times.setdefault((run.workload, run.strategy), []).append(run.total_s)
-    found = []
-    for _, times in sorted(repeats.items()):
-        if len(times) < len(names):
-            continue  # something is missing
-        pairs = [[times.get((name, s), []) for s in (PLAIN, strategy)] for name in names]
-        if pairs and all(off and own for off, own in pairs):
-            ratios = [statistics.median(off) / statistics.median(own) for off, own in pairs]
-            found.append(statistics.geometric_mean(ratios))
-    return found

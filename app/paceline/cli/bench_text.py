@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from paceline.bench.plan import PLAIN
 from paceline.bench.recommend import Choice, Interval, Recommendation
@@ -14,16 +14,14 @@ from paceline.bench.runs import (
     acceptance,
     bound_of,
     common,
-    geomean_per_repeat,
 )
+from paceline.bench.verdict import verdict
 from paceline.chat.auto_words import promise_words
 from paceline.cli.output import in_columns
 from paceline.run_record import ModelRecord
 from paceline.sizes import duration, percent, weights
 
 _BEST, _OTHER_TEXT = "*", "≠"
-_NEAR = 1.01
-"""Gains below this are too small to notice, and a few repeats cannot show them."""
 
 
 def report_text(report: Report, found: Recommendation | None = None) -> str:
@@ -68,7 +66,11 @@ def _model(model: ModelRecord) -> str:
 def _matrix(report: Report) -> str:
     """Return the matrix in as many blocks as the terminal's width asks for."""
     columns = [_titles(report), *(_column(report, w.name) for w in report.workloads)]
-    columns += [_means(report), _acceptances(report)]
+    columns += [
+        ["all", *_means(report, report.geomean_writing), ""],
+        ["whole", *_means(report, report.geomean), ""],
+        _acceptances(report),
+    ]
     if len(report.workloads) > len(report.strategies):
         columns = [list(row) for row in zip(*columns, strict=True)]
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 10_000
@@ -93,7 +95,7 @@ def _titles(report: Report) -> list[str]:
 def _column(report: Report, name: str) -> list[str]:
     workload = next(w for w in report.workloads if w.name == name)
     found = [workload.result_of(strategy) for strategy in report.strategies]
-    best = max((r.ratio_to_off.median for r in found if r), default=0.0)
+    best = max((r.ratio_writing.median for r in found if r), default=0.0)
     plain = workload.result_of(PLAIN)
     return [
         name,
@@ -105,19 +107,17 @@ def _column(report: Report, name: str) -> list[str]:
 def _cell(result: Result | None, best: float) -> str:
     if result is None:
         return "–"
-    ratio = result.ratio_to_off.median
+    ratio = result.ratio_writing.median
     marks = (_OTHER_TEXT if result.n_different else "") + (_BEST if ratio == best else "")
     return f"{marks}{ratio:.2f}"
 
 
-def _means(report: Report) -> list[str]:
-    means = report.geomean
+def _means(report: Report, means: Mapping[str, float]) -> list[str]:
     best = max(means.values(), default=0.0)
-    cells = [
+    return [
         f"{_BEST if mean == best else ''}{mean:.2f}" if (mean := means.get(s)) else "–"
         for s in report.strategies
     ]
-    return ["all", *cells, ""]
 
 
 def _acceptances(report: Report) -> list[str]:
@@ -125,16 +125,16 @@ def _acceptances(report: Report) -> list[str]:
     for strategy in report.strategies:
         rate = acceptance(run for run in report.runs if run.strategy == strategy)
         cells.append("" if rate is None else f"{percent(rate)}%")
-    return ["accepted", *cells, ""]
+    return ["right", *cells, ""]
 
 
 def _legend(report: Report) -> str:
     n_different = sum(r.n_different for w in report.workloads for r in w.results)
     other = f" {_OTHER_TEXT}: another text than {PLAIN} in some repeat." if n_different else ""
     return (
-        f"Times as fast as {PLAIN}, by the whole time of a reply with its prompt; medians.\n"
-        f"{_BEST}: the fastest.{other} all: geometric mean. accepted: drafted tokens that were "
-        "right.\n"
+        f"Times as fast as {PLAIN} in writing, the prompt not counted; medians.\n"
+        f"{_BEST}: the fastest.{other} all: geometric mean. whole: the same of the whole reply, "
+        "with its prompt. right: guesses that were right.\n"
     )
 
 
@@ -147,30 +147,17 @@ def _verdict(report: Report) -> str:
 
 
 def _fastest(report: Report) -> list[str]:
-    means = report.geomean
-    if len(means) < 2:
+    if len(report.geomean) < 2:
         return []
-    best = max(means, key=lambda strategy: means[strategy])
-    if means[best] >= _NEAR:
-        repeats = geomean_per_repeat(report, best)
-        spread = (
-            f" ({min(repeats):.2f} to {max(repeats):.2f} in the repeats)"
-            if len(repeats) > 1
-            else ""
-        )
-        return [
-            f"{best} is the fastest over {_where(report)}: {means[best]:.2f} times plain "
-            f"decoding{spread}, {report.decode_geomean[best]:.2f} times without the prompts."
-        ]
-    return [f"No strategy is faster than plain decoding over {_where(report)}.{_why(report)}"]
+    found = verdict(report)
+    where = "" if _is_whole(report) else " Only workloads that all have run count."
+    return [f"{found.sentence}{where}{_why(report) if found.kind in ('none', 'few') else ''}"]
 
 
-def _where(report: Report) -> str:
-    """Return what the geometric means are over."""
+def _is_whole(report: Report) -> bool:
+    """Return whether every workload that was measured counts in the geometric means."""
     n = len(common(report.strategies, report.workloads))
-    if report.is_complete or n == len(report.workloads):
-        return "all workloads"
-    return "the workload that all have run" if n == 1 else f"the {n} workloads that all have run"
+    return report.is_complete or n == len(report.workloads)
 
 
 def _why(report: Report) -> str:

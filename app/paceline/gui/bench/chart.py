@@ -31,12 +31,14 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from paceline.bench.runs import Report
+from paceline.bench.verdict import verdict
 from paceline.errors import UserError
 from paceline.files import write_whole
-from paceline.gui.bench.rows import BenchRow, best_of, ratio_tone, rows_of, verdict
-from paceline.gui.bench.words import remark_text
+from paceline.gui.bench.rows import BenchRow, best_of, remarks, rows_of
+from paceline.gui.bench.words import remark_text, title_of
 from paceline.gui.kit.file_dialogs import PNG_SCALE, png_of
 from paceline.gui.kit.row_painting import LEFT, RIGHT
+from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local, translator
 from paceline.gui.look.colours import LIGHT, Theme
 from paceline.gui.look.current import look
@@ -81,7 +83,7 @@ def chart_height(n_rows: int) -> int:
 
 def _axis_end(rows: Sequence[BenchRow]) -> float:
     """Return the ratio at the right end of the axis."""
-    ratios = [value for row in rows for value in (row.ratio, row.high) if value]
+    ratios = [each for row in rows if row.speedup for each in (row.speedup.ratio, row.speedup.high)]
     return max([1.2, *ratios]) * 1.02
 
 
@@ -168,7 +170,7 @@ def _paint_row(
     )
     painter.drawText(QRectF(frame.left, middle - height / 2, frame.name, height), LEFT, name)
     start = frame.x(0)
-    if row.ratio is None:
+    if row.speedup is None:
         painter.setFont(ui_font(SMALL))
         ink = QColor(theme.danger if row.problem else theme.faint)
         painter.setPen(ink)
@@ -179,19 +181,18 @@ def _paint_row(
         right = frame.bars + frame.ratio + frame.speed + 2 * px(GAP_PX)
         painter.drawText(QRectF(start + px(6), middle - height / 2, right, height), LEFT, words)
         return
-    bar = QRectF(start, middle - px(BAR_PX) / 2, frame.x(row.ratio) - start, px(BAR_PX))
+    bar = QRectF(start, middle - px(BAR_PX) / 2, frame.x(row.speedup.ratio) - start, px(BAR_PX))
     _paint_bar(painter, bar, row, theme)
     _paint_plain_line(painter, middle, frame, theme)
-    low, high = row.low or 0.0, row.high or 0.0
+    _, low, high = row.speedup
     if 0 < low < high and row.kind != "plain":
         _paint_quartiles(painter, middle, frame.x(low), frame.x(high), theme)
     painter.setFont(_figure_font())
-    tone = "even" if row.kind == "plain" else ratio_tone(row.ratio)
-    colours = {"gain": theme.accent, "even": theme.text, "loss": theme.danger}
-    painter.setPen(QColor(colours[tone]))
+    colours = {"gain": theme.accent, "even": theme.muted, "loss": theme.danger}
+    painter.setPen(QColor(colours[row.speedup.verdict]))
     ratio_left = start + frame.bars + px(GAP_PX)
     painter.drawText(
-        QRectF(ratio_left, middle - height / 2, frame.ratio, height), RIGHT, ratio_text(row.ratio)
+        QRectF(ratio_left, middle - height / 2, frame.ratio, height), RIGHT, row.ratio_text
     )
     if row.tokens_per_s is not None and frame.speed:
         painter.setFont(ui_font(COMPACT))
@@ -251,13 +252,13 @@ class BenchChart(QWidget):
 
     def words(self, row: BenchRow) -> str:
         """One bar in words."""
-        if row.ratio is None:
+        if row.speedup is None:
             return self.tr("{}: {}").format(row.title, row.problem or self.tr("not measured"))
-        parts = [self.tr("{} of plain decoding's speed").format(ratio_text(row.ratio))]
-        if row.low is not None and row.high is not None and row.kind != "plain":
+        parts = [self.tr("{} of plain decoding's speed").format(row.ratio_text)]
+        if row.kind != "plain":
             parts.append(
                 self.tr("half of the repeats between {} and {}").format(
-                    ratio_text(row.low), ratio_text(row.high)
+                    ratio_text(row.speedup.low), ratio_text(row.speedup.high)
                 )
             )
         if row.tokens_per_s is not None:
@@ -323,13 +324,13 @@ def draw_chart(report: Report, path: Path) -> int:
 def picture_of(report: Report) -> QImage:
     """Draw the picture; needs a Qt application. Any thread."""
     rows = rows_of(report)
-    found = verdict(rows)
+    found = said(verdict(report, title_of).sentence)
     texts = [
-        (found.sentence, ui_font(BASE_PX + 4, QFont.Weight.DemiBold), LIGHT.text),
-        (found.details, ui_font(SMALL), LIGHT.muted),
+        (found, ui_font(BASE_PX + 4, QFont.Weight.DemiBold), LIGHT.text),
+        (remarks(rows), ui_font(SMALL), LIGHT.muted),
         (remark_text(report), ui_font(SMALL), LIGHT.muted),
         (
-            _tr("Thin lines reach from the first to the third quartile of the repeats."),
+            _tr("thin line: middle half"),
             ui_font(SMALL),
             LIGHT.muted,
         ),
@@ -376,7 +377,7 @@ def _paint_card(painter: QPainter, rect: QRectF, rows: Sequence[BenchRow]) -> No
     painter.setFont(ui_font(COMPACT, QFont.Weight.DemiBold))
     painter.setPen(QColor(LIGHT.text))
     head = _head_height()
-    title = _tr("All prompts: speed, compared with plain decoding")
+    title = _tr("All prompts: speed of writing, compared with plain decoding")
     painter.drawText(QRectF(inner.left(), inner.top(), inner.width(), head), int(_WRAPS), title)
     bars = QRectF(inner.left(), inner.top() + head, inner.width(), inner.height() - head)
     paint_chart(painter, bars, rows, LIGHT)

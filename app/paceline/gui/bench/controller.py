@@ -30,6 +30,7 @@ from paceline.gui.bench.dialog import BenchDialog
 from paceline.gui.bench.driver import BenchDriver, Ending
 from paceline.gui.bench.result_page import show_report
 from paceline.gui.bench.rows import report_csv
+from paceline.gui.bench.setup_page import SetupChoice
 from paceline.gui.bench.words import in_use
 from paceline.gui.context import AppContext
 from paceline.gui.kit.dialogs import DialogOwner
@@ -46,6 +47,8 @@ def _png(report: Report) -> bytes:
     return png_of(picture_of(report))  # drawing takes longer than the window may stand still
 
 
+_FEW_READ = 32
+"""Tokens of a prompt that say nothing of how fast prompts are read."""
 _TELL_MS = 250
 """Figures change with every reply, which can be many in a second; time left changes anyway."""
 
@@ -59,7 +62,8 @@ class BenchController(DialogOwner[BenchDialog]):
         self._shown, self._pair = context.shown, context.pair
         self._speculation = context.speculation
         self._workloads: tuple[Workload, ...] = ()
-        self._plain_tokens_per_s: float | None = None
+        self._pace: words.Pace | None = None
+        self._choice: SetupChoice | None = None  # what was chosen last
         self._ending = ""
         self._n_shown = 0
         self.report: Report | None = None
@@ -117,6 +121,8 @@ class BenchController(DialogOwner[BenchDialog]):
         except UserError as error:
             self._workloads, problem = (), said(str(error))
         dialog.setup.prompts.show_shipped(self._workloads, problem)
+        if self._choice is not None:
+            dialog.setup.choose(self._choice)
         dialog.setup.changed.connect(self._show_estimate)
         dialog.start.clicked.connect(self._on_start)
         dialog.stop_wanted.connect(self._on_stop)
@@ -148,6 +154,8 @@ class BenchController(DialogOwner[BenchDialog]):
 
     @Slot()
     def _on_finished(self) -> None:
+        if self.dialog is not None:
+            self._choice = self.dialog.setup.choice
         super()._on_finished()
         self._reveal.stop()
         self.driver.stop()
@@ -254,9 +262,7 @@ class BenchController(DialogOwner[BenchDialog]):
             return
         setup, chosen = dialog.setup, self._chosen()
         plan = make_plan(chosen, setup.strategies, setup.repeats.value())
-        dialog.show_estimate(
-            words.estimate_text(plan, self._plain_tokens_per_s), self._obstacle(chosen)
-        )
+        dialog.show_estimate(words.estimate_text(plan, self._pace), self._obstacle(chosen))
 
     # ------------------------------------------------------------------------------- running
 
@@ -310,15 +316,19 @@ class BenchController(DialogOwner[BenchDialog]):
 
     @Slot(object)
     def _on_ended(self, reply: Reply) -> None:
-        if reply.stats is not None and reply.stats.plain_tokens_per_s:
-            self._plain_tokens_per_s = reply.stats.plain_tokens_per_s
+        stats = reply.stats
+        if stats is not None and stats.plain_tokens_per_s:
+            n_read = stats.n_prompt - stats.n_reused
+            reads = n_read / stats.prefill_s if n_read > _FEW_READ and stats.prefill_s else 0.0
+            before = self._pace.reads if self._pace is not None else stats.plain_tokens_per_s
+            self._pace = words.Pace(stats.plain_tokens_per_s, reads or before)
         self.driver.reply_ended()
         self._refresh()
 
     @Slot(object)
     def _on_pair(self, state: PairState) -> None:
         if state.status == "loading":
-            self._plain_tokens_per_s = None
+            self._pace = None
         self.driver.models_changed()
         self._refresh()
 

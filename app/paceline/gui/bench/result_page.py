@@ -18,9 +18,10 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.bench.runs import Report
+from paceline.bench.verdict import verdict
 from paceline.gui.bench import words
 from paceline.gui.bench.chart import BenchChart
-from paceline.gui.bench.rows import BenchRow, Verdict, ratio_tone, rows_of, verdict
+from paceline.gui.bench.rows import BenchRow, remarks, rows_of
 from paceline.gui.bench.words import in_use
 from paceline.gui.kit.announcer import Announcer
 from paceline.gui.kit.card import Card
@@ -39,12 +40,12 @@ from paceline.gui.kit.translation import local, translator
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP, HALF, PAGE, STEP, px
 from paceline.gui.plot.plot_words import entries_html
-from paceline.gui.state.figures import percent_text, ratio_text, speed_text
+from paceline.gui.state.figures import percent_text, speed_text
 
-NAME, SPEED, RATIO, SPREAD, ACCEPTED, PER_STEP, SAME, RUNS, USE = range(9)
+NAME, SPEED, RATIO, WHOLE, SPREAD, RIGHT, PER_STEP, SAME, RUNS, USE = range(10)
 _BESIDE_BUTTON_PX = 14
 """Pixels that a cell takes beside its button."""
-_GIVING_WAY = (PER_STEP, RUNS, SPREAD, SAME, ACCEPTED, SPEED)
+_GIVING_WAY = (PER_STEP, RUNS, SPREAD, SAME, RIGHT, SPEED)
 """Columns that are hidden where there is no room, the first one first."""
 
 
@@ -74,8 +75,9 @@ class BenchTableModel(FiguresModel):
     def titles(self) -> tuple[str, ...]:
         """Return the names of the columns."""
         return (
-            self.tr("Strategy"), self.tr("Tokens/s"), self.tr("To plain"), self.tr("Quartiles"),
-            self.tr("Accepted"), self.tr("Per step"), self.tr("Same text"), self.tr("Replies"), "",
+            self.tr("Strategy"), self.tr("Tokens/s"), self.tr("Writing"), self.tr("Whole reply"),
+            self.tr("Quartiles"), self.tr("Right"), self.tr("Per step"), self.tr("Same text"),
+            self.tr("Replies"), "",
         )  # fmt: skip
 
     def explanations(self) -> tuple[str, ...]:
@@ -83,9 +85,10 @@ class BenchTableModel(FiguresModel):
         return (
             "",
             self.tr("Tokens of the reply by the time after the prompt"),
-            self.tr("Plain decoding's whole time by the strategy's"),
-            self.tr("Half of the repeats are between these"),
-            self.tr("Accepted of all drafted tokens that were judged"),
+            self.tr("How many times as fast as plain decoding it writes, the prompt not counted"),
+            self.tr("How many times as fast a reply is there, with the reading of its prompt"),
+            self.tr("Half of the repeats are between these, in writing"),
+            self.tr("Guesses that were right"),
             self.tr("Tokens that a step of the target commits"),
             self.tr("Whether the replies are plain decoding's, token by token"),
             self.tr("Replies that were measured"),
@@ -103,19 +106,16 @@ class BenchTableModel(FiguresModel):
         found = self.rows[row]
         if column == NAME:
             return found.title
-        if found.ratio is None and found.tokens_per_s is None:
-            return "–" if column in (SPEED, RATIO) else ""
-        spread = (
-            ""
-            if found.low is None or found.high is None
-            else f"{local(found.low):.2f}–{local(found.high):.2f}"
-        )
+        if found.speedup is None:
+            return "–" if column in (SPEED, RATIO, WHOLE) else ""
+        _, low, high = found.speedup
         same = {None: "", True: self.tr("yes"), False: self.tr("no")}[found.same_text]
         return {
             SPEED: "–" if found.tokens_per_s is None else speed_text(found.tokens_per_s),
-            RATIO: "–" if found.ratio is None else ratio_text(found.ratio),
-            SPREAD: "" if found.kind == "plain" else spread,
-            ACCEPTED: "" if found.acceptance is None else percent_text(found.acceptance),
+            RATIO: found.ratio_text or "–",
+            WHOLE: found.whole_text or "–",
+            SPREAD: "" if found.kind == "plain" else f"{local(low):.2f}–{local(high):.2f}",
+            RIGHT: "" if found.acceptance is None else percent_text(found.acceptance),
             PER_STEP: "" if found.per_step is None else f"{local(found.per_step):.2f}",
             SAME: same,
             RUNS: str(found.n_runs),
@@ -125,11 +125,11 @@ class BenchTableModel(FiguresModel):
         """Return the colour of a ratio, or of what went wrong."""
         found = self.rows[row]
         theme = look.theme
-        if found.problem and found.ratio is None:
+        if found.problem and found.speedup is None:
             return QColor(theme.muted)
-        if column == RATIO and found.ratio is not None and found.kind != "plain":
-            tones = {"gain": theme.accent, "even": theme.text, "loss": theme.danger}
-            return QColor(tones[ratio_tone(found.ratio)])
+        if column == RATIO and found.speedup is not None and found.kind != "plain":
+            tones = {"gain": theme.accent, "even": theme.muted, "loss": theme.danger}
+            return QColor(tones[found.speedup.verdict])
         return QColor(theme.danger) if column == SAME and found.same_text is False else None
 
 
@@ -214,27 +214,27 @@ def show_report(
     rows = rows_of(report)
     results.show_rows(rows, in_use(report.strategies, chosen))
     results.show_cards(has_figures=is_running or bool(report.runs))
-    found = verdict(rows)
+    found, details = verdict(report, words.title_of), remarks(rows)
+    sentence = said(found.sentence)
     if is_running:
-        sentence = found.sentence
         if report.runs:
             sentence = _tr("So far: {}").format(sentence)
-        results.show_verdict(Verdict("muted", sentence, found.details))
+        results.show_verdict(sentence, details)
         results.show_remark("")
         return
     if ending and not report.runs:
-        results.show_verdict(Verdict("muted", ending, "\n".join(map(said, report.notes))))
+        results.show_verdict(ending, "\n".join(map(said, report.notes)))
         results.show_remark("")
         return
-    remarks = (
+    lines = (
         ending,
-        found.details,
+        details,
         *map(said, report.notes),
         words.bound_text(report),
         words.busy_text(report),
     )
-    details = "\n".join(remark for remark in remarks if remark)
-    results.show_verdict(Verdict(found.tone, found.sentence, details, found.strategy))
+    tone = {"gain": "accent", "none": "lookup"}.get(found.kind, "")
+    results.show_verdict(sentence, "\n".join(filter(None, lines)), tone)
     results.show_remark(words.remark_text(report))
 
 
@@ -307,7 +307,7 @@ class ResultPage(QWidget):
         )
         self.chart = BenchChart()
         self.legend = text_label("", "legend", wraps=True)
-        bars = Card(self.tr("Speed, compared with plain decoding"))
+        bars = Card(self.tr("Speed of writing, compared with plain decoding"))
         fill(bars.body, self.chart, self.legend)
         self.table = BenchTable()
         figures = Card()
@@ -353,13 +353,12 @@ class ResultPage(QWidget):
         """Mark the strategy that the panel has."""
         self.table.show_rows(self.table.figures.rows, in_use)
 
-    def show_verdict(self, verdict: Verdict) -> None:
-        """Show what the figures mean."""
-        self.sentence.setText(with_soft_breaks(verdict.sentence))
-        say(self.details, with_soft_breaks(verdict.details))
-        self._verdict.setAccessibleName(verdict.sentence)
-        self._verdict.setAccessibleDescription(verdict.details)
-        tone = "" if verdict.tone == "muted" else verdict.tone
+    def show_verdict(self, sentence: str, details: str, tone: str = "") -> None:
+        """Show what the figures mean, and further sentences."""
+        self.sentence.setText(with_soft_breaks(sentence))
+        say(self.details, with_soft_breaks(details))
+        self._verdict.setAccessibleName(sentence)
+        self._verdict.setAccessibleDescription(details)
         set_look(self._verdict, tone=tone)
 
     def announce(self) -> None:

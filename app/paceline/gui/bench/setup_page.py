@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import QSignalBlocker, Signal, Slot
 from PySide6.QtWidgets import QBoxLayout, QLabel, QPushButton, QStackedWidget, QWidget
@@ -96,6 +97,14 @@ class PromptsCard(Card):
         """How many questions of the chat are used."""
         return min(self.questions.value(), self._n_questions)
 
+    def choose(self, choice: SetupChoice) -> None:
+        """Take over what was chosen before."""
+        for name, box in self.boxes.items():
+            box.setChecked(name in choice.prompts)
+        self.questions.setValue(choice.n_questions)
+        self.source.show_value(CHAT if choice.is_chat else SHIPPED)
+        self._on_source(self.source.value)
+
     # -------------------------------------------------------------------------- what is shown
 
     def show_shipped(self, workloads: Sequence[Workload], problem: str = "") -> None:
@@ -148,6 +157,17 @@ class PromptsCard(Card):
             with QSignalBlocker(box):
                 box.setChecked(is_on)
         self.changed.emit()
+
+
+@dataclass(frozen=True, slots=True)
+class SetupChoice:
+    """What is to be compared: strategies, prompts, and how often."""
+
+    ticked: dict[str, bool]
+    prompts: tuple[str, ...]
+    is_chat: bool
+    n_questions: int
+    n_repeats: int
 
 
 FEWEST, USUAL_REPEATS, MOST = 2, 3, 20
@@ -225,6 +245,21 @@ class SetupPage(Refits, QWidget):
         return card
 
     # ------------------------------------------------------------------------ what is chosen
+
+    @property
+    def choice(self) -> SetupChoice:
+        """All that is chosen."""
+        prompts = self.prompts
+        return SetupChoice(
+            dict(self._ticked), prompts.names, prompts.is_chat, prompts.questions.value(),
+            self.repeats.value(),
+        )  # fmt: skip
+
+    def choose(self, choice: SetupChoice) -> None:
+        """Take over what was chosen before; the prompts are offered already."""
+        self._ticked |= choice.ticked
+        self.prompts.choose(choice)
+        self.repeats.setValue(choice.n_repeats)
 
     @property
     def strategies(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ window and in the picture that the command line writes, where only the strategy'
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from paceline.bench.plan import Plan
@@ -19,7 +20,8 @@ from paceline.errors import UserError
 from paceline.gui.bench.driver import Ending
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import in_words, local, translator
-from paceline.gui.state.speculation import choice_of
+from paceline.gui.state.sources import short_title
+from paceline.gui.state.speculation import USUAL_LOOKUP, in_order
 
 PLAIN = "off"
 Kind = Literal["plain", "model", "lookup", "both"]
@@ -39,11 +41,15 @@ def title_of(strategy: str) -> str:
     parsed = _parsed(strategy)
     if parsed is None:
         return strategy
-    title = choice_of([in_words(info) for info in parsed.infos]).title
+    infos = in_order([in_words(info) for info in parsed.infos])
+    title = " → ".join(dict.fromkeys(map(short_title, infos)))
+    kinds = [info.title for info in infos if info.family == "lookup"]
+    is_usual = [info.id for info in infos if info.family == "lookup"] == [USUAL_LOOKUP]
     given = {
         (drafter, name) for drafter, own in read_strategy(strategy).drafters for name, _ in own
     }
-    settings = [
+    settings = [] if is_usual else kinds
+    settings += [
         _setting(parsed.infos, info, parameter, values[parameter.name])
         for info, values in parsed.drafters
         for parameter in info.parameters
@@ -126,18 +132,28 @@ def rough_text(seconds: float) -> str:
     return _tr("{:.1f} h").format(local(minutes / 60))
 
 
-def estimate_text(plan: Plan, plain_tokens_per_s: float | None) -> str:
-    """How much is to be done, and how long that takes at most; that is guessed from plain speed."""
+PREPARING_S = 15
+"""Measuring what steps cost takes no longer (`LIMIT_S` of the calibration)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """The tokens per second of the last reply: written without drafts, and of its prompt."""
+
+    writes: float
+    reads: float
+
+
+def estimate_text(plan: Plan, pace: Pace | None) -> str:
+    """How much is to be done, and about how long that takes; None: there was no reply yet."""
     counted = _tr("{:,} replies").format(local(plan.n_runs))
-    lengths = [workload.max_tokens for workload in plan.workloads]
-    if not plain_tokens_per_s:
+    if pace is None:
+        longest = max((workload.max_tokens for workload in plan.workloads), default=0)
         return _tr("{} of up to {:,} tokens; the first ones show how long that takes.").format(
-            counted, local(max(lengths, default=0))
+            counted, local(longest)
         )
-    tokens = plan.n_runs * sum(lengths) / max(len(lengths), 1)
-    return _tr("{}, {} or less at {:.0f} tokens/s, prompts not counted.").format(
-        counted, rough_text(tokens / plain_tokens_per_s), plain_tokens_per_s
-    )
+    seconds = PREPARING_S + plan.n_written / pace.writes + plan.n_read / pace.reads
+    return _tr("{}, about {}").format(counted, rough_text(seconds))
 
 
 def state_text(progress: Progress, *, is_paused: bool) -> str:
@@ -145,7 +161,7 @@ def state_text(progress: Progress, *, is_paused: bool) -> str:
     if is_paused:
         return _tr("Paused while a reply is written; it goes on by itself.")
     if progress.stage == "prepare":
-        return _tr("Getting ready: short replies warm up the models and show what prompts cost.")
+        return _tr("Getting ready, {:.0f} s so far").format(progress.passed_s)
     return _tr("{:,} of {:,} replies measured").format(
         local(progress.n_done), local(progress.n_total)
     )

@@ -17,6 +17,12 @@ Kind = Literal["draft", "lookup"]
 _tr = translator("Sources")
 
 
+def short_title(info: DrafterInfo) -> str:
+    """What a drafter is called where its kind does not matter: all that look up by one word."""
+    is_lookup = info.family == "lookup" and info.id != grammar_drafter.NAME
+    return _tr("Lookup") if is_lookup else info.title
+
+
 class Sources:
     """Titles and kinds by a drafter's id; an unknown id is shown as it is."""
 
@@ -36,9 +42,7 @@ class Sources:
     def title(self, drafter_id: str) -> str:
         """What is shown for it: one word for all that look up; details have `full_title`."""
         info = self._infos.get(drafter_id)
-        if info is None or info.family != "lookup" or drafter_id == grammar_drafter.NAME:
-            return self.full_title(drafter_id)
-        return _tr("Lookup")
+        return drafter_id if info is None else short_title(info)
 
     def full_title(self, drafter_id: str) -> str:
         """What tells it from others of its kind."""

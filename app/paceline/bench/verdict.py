@@ -1,0 +1,112 @@
+"""What a benchmark says of a pair, in one sentence: the same in the window and at the command line.
+
+It is about the time of writing, which tokens per second are of; the whole reply, with the reading
+of its prompt, is told beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import geometric_mean
+from typing import Literal
+
+from paceline.bench.plan import PLAIN
+from paceline.bench.runs import Report, common
+from paceline.figures import GAIN_FROM, Speedup
+from paceline.sentence import Sentence, joined, sentence
+
+AS_FAST = 0.98
+"""What comes this near to the best is called as fast."""
+_FEWEST = 2
+"""Prompts, and strategies besides plain decoding, from which on a pair is judged by them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the figures say.
+
+    Attributes:
+        kind: "gain": something is faster; "none": nothing is; "few": nothing is, but too little was
+            compared to judge the pair by; "open": that cannot be told.
+        sentence: The same in words.
+        best: The strategy that is fastest; empty where that is not known.
+    """
+
+    kind: Literal["gain", "none", "few", "open"]
+    sentence: Sentence
+    best: str = ""
+
+
+def speedup_of(report: Report, strategy: str) -> Speedup | None:
+    """Return how much faster a strategy writes than plain decoding, over all prompts.
+
+    Ratio and quartiles are geometric means over the prompts that everything has run, of what is
+    each one's median. None: nothing was measured.
+    """
+    shared = common(report.strategies, report.workloads)
+    found = [result.ratio_writing for w in shared if (result := w.result_of(strategy))]
+    if not found:
+        return None
+    columns = zip(*((each.median, each.low, each.high) for each in found), strict=True)
+    return Speedup(*map(geometric_mean, columns))
+
+
+def verdict(report: Report, title: Callable[[str], str] = str) -> Verdict:
+    """Return what a report says.
+
+    Args:
+        report: What was measured, so far or at all.
+        title: Names strategies.
+    """
+    found = {
+        strategy: speedup
+        for strategy in report.strategies
+        if (speedup := speedup_of(report, strategy)) is not None
+    }
+    others = [strategy for strategy in found if strategy != PLAIN]
+    if not found:
+        return Verdict("open", sentence("Nothing has been measured yet."))
+    if not others or PLAIN not in found:
+        return Verdict("open", sentence("There is too little to compare yet."))
+    best = max(others, key=lambda strategy: found[strategy].ratio)
+    gain, name = found[best], title(best)
+    if gain.verdict == "gain":
+        words = sentence(
+            "{name} is fastest: {writing:ratio} in writing, {whole:ratio} for the whole reply.",
+            name=name,
+            writing=gain.ratio,
+            whole=report.geomean[best],
+        )
+        near = [s for s in others if s != best and found[s].ratio >= gain.ratio * AS_FAST]
+        if near:
+            more = sentence("{name} is about as fast.", name=title(near[0]))
+            if len(near) > 1:
+                more = sentence("{n} others are about as fast.", n=len(near))
+            words = joined([words, more])
+        return Verdict("gain", words, best)
+    if gain.high >= GAIN_FROM:
+        words = sentence(
+            "Whether guessing pays cannot be told: a quarter of the repeats with {name} reach "
+            "{high:ratio}, others do not; more of them would tell.",
+            name=name,
+            high=gain.high,
+        )
+        return Verdict("open", words)
+    if len(others) < _FEWEST or len(report.workloads) < _FEWEST:
+        words = sentence(
+            "{name} gains nothing here. One prompt or one strategy is too few to judge the pair "
+            "by.",
+            name=name,
+        )
+        return Verdict("few", words)
+    if gain.verdict == "loss":
+        words = sentence(
+            "Guessing does not pay with this pair: the best, {name}, gives {ratio:ratio}.",
+            name=name,
+            ratio=gain.ratio,
+        )
+        return Verdict("none", words, PLAIN)
+    return Verdict(
+        "none", sentence("Guessing does not pay with this pair: nothing is faster than it alone.")
+    )
