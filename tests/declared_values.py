@@ -73,7 +73,7 @@ _GIVEN_SETTINGS = {
         sidebar_width=260,
         panel_width=380,
         panel_tab="chat",
-        open_sections=("loading",),
+        open_sections=("why",),
         open_conversation="",
     ),
     "pairs": (

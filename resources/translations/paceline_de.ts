@@ -253,7 +253,7 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
-        <source>Ans&amp;wer twice and compare…</source>
+        <source>Answer twice and co&amp;mpare…</source>
         <translation>&amp;Zweimal antworten und vergleichen …</translation>
     </message>
     <message>
@@ -278,7 +278,7 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
-        <source>Chat te&amp;mplate…</source>
+        <source>Chat temp&amp;late…</source>
         <translation>Chat-&amp;Vorlage …</translation>
     </message>
     <message>
@@ -4549,8 +4549,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/load_failures.py"/>
-        <source>Load the target alone</source>
-        <translation>Nur das Zielmodell laden</translation>
+        <source>Load the model alone</source>
+        <translation>Nur das Modell laden</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/load_failures.py"/>
@@ -5188,8 +5188,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/controller.py"/>
-        <source>Open a target model</source>
-        <translation>Zielmodell öffnen</translation>
+        <source>Open a model</source>
+        <translation>Modell öffnen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/controller.py"/>

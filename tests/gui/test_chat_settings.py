@@ -219,7 +219,7 @@ def test_a_chat_of_other_models_offers_to_load_them(
     other.write_bytes(b"GGUF")
     program.models.load(Pair(ModelParams(str(other))))
     client.finish_load()
-    assert errors.isHidden(), "they were chosen while the chat was shown"
+    assert errors.action.isHidden(), "they were chosen while the chat was shown"
     n_loads = len(client.all(LoadPair))
     program.shown.new()
     program.shown.show(chat)
@@ -235,7 +235,7 @@ def test_a_chat_of_other_models_offers_to_load_them(
     assert program.loader.state.pair == usual
     assert errors.isHidden()
     client.finish_load()
-    assert errors.isHidden()
+    assert errors.isHidden() or errors.action.text() == "Undo", "the strategy came back, too"
 
 
 def test_what_is_sent_goes_to_the_loaded_models_and_ends_the_offer(

@@ -240,7 +240,7 @@ def test_a_reply_is_edited_where_it_stands(
     assert shown is not None
     shown.flush()
     assert shown.note is not None
-    assert (shown.text, shown.note.text()) == ("Two", "Edited by its user.")
+    assert (shown.text, shown.note.text()) == ("Two", "Edited by you.")
 
 
 def test_the_welcome_promises_nothing_that_the_strategy_does_not_do(program: Program) -> None:

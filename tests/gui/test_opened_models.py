@@ -93,7 +93,7 @@ def test_the_target_can_be_loaded_alone(
     program.models.open_both([str(make_pairs.DEMO_TARGET), other])
     notice(program, qtbot, "oken")
     errors = program.window.chat_pane.errors
-    assert errors.action.text() == "Load the target alone"
+    assert errors.action.text() == "Load the model alone"
     errors.action.click()
     command = client.last(LoadPair)
     assert (command.target.path, params_of(command.drafting)) == (str(make_pairs.DEMO_TARGET), None)

@@ -50,9 +50,13 @@ def paint_state(painter: QPainter, rect: QRect, state: QStyle.StateFlag) -> None
 
 
 def draw_text(
-    painter: QPainter, rect: QRect, text: str, alignment: Qt.AlignmentFlag = LEFT
+    painter: QPainter,
+    rect: QRect,
+    text: str,
+    alignment: Qt.AlignmentFlag = LEFT,
+    mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
 ) -> None:
     """Write as much of a text as fits."""
     room = max(rect.width(), 0)
-    elided = painter.fontMetrics().elidedText(visible(text), Qt.TextElideMode.ElideRight, room)
+    elided = painter.fontMetrics().elidedText(visible(text), mode, room)
     painter.drawText(rect, alignment, elided)

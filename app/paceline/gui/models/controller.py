@@ -279,7 +279,7 @@ class ModelsController(QObject):
 
     @Slot()
     def _on_open_target(self) -> None:
-        self._ask(self.target_file, self.tr("Open a target model"))
+        self._ask(self.target_file, self.tr("Open a model"))
 
     @Slot()
     def _on_open_draft(self) -> None:

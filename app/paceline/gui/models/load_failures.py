@@ -74,7 +74,7 @@ class LoadFailures(QObject):
             error.message,
             error.hint,
             topic=MODELS,
-            action=self._offer(self.tr("Load the target alone"), self._alone),
+            action=self._offer(self.tr("Load the model alone"), self._alone),
         )
         pair, models = error.pair, self._models
         if models is not None:
@@ -126,7 +126,7 @@ class LoadFailures(QObject):
             action, topic = Action(self.tr("Load again"), self._reload), RELOAD
         elif failure.code in _NOT_TOGETHER and failed is not None:
             self._alone = alone = _alone(failed)
-            action = self._offer(self.tr("Load the target alone"), alone)
+            action = self._offer(self.tr("Load the model alone"), alone)
         self._notifications.error(failure.message, hint, topic=topic, action=action)
 
     @Slot(object, object)

@@ -109,6 +109,7 @@ class ModelBar(Refits, QPushButton):
         for label in (self.target, self.between, self.draft, self.pill, arrow):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             self._row.addWidget(label, 0, Qt.AlignmentFlag.AlignVCenter)
+        self._row.insertStretch(3, 1)  # what cut names leave is not between them
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         model.changed.connect(self._show_state)
         model.sameness_found.connect(self._show_state)

@@ -40,7 +40,7 @@ class Actions(QObject):
         self.run = self._make(self.tr("&How the last reply was made…"), "Ctrl+I")
 
         self.compare = self._make(self.tr("Compare &versions…"), "Ctrl+Shift+D")
-        self.answer_twice = self._make(self.tr("Ans&wer twice and compare…"))
+        self.answer_twice = self._make(self.tr("Answer twice and co&mpare…"))
 
         self._make_models()
 
@@ -106,7 +106,7 @@ class Actions(QObject):
         self.stop_loading = self._make(self.tr("&Stop loading"))
         self.stop_loading.setVisible(False)
         self.chat_settings = self._make(self.tr("S&ettings of the chat"))
-        self.chat_template = self._make(self.tr("Chat te&mplate…"))
+        self.chat_template = self._make(self.tr("Chat temp&late…"))
         self.benchmark = self._make(self.tr("&Benchmark…"), "Ctrl+Shift+P")
         self.serve = self._make_switch(self.tr("Ser&ve other programs"))
         self.requests = self._make(self.tr("Requests of other pro&grams…"))

@@ -68,7 +68,8 @@ def paint_row(
     lower.setRight(_paint_badges(painter, lower, row, is_picked=is_picked))
     painter.setFont(ui_font(13, QFont.Weight.Medium))
     painter.setPen(QColor(theme.faint if row.is_dimmed else theme.text))
-    draw_text(painter, upper, row.title)
+    # Names of models begin alike, and end with what tells them apart.
+    draw_text(painter, upper, row.title, mode=Qt.TextElideMode.ElideMiddle)
     painter.setFont(ui_font(12))
     painter.setPen(QColor(theme.faint if row.is_dimmed else theme.muted))
     draw_text(painter, lower, row.problem or facts(row.speed, row.facts))
