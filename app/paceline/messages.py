@@ -220,6 +220,23 @@ class MeasureReading(Tagged, frozen=True):
     cache_dir: str = ""
 
 
+class SayAside(Tagged, frozen=True):
+    """Ask the model something about the chat in its context; answered by `AsideSaid`.
+
+    The context is afterwards as it was, so that the chat's next turn is what it would have been.
+    Any request of `Priority.COUNTING` or above stops it.
+
+    Attributes:
+        turn: The chat's last reply, as a turn that goes on after all of it (`StartTurn.begun`).
+        question: What is asked after it, in one line.
+        max_tokens: Tokens of the answer at most; a longer one is none.
+    """
+
+    turn: StartTurn
+    question: str
+    max_tokens: int = 16
+
+
 class Reset(Tagged, frozen=True):
     """Forget every text of replies: contexts, indexes, what Auto learned; measured costs stay.
 
@@ -251,6 +268,7 @@ Command = (
     | Remember
     | Calibrate
     | MeasureReading
+    | SayAside
     | Reset
     | Unload
     | Shutdown
@@ -392,6 +410,12 @@ class Calibrated(Tagged, frozen=True):
     costs: tuple[WidthCost, ...] = ()
     draft_costs: tuple[WidthCost, ...] = ()
     problem: UserText = ""
+
+
+class AsideSaid(Tagged, frozen=True):
+    """The likeliest answer, one line; empty: the model could not be asked, or was stopped."""
+
+    text: str = ""
 
 
 class ReadingMeasured(Tagged, frozen=True):
@@ -577,6 +601,7 @@ Event = (
     | Remembered
     | Calibrated
     | ReadingMeasured
+    | AsideSaid
     | EngineDied
     | TurnEvent
 )

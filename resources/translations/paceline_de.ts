@@ -3801,6 +3801,16 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/settings/pages.py"/>
+        <source>After the first reply of a chat, while nothing else is to be done; a title of yours stays. Off: a title is the beginning of the first question.</source>
+        <translation>Nach der ersten Antwort eines Chats, wenn sonst nichts zu tun ist; ein eigener Titel bleibt. Aus: Der Titel ist der Anfang der ersten Frage.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
+        <source>Chats</source>
+        <translation>Chats</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Ctrl+Enter</source>
         <translation>Strg+Eingabe</translation>
     </message>
@@ -3823,6 +3833,11 @@
         <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Language</source>
         <translation>Sprache</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
+        <source>Let the model write titles</source>
+        <translation>Das Modell Titel schreiben lassen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/settings/pages.py"/>
@@ -3883,6 +3898,11 @@
         <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>send key enter</source>
         <translation>senden taste eingabe</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
+        <source>title name</source>
+        <translation>titel name</translation>
     </message>
 </context>
 <context>

@@ -30,7 +30,8 @@ BUDGETS = {
     # A server for other programs is started here, too.
     "cli": Size(24, 4_250),
     # Programs ask for the tokens of any prompt, the window how fast this machine reads weights.
-    "engine": Size(15, 1_980),
+    # What is said aside is a file.
+    "engine": Size(15, 2_080),
     "engine/auto": Size(10, 1_350),
     # Some twenty forms in which families of models call tools, each a table; a grammar and a
     # reader are made of them. A reply may have a form where it calls none.

@@ -9,6 +9,7 @@ from msgspec import structs
 from paceline.engine.draft.strategy import complete
 from paceline.hosting.broker import EngineEvent, Listener, Priority, Ticket
 from paceline.messages import (
+    AsideSaid,
     Calibrate,
     Calibrated,
     Command,
@@ -33,6 +34,7 @@ from paceline.messages import (
     Remembered,
     RenderPrompt,
     SamenessChanged,
+    SayAside,
     StartTurn,
     StepCommitted,
     Strategy,
@@ -226,6 +228,8 @@ def _asked_by(event: Event) -> type[Command]:
             return Remember
         case ReadingMeasured():
             return MeasureReading
+        case AsideSaid():
+            return SayAside
         case Calibrated() | SamenessChanged():
             return Calibrate
         case Unloaded():

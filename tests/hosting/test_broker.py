@@ -20,6 +20,7 @@ from hypothesis.stateful import (
 from message_samples import sample
 from paceline.hosting.broker import CLOSED, Broker, Priority, Ticket
 from paceline.messages import (
+    AsideSaid,
     Calibrate,
     Calibrated,
     Chat,
@@ -44,6 +45,7 @@ from paceline.messages import (
     RenderPrompt,
     Reset,
     SamenessChanged,
+    SayAside,
     Shutdown,
     StartTurn,
     TokensCounted,
@@ -62,6 +64,7 @@ TURN = StartTurn(RawText(""))
 END = TurnFailed("x", "The end.", "")
 DEATH = EngineDied("It died.")
 STOPPED = TurnFailed("cancelled", "Stopped.", "")
+ASIDE = SayAside(TURN, "What is its title?")
 
 
 @pytest.fixture
@@ -123,7 +126,7 @@ def test_take_waits_for_a_request_of_another_thread(broker: Broker) -> None:
 # ------------------------------------------------------------------------------------ cancelling
 
 
-@pytest.mark.parametrize("command", [LOAD, TURN, Calibrate(), MeasureReading()])
+@pytest.mark.parametrize("command", [LOAD, TURN, Calibrate(), MeasureReading(), ASIDE])
 def test_cancel_reaches_what_runs(broker: Broker, command: Command) -> None:
     ticket, _ = begun(broker, command)
     assert not broker.flag.is_set()
@@ -150,6 +153,7 @@ def test_a_late_cancel_cannot_stop_the_next_turn(broker: Broker) -> None:
         (LOAD, LoadFailed("cancelled", "Stopped.", "")),
         (Calibrate(), Calibrated(problem="Stopped.")),
         (MeasureReading(), ReadingMeasured()),
+        (ASIDE, AsideSaid()),
         (Encode(RawText("")), Encoded(code="cancelled", problem="Stopped.")),
         (RenderPrompt(Chat(())), PromptRendered(problem="Stopped.")),
         (CountTokens(Chat(())), None),
@@ -283,6 +287,7 @@ def test_what_was_begun_beside_a_turn_is_over_with_it(broker: Broker) -> None:
         (Remember, Remembered),
         (Calibrate, Calibrated),
         (MeasureReading, ReadingMeasured),
+        (SayAside, AsideSaid),
         (Unload, Unloaded),
     ],
 )
@@ -457,7 +462,7 @@ class Lives(RuleBasedStateMachine):
     tickets = Bundle("tickets")
     COMMANDS: tuple[Command, ...] = (
         TURN, LOAD, DescribeEngine(), CountTokens(Chat(())), Encode(Chat(())), Remember("chat"),
-        Calibrate(), MeasureReading(), Reset(), Unload(),
+        Calibrate(), MeasureReading(), ASIDE, Reset(), Unload(),
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -480,6 +485,12 @@ class Lives(RuleBasedStateMachine):
             and isinstance(running.command, (StartTurn, LoadPair, Calibrate, MeasureReading))
             and priority < COUNTING
             and isinstance(command, (StartTurn, LoadPair))
+            and not self.is_closed
+        ) or (
+            running is not None
+            and running.priority is IDLE
+            and isinstance(running.command, SayAside)
+            and priority < IDLE
             and not self.is_closed
         ):
             self.flag = True
@@ -539,7 +550,7 @@ class Lives(RuleBasedStateMachine):
         ticket.cancel()
         if ticket is self.running:
             self.flag |= isinstance(
-                ticket.command, (StartTurn, LoadPair, Calibrate, MeasureReading)
+                ticket.command, (StartTurn, LoadPair, Calibrate, MeasureReading, SayAside)
             )
         elif was == "waiting":
             assert ticket.state == "over"

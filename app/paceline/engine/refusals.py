@@ -7,6 +7,7 @@ import logging
 
 from paceline.errors import CancelledError, UserError
 from paceline.messages import (
+    AsideSaid,
     Calibrate,
     Calibrated,
     Command,
@@ -19,6 +20,7 @@ from paceline.messages import (
     PromptRendered,
     ReadingMeasured,
     RenderPrompt,
+    SayAside,
     StartTurn,
     Strategy,
     TokensCounted,
@@ -115,6 +117,8 @@ def stopped(command: Command) -> Event | None:
             return Calibrated(problem=sentence("Stopped."))
         case MeasureReading():
             return ReadingMeasured()
+        case SayAside():
+            return AsideSaid()
         case Encode():
             return Encoded(code="cancelled", problem=sentence("Stopped."))
         case RenderPrompt():

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import logging
 import secrets
 import sys
 import time
@@ -19,6 +20,7 @@ from typing import Literal
 
 from msgspec import structs
 
+from paceline.engine.aside import say_aside
 from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.draft.heads import head_title
@@ -48,6 +50,7 @@ from paceline.engine.stats import Activity
 from paceline.engine.turn import Turn
 from paceline.errors import CancelledError, ModelError, UserError
 from paceline.messages import (
+    AsideSaid,
     Calibrate,
     Cancel,
     Command,
@@ -69,6 +72,7 @@ from paceline.messages import (
     Reset,
     Sameness,
     SamenessChanged,
+    SayAside,
     Shutdown,
     StartTurn,
     TargetHead,
@@ -80,6 +84,8 @@ from paceline.messages import (
 )
 from paceline.params import file_of, params_of
 from paceline.sentence import sentence
+
+_log = logging.getLogger(__name__)
 
 
 class EngineService:
@@ -122,7 +128,7 @@ class EngineService:
                 self._load(command)
             case StartTurn():
                 self._start_turn(command)
-            case Tune() | DescribeEngine() | CountTokens() | RenderPrompt() | Encode():
+            case Tune() | DescribeEngine() | CountTokens() | RenderPrompt() | Encode() | SayAside():
                 self._emit(self._answer(command))
             case MeasureReading(cache_dir=folder):
                 reading = machine_reading(self._get_backend(), Facts(folder), self._cancel)
@@ -143,7 +149,7 @@ class EngineService:
                 pass  # the broker has set the flag already
 
     def _answer(
-        self, command: Tune | DescribeEngine | CountTokens | RenderPrompt | Encode
+        self, command: Tune | DescribeEngine | CountTokens | RenderPrompt | Encode | SayAside
     ) -> Event:
         match command:
             case Tune():
@@ -156,6 +162,8 @@ class EngineService:
                 return render_prompt(self._pair, command)
             case Encode():
                 return encode(self._pair, command)
+            case SayAside():
+                return self._say_aside(command)
 
     # ---------------------------------------------------------------------------------- load
 
@@ -350,11 +358,24 @@ class EngineService:
                 pass
         except Exception as error:
             failure = describe_failure(error)
-            if self._pair is not None and self._pair.is_lost:
-                # Told first: a client that asks again on hearing of the failure must load first.
-                self._unload()
-                self._emit(Unloaded())
+            self._leave_lost()  # told first: who asks again on hearing of the failure must load
             self._emit(TurnFailed(*failure))
+
+    def _leave_lost(self) -> None:
+        """Free a pair that can do no more."""
+        if self._pair is not None and self._pair.is_lost:
+            self._unload()
+            self._emit(Unloaded())
+
+    def _say_aside(self, command: SayAside) -> AsideSaid:
+        said = ""
+        try:
+            if self._pair is not None:
+                said = say_aside(self._pair, command, self._cancel)
+        except Exception:
+            _log.exception("nothing is said aside")
+            self._leave_lost()
+        return AsideSaid(said)
 
     def _take_tune(self) -> Tune | None:
         """Carry out what need not wait for the turn's end, and return what is for the turn."""

@@ -35,6 +35,7 @@ from paceline.gui.context import AppContext
 from paceline.gui.conversations.controller import ConversationsController
 from paceline.gui.conversations.exchange import ExchangeController, ImportController
 from paceline.gui.conversations.model import ConversationList
+from paceline.gui.conversations.titling import TitlingController
 from paceline.gui.help.controller import HelpController
 from paceline.gui.kit.background import Background
 from paceline.gui.kit.file_dialogs import OpenFile, SaveFile
@@ -311,6 +312,7 @@ class Program(QObject):
             models=models,
             devices=self.devices,
         )
+        self.titling = TitlingController(self.context, demo.target.path, self)
         composer = self.window.chat_pane.composer
         self.longer = LongerContext(self.context, composer, self.devices, self.models.load)
         self.context_meter.counted.connect(self.longer.show_use)

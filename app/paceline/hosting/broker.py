@@ -3,7 +3,8 @@
 Any number of askers (the person at the window, other programs, counting, idle work) share one
 engine, which carries out one command at a time. The more urgent priority goes first, and within a
 priority who came first. Nothing that runs is ended for another request, except what was asked for
-with `Priority.IDLE`: that gives way to a reply or a load, and its asker may ask again.
+with `Priority.IDLE`: that gives way to a reply or a load, what is said aside to any other request,
+and its asker may ask again.
 
 Cancelling is a flag beside the queue, so that it never waits for other commands; it is tied to a
 ticket, so that a late click cannot stop the next one.
@@ -26,6 +27,7 @@ from msgspec import structs
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.refusals import stopped
 from paceline.messages import (
+    AsideSaid,
     Calibrate,
     Calibrated,
     Command,
@@ -47,6 +49,7 @@ from paceline.messages import (
     Remembered,
     RenderPrompt,
     SamenessChanged,
+    SayAside,
     Shutdown,
     StartTurn,
     Strategy,
@@ -76,10 +79,11 @@ _ANSWERS: dict[type[Command], tuple[type[Event], ...]] = {
     Remember: (Remembered,),
     Calibrate: (Calibrated,),
     MeasureReading: (ReadingMeasured,),
+    SayAside: (AsideSaid,),
     Unload: (Unloaded,),
 }
 """The events that end a request."""
-STOPPABLE = (LoadPair, StartTurn, Calibrate, MeasureReading)
+STOPPABLE = (LoadPair, StartTurn, Calibrate, MeasureReading, SayAside)
 """Commands that can be cancelled while they are carried out."""
 _STARTING = (LoadPair, DescribeEngine)
 """Commands that start an engine where there is none; the death of the one before is not theirs."""
@@ -267,8 +271,11 @@ class Broker:
             running is not None
             and running.priority == Priority.IDLE
             and isinstance(running.command, STOPPABLE)
-            and ticket.priority < Priority.COUNTING
-            and isinstance(ticket.command, _PRESSING)
+            and ticket.priority < Priority.IDLE
+            and (
+                isinstance(running.command, SayAside)
+                or (ticket.priority < Priority.COUNTING and isinstance(ticket.command, _PRESSING))
+            )
         ):
             running.gave_way = True
             self.flag.set()

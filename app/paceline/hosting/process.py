@@ -51,6 +51,7 @@ from paceline.hosting.supervisor import (
 )
 from paceline.hosting.wire import Beat, Done, Upward
 from paceline.messages import (
+    AsideSaid,
     Calibrate,
     Cancel,
     Command,
@@ -69,6 +70,7 @@ from paceline.messages import (
     Remember,
     RenderPrompt,
     Reset,
+    SayAside,
     Shutdown,
     StartTurn,
     Tune,
@@ -233,6 +235,7 @@ class ProcessService:
                 | Encode()
                 | Calibrate()
                 | MeasureReading()
+                | SayAside()
                 | Remember()
                 | Reset()
             ):
@@ -308,6 +311,7 @@ class ProcessService:
         | Encode
         | Calibrate
         | MeasureReading
+        | SayAside
         | Remember
         | Reset,
     ) -> None:
@@ -330,6 +334,8 @@ class ProcessService:
                 self._emit(not_calibrated())
             case MeasureReading():
                 self._emit(ReadingMeasured())
+            case SayAside():
+                self._emit(AsideSaid())
             case Remember() | Reset():
                 pass  # nothing is loaded that could know of texts
 

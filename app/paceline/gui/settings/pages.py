@@ -72,6 +72,17 @@ class GeneralPage(SettingsPage):
             self.tr("Off: every start shows a new, empty chat."),
         )
 
+        self.add_switch(
+            self.section(self.tr("Chats")),
+            "writes_titles",
+            self.tr("Let the model write titles"),
+            self.tr(
+                "After the first reply of a chat, while nothing else is to be done; a title of "
+                "yours stays. Off: a title is the beginning of the first question."
+            ),
+            self.tr("title name"),
+        )
+
         writing = self.section(self.tr("Writing"))
         keys = (("enter", self.tr("Enter")), ("ctrl+enter", self.tr("Ctrl+Enter")))
         self.add_row(

@@ -1,0 +1,124 @@
+"""Titles that the loaded model writes, of chats that their users have not named.
+
+One is asked for after the first reply, by `SayAside`: it lets the next turn be what it would have
+been, and gives way to whoever wants the engine. It is no reply: nothing of it is shown but the
+title, counts in a figure, or is learned from. One that cannot be used leaves the title as it is.
+On the session's thread.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+
+from msgspec import structs
+
+from paceline.chat.pair import PairLoader
+from paceline.chat.reply_runner import start_turn
+from paceline.chat.session import ChatSession
+from paceline.conversation import Conversation, automatic_title
+from paceline.errors import UserError
+from paceline.hosting.broker import Priority, Ticket
+from paceline.hosting.client import EngineClient
+from paceline.messages import AsideSaid, Event, SayAside
+
+MOST_CHARS = 60
+_MOST_REPLIES, _MOST_ASKED = 3, 3
+_QUESTION = (
+    "Give our chat a short title of two to six words, in the language of my first message. "
+    "Answer with the title alone."
+)
+_LABEL = re.compile(r"^(?:the )?(?:chat(?:'s)? )?(?:title|titel)\s*[:\-–]\s*", re.IGNORECASE)
+_NO_TITLE = re.compile(
+    r"(i['’]?m (sorry|unable|an ai)|i am (sorry|unable|an ai)|sorry|i (can ?not|can['’]t|apologi)|"
+    r"as an? (ai|language)|sure\b|certainly\b|here (is|are)|here['’]s|of course|untitled|"
+    r"es tut mir|tut mir leid|entschuldigung|ich kann (nicht|keine)|natürlich\b|hier ist)"
+)
+_AROUND = " \t\"'“”„‘’«»*_#`."
+
+
+def title_of_answer(said: str, *texts: str) -> str:
+    """Return the title in what a model has said; empty: none that can be used.
+
+    Args:
+        said: One line.
+        texts: The chat's first question and its reply, whose beginning is no title.
+    """
+    title = " ".join(_LABEL.sub("", said.strip(_AROUND)).strip(_AROUND).split())
+    words = re.findall(r"\w+", title.casefold())
+    begins = (re.findall(r"\w+", text.casefold())[: len(words)] for text in texts)
+    is_usable = words and len(title) <= MOST_CHARS and title[-1] not in ",:;"
+    if not is_usable or words in begins or _NO_TITLE.match(title.casefold()):
+        return ""
+    return title
+
+
+class TitleWriter:
+    """Asks for one title at a time.
+
+    Attributes:
+        on_over: Called when what was asked is answered, or had to give way.
+    """
+
+    def __init__(self, client: EngineClient, session: ChatSession, pair: PairLoader) -> None:
+        self._client, self._session, self._pair = client, session, pair
+        self.on_over: Callable[[], None] = lambda: None
+        self._ticket: Ticket | None = None
+        self._n_asked: Counter[str] = Counter()  # by the chat
+
+    def write(self, conversation_id: str) -> None:
+        """Ask for a chat's title, if it is to have another one and nothing else is under way."""
+        is_free = self._ticket is None and self._session.active is None
+        if not is_free or self._pair.state.status != "ready":
+            return
+        if self._n_asked[conversation_id] >= _MOST_ASKED:
+            return
+        try:
+            with self._session.conversations.opened(conversation_id) as chat:
+                command = self._question_about(chat)
+        except UserError:  # another window may have deleted it
+            return
+        if command is not None:
+            self._n_asked[conversation_id] += 1
+            answer = partial(self._on_answer, conversation_id)
+            self._ticket = self._client.request(command, Priority.IDLE, answer, "title")
+
+    def is_wanted(self, conversation_id: str) -> bool:
+        """Whether asking again can help: who asked last had to give way."""
+        return 0 < self._n_asked[conversation_id] < _MOST_ASKED
+
+    def _question_about(self, chat: Conversation) -> SayAside | None:
+        """Return what is to be asked in a chat; None: nothing."""
+        path, chats = chat.path(), self._session.conversations
+        n_replies = sum(message.role == "assistant" for message in path)
+        if not 0 < n_replies <= _MOST_REPLIES or not _is_unnamed(chat):
+            return None
+        reply = chats.full_reply(chat.conversation_id, path[-1].message_id)
+        if reply is None or reply.reason != "eog" or reply.n_parts > 1:
+            return None
+        turn = start_turn(reply, chat, chats.known_in(chat.conversation_id))
+        return SayAside(structs.replace(turn, earlier=()), _QUESTION)
+
+    def _on_answer(self, conversation_id: str, event: Event) -> None:
+        ticket, self._ticket = self._ticket, None
+        if isinstance(event, AsideSaid):  # otherwise the engine has died, or ends
+            if ticket is None or not ticket.gave_way:
+                self._n_asked[conversation_id] = _MOST_ASKED
+                self._take(conversation_id, event.text)
+            self.on_over()
+
+    def _take(self, conversation_id: str, said: str) -> None:
+        """Give a chat the title that was said, if it still has none of its own."""
+        try:
+            chat = self._session.conversations.get(conversation_id)
+        except UserError:
+            return
+        title = title_of_answer(said, *(message.text for message in chat.path()[:2]))
+        if title and _is_unnamed(chat) and self._session.conversations.summary(conversation_id):
+            self._session.rename(conversation_id, title)
+
+
+def _is_unnamed(chat: Conversation) -> bool:
+    return chat.title == automatic_title(chat)

@@ -1,0 +1,51 @@
+"""When titles are asked for: a while after a reply, while nothing else is done. Main thread."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, QTimer, Slot
+
+from paceline.chat.reply import Reply
+from paceline.chat.titles import TitleWriter
+from paceline.gui.context import AppContext
+
+REST_MS = 2500
+"""After a reply, or after who asked had to give way; until then the context is counted anew."""
+
+
+class TitlingController(QObject):
+    """Lets the model write the title of the chat that was answered last."""
+
+    def __init__(self, context: AppContext, demo_path: str, parent: QObject) -> None:
+        """Begin with the next reply.
+
+        Args:
+            context: The program's parts.
+            demo_path: The target of the demo pair, which can write no title.
+            parent: Qt's parent.
+        """
+        super().__init__(parent)
+        self._context, self._demo_path = context, demo_path
+        self._chat_id = ""
+        self._writer = TitleWriter(context.client, context.session, context.loader)
+        self.rest = QTimer(self, singleShot=True, interval=REST_MS)
+        self.rest.timeout.connect(self._on_rest)
+        self._writer.on_over = self._on_over
+        context.signals.started.connect(self.rest.stop)
+        context.signals.ended.connect(self._on_ended)
+
+    @Slot(object)
+    def _on_ended(self, reply: Reply) -> None:
+        self._chat_id = reply.conversation_id
+        self.rest.start()
+
+    @Slot()
+    def _on_rest(self) -> None:
+        target = self._context.loader.state.target
+        is_demo = target is None or target.path == self._demo_path
+        if self._context.settings.value("writes_titles") and not is_demo:
+            self._writer.write(self._chat_id)
+
+    def _on_over(self) -> None:
+        """Ask again after a while where something else was wanted of the engine."""
+        if self._writer.is_wanted(self._chat_id) and self._context.session.active is None:
+            self.rest.start()

@@ -1,0 +1,72 @@
+"""When the window asks for a title, and that it shows nothing of it but the title."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from paceline.chat.pair import Pair
+from paceline.messages import AsideSaid, LoadPair, ModelParams, SayAside
+from paceline.paths import demo_pair, resources
+
+if TYPE_CHECKING:
+    from gui.fake_client import FakeClient
+    from paceline.gui.program import Program
+
+pytestmark = pytest.mark.usefixtures("plain_windows")
+
+
+def answered(program: Program, client: FakeClient) -> None:
+    """Let a model that is not the program's own answer."""
+    program.models.load(Pair(ModelParams("/models/one.gguf")))
+    client.finish_load()
+    program.chat.send("How do I read a file?")
+    client.reply("By open().")
+
+
+def rest(program: Program) -> None:
+    """Let the time after a reply go by."""
+    assert program.titling.rest.isActive()
+    program.titling.rest.stop()
+    program.titling.rest.timeout.emit()
+
+
+def test_a_title_is_written_while_nothing_is_to_be_done(
+    program: Program, client: FakeClient
+) -> None:
+    answered(program, client)
+    rest(program)
+    client.emit(AsideSaid("Reading files"))
+    (chat,) = program.session.summaries
+    assert chat.title == "Reading files"
+    assert program.shown.conversation.title == "Reading files"
+    assert [message.text for message in program.shown.conversation.path()] == [
+        "How do I read a file?",
+        "By open().",
+    ]
+
+
+def test_who_asks_again_waits_anew(program: Program, client: FakeClient) -> None:
+    answered(program, client)
+    rest(program)
+    client.tickets[-1].gave_way = True
+    client.emit(AsideSaid())
+    assert program.titling.rest.isActive()
+    program.chat.send("And writing?")
+    assert not program.titling.rest.isActive()
+
+
+def test_none_is_asked_for_where_it_is_off(program: Program, client: FakeClient) -> None:
+    program.settings.set("writes_titles", False)
+    answered(program, client)
+    rest(program)
+    assert client.all(SayAside) == []
+
+
+def test_the_demo_pair_is_not_asked(program: Program, client: FakeClient) -> None:
+    assert client.last(LoadPair).target.path == str(demo_pair(resources())[0])
+    program.chat.send("How do I read a file?")
+    client.reply("By open().")
+    rest(program)
+    assert client.all(SayAside) == []
