@@ -72,17 +72,20 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a branch comes from.
+    """Where a branch, or an imported chat, comes from.
 
     Attributes:
         conversation_id: The chat that it was taken from, which may be gone.
         message_id: The last message that both have, as it is called there.
         here: The same, as it is called in the branch.
+        program: The program whose export it was imported from, which alone says of such a chat;
+            empty: it is a branch.
     """
 
-    conversation_id: str
-    message_id: str
-    here: str
+    conversation_id: str = ""
+    message_id: str = ""
+    here: str = ""
+    program: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,7 @@ class ConversationSummary:
         pinned: Whether it stands above the others.
         tags: Words that the user sorts by, without duplicates, in the user's order.
         private: Whether nothing of it is stored or remembered; it lives while the window does.
-        origin: Of which chat and message it is a branch; None: of none.
+        origin: Of which chat and message it is a branch, or of which program; None: of none.
         folder_id: The folder that it is in; one that is not there counts as none. Empty: none.
         archived: Whether it is kept out of the list.
     """

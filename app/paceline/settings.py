@@ -43,6 +43,8 @@ MAX_PAIRS = 50
 ThemeMode = Literal["system", "light", "dark"]
 EngineHost = Literal["process", "thread"]
 Motion = Literal["system", "full", "reduced"]
+ChatWidth = Literal["narrow", "normal", "full"]
+Density = Literal["comfortable", "compact"]
 SendKey = Literal["enter", "ctrl+enter"]
 PanelTab = Literal["speed", "chat"]
 LOWEST_FONT_PX, HIGHEST_FONT_PX = 11, 22
@@ -193,6 +195,8 @@ class Settings:
             otherwise such a message is refused.
         font_px: Size of running text in device-independent pixels.
         motion: Whether things move: "system" follows the desktop.
+        chat_width: How wide messages and the field for the next one are at most.
+        density: How much room is left between messages, and in the rows of the list of chats.
         language: "system", or a language that there is a translation for ("en", "de").
         send_key: What sends a message; the other one makes a new line.
         opens_last_chat: Whether a start shows the chat that was shown last, or a new one.
@@ -235,6 +239,8 @@ class Settings:
     cuts_long_chats: bool = True
     font_px: int = 14
     motion: Motion = "system"
+    chat_width: ChatWidth = "normal"
+    density: Density = "comfortable"
     language: str = "system"
     send_key: SendKey = "enter"
     opens_last_chat: bool = True

@@ -17,6 +17,7 @@ from paceline.engine.draft.strategy import read_strategy
 from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.reply_body import ReasoningBlock
 from paceline.gui.chat.messages.user_bubble import UserBubble
+from paceline.gui.conversations.groups import ARCHIVE
 from paceline.params import ReplySettings, SamplingParams
 
 Scene = Callable[[Studio], None]
@@ -105,6 +106,12 @@ def _folders(studio: Studio) -> None:
     studio.shoot("folders")
     sidebar.folder_edit_wanted.emit("work")
     studio.shoot_dialog("folder-editor")
+    studio.program.settings.update(chat_width="narrow", density="compact")
+    sidebar.model.set_open(ARCHIVE, on=True)
+    studio.wait(300)
+    studio.shoot("folders-compact")
+    studio.program.settings.update(chat_width="normal", density="comfortable")
+    sidebar.model.set_open(ARCHIVE, on=False)
     session.archive(chats[4], False)
     session.remove_folder("notes")
     session.remove_folder("work")

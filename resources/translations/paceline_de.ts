@@ -1401,6 +1401,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/chat_lines.py"/>
+        <source>Imported from {}</source>
+        <translation>Importiert aus {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/chat_lines.py"/>
         <source>New chat</source>
         <translation>Neuer Chat</translation>
     </message>
@@ -1418,6 +1423,11 @@
         <location filename="../../app/paceline/gui/state/chat_lines.py"/>
         <source>branch</source>
         <translation>Zweig</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/chat_lines.py"/>
+        <source>from {}</source>
+        <translation>aus {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/chat_lines.py"/>
@@ -4703,8 +4713,33 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/settings/pages.py"/>
+        <source>As wide as the window</source>
+        <translation>So breit wie das Fenster</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Colours</source>
         <translation>Farben</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
+        <source>Comfortable</source>
+        <translation>Bequem</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
+        <source>Compact</source>
+        <translation>Kompakt</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
+        <source>Compact: less room between messages and in the list of chats.</source>
+        <translation>Kompakt: weniger Platz zwischen Nachrichten und in der Liste der Chats.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
+        <source>Density</source>
+        <translation>Dichte</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/settings/pages.py"/>
@@ -4733,6 +4768,21 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/settings/pages.py"/>
+        <source>Narrow</source>
+        <translation>Schmal</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
+        <source>Normal</source>
+        <translation>Normal</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
+        <source>Of the messages, and of the field for the next one.</source>
+        <translation>Der Nachrichten und des Feldes für die nächste.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Reduced</source>
         <translation>Verringert</translation>
     </message>
@@ -4745,6 +4795,11 @@
         <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Replies show where each token came from: the draft model, a lookup, or the target.</source>
         <translation>Antworten zeigen, woher jedes Token kam: vom Entwurfsmodell, von einem Lookup oder vom Zielmodell.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
+        <source>Room</source>
+        <translation>Platz</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/settings/pages.py"/>
@@ -4768,8 +4823,18 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/settings/pages.py"/>
+        <source>Width of a chat</source>
+        <translation>Breite eines Chats</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>animation</source>
         <translation>animation bewegung</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
+        <source>column line</source>
+        <translation>spalte zeile</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/settings/pages.py"/>
@@ -4780,6 +4845,11 @@
         <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>light dark mode</source>
         <translation>hell dunkel modus</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
+        <source>spacing</source>
+        <translation>abstand</translation>
     </message>
 </context>
 <context>

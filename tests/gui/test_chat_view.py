@@ -25,9 +25,10 @@ from gui.chat_help import (
 from paceline.gui.chat.markdown.found import phrase
 from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.message_item import ShownMessage
-from paceline.gui.chat.messages.message_list import COLUMN_PX
 from paceline.gui.chat.view import FLUSH_MS, MAX_FLUSH_MS, PAUSE
 from paceline.gui.look.colours import LIGHT
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -250,7 +251,20 @@ def test_the_column_keeps_its_width_when_the_bar_appears(chat: ChatView, qtbot: 
     grow(chat, reply, qtbot)
     assert reply.width() == width
     chat.resize(1500, 500)
-    qtbot.waitUntil(lambda: reply.width() == COLUMN_PX)
+    qtbot.waitUntil(lambda: reply.width() == COLUMNS["normal"])
+
+
+def test_messages_are_as_wide_and_as_far_apart_as_is_chosen(chat: ChatView, qtbot: QtBot) -> None:
+    reply = finished(chat, "short")
+    chat.resize(1500, 500)
+    qtbot.waitUntil(lambda: reply.width() == COLUMNS["normal"])
+    top = reply.y()
+    look.set_chat_width("narrow")
+    assert reply.width() == COLUMNS["narrow"]
+    look.set_density("compact")
+    assert reply.y() < top
+    look.set_chat_width("full")
+    assert 1400 < reply.width() < 1500
 
 
 def test_a_message_is_as_high_as_its_text_and_leaves_the_wheel_alone(

@@ -15,9 +15,10 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QKeySequ
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from gui.fake_client import FakeClient
-from paceline.conversation import Attachment
+from paceline.conversation import Attachment, Folder
 from paceline.errors import UserError
 from paceline.gui.conversations.exchange import file_stem
+from paceline.gui.state.chat_lines import second_line
 from paceline.messages import CountTokens, StartTurn
 from paceline.storage.disk import Disk
 
@@ -183,6 +184,30 @@ def test_the_sidebar_copies_a_chat_as_markdown(
     assert QGuiApplication.clipboard().text().endswith("## Reply\n\nNot much.\n")
 
 
+def test_an_imported_chat_is_told_from_one_with_its_title_and_has_its_folder(
+    talked: Program, tmp_path: Path, qtbot: QtBot
+) -> None:
+    session, file = talked.session, tmp_path / "chat.json"
+    session.put_folder(Folder("f", "Work", "Be brief."))
+    (old,) = session.summaries
+    session.move(old.conversation_id, "f")
+    talked.exchange.export(old.conversation_id, file, "json")
+    qtbot.waitUntil(file.is_file)
+    session.put_folder(Folder("f", "Work", "Be long."))
+    for n in (2, 3):
+        talked.imports.import_files([str(file)])
+        qtbot.waitUntil(lambda n=n: len(session.summaries) == n)
+    titles = sorted(summary.title for summary in session.summaries)
+    assert titles == [old.title, f"{old.title} (2)", f"{old.title} (3)"]
+    folders = {folder.folder_id: folder for folder in session.conversations.folders.all}
+    new = [s for s in session.summaries if s.conversation_id != old.conversation_id]
+    assert {(folders[s.folder_id].name, folders[s.folder_id].instructions) for s in new} == {
+        ("Work (2)", "Be brief.")
+    }
+    assert len(folders) == 2
+    assert all("from Paceline" in second_line(summary, 0.0) for summary in new)
+
+
 def test_of_several_files_the_good_ones_are_imported_and_the_others_told(
     program: Program, tmp_path: Path, qtbot: QtBot, notices: list[Notice]
 ) -> None:
@@ -195,8 +220,9 @@ def test_of_several_files_the_good_ones_are_imported_and_the_others_told(
     qtbot.waitUntil(lambda: len(notices) == 2)
     assert notices[0].message.startswith("“bad.json”: It is not JSON (line 1). “gone.json” cannot")
     assert notices[1].message == "Imported 2 chats."
-    assert [s.title for s in program.session.summaries] == ["From elsewhere", "From elsewhere"]
-    assert program.shown.conversation.title == "From elsewhere"
+    titles = [s.title for s in program.session.summaries]
+    assert titles == ["From elsewhere", "From elsewhere (2)"]
+    assert program.shown.conversation.title == "From elsewhere (2)"
 
 
 def test_an_import_is_shown_when_it_is_written(

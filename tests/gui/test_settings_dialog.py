@@ -9,8 +9,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QComboBox
 
 from paceline.catalog.models import Models
+from paceline.gui.conversations.rows import ConversationRow
 from paceline.gui.look.current import look
-from paceline.gui.look.scale import font_px
+from paceline.gui.look.scale import COLUMNS, font_px
 from paceline.gui.settings.forms import ChoiceField
 from paceline.messages import LoadPair, Remember, StartTurn
 from paceline.paths import Paths
@@ -98,6 +99,12 @@ def test_everything_acts_at_once_and_is_kept(
     choose(choice(dialog, "Movement"), "reduced")
     box(dialog, "Start with the last chat").click()
     box(dialog, "Shorten chats").click()
+    rows = ConversationRow(dialog)
+    row_px = rows.row_px
+    choose(choice(dialog, "Width of a chat"), "narrow")
+    choose(choice(dialog, "Density"), "compact")
+    assert program.window.chat_pane.composer.maximumWidth() == look.column_px == COLUMNS["narrow"]
+    assert rows.row_px < row_px
     dialog.looks.size_field.slider.setValue(16)
     assert look.reduces_motion
     program.chat.send("Hello?")
@@ -145,7 +152,7 @@ def test_a_page_is_built_when_it_is_wanted(program: Program, qtbot: QtBot) -> No
     qtbot.keyClicks(dialog.search, "larger")
     qtbot.waitUntil(lambda: all(page.is_built for page in dialog.pages))
     dialog.search.clear()
-    assert len(dialog.findChildren(ChoiceField)) == 6
+    assert len(dialog.findChildren(ChoiceField)) == 8
 
 
 def test_the_search_shows_rows_of_all_pages(

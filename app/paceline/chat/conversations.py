@@ -15,9 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from paceline.chat.folders import Folders, with_instructions
 from paceline.chat.presets import check_settings
-from paceline.chat.prompt import KnownOf
+from paceline.chat.prompt import KnownOf, with_instructions
 from paceline.chat.reply import Reply, known_of, renamed, to_record, to_reply
 from paceline.codec import made_of
 from paceline.content import Content, StoredRole, of_text
@@ -37,6 +36,7 @@ from paceline.messages import StepCommitted
 from paceline.params import ReplySettings
 from paceline.run_record import RunRecord
 from paceline.storage.archive import NEW_CHAT, ConversationStore, no_such_chat
+from paceline.storage.folders import Folders
 
 
 @dataclass(slots=True)

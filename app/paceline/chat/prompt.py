@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import islice
 from operator import is_
 from time import perf_counter
@@ -15,8 +16,9 @@ from typing import Any
 
 from paceline.chat.reasoning import UNKNOWN, Known, answer_of
 from paceline.content import Content, is_empty, joined, of_text, with_texts
-from paceline.conversation import Attachment, Message
+from paceline.conversation import Attachment, Folder, Message
 from paceline.messages import ChatMessage, EarlierReply
+from paceline.params import ReplySettings
 
 _BACKTICKS = re.compile("`+")
 _LONGEST_ENDING = 10
@@ -116,6 +118,14 @@ class GradualPrompt:
         for message in more:
             _add(messages, message, nothing_known)
         return tuple(messages)
+
+
+def with_instructions(folder: Folder | None, settings: ReplySettings) -> ReplySettings:
+    """Return a chat's settings with its folder's instructions before its system prompt."""
+    if folder is None or not folder.instructions:
+        return settings
+    texts = (folder.instructions, settings.system_prompt.strip())
+    return replace(settings, system_prompt="\n\n".join(filter(None, texts)))
 
 
 def _system(system_prompt: str) -> list[ChatMessage]:

@@ -211,6 +211,8 @@ class Program(QObject):
         look.set_motion(settings.motion)
         look.set_code_wrap(settings.wraps_code)
         look.set_token_colours(settings.token_colours)
+        look.set_chat_width(settings.chat_width)
+        look.set_density(settings.density)
         self.presets = ReplyPresets(settings.reply_presets, settings.default_preset, self)
         self.speculation = SpeculationModel(
             infos, [strategy_named(text) for text in settings.strategies], self

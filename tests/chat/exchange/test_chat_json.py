@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from chat.exchange.chats import chats
 from paceline.chat.exchange import chat_json
-from paceline.chat.exchange.chat_json import VERSION, dumped, from_json, to_json
+from paceline.chat.exchange.chat_json import VERSION, dumped, folder_in, from_json, to_json
 from paceline.chat.exchange.imported import ImportedChat
 from paceline.chat.exchange.reading import read_chats
 from paceline.content import Text
-from paceline.conversation import Attachment
+from paceline.conversation import Attachment, Folder
 from paceline.errors import UserError
 from storage.chats import as_of_old, chat, record
 
@@ -38,7 +38,7 @@ def test_what_was_exported_comes_back_as_it_was(
     assert from_json(json.loads(text_of(conversation, records))) == (conversation, records)
     if conversation.messages:
         chats = read_chats(text_of(conversation, records).encode(), "a.json")
-        assert chats.whole == (ImportedChat(conversation, records),)
+        assert chats.whole == (ImportedChat(conversation, records, program="Paceline"),)
 
 
 def test_a_text_is_written_as_the_version_before_reads_it() -> None:
@@ -327,3 +327,23 @@ def test_any_value_in_any_field_is_taken_or_told(draw: st.DataObject) -> None:
     else:
         # What is taken can be kept: it can be written once more.
         assert from_json(json.loads(text_of(read, records)))[0] == read
+
+
+def test_the_folder_goes_with_a_chat() -> None:
+    folder = Folder("f", "Work", "Be brief. ü")
+    made = replace(chat("c", "question", "answer"), folder_id="f", archived=True)
+    data = json.loads("".join(dumped(to_json(made, {}, folder=folder))))
+    assert folder_in(data) == Folder("", "Work", "Be brief. ü")
+    read, _ = from_json(data)
+    assert (read.archived, read.folder_id) == (True, "")
+    assert folder_in(to_json(made, {})) is None
+    data["conversation"]["folder"]["name"] = 5
+    with pytest.raises(UserError, match=r"conversation\.folder\.name"):
+        from_json(data)
+
+
+def test_a_file_of_the_version_before_has_no_folder() -> None:
+    data = to_json(chat("c", "question"), {})
+    del data["conversation"]["folder"], data["conversation"]["archived"]
+    assert folder_in(data) is None
+    assert not from_json(data)[0].archived

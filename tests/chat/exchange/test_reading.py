@@ -60,7 +60,7 @@ LLAMA = llama(
 
 
 def test_a_chat_of_llama_cpps_page() -> None:
-    conversation, _, system_prompt, left_out = read(LLAMA)
+    conversation, _, system_prompt, left_out, *_ = read(LLAMA)
     assert said(conversation) == [("user", "Why?"), ("assistant", "<think>\nHmm.\n</think>\n\nSo.")]
     assert [m.text for m in conversation.siblings("b")][1] == "Because."
     (file,) = conversation.messages["a"].attachments
@@ -106,7 +106,7 @@ def test_a_chat_of_chatgpt() -> None:
         "title": "On reasons", "create_time": 1.5, "update_time": 2.5, "current_node": "a1",
         "mapping": {item["id"]: item for item in nodes},
     }  # fmt: skip
-    conversation, _, system_prompt, left_out = read([data])
+    conversation, _, system_prompt, left_out, *_ = read([data])
     assert said(conversation) == [("user", "Why?"), ("assistant", "Because.")]
     assert {m.text for m in conversation.siblings("a1")} == {"Because.", "So."}
     assert (conversation.title, conversation.created_s, conversation.changed_s) == (
@@ -143,7 +143,7 @@ def test_a_chat_of_lm_studio() -> None:
             {"versions": [reply], "currentlySelected": 0},
         ],
     }
-    conversation, _, _, left_out = read(data)
+    conversation, _, _, left_out, *_ = read(data)
     assert said(conversation) == [
         ("user", "Why not?"),
         ("assistant", "<think>\nHmm.\n</think>\n\nSo."),

@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 from paceline.chat.presets import check_settings, read_forbidden, write_forbidden
 from paceline.codec import CodecError, UnknownFieldError, decode_known, encode, made_of
 from paceline.content import Content, StoredRole, beyond_text, of_text, text_of
-from paceline.conversation import Attachment, Conversation, Message, clean
+from paceline.conversation import Attachment, Conversation, Folder, Message, clean
 from paceline.errors import UserError, ValueOutOfRangeError
 from paceline.figures import TokenTrace
 from paceline.messages import StepCommitted
@@ -87,6 +87,14 @@ _MAX_DRAFT = 4_096  # the largest position that is accepted
 
 
 @dataclass(frozen=True, slots=True)
+class _FolderObject:
+    """The file's object about the folder that the conversation was in."""
+
+    name: str
+    instructions: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class _Head:
     """The file's object about the conversation; its fields are those of `Conversation`."""
 
@@ -99,6 +107,8 @@ class _Head:
     private: bool = False
     leaf_id: str | None = None
     settings: ReplySettings | None = None
+    archived: bool = False
+    folder: _FolderObject | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +137,22 @@ class _MessageObject:
 
 
 def to_json(
-    conversation: Conversation, records: Mapping[str, RunRecord], app_version: str = ""
+    conversation: Conversation,
+    records: Mapping[str, RunRecord],
+    app_version: str = "",
+    folder: Folder | None = None,
 ) -> dict[str, Any]:
-    """Return a conversation and the records of its replies as JSON data; nothing is left out."""
+    """Return a conversation and the records of its replies as JSON data; nothing is left out.
+
+    Args:
+        conversation: All of it.
+        records: By the ids of its messages.
+        app_version: The program's.
+        folder: The one that it is in.
+    """
     messages, settings = conversation.messages, conversation.settings
-    head = encode(made_of(_Head, conversation, id=conversation.conversation_id))
+    place = made_of(_FolderObject, folder) if folder is not None else None
+    head = encode(made_of(_Head, conversation, id=conversation.conversation_id, folder=place))
     if settings is not None:
         head["settings"] = _without_infinity(head["settings"])
     return {
@@ -203,6 +224,15 @@ def from_json(data: object) -> tuple[Conversation, dict[str, RunRecord]]:
             raise broken(f"runs[{number}].message_id", "has a run already")
         records[record.message_id] = record
     return conversation, records
+
+
+def folder_in(data: dict[str, Any]) -> Folder | None:
+    """Return the folder, without an id, in data that `from_json` takes; None: there is none."""
+    found = scrubbed(data["conversation"].get("folder"))
+    if found is None:
+        return None
+    folder = _decoded(_FolderObject, found, "conversation.folder")
+    return Folder("", folder.name, folder.instructions)
 
 
 # --------------------------------------------------------------------------------------- parts
@@ -284,6 +314,9 @@ def _conversation(data: object, messages: dict[str, Message]) -> Conversation:
     _check_size("conversation.title", head.title, MAX_NAME_CHARS)
     for number, tag in enumerate(head.tags):
         _check_size(f"conversation.tags[{number}]", tag, MAX_NAME_CHARS)
+    if head.folder is not None:
+        _check_size("conversation.folder.name", head.folder.name, MAX_NAME_CHARS)
+        _check_size("conversation.folder.instructions", head.folder.instructions, MAX_TEXT_CHARS)
     _check_time("conversation.created_s", head.created_s)
     _check_time("conversation.changed_s", head.changed_s)
     if head.settings is not None:

@@ -25,7 +25,14 @@ from paceline.chat.exchange.chat_json import (
 )
 from paceline.chat.exchange.reply_text import with_reasoning
 from paceline.content import StoredRole
-from paceline.conversation import Attachment, Conversation, Message, clean, title_of
+from paceline.conversation import (
+    Attachment,
+    Conversation,
+    Folder,
+    Message,
+    clean,
+    title_of,
+)
 from paceline.run_record import RunRecord
 
 LeftOut = Literal[
@@ -45,12 +52,16 @@ class ImportedChat(NamedTuple):
         records: How its replies were made, by message id; only Paceline's files have them.
         system_prompt: What another program's chat put before it; empty: nothing.
         left_out: How much of what cannot be kept, of kinds that there are.
+        folder: The one that it was in, without an id; None: none.
+        program: Whose file it is.
     """
 
     conversation: Conversation
     records: Mapping[str, RunRecord] = MappingProxyType({})
     system_prompt: str = ""
     left_out: Mapping[LeftOut, int] = MappingProxyType({})
+    folder: Folder | None = None
+    program: str = ""
 
 
 @dataclass(frozen=True, slots=True)

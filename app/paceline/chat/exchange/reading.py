@@ -13,7 +13,7 @@ from json.decoder import JSONArray, JSONObject  # type: ignore[attr-defined]
 from types import ModuleType
 from typing import Any, NamedTuple, NoReturn
 
-from paceline.chat.exchange.chat_json import FORMAT, HINT, MAX_NAME_CHARS, from_json
+from paceline.chat.exchange.chat_json import FORMAT, HINT, MAX_NAME_CHARS, folder_in, from_json
 from paceline.chat.exchange.imported import ImportedChat, text_in
 from paceline.chat.exchange.programs import chatgpt, llama_cpp, lm_studio, open_webui, silly_tavern
 from paceline.errors import UserError
@@ -21,7 +21,13 @@ from paceline.sentence import sentence
 
 MAX_FILE_BYTES = 512_000_000
 _BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
-_PROGRAMS = (chatgpt, llama_cpp, open_webui, silly_tavern, lm_studio)
+_PROGRAMS = {
+    chatgpt: "ChatGPT",
+    llama_cpp: "llama.cpp",
+    open_webui: "Open WebUI",
+    silly_tavern: "SillyTavern",
+    lm_studio: "LM Studio",
+}
 _NOT_ONE = sentence(
     "Choose a chat that Paceline, llama.cpp's web page, LM Studio, ChatGPT, Open WebUI or "
     "SillyTavern exported."
@@ -153,7 +159,7 @@ def _chat(item: _Item, name: str) -> ImportedChat:
         raise item.error
     data = item.data
     if isinstance(data, dict) and data.get("format") == FORMAT:
-        return ImportedChat(*from_json(data))
+        return ImportedChat(*from_json(data), folder=folder_in(data), program="Paceline")
     program = _program(data)
     if program is None:
         place = item.place
@@ -164,7 +170,7 @@ def _chat(item: _Item, name: str) -> ImportedChat:
             place=place,
         )
     chat: ImportedChat = program.found(data, item.place, name).chat()
-    return chat
+    return chat._replace(program=_PROGRAMS[program])
 
 
 def _decoded(raw: bytes, name: str) -> str:

@@ -22,7 +22,7 @@ from paceline.gui.chat.links import MessageRequests
 from paceline.gui.chat.markdown.found import any_word
 from paceline.gui.chat.messages.message_actions import Act
 from paceline.gui.chat.messages.message_item import MessageItem, ShownMessage
-from paceline.gui.chat.messages.message_list import COLUMN_PX, MARGIN_PX, EndLine, MessageList
+from paceline.gui.chat.messages.message_list import MARGIN_PX, EndLine, MessageList
 from paceline.gui.chat.messages.message_pages import MessagePages, MessageWalk
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.chat.messages.user_bubble import UserBubble
@@ -512,9 +512,10 @@ class ChatPane(QWidget):
     def _fit(self) -> None:
         """Larger text needs more room for Send and the actions of a message."""
         self.setMinimumWidth(max(MIN_WIDTH, px(MIN_WIDTH)))
+        for widget in (self.find_bar, self.composer):
+            widget.setMaximumWidth(look.column_px)
 
     @staticmethod
     def _centred(widget: QWidget, *, above: int = 0, below: int = 0) -> QHBoxLayout:
         """Keep a widget as wide as the text of the messages, with pixels above and below."""
-        widget.setMaximumWidth(COLUMN_PX)
         return centred(widget, margins=(MARGIN_PX, above, MARGIN_PX, below))

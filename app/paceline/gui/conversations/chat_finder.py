@@ -37,6 +37,7 @@ from paceline.gui.kit.labels import say, text_label
 from paceline.gui.kit.layouts import column_of
 from paceline.gui.kit.row_painting import show_rows
 from paceline.gui.kit.search_field import SearchField
+from paceline.gui.look.current import look
 from paceline.storage.search import passes_over, words_of
 
 _FOLDER_KEYS: dict[int, bool | None] = {
@@ -73,8 +74,14 @@ class ChatList(QListView):
         show_rows(self, self._rows)
         self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
         self.setDragDropOverwriteMode(True)  # no line between rows is a place to drop
+        look.follow(self._fit)
         self.clicked.connect(self._on_clicked)
         self.activated.connect(self._on_activated)
+
+    @Slot()
+    def _fit(self) -> None:
+        """Give rows the height that they have with this density."""
+        self.scheduleDelayedItemsLayout()
 
     def mark_shown(self, conversation_id: str) -> None:
         """Mark the chat that is shown, wherever keyboard and menu are."""

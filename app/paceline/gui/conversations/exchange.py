@@ -30,7 +30,7 @@ from paceline.chat.exchange.imported import ImportedChat, LeftOut
 from paceline.chat.exchange.page import Look, to_html
 from paceline.chat.exchange.reading import MAX_FILE_BYTES, read_chats
 from paceline.chat.exchange.words import Sourcing, Words, to_markdown
-from paceline.conversation import Conversation
+from paceline.conversation import Conversation, Folder, Origin, numbered
 from paceline.errors import UserError
 from paceline.gui.context import AppContext
 from paceline.gui.conversations.sidebar import Sidebar
@@ -191,7 +191,8 @@ class ExchangeController(QObject):
     ) -> Callable[[], str]:
         """What makes the file's content; called in another thread."""
         if kind == "json":
-            return partial(_json, conversation, records)
+            folder = self._session.conversations.folders.get(conversation.folder_id)
+            return partial(_json, conversation, records, folder)
         if kind == "html":
             look, now_s = page_look(self._context.live.sources), time.time()
             return partial(to_html, conversation, records, look, version=__version__, now_s=now_s)
@@ -235,8 +236,10 @@ def file_stem(title: str) -> str:
     return f"chat {words}" if _RESERVED.fullmatch(words) else words or "chat"
 
 
-def _json(conversation: Conversation, records: Mapping[str, RunRecord]) -> str:
-    return "".join(dumped(to_json(conversation, records, __version__)))
+def _json(
+    conversation: Conversation, records: Mapping[str, RunRecord], folder: Folder | None
+) -> str:
+    return "".join(dumped(to_json(conversation, records, __version__, folder)))
 
 
 # --------------------------------------------------------- words and colours of exported files
@@ -300,10 +303,12 @@ class ImportController(QObject):
 
     def _put(self) -> Iterator[None]:
         put, last_id, chats = [], "", self._context.session.conversations
+        titles = {summary.title for summary in chats.summaries}
         while self._waiting:
             chat = self._waiting.pop(0)
             try:
-                last_id = chats.add_copy(chat.conversation, chat.records, chat.system_prompt)
+                made = self._placed(chat, titles)
+                last_id = chats.add_copy(made, chat.records, chat.system_prompt)
                 put.append(chat)
             except UserError as error:
                 self._notices.user_error(error)
@@ -319,6 +324,31 @@ class ImportController(QObject):
         if put:
             self._notices.attempt(self._context.shown.show_copy, last_id)
             self._tell(put)
+
+    def _placed(self, chat: ImportedChat, titles: set[str]) -> Conversation:
+        """Return a chat in its folder, which is made where it is not there, and told from others.
+
+        It says of which program it is, and one whose title is taken gets a number.
+        """
+        made, folder_id = chat.conversation, ""
+        session = self._context.session
+        if chat.folder is not None and chat.folder.name.strip():
+            folders = session.conversations.folders.all
+            wanted = chat.folder
+            same = (f for f in folders if f.instructions == wanted.instructions.strip())
+            numbers = f"{wanted.name} ("
+            named = (f for f in same if f.name == wanted.name or f.name.startswith(numbers))
+            folder = next(named, None)
+            if folder is None:
+                names = [f.name for f in folders]
+                name = numbered(wanted.name, names) if wanted.name in names else wanted.name
+                folder = replace(wanted, folder_id=session.conversations.new_id(), name=name)
+                session.put_folder(folder)
+            folder_id = folder.folder_id
+        if made.title in titles:
+            made = made.renamed(numbered(made.title, titles))
+        titles.add(made.title)
+        return replace(made, folder_id=folder_id, origin=Origin(program=chat.program))
 
     def _tell(self, chats: Sequence[ImportedChat]) -> None:
         left_out = Counter[LeftOut]()

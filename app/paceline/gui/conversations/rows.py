@@ -170,7 +170,7 @@ class ConversationRow(QStyledItemDelegate):
     @property
     def row_px(self) -> int:
         """Height of every row."""
-        return height_of(ui_font(COMPACT)) + height_of(ui_font(SMALL)) + 2 * _AIR_PX + 2
+        return height_of(ui_font(COMPACT)) + height_of(ui_font(SMALL)) + 2 * look.room(_AIR_PX) + 2
 
     def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
         """One height for all."""
@@ -196,7 +196,7 @@ class ConversationRow(QStyledItemDelegate):
         return self._more_rect(rect).adjusted(-6, -6, 8, 6).contains(point)
 
     def _upper(self, rect: QRect) -> QRect:
-        inner = _ground(rect).adjusted(MARGIN_PX, _AIR_PX, -MARGIN_PX, 0)
+        inner = _ground(rect).adjusted(MARGIN_PX, look.room(_AIR_PX), -MARGIN_PX, 0)
         return QRect(inner.left(), inner.top(), inner.width(), height_of(ui_font(COMPACT)))
 
     def _lower(self, rect: QRect) -> QRect:
@@ -292,7 +292,7 @@ class ConversationRow(QStyledItemDelegate):
         draw_text(painter, words, line.folder.name)
 
     def _paint_heading(self, painter: QPainter, rect: QRect, name: str) -> None:
-        line = rect.adjusted(MARGIN_PX, 0, -MARGIN_PX, -_AIR_PX)
+        line = rect.adjusted(MARGIN_PX, 0, -MARGIN_PX, -look.room(_AIR_PX))
         painter.setFont(ui_font(SMALL, QFont.Weight.DemiBold))
         painter.setPen(QColor(look.theme.muted))
         bottom = Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft

@@ -19,9 +19,9 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication
 
 from paceline.gui.look.colours import DARK, LIGHT, Theme
-from paceline.gui.look.scale import BASE_PX
+from paceline.gui.look.scale import BASE_PX, COLUMNS
 from paceline.gui.look.theme import apply_basics, apply_sheet, apply_theme, install_fonts
-from paceline.settings import Motion, ThemeMode
+from paceline.settings import ChatWidth, Density, Motion, ThemeMode
 
 
 class Look(QObject):
@@ -53,6 +53,10 @@ class Look(QObject):
         """Whether long lines of code go on in the next line; else each block is scrolled."""
         self.token_colours = True
         """Whether replies show where each token came from."""
+        self.column_px = COLUMNS["normal"]
+        """Width of a chat at most, in device-independent pixels."""
+        self.is_compact = False
+        """Whether there is less room between messages and in rows of chats."""
         self._hears_desktop = False
 
     def follow(self, dress: Callable[[], None]) -> None:
@@ -84,6 +88,7 @@ class Look(QObject):
         self.font_px = BASE_PX
         self.reduces_motion = False
         self.wraps_code = self.token_colours = True
+        self.column_px, self.is_compact = COLUMNS["normal"], False
 
     def dress(self) -> None:
         """Put the style sheet on, once a window is built."""
@@ -112,8 +117,21 @@ class Look(QObject):
         """Let long lines of code go on in the next line, or be scrolled."""
         if on != self.wraps_code:
             self.wraps_code = on
-            self.changing.emit()
-            self.changed.emit(self.theme)
+            self._lay_out_anew()
+
+    def set_chat_width(self, width: ChatWidth) -> None:
+        """Let chats be as wide as this at most."""
+        self.column_px = COLUMNS[width]
+        self._lay_out_anew()
+
+    def set_density(self, density: Density) -> None:
+        """Leave more or less room between things."""
+        self.is_compact = density == "compact"
+        self._lay_out_anew()
+
+    def room(self, size: int) -> int:
+        """Return what is left of a room between things, in pixels: half of it where compact."""
+        return size // 2 if self.is_compact else size
 
     def set_token_colours(self, on: bool) -> None:  # noqa: FBT001
         """Show or hide in all replies where each token came from."""
@@ -141,6 +159,10 @@ class Look(QObject):
             scheme = QGuiApplication.styleHints().colorScheme()
             return DARK if scheme == Qt.ColorScheme.Dark else LIGHT
         return DARK if self.mode == "dark" else LIGHT
+
+    def _lay_out_anew(self) -> None:
+        self.changing.emit()
+        self.changed.emit(self.theme)
 
     def _put_on(self) -> None:
         self.theme = self._wanted()

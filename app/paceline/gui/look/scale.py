@@ -21,6 +21,9 @@ HALF, STEP, GAP, PAGE = 4, 8, 12, 24
 
 CORNER = 8
 
+COLUMNS = {"narrow": 600, "normal": 760, "full": 1 << 14}
+"""Widths of a chat at most, by the setting; independent of the size of text."""
+
 ICON, _ICON_LARGE = 16, 18
 """Side of an icon beside running text, and of one that stands alone."""
 

@@ -114,6 +114,8 @@ class Appearance(QObject):
             "motion": look.set_motion,
             "wraps_code": look.set_code_wrap,
             "token_colours": look.set_token_colours,
+            "chat_width": look.set_chat_width,
+            "density": look.set_density,
         }
         if name in put_on:
             put_on[name](self._store.value(name))

@@ -145,6 +145,31 @@ class LooksPage(SettingsPage):
         )
         size.layout().addWidget(self.sample)  # type: ignore[union-attr]  # it has one
 
+        room = self.section(self.tr("Room"))
+        widths = (
+            ("narrow", self.tr("Narrow")),
+            ("normal", self.tr("Normal")),
+            ("full", self.tr("As wide as the window")),
+        )
+        self.add_row(
+            room,
+            self.tr("Width of a chat"),
+            self.tr("Of the messages, and of the field for the next one."),
+            ChoiceField(widths, setting("chat_width")),
+            self.tr("column line"),
+        )
+        densities = (
+            ("comfortable", self.tr("Comfortable")),
+            ("compact", self.tr("Compact")),
+        )
+        self.add_row(
+            room,
+            self.tr("Density"),
+            self.tr("Compact: less room between messages and in the list of chats."),
+            ChoiceField(densities, setting("density")),
+            self.tr("spacing"),
+        )
+
         motions = (
             ("system", self.tr("Like the desktop")),
             ("full", self.tr("Full")),

@@ -6,7 +6,7 @@ import datetime
 
 from PySide6.QtCore import QLocale, QTime
 
-from paceline.conversation import Conversation, ConversationSummary, Folder
+from paceline.conversation import Conversation, ConversationSummary, Folder, Origin
 from paceline.gui.kit.translation import translator
 from paceline.names import visible
 
@@ -44,8 +44,10 @@ def when_text(changed_s: float, now_s: float) -> str:
     return _tr("{day} {month} {year}").format(day=then.day, month=month, year=then.year)
 
 
-def branch_text(original: ConversationSummary | None) -> str:
-    """Of which chat another one is a branch; None: that is not there any more."""
+def origin_text(origin: Origin, original: ConversationSummary | None) -> str:
+    """Of which program or chat another one is; None: that chat is not there any more."""
+    if origin.program:
+        return _tr("Imported from {}").format(origin.program)
     if original is None:
         return _tr("Branch of a chat that was deleted")
     return _tr("Branch of “{}”").format(title_text(original))
@@ -60,7 +62,9 @@ def second_line(summary: ConversationSummary, now_s: float, note: str = "") -> s
         note: What is happening in it.
     """
     kept = _tr("not stored") if summary.private else ""
-    branch = _tr("branch") if summary.origin is not None else ""
+    origin, branch = summary.origin, ""
+    if origin is not None:
+        branch = _tr("from {}").format(origin.program) if origin.program else _tr("branch")
     when = when_text(summary.changed_s, now_s)
     return _SEPARATOR.join(filter(None, (when, branch, kept, note)))
 
@@ -87,7 +91,7 @@ def spoken_row(
         _tr("archived") if summary.archived else "",
         _tr("pinned") if summary.pinned else "",
         second_line(summary, now_s, note).replace(_SEPARATOR, ", "),
-        branch_text(original) if summary.origin is not None else "",
+        origin_text(summary.origin, original) if summary.origin is not None else "",
     ]
     if summary.tags:
         parts.append(_tr("tags: {}").format(", ".join(map(visible, summary.tags))))

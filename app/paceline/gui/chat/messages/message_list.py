@@ -20,7 +20,6 @@ from paceline.gui.kit.layouts import centred, row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 
-COLUMN_PX = 760
 MARGIN_PX = 24
 _NEAR_BOTTOM_PX = 24
 _BUTTON_PX = 28
@@ -116,6 +115,7 @@ class MessageList(QScrollArea):
         bar = self.verticalScrollBar()
         bar.setSingleStep(24)
         bar.valueChanged.connect(self._on_value_changed)
+        look.follow(self.arrange)
 
     # ----------------------------------------------------------------------------- items
 
@@ -150,7 +150,7 @@ class MessageList(QScrollArea):
     @property
     def column_width(self) -> int:
         """Pixels for the messages; the same with and without a scroll bar."""
-        return max(1, min(COLUMN_PX, self.width() - 2 * MARGIN_PX))
+        return max(1, min(look.column_px, self.width() - 2 * MARGIN_PX))
 
     @Slot()
     def arrange(self) -> None:
@@ -160,18 +160,18 @@ class MessageList(QScrollArea):
         self._is_arranging = True
         width = self.column_width
         left = (self.width() - width + 1) // 2  # as layouts do
-        y = MARGIN_PX
+        y = look.room(MARGIN_PX)
         for item in self.items:
             if item.width() != width:
                 item.resize(width, item.height())
             height = item.wanted_height(width)
             if item is self.line.above:
                 self.line.setGeometry(left, y, width, self.line.sizeHint().height())
-                y += self.line.height() + item.gap_below
+                y += self.line.height() + look.room(item.gap_below)
             item.setGeometry(left, y, width, height)
-            y += height + item.gap_below
+            y += height + look.room(item.gap_below)
         self.line.setVisible(self.line.above in self.items)
-        bottom = y - (self.items[-1].gap_below if self.items else 0) + MARGIN_PX
+        bottom = y - (look.room(self.items[-1].gap_below) if self.items else 0) + MARGIN_PX
         self._page.resize(self.viewport().width(), max(bottom, self.viewport().height()))
         bar = self.verticalScrollBar()
         if self.follows:
@@ -378,11 +378,12 @@ class EndLine(QWidget):
         self.to_end.setText(self.tr("↓ Latest"))
         self.to_end.setAccessibleName(self.tr("Go to the latest message"))
         self.to_end.hide()
-        column = QWidget(maximumWidth=COLUMN_PX)
-        row_of(None, self.to_end, on=column, margins=0)
+        self._column = QWidget()
+        row_of(None, self.to_end, on=self._column, margins=0)
         look.follow(self._fit)
-        self.setLayout(centred(column, margins=(MARGIN_PX, 0, MARGIN_PX, 2)))
+        self.setLayout(centred(self._column, margins=(MARGIN_PX, 0, MARGIN_PX, 2)))
 
     @Slot()
     def _fit(self) -> None:
         self.setFixedHeight(px(_LINE_PX))
+        self._column.setMaximumWidth(look.column_px)

@@ -207,7 +207,7 @@ class MessagePages:
             above, below = self._view.room_above(), self._view.room_below()
             is_top = above > below
             item = self._view.items[0 if is_top else -1]
-            far = max(above, below) - item.height() - item.gap_below
+            far = max(above, below) - item.height() - look.room(item.gap_below)
             if far < (least if len(self._view.items) > self.max_built else kept):
                 break
             self._take(0 if is_top else -1)

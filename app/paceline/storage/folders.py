@@ -1,11 +1,8 @@
-"""The folders of a session, with what they add to the system prompts of their chats."""
+"""The folders that a store keeps, in memory for the window. One thread."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from paceline.conversation import Folder, clean
-from paceline.params import ReplySettings
 from paceline.storage.archive import ConversationStore
 
 
@@ -50,11 +47,3 @@ class Folders:
         """Delete a folder until it is `put` again; its chats stay, and are in none meanwhile."""
         del self._folders[folder_id]
         self._store.purge(folder_id)
-
-
-def with_instructions(folder: Folder | None, settings: ReplySettings) -> ReplySettings:
-    """Return a chat's settings with its folder's instructions before its system prompt."""
-    if folder is None or not folder.instructions:
-        return settings
-    texts = (folder.instructions, settings.system_prompt.strip())
-    return replace(settings, system_prompt="\n\n".join(filter(None, texts)))
