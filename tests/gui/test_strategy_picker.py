@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QSignalSpy
 from PySide6.QtWidgets import QLabel
 
@@ -399,3 +399,28 @@ def test_a_long_title_is_not_cut(
     program.speculation.choose("ngram-map-k+ngram-simple+prompt-lookup+draft")
     qtbot.waitUntil(lambda: title.height() >= title.heightForWidth(title.width()))
     assert picker.chooser.height() > low
+
+
+@pytest.mark.usefixtures("dressed")
+def test_another_strategy_moves_nothing_above_its_settings(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    panel = program.window.panel
+    panel.open_only(("details",))
+    program.chat.send("Hello?")
+    client.reply("Hi")
+    above = (panel.headline, panel.plot, panel.picker, panel.picker.chooser)
+
+    def places() -> list[int]:
+        return [widget.mapTo(panel, QPoint()).y() for widget in above]
+
+    def is_laid_out() -> bool:
+        last = panel.draft_settings
+        return last.height() == last.sizeHint().height()
+
+    qtbot.waitUntil(is_laid_out)
+    before = places()
+    for text in ("auto", "off", "draft:n_max=auto", "suffix", "ngram-cache", "suffix+draft"):
+        program.speculation.use(strategy_named(text))
+        qtbot.waitUntil(is_laid_out)
+        assert places() == before, text
