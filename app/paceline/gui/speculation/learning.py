@@ -71,7 +71,9 @@ class LearningController(QObject):
     @Slot(object)
     def _on_ended(self, reply: Reply) -> None:
         state = self._context.pair.state
-        if reply.stats is None or state.target is None or not reply.options.remember:
+        if reply.stats is None or reply.error is not None:  # none, or of a part alone
+            return
+        if state.target is None or not reply.options.remember:
             return
         run = LastRun.of(short_text(reply.strategy), reply.stats, state.target, state.draft)
         save = partial(save_last_run, self._data_dir, run)
