@@ -301,8 +301,9 @@ class Kept(Checked, frozen=True):
 SpeedupVerdict = Literal["gain", "even", "loss"]
 GAIN_FROM, LOSS_TO = 1.05, 0.95
 """Ratios between these are even: with one decimal they read 1.0, and nobody feels them."""
-FEWEST_STEPS = 40
-"""Steps of a reply before which nothing is said of its gain: its first drafts are trials."""
+FEWEST_STEPS, FEWEST_TOKENS = 40, 120
+"""Steps or tokens of a reply before which nothing is said of its gain: its first drafts are trials,
+but a reply that is copied takes few steps."""
 _NOTICED_S = 0.1
 """Seconds from which on a loss is noticed."""
 
@@ -401,7 +402,8 @@ class TurnStats(Checked, frozen=True):
     def verdict(self) -> SpeedupVerdict | None:
         """All that may be said of its gain; None: nothing, or nothing yet."""
         speedup, plain = self.speedup, self.plain_tokens_per_s
-        if speedup is None or not plain or self.n_steps < FEWEST_STEPS:
+        is_short = self.n_steps < FEWEST_STEPS and self.n_generated < FEWEST_TOKENS
+        if speedup is None or not plain or is_short:
             return None
         lost_s = self.decode_s - self.n_generated / plain
         return "even" if 0 < lost_s < _NOTICED_S else speedup.verdict
