@@ -13947,13 +13947,13 @@ Vorgabe: {}</translation>
     <name>VerdictCard</name>
     <message>
         <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
-        <source>About {} tokens/s here (estimate).</source>
-        <translation>Etwa {} Token/s hier (geschätzt).</translation>
+        <source>About {} tokens/s here ({}).</source>
+        <translation>Etwa {} Token/s hier ({}).</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
-        <source>About {} tokens/s here, {} with drafts (estimate).</source>
-        <translation>Etwa {} Token/s hier, {} mit Entwürfen (geschätzt).</translation>
+        <source>About {} tokens/s here, {} with drafts ({}).</source>
+        <translation>Etwa {} Token/s hier, {} mit Entwürfen ({}).</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
@@ -14069,6 +14069,16 @@ Vorgabe: {}</translation>
         <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
         <source>Worth knowing</source>
         <translation>Gut zu wissen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
+        <source>estimate</source>
+        <translation>geschätzt</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
+        <source>measured</source>
+        <translation>gemessen</translation>
     </message>
 </context>
 <context>

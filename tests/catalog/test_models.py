@@ -16,13 +16,14 @@ import make_pairs
 from catalog.headers import gguf_bytes, write_split
 from gguf_file import read
 from hub_server import Fault, HubServer, Repository
+from inline_client import InlineClient
 from paceline.catalog.download.record import Download
 from paceline.catalog.hub.errors import HubError
 from paceline.catalog.local.model_files import Place
 from paceline.catalog.models import Models
 from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.errors import CancelledError, ModelError, UserError
-from paceline.messages import DeviceInfo
+from paceline.messages import Calibrate, Calibrated, DeviceInfo, Event, LoadPair, Unload
 from paceline.params import DraftModel, ModelParams
 from paceline.paths import Paths
 
@@ -463,3 +464,25 @@ def test_curated_pairs_know_what_is_here(make: Make, tmp_path: Path) -> None:
     assert models.is_here(pair) == (False, False)
     models.local_path(HF_DRAFT)
     assert models.is_here(pair) == (False, True)
+
+
+def test_what_a_load_has_measured_is_known_of_the_files(make: Make, paceline_home: Path) -> None:
+    models = make()
+    assert models.measured(str(TARGET), str(DRAFT)) is None
+    events: list[Event] = []
+    client = InlineClient(on_event=events.append)
+    cache = str(paceline_home / "cache")
+    client.request(
+        LoadPair(ModelParams(str(TARGET)), DraftModel(ModelParams(str(DRAFT))), cache_dir=cache)
+    )
+    client.request(Calibrate())
+    client.request(Unload())
+    client.close()
+    calibrated = next(event for event in events if isinstance(event, Calibrated))
+    alone, pair = models.measured(str(TARGET)), models.measured(str(TARGET), str(DRAFT))
+    assert alone is not None
+    assert pair is not None
+    assert pair.draft_s == calibrated.draft_costs[0].seconds
+    assert pair.plain_s == alone.plain_s >= calibrated.costs[0].seconds, "the context adds to it"
+    assert pair.acceptance is None, "nothing was drafted"
+    assert models.measured("hf:a/b:c.gguf") is None

@@ -16,10 +16,12 @@ from paceline.catalog.judge.speed import (
     Work,
     expected,
     expected_of_pair,
+    measured_speeds,
     reading_for,
     work_of,
     work_of_head,
 )
+from paceline.engine.measure.known import Measured
 from paceline.messages import Reading
 
 GB = 10**9
@@ -138,3 +140,19 @@ def test_a_pair_of_the_list_is_told_by_its_sizes_and_its_acceptance() -> None:
     assert by_header is not None
     assert by_header.gain > 1.2
     assert work_of_head(80_000_000).fixed_s < work_of(SMALL).fixed_s
+
+
+@given(st.floats(1e-4, 10), st.floats(0.0, 0.95), st.floats(0.0, 1.0))
+def test_what_was_measured_takes_the_place_of_an_estimate(
+    plain_s: float, acceptance: float, price: float
+) -> None:
+    flat = tuple(1 + 0.1 * max(n - 1, 0) for n in range(20))
+    alone = measured_speeds(Measured(plain_s, flat))
+    assert alone.basis == "measured"
+    assert alone.drafted is None
+    assert alone.alone.typical == pytest.approx(1 / plain_s)
+    pair = measured_speeds(Measured(plain_s, flat, price * plain_s, acceptance))
+    assert pair.drafted is not None
+    assert pair.gain >= 1
+    best = max(sum(acceptance**k for k in range(n + 1)) / (1 + n * (0.1 + price)) for n in range(9))
+    assert pair.gain == pytest.approx(best)

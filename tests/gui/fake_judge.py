@@ -16,6 +16,7 @@ from paceline.params import Drafting, params_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from paceline.engine.measure.known import Measured
     from paceline.errors import UserError
     from paceline.messages import DeviceInfo
     from paceline.params import ModelParams
@@ -90,6 +91,7 @@ class FakeJudge:
         planned: The pairs that were planned.
         n_looks: How many looks have begun.
         has_head: Whether targets have an MTP head inside.
+        before: What was measured of every pair here.
         make_plan: Makes the plans.
     """
 
@@ -102,6 +104,7 @@ class FakeJudge:
     planned: list[tuple[ModelParams, Drafting]] = field(default_factory=list)
     n_looks: int = 0
     has_head: bool = False
+    before: Measured | None = None
     make_plan: Callable[..., MemoryPlan] = plan_of
 
     def __post_init__(self) -> None:
@@ -125,6 +128,10 @@ class FakeJudge:
         del is_stopped
         self.judged.append((target, draft))
         return self.verdict
+
+    def measured(self, target: str, draft: str = "") -> Measured | None:
+        del target, draft
+        return self.before
 
     def plan(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 from msgspec import structs
@@ -16,6 +16,7 @@ from paceline.catalog.judge.pairing import Reason, Remedy, Verdict
 from paceline.catalog.judge.speed import Speed, Speeds
 from paceline.catalog.memory.values import DevicePlan, MemoryPlan, MemoryRemedy, Share
 from paceline.chat.pair import Pair
+from paceline.engine.measure.known import Measured
 from paceline.engine.model.memory_hints import SLOW_CACHE
 from paceline.engine.model.states import GoingBack
 from paceline.errors import UserError
@@ -145,16 +146,17 @@ SPEED = Speed(4.0, 6.0, 8.0)
 
 @pytest.mark.parametrize("verdict", [GOOD, LITTLE, SLOWER])
 @pytest.mark.parametrize("gain", [0.9, 1.0, 1.05, 1.4, 2.0])
+@pytest.mark.parametrize("basis", ["estimate", "measured"])
 def test_the_conclusion_says_nothing_else_than_its_figures(
-    qtbot: QtBot, verdict: Verdict, gain: float
+    qtbot: QtBot, verdict: Verdict, gain: float, basis: Literal["estimate", "measured"]
 ) -> None:
     card = VerdictCard()
     qtbot.addWidget(card)
     drafted = Speed(*(gain * each for each in SPEED))
-    card.show_judgement(known(verdict), has_draft=True, speeds=Speeds(SPEED, drafted))
+    card.show_judgement(known(verdict), has_draft=True, speeds=Speeds(SPEED, drafted, basis))
     text = card.sentence.text().replace("\u200b", "")
     assert text.startswith("About 6 tokens/s here")
-    assert "(estimate)" in text
+    assert f"({basis})" in text
     is_good = card.conclusion.property("tone") == "gain"
     assert is_good == (verdict is GOOD and gain >= 1.15)
     assert ("with drafts" in text) == is_good, "a figure with drafts stands below Good alone"
@@ -612,3 +614,13 @@ def test_a_name_from_right_to_left_stays_beside_its_role(pane: PairPane, qtbot: 
             if any(picture.pixel(x, y) != ground for y in range(picture.height()))
         ]
         assert inked[0] < 8
+
+
+def test_what_was_measured_before_is_said_in_place_of_an_estimate(
+    qtbot: QtBot, judge: FakeJudge, pane: PairPane
+) -> None:
+    judge.before = Measured(0.1, tuple(1 + 0.1 * n for n in range(12)), 0.01, 0.8)
+    pane.show_picks(Picks(target=TARGET, draft=DRAFT))
+    qtbot.waitUntil(lambda: "(measured)" in pane.verdict.sentence.text())
+    text = pane.verdict.sentence.text().replace("\u200b", "")
+    assert text.startswith("About 10 tokens/s here, ")

@@ -45,6 +45,9 @@ from paceline.catalog.memory.values import Measurement, MemoryPlan
 from paceline.catalog.sidecar import SIDECAR, sidecar_in_path
 from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.engine.draft.heads import drafts_with
+from paceline.engine.facts import Facts
+from paceline.engine.measure.known import Measured, measured_before
+from paceline.engine.model.model_file import file_id
 from paceline.errors import ModelError
 from paceline.messages import DeviceInfo
 from paceline.params import Drafting, ModelParams, TargetHead, params_of
@@ -214,6 +217,19 @@ class Models:
             self.examine,
         )
         return search.find(target, is_late, by_translation=by_translation)
+
+    def measured(self, target: str, draft: str = "") -> Measured | None:
+        """Return what was measured of two files on this machine before; None: nothing.
+
+        Args:
+            target: A path; of an ``hf:`` reference nothing was.
+            draft: The same of the draft model or a head's own file; empty: there is none.
+        """
+        try:
+            ids = [file_id(Path(file)) for file in (target, draft) if file]
+        except ModelError:
+            return None
+        return measured_before(Facts(str(self._paths.cache_dir)), *ids)
 
     def plan(
         self,

@@ -14,13 +14,14 @@ of that interval.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from paceline.catalog.card import ModelCard
 from paceline.catalog.judge.curated import CuratedPair
 from paceline.catalog.judge.pairing import bytes_per_token
+from paceline.engine.measure.known import USUAL_CONTEXT, Measured
 from paceline.figures import Reading
 
 _LAYER_S = 60e-6
@@ -28,8 +29,6 @@ _LOGIT_S = 8e-9
 """Seconds of a layer's small operations, and of a logit: drawing a token looks at all."""
 _USUAL_LAYERS, _USUAL_LOGITS = 32, 150_000
 """Of a model whose header is not known; beside its weights they count little."""
-_USUAL_CONTEXT = 1024
-"""Tokens in the context; what attention reads of it is 4 bytes for a key and a value."""
 
 
 class _Case(NamedTuple):
@@ -48,6 +47,8 @@ class _Case(NamedTuple):
 
 _LOW, _TYPICAL, _HIGH = _Case(0.55, 0.4, 0.3), _Case(0.85, 0.7, 0.12), _Case(1.5, 0.85, 0.05)
 _LONGEST_DRAFT = 8
+_MEASURED = (0.85, 1.0, 1.1)
+"""How far replies lie from what was measured, in speeds."""
 
 
 class Speed(NamedTuple):
@@ -73,7 +74,7 @@ class Speeds:
     Attributes:
         alone: The target without drafts.
         drafted: With drafts; None: not known, or nothing drafts.
-        basis: "estimate": by sizes; "measured": by replies of this pair on this machine.
+        basis: "estimate": by sizes; "measured": by loads and replies of this pair on this machine.
     """
 
     alone: Speed
@@ -99,7 +100,7 @@ class Work(NamedTuple):
 
 def work_of(card: ModelCard) -> Work:
     """Return what a model takes for a token, by its header."""
-    cached = 2 * sum(keys + values for keys, values in card.kv_elements) * _USUAL_CONTEXT
+    cached = 2 * sum(keys + values for keys, values in card.kv_elements) * USUAL_CONTEXT
     fixed_s = card.n_layers * _LAYER_S + card.n_vocab * _LOGIT_S
     return Work(bytes_per_token(card) + cached, fixed_s)
 
@@ -159,10 +160,25 @@ def _gain(case: _Case, price: float, acceptance: float | None) -> float:
     accepted = case.acceptance
     if acceptance is not None:
         accepted = min(max(accepted + acceptance - _TYPICAL.acceptance, 0.0), 0.95)
+    return _best(accepted, [1 + n * (case.further + price) for n in range(_LONGEST_DRAFT + 1)])
+
+
+def _best(accepted: float, costs: Sequence[float]) -> float:
+    """Return times as fast as alone, by the costs of steps with 0, 1, 2… drafted tokens."""
     return max(
-        sum(accepted**place for place in range(n + 1)) / (1 + n * (case.further + price))
-        for n in range(_LONGEST_DRAFT + 1)
+        sum(accepted**place for place in range(n + 1)) / cost for n, cost in enumerate(costs)
     )
+
+
+def measured_speeds(measured: Measured) -> Speeds:
+    """Return how fast a pair is, by what was measured of it here."""
+    alone = [share / measured.plain_s for share in _MEASURED]
+    if measured.draft_s is None or measured.acceptance is None:
+        return Speeds(Speed(*alone), basis="measured")
+    price = measured.draft_s / measured.plain_s
+    steps = measured.steps[1 : _LONGEST_DRAFT + 2]
+    gain = _best(measured.acceptance, [cost + n * price for n, cost in enumerate(steps)])
+    return Speeds(Speed(*alone), Speed(*(gain * speed for speed in alone)), "measured")
 
 
 def expected_of_pair(pair: CuratedPair, reading: Reading | None) -> Speeds | None:

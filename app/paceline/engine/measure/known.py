@@ -10,15 +10,21 @@ from __future__ import annotations
 
 import contextlib
 import json
+from typing import NamedTuple
 
 from paceline.engine.auto.acceptance import rates_from_json, rates_to_json
 from paceline.engine.auto.costs import DraftCosts, VerifyCosts
+from paceline.engine.draft.heads import HEAD_KINDS
 from paceline.engine.facts import Facts
 from paceline.engine.model.context import BatchWidths, CachedContext
 from paceline.engine.model.translation import TranslatedContext
 from paceline.engine.pair import LoadedPair
-from paceline.params import Translating
+from paceline.params import DRAFT, Translating
 
+USUAL_CONTEXT = 1024
+"""Tokens in the context of a usual chat, for which speeds are told."""
+LEAST_JUDGED = 100
+"""Drafted tokens whose acceptance tells something."""
 BACKLOG = 32
 """Tokens of the batch that shows what catching up costs the draft model."""
 _MOST_S = 1e3  # no draft model takes longer for a token, so the file is damaged
@@ -117,3 +123,59 @@ def _acceptance_key(pair: LoadedPair) -> str:
     if isinstance(pair.draft, TranslatedContext) and pair.draft.translation.how != Translating():
         key += f"|{pair.draft.translation.how}"
     return key
+
+
+class Measured(NamedTuple):
+    """What loads and replies on this machine have measured of a pair, with the usual context.
+
+    Attributes:
+        plain_s: Seconds of a plain step.
+        steps: What steps of 0, 1, 2… tokens take, in plain ones.
+        draft_s: Seconds of a drafted token; None: not known.
+        acceptance: Share of the drafted tokens that were accepted; None: too few were.
+    """
+
+    plain_s: float
+    steps: tuple[float, ...]
+    draft_s: float | None = None
+    acceptance: float | None = None
+
+
+def measured_before(facts: Facts, target: str, draft: str = "") -> Measured | None:
+    """Return what is known of two models; None: nothing of the target.
+
+    Of several builds, settings and numbers of threads the fastest counts.
+
+    Args:
+        facts: From earlier loads.
+        target: The target's `ModelInfo.file_id`.
+        draft: The draft model's, or that of a head's file; empty: none.
+    """
+    tables = []
+    for text in facts.below(f"verify_costs|{target}|").values():
+        with contextlib.suppress(ValueError, RecursionError):
+            tables.append(VerifyCosts.from_json(str(text)))
+    found = [(s, costs) for costs in tables if (s := costs.seconds(1, USUAL_CONTEXT))]
+    if not found:
+        return None
+    plain_s, costs = min(found, key=lambda each: each[0])
+    measured = Measured(plain_s, tuple(costs.ratios(USUAL_CONTEXT)))
+    if not draft:
+        return measured
+    drafting = [_parse(fact) for fact in facts.below(f"draft_costs|{draft}|").values()]
+    draft_s = min((seconds[0] for seconds in drafting if seconds), default=None)
+    return measured._replace(draft_s=draft_s, acceptance=_accepted(facts, target, draft))
+
+
+def _accepted(facts: Facts, target: str, draft: str) -> float | None:
+    names = {DRAFT, *(kind.drafts_as for kind in HEAD_KINDS)}
+    n_judged = n_accepted = 0
+    for key, text in facts.below(f"acceptance|{target}|").items():
+        if f"|{draft}|" not in key:
+            continue
+        with contextlib.suppress(ValueError, RecursionError):
+            rates = rates_from_json(str(text))
+            for each in (rates[name] for name in names & rates.keys()):  # lookups have theirs
+                n_judged += each.n_judged
+                n_accepted += each.n_accepted
+    return n_accepted / n_judged if n_judged >= LEAST_JUDGED else None

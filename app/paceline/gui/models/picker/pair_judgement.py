@@ -19,6 +19,7 @@ from paceline.catalog.card import Examined, ModelCard
 from paceline.catalog.judge.pairing import Verdict
 from paceline.catalog.memory.values import MemoryPlan
 from paceline.chat.pair import Pair
+from paceline.engine.measure.known import Measured
 from paceline.errors import UserError
 from paceline.gui.kit.background import Background
 from paceline.gui.state.current_devices import Room, RoomPlanner
@@ -41,6 +42,9 @@ class Judge(Protocol):
     def judge(self, target: str, draft: str, is_stopped: Callable[[], bool] = ...) -> Verdict:
         """Return whether a draft model or a head goes with a target."""
 
+    def measured(self, target: str, draft: str = ...) -> Measured | None:
+        """Return what was measured of two files here before."""
+
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
@@ -57,6 +61,7 @@ class Judgement:
         code: Of the same, e.g. ``no-network``.
         hint: What to do about it.
         plan_problem: Why there is no plan.
+        measured: What was measured of the pair here before; None: nothing was.
     """
 
     status: Status = "nothing"
@@ -68,6 +73,7 @@ class Judgement:
     code: str = ""
     hint: str = ""
     plan_problem: str = ""
+    measured: Measured | None = None
 
     @property
     def obstacle(self) -> str:
@@ -217,9 +223,10 @@ def _look(models: Judge, pair: Pair, is_stopped: Callable[[], bool]) -> Judgemen
         drafter = pair.files[1]
         draft = models.card(drafter, is_stopped)
     elif pair.drafting is None or not target.n_heads:
-        return Judgement("known", target)
+        return Judgement("known", target, measured=models.measured(pair.target.path))
     verdict = models.judge(pair.target.path, drafter, is_stopped)
-    return Judgement("known", target, draft, verdict)
+    measured = models.measured(pair.target.path, drafter)
+    return Judgement("known", target, draft, verdict, measured=measured)
 
 
 def _models(pair: Pair | None) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from paceline.catalog.card import ModelCard
 from paceline.catalog.judge.pairing import Remedy
-from paceline.catalog.judge.speed import Speeds, expected, work_of, work_of_head
+from paceline.catalog.judge.speed import Speeds, expected, measured_speeds, work_of, work_of_head
 from paceline.catalog.memory.values import MemoryRemedy
 from paceline.chat.pair import Pair
 from paceline.gui.kit.labels import ElidedLabel, text_label
@@ -179,7 +179,9 @@ class PairPane(QWidget):
         self.form.show_plan(plan)
 
     def _speeds(self, judgement: Judgement) -> Speeds | None:
-        """Return how fast the pair is expected to be, by what its headers say."""
+        """Return how fast the pair is, as measured before, or expected by its headers."""
+        if judgement.measured is not None:
+            return measured_speeds(judgement.measured)
         if judgement.target is None or not judgement.target.n_bytes:
             return None
         draft = judgement.draft

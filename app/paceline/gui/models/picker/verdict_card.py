@@ -201,10 +201,12 @@ def _and_speed(words: str, speeds: Speeds | None, *, with_drafts: bool = True) -
     """Return a sentence with the expected speed in front of it, where that is known."""
     if speeds is None:
         return words
-    speed = _tr("About {} tokens/s here (estimate).").format(f"{local(speeds.alone.rounded):g}")
+    basis = _tr("measured") if speeds.basis == "measured" else _tr("estimate")
+    alone = f"{local(speeds.alone.rounded):g}"
+    speed = _tr("About {} tokens/s here ({}).").format(alone, basis)
     if with_drafts and speeds.drafted is not None:
-        both = (f"{local(each.rounded):g}" for each in (speeds.alone, speeds.drafted))
-        speed = _tr("About {} tokens/s here, {} with drafts (estimate).").format(*both)
+        drafted = f"{local(speeds.drafted.rounded):g}"
+        speed = _tr("About {} tokens/s here, {} with drafts ({}).").format(alone, drafted, basis)
     return f"{speed} {words}"
 
 
