@@ -472,12 +472,9 @@ class ChatSession:
                 return False
             new_id, now = self.conversations.new_id(), self.conversations.now()
             edited = chat.edit(message_id, new_id, of_text(text), created_s=now)
-            self.conversations.put(edited, (new_id,))
             reply = self.conversations.reply_of(conversation_id, message_id)
-            if reply is not None:
-                self.conversations.keep_record(edited, edited_record(to_record(reply), new_id))
-            self.conversations.on_texts(conversation_id)
-            self._tell_new_path(edited)
+            record = edited_record(to_record(reply), new_id) if reply is not None else None
+            self._put_version(edited, new_id, record)
             return True
 
     def keep_reply(self, question_id: str, reply: Reply) -> bool:
@@ -496,11 +493,16 @@ class ChatSession:
             now, name = self.conversations.now(), reply.message_id
             kept = chat.add(Message(name, question_id, "assistant", of_text(reply.text), now))
             reply.engine_version = self._runner.engine_version
-            self.conversations.put(kept, (name,))
-            self.conversations.keep_record(kept, to_record(reply))
-            self.conversations.on_texts(reply.conversation_id)
-            self._tell_new_path(kept)
+            self._put_version(kept, name, to_record(reply))
             return True
+
+    def _put_version(self, chat: Conversation, message_id: str, record: RunRecord | None) -> None:
+        """Keep a chat with one reply more, which has ended."""
+        self.conversations.put(chat, (message_id,))
+        if record is not None:
+            self.conversations.keep_record(chat, record)
+        self.conversations.on_texts(chat.conversation_id)
+        self._tell_new_path(chat)
 
     def turn_to(self, conversation_id: str, message_id: str) -> None:
         """Make a path through this message the active one, unless it is on that already."""
