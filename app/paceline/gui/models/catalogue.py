@@ -18,6 +18,7 @@ from paceline.gui.context import AppContext
 from paceline.gui.kit.dialogs import DialogOwner
 from paceline.gui.models.controller import ModelsController
 from paceline.gui.models.downloads.controller import DownloadsController
+from paceline.gui.models.downloads.getting import PairGetter
 from paceline.gui.models.downloads.panel import DownloadsButton, DownloadsDialog
 from paceline.gui.models.lists.hub_search import HubSearch
 from paceline.gui.models.lists.library import LibraryController
@@ -66,6 +67,8 @@ class Catalogue(DialogOwner[DownloadsDialog]):
             hub=self.hub,
             devices=devices,
         )
+        self.getting = PairGetter(context, models, self.downloads, loads.load_models)
+        """The recommended pair, with one button"""
         self.button = DownloadsButton(self.downloads.model)
         """The running downloads, for the top bar"""
         self.button.clicked.connect(self.show_downloads)
@@ -116,6 +119,7 @@ class Catalogue(DialogOwner[DownloadsDialog]):
     def close(self) -> None:
         """Stop asking, pause downloads, end the helper process; takes a few seconds at most."""
         super().close()
+        self.getting.stop()
         self.downloads.close()
         self.picker.close()
         self.hub.close()

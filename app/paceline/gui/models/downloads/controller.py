@@ -22,7 +22,14 @@ from paceline.gui.kit.background import Background
 from paceline.gui.kit.notices import Action, Notifications, ask_to_delete
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local_size
-from paceline.gui.models.downloads.model import DownloadsModel, line, steps, title
+from paceline.gui.models.downloads.model import (
+    DownloadsModel,
+    amount_and_pace,
+    line,
+    steps,
+    title,
+    together,
+)
 from paceline.params import moved
 
 DOWNLOADS = "downloads"
@@ -110,6 +117,11 @@ class DownloadsController(QObject):
                 self.use_requested.emit(download.path)
         self._show()
 
+    def cancel(self, download: str) -> None:
+        """Give a download up and delete what has arrived, without a question."""
+        self._downloads.cancel(download)
+        self._show()
+
     def close(self) -> None:
         """Stop listening; the downloads are closed by their owner."""
         self._is_closed = True
@@ -157,6 +169,8 @@ class PairFetcher(QObject):
     """Pair, with the paths of files that are here"""
     changed = Signal()
     """It began or stopped waiting, or a download failed."""
+    progressed = Signal()
+    """`progress` and `line` are different."""
 
     def __init__(
         self,
@@ -176,6 +190,8 @@ class PairFetcher(QObject):
         self._paths: dict[str, str] = {}
         self._coming: dict[str, str] | None = None
         """The download of each file that is not here; None: that is being looked up."""
+        self._downloading: tuple[str, ...] = ()
+        """All downloads for it, those that have ended, too"""
         # Queued, so that a download's end is reported elsewhere first.
         downloads.model.changed.connect(self._on_downloads, Qt.ConnectionType.QueuedConnection)
 
@@ -183,6 +199,21 @@ class PairFetcher(QObject):
     def is_busy(self) -> bool:
         """Whether a pair is on its way, and nothing went wrong."""
         return self.wanted is not None and not self.problem
+
+    @property
+    def progress(self) -> int:
+        """How much of what is downloaded for the pair is there, in thousandths."""
+        return together(self._its_downloads)
+
+    @property
+    def line(self) -> str:
+        """How the pair's downloads stand, in one line; empty before they begin."""
+        return self.problem or (amount_and_pace(found) if (found := self._its_downloads) else "")
+
+    @property
+    def _its_downloads(self) -> list[Download]:
+        found = map(self._downloads.model.find, self._downloading)
+        return [download for download in found if download is not None]
 
     def fetch(self, pair: Pair) -> None:
         """Fetch this pair, in place of one that was waited for."""
@@ -203,11 +234,18 @@ class PairFetcher(QObject):
         """Stop waiting; running downloads go on."""
         self._want(None)
 
+    def cancel(self) -> None:
+        """Stop waiting, and give up what is being downloaded; a file that is complete stays."""
+        coming = self._coming or {}
+        self._want(None)
+        for id_ in coming.values():
+            self._downloads.cancel(id_)
+
     # ----------------------------------------------------------------------------------- private
 
     def _want(self, pair: Pair | None) -> None:
         self._question += 1
-        self.wanted, self.problem, self._coming = pair, "", None
+        self.wanted, self.problem, self._coming, self._downloading = pair, "", None, ()
         self.changed.emit()
 
     def _on_found(self, question: int, found: list[Path | DownloadRequest]) -> None:
@@ -219,7 +257,7 @@ class PairFetcher(QObject):
                 coming[file] = self._downloads.add(what)
             else:
                 self._paths[file] = str(what)
-        self._coming = coming
+        self._coming, self._downloading = coming, tuple(coming.values())
         self._on_downloads()
 
     def _on_not_found(self, question: int, error: UserError) -> None:
@@ -243,6 +281,7 @@ class PairFetcher(QObject):
             elif download.status == "failed":
                 problem = problem or line(download)
         self._set_problem(problem)
+        self.progressed.emit()
         if not self._coming:
             self._finish(self.wanted)
 

@@ -121,7 +121,7 @@ class DownloadsModel(QObject):
     @property
     def progress(self) -> int:
         """How much of all that are under way is there, in thousandths."""
-        return _permille(*_counts(d for d in self._under_way() if d.n_total))
+        return together(self._under_way())
 
     @property
     def summary(self) -> str:
@@ -131,14 +131,23 @@ class DownloadsModel(QObject):
             return ""
         if len(under_way) == 1:
             return f"{title(under_way[0])}: {line(under_way[0])}"
-        n_done, n_total = _counts(under_way)
-        speed = sum(download.bytes_per_s for download in under_way)
-        seconds = (n_total - n_done) / speed if speed > 0 and n_total else None
-        parts = [amount(n_done, n_total), *_pace(speed, seconds)]
-        return f"{_tr('{} downloads').format(len(under_way))}: {', '.join(parts)}"
+        return f"{_tr('{} downloads').format(len(under_way))}: {amount_and_pace(under_way)}"
 
     def _under_way(self) -> list[Download]:
         return [download for download in self.downloads if download.status in _UNDER_WAY]
+
+
+def together(downloads: Iterable[Download]) -> int:
+    """Return how much of some downloads is there, in thousandths."""
+    return _permille(*_counts(each for each in downloads if each.n_total))
+
+
+def amount_and_pace(downloads: Sequence[Download]) -> str:
+    """Return how much of some downloads is there, how fast they come and how long they take."""
+    n_done, n_total = _counts(downloads)
+    speed = sum(download.bytes_per_s for download in downloads)
+    seconds = (n_total - n_done) / speed if speed > 0 and n_total else None
+    return ", ".join([amount(n_done, n_total), *_pace(speed, seconds)])
 
 
 def _counts(downloads: Iterable[Download]) -> tuple[int, int]:
