@@ -25,12 +25,17 @@ QUESTION = "Show me an example of a class."
 
 
 def first_run(studio: Studio) -> None:
-    """The page of the first start."""
-    catalogue = studio.program.catalogue
+    """The page of the first start, on a laptop and in a narrow window, too."""
+    catalogue, size = studio.program.catalogue, studio.window.size()
+    example = studio.program.welcome.page.example
     assert catalogue is not None
     studio.until(lambda: bool(catalogue.entries) and not catalogue.is_looking)
-    studio.wait(300)
+    studio.until(lambda: example.is_over)
     studio.shoot("first-run")
+    for width, height in ((1366, 768), (640, 700)):
+        studio.resize(width, height)
+        studio.shoot("first-run")
+    studio.resize(size.width(), size.height())
 
 
 def empty(studio: Studio) -> None:

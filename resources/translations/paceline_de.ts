@@ -228,8 +228,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
-        <source>&amp;Welcome page</source>
-        <translation>&amp;Willkommensseite</translation>
+        <source>&amp;Watch the example</source>
+        <translation>&amp;Beispiel ansehen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
@@ -2657,11 +2657,31 @@
     </message>
 </context>
 <context>
-    <name>ExamplePlayer</name>
+    <name>Example</name>
     <message>
-        <location filename="../../app/paceline/gui/welcome/example_player.py"/>
-        <source>A recording: {} with Auto, made on {} ({}), at the speed that it had there.</source>
-        <translation>Eine Aufnahme: {} mit Auto, entstanden auf {} ({}), in der Geschwindigkeit, die es dort hatte.</translation>
+        <location filename="../../app/paceline/gui/welcome/example.py"/>
+        <source>Again</source>
+        <translation>Noch einmal</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/example.py"/>
+        <source>Asked: {}</source>
+        <translation>Frage: {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/example.py"/>
+        <source>Recorded on {} with {}, {}.</source>
+        <translation>Aufgenommen auf {} mit {}, {}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/example.py"/>
+        <source>With drafts</source>
+        <translation>Mit Entwürfen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/example.py"/>
+        <source>Without drafts</source>
+        <translation>Ohne Entwürfe</translation>
     </message>
 </context>
 <context>
@@ -3556,64 +3576,6 @@
         <location filename="../../app/paceline/gui/chat/find.py"/>
         <source>{} so far…</source>
         <translation>bisher {} …</translation>
-    </message>
-</context>
-<context>
-    <name>FirstRunPage</name>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>A small model that talks, and is often wrong. Drafting shows in these replies:</source>
-        <translation>Ein kleines Modell, das antwortet und sich oft irrt. Bei diesen Fragen sieht man das Entwerfen:</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>Chat now with the built-in pair</source>
-        <translation>Mit dem Demo-Paar chatten</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>Chat now with {}</source>
-        <translation>Jetzt mit {} chatten</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>Chat with language models on your own machine, made faster by speculative decoding that you can watch at work.</source>
-        <translation>Mit Sprachmodellen auf dem eigenen Rechner chatten, beschleunigt durch spekulatives Dekodieren, dem Sie bei der Arbeit zusehen können.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>Get a recommended pair</source>
-        <translation>Ein empfohlenes Paar holen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>Skip this page</source>
-        <translation>Diese Seite überspringen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>Try the built-in pair</source>
-        <translation>Das eingebaute Paar ausprobieren</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>Two tiny models that have read Python's documentation: no source of answers, and too small to be made faster, but one sees how it works.</source>
-        <translation>Zwei winzige Modelle, die Pythons Dokumentation gelesen haben: keine Quelle für Antworten und zu klein, um schneller zu werden, aber man sieht, wie es geht.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>Two tiny models, one drafting for the other: how a pair works together.</source>
-        <translation>Zwei winzige Modelle, von denen eines für das andere entwirft: so arbeitet ein Paar zusammen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>Use a model of yours</source>
-        <translation>Ein eigenes Modell verwenden</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>Welcome</source>
-        <translation>Willkommen</translation>
     </message>
 </context>
 <context>
@@ -4853,14 +4815,6 @@
     </message>
 </context>
 <context>
-    <name>MachineCard</name>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>Found on this machine</source>
-        <translation>Auf diesem Rechner gefunden</translation>
-    </message>
-</context>
-<context>
     <name>MemoryBar</name>
     <message>
         <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
@@ -5552,6 +5506,19 @@
         <location filename="../../app/paceline/gui/compare/outcome.py"/>
         <source>≈ 1× as fast (busy machine)</source>
         <translation>≈ 1× so schnell (Rechner beschäftigt)</translation>
+    </message>
+</context>
+<context>
+    <name>PairGetter</name>
+    <message>
+        <location filename="../../app/paceline/gui/models/downloads/getting.py"/>
+        <source>Load pair</source>
+        <translation>Paar laden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/downloads/getting.py"/>
+        <source>The recommended pair is downloaded.</source>
+        <translation>Das empfohlene Paar ist heruntergeladen.</translation>
     </message>
 </context>
 <context>
@@ -13377,6 +13344,81 @@ Vorgabe: {}</translation>
     </message>
 </context>
 <context>
+    <name>Starters</name>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/starters.py"/>
+        <source>Add type hints to code</source>
+        <translation>Typen in Code ergänzen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/starters.py"/>
+        <source>Add type hints to this code, and write all of it again:</source>
+        <translation>Ergänze Typangaben in diesem Code und schreibe ihn ganz noch einmal:</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/starters.py"/>
+        <source>Begin every sentence of this paragraph with a capital letter:
+
+thank you for your letter of the third of May. the two chairs that you ordered were sent on Monday, and they should arrive within five days. the table is not in stock at the moment. it will be sent in the last week of June, together with the two lamps and the mirror from your second order. if you do not want to wait for the table, please write to us before the end of the month, and we will send the money back to your account. we are sorry for the delay, and we hope that you will enjoy the chairs.</source>
+        <translation>Beginne jeden Satz dieses Absatzes mit einem großen Buchstaben:
+
+vielen Dank für Ihren Brief vom dritten Mai. die beiden Stühle, die Sie bestellt haben, wurden am Montag verschickt und sollten innerhalb von fünf Tagen ankommen. der Tisch ist im Augenblick nicht auf Lager. er wird in der letzten Woche im Juni verschickt, zusammen mit den beiden Lampen und dem Spiegel aus Ihrer zweiten Bestellung. wenn Sie nicht auf den Tisch warten möchten, schreiben Sie uns bitte vor dem Ende des Monats, und wir überweisen Ihnen das Geld zurück. die Verzögerung tut uns leid, und wir hoffen, dass Ihnen die Stühle gefallen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/starters.py"/>
+        <source>Correct a paragraph</source>
+        <translation>Einen Absatz berichtigen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/starters.py"/>
+        <source>Quote from a page</source>
+        <translation>Aus einer Seite zitieren</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/starters.py"/>
+        <source>Quote what this page says about the opening hours:
+
+The library is open from nine in the morning until seven in the evening from Monday to Friday, and from ten in the morning until four in the afternoon on Saturday. It is closed on Sunday and on the first Monday of each month. In July and August it closes two hours earlier, and the reading room is open only in the morning.
+A card for the library costs twelve euros a year. For students the card is free.
+Every reader may borrow ten books for four weeks. For each day that a book is late, the reader pays twenty cents.</source>
+        <translation>Zitiere, was diese Seite über die Öffnungszeiten sagt:
+
+Die Bibliothek ist von Montag bis Freitag von neun Uhr morgens bis sieben Uhr abends geöffnet und am Samstag von zehn Uhr morgens bis vier Uhr nachmittags. Am Sonntag und am ersten Montag jedes Monats ist sie geschlossen. Im Juli und im August schließt sie zwei Stunden früher, und der Lesesaal ist nur am Vormittag geöffnet.
+Ein Ausweis der Bibliothek kostet zwölf Euro im Jahr. Für Studierende ist er frei.
+Jeder Leser darf zehn Bücher für vier Wochen ausleihen. Für jeden Tag, den ein Buch zu spät kommt, zahlt der Leser zwanzig Cent.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/starters.py"/>
+        <source>Remove comments from code</source>
+        <translation>Kommentare aus Code entfernen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/starters.py"/>
+        <source>Remove the comments from this code:</source>
+        <translation>Entferne die Kommentare aus diesem Code:</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/starters.py"/>
+        <source>Rename a function</source>
+        <translation>Eine Funktion umbenennen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/starters.py"/>
+        <source>Rename the function add to plus, and write all of the code again:</source>
+        <translation>Benenne die Funktion add in plus um und schreibe den ganzen Code noch einmal:</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/starters.py"/>
+        <source>Turn ten lines into JSON</source>
+        <translation>Aus zehn Zeilen JSON machen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/starters.py"/>
+        <source>Turn these ten lines into one JSON object:</source>
+        <translation>Mache aus diesen zehn Zeilen ein JSON-Objekt:</translation>
+    </message>
+</context>
+<context>
     <name>StateRow</name>
     <message>
         <location filename="../../app/paceline/gui/serving/page.py"/>
@@ -14266,167 +14308,14 @@ Vorgabe: {}</translation>
 <context>
     <name>Welcome</name>
     <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>1 model, {}</source>
-        <translation>1 Modell, {}</translation>
+        <location filename="../../app/paceline/gui/welcome/controller.py"/>
+        <source>about {}</source>
+        <translation>etwa {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>Drafts of a few tokens, here and there.</source>
-        <translation>Hier und da Entwürfe von ein paar Tokens.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>Each function begins like the one before.</source>
-        <translation>Jede Funktion beginnt wie die davor.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>Every test begins like the one before.</source>
-        <translation>Jeder Test beginnt wie der davor.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>Explain what a lighthouse is.</source>
-        <translation>Erkläre, was ein Leuchtturm ist.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>Explain what a race condition is, with a short example.</source>
-        <translation>Erkläre mit einem kurzen Beispiel, was eine Race Condition ist.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>Field names repeat, so lookups draft them.</source>
-        <translation>Feldnamen wiederholen sich; das Nachschlagen schreibt sie voraus.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>Free text: little to draft from, so plain speed.</source>
-        <translation>Freier Text: kaum etwas vorauszuschreiben, also wie ohne Entwürfe.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>Free text: little to draft from.</source>
-        <translation>Freier Text: kaum etwas vorauszuschreiben.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>Graphics</source>
-        <translation>Grafik</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>Lines of one form: drafts of a few tokens.</source>
-        <translation>Zeilen von einer Form: Entwürfe von ein paar Tokens.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>Memory</source>
-        <translation>Speicher</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>Processor</source>
-        <translation>Prozessor</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>Rename the function add to plus and write all of it again:
-
-def add(a, b):
-    return a + b
-
-def add_all(numbers):
-    total = 0
-    for number in numbers:
-        total = add(total, number)
-    return total</source>
-        <translation>Benenne die Funktion add in plus um und schreibe alles noch einmal:
-
-def add(a, b):
-    return a + b
-
-def add_all(numbers):
-    total = 0
-    for number in numbers:
-        total = add(total, number)
-    return total</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>The code comes back from your own message.</source>
-        <translation>Der Code kommt aus der eigenen Nachricht zurück.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>Write Python functions that add, subtract, multiply and divide two numbers.</source>
-        <translation>Schreibe Python-Funktionen, die zwei Zahlen addieren, subtrahieren, multiplizieren und dividieren.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>Write a JSON list of four cities, each with name, country and population.</source>
-        <translation>Schreibe eine JSON-Liste mit vier Städten, jede mit Name, Land und Einwohnerzahl.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>Write a Python class Point with methods to add, subtract and compare points.</source>
-        <translation>Schreibe eine Python-Klasse Point mit Methoden, die Punkte addieren, subtrahieren und vergleichen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>Write a Python dictionary of the months and their number of days.</source>
-        <translation>Schreibe ein Python-Dictionary mit den Monaten und der Zahl ihrer Tage.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>Write unit tests for a function that parses dates.</source>
-        <translation>Schreibe Unit-Tests für eine Funktion, die Datumsangaben liest.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>Your models</source>
-        <translation>Ihre Modelle</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>looking…</source>
-        <translation>wird gesucht …</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>no GPU that llama.cpp can use</source>
-        <translation>keine GPU, die llama.cpp verwenden kann</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>none yet</source>
-        <translation>noch keine</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>processor only</source>
-        <translation>nur Prozessor</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>still looking…</source>
-        <translation>wird noch gesucht …</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>{} free</source>
-        <translation>{} frei</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>{} models, {}</source>
-        <translation>{} Modelle, {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/pages.py"/>
-        <source>{} of memory</source>
-        <translation>{} Speicher</translation>
+        <location filename="../../app/paceline/gui/welcome/controller.py"/>
+        <source>here {} (estimate)</source>
+        <translation>hier {} (geschätzt)</translation>
     </message>
 </context>
 <context>
@@ -14438,28 +14327,18 @@ def add_all(numbers):
     </message>
     <message>
         <location filename="../../app/paceline/gui/welcome/controller.py"/>
-        <source>All recommendations…</source>
-        <translation>Alle Empfehlungen …</translation>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/welcome/controller.py"/>
-        <source>Any GGUF file: as the target, as the draft model, or both.</source>
-        <translation>Jede GGUF-Datei: als Zielmodell, als Entwurfsmodell oder beides.</translation>
+        <source>Get it</source>
+        <translation>Holen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/welcome/controller.py"/>
-        <source>Choose in the panel who writes ahead; every word is still the target's own. The figures show whether it pays.</source>
-        <translation>Wählen Sie in der Leiste, wer vorausschreibt; jedes Wort ist doch das des Zielmodells. Die Zahlen zeigen, ob es sich lohnt.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/controller.py"/>
-        <source>Choose models…</source>
-        <translation>Modelle wählen …</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/controller.py"/>
-        <source>Files of LM Studio, Ollama and the Hugging Face cache are found by themselves; add folders of your own, or drop GGUF files onto the window.</source>
-        <translation>Dateien von LM Studio, Ollama und dem Cache von Hugging Face werden von selbst gefunden; fügen Sie eigene Ordner hinzu, oder ziehen Sie GGUF-Dateien auf das Fenster.</translation>
+        <source>Load</source>
+        <translation>Laden</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/welcome/controller.py"/>
@@ -14468,33 +14347,13 @@ def add_all(numbers):
     </message>
     <message>
         <location filename="../../app/paceline/gui/welcome/controller.py"/>
-        <source>Open a model file…</source>
-        <translation>Modelldatei öffnen …</translation>
+        <source>Now on this machine</source>
+        <translation>Jetzt auf diesem Rechner</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/welcome/controller.py"/>
-        <source>Pairs that others have reported to work, with their sources.</source>
-        <translation>Paare, die nach Berichten anderer funktionieren, mit ihren Quellen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/controller.py"/>
-        <source>Reported to work, and of a size for this machine. Nothing is fetched yet.</source>
-        <translation>Soll funktionieren und hat die Größe für diesen Rechner. Noch wird nichts geholt.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/controller.py"/>
-        <source>The best pair of yours that fits this machine:</source>
-        <translation>Ihr bestes Paar, das auf diesen Rechner passt:</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/controller.py"/>
-        <source>The largest model of yours that fits this machine:</source>
-        <translation>Ihr größtes Modell, das auf diesen Rechner passt:</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/controller.py"/>
-        <source>Watch an example</source>
-        <translation>Ein Beispiel ansehen</translation>
+        <source>Two tiny models that have read Python's documentation answer: too small to be made faster, but one sees how it works.</source>
+        <translation>Es antworten zwei winzige Modelle, die die Dokumentation von Python gelesen haben: zu klein, um schneller zu werden, aber man sieht, wie es geht.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/welcome/controller.py"/>
@@ -14503,13 +14362,36 @@ def add_all(numbers):
     </message>
     <message>
         <location filename="../../app/paceline/gui/welcome/controller.py"/>
-        <source>drafted by {}, together {}</source>
-        <translation>entworfen von {}, zusammen {}</translation>
+        <source>yours, with {} as its draft model, {}</source>
+        <translation>Ihres, mit {} als Entwurfsmodell, {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/welcome/controller.py"/>
-        <source>needs about {} of memory</source>
-        <translation>braucht etwa {} Speicher</translation>
+        <source>yours, {}</source>
+        <translation>Ihres, {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/controller.py"/>
+        <source>{} answers.</source>
+        <translation>Es antwortet {}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/controller.py"/>
+        <source>{} answers: a small model, often wrong.</source>
+        <translation>Es antwortet {}: ein kleines Modell, das sich oft irrt.</translation>
+    </message>
+</context>
+<context>
+    <name>WelcomePage</name>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/page.py"/>
+        <source>Language models on your own machine, made faster by drafts: the text is the same, only faster.</source>
+        <translation>Sprachmodelle auf dem eigenen Rechner, durch Entwürfe beschleunigt: derselbe Text, nur schneller.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/page.py"/>
+        <source>Welcome</source>
+        <translation>Willkommen</translation>
     </message>
 </context>
 <context>

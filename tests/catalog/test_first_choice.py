@@ -14,9 +14,7 @@ from paceline.catalog.judge.first_choice import (
     WORTH_IT,
     best_here,
     own_models,
-    quick_bytes,
     recommended,
-    that_fit,
 )
 from paceline.catalog.local.library import LibraryEntry
 from paceline.catalog.local.model_files import ModelFile
@@ -60,20 +58,6 @@ def test_the_largest_pair_that_fits_is_the_best() -> None:
     assert alone is not None
     assert (alone.target, alone.draft) == (MIDDLE, None)
     assert best_here((MIDDLE,), 0, but_for=str(MIDDLE.file.path)) is None
-
-
-def test_recommended_pairs_fit_and_are_of_different_sizes() -> None:
-    pairs = load_curated(curated_pairs_path())
-    assert quick_bytes(()) == 0
-    assert quick_bytes((CPU,)) == 12 * GB
-    assert quick_bytes((CPU, GPU)) == 22 * GB
-    assert that_fit(pairs, 0, 3) == []
-    for n_free in (7 * GB, 12 * GB, 22 * GB, 140 * GB):
-        chosen = that_fit(pairs, n_free, 3)
-        assert chosen
-        assert all(0 < (pair.least_memory or 0) <= n_free for pair in chosen)
-        assert all(pair.kind == "draft" for pair in chosen)
-    assert len({pair.least_memory for pair in that_fit(pairs, 24 * GB, 3)}) == 3
 
 
 def at(rate: float) -> Reading:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from paceline.chat.conversations import DeletedMessages
-    from paceline.chat.recording import Recording
     from paceline.chat.reply import Reply
     from paceline.conversation import Attachment, Conversation, Message
     from paceline.params import Strategy
@@ -127,9 +126,6 @@ class Shown:
         self, text: str, attachments: tuple[Attachment, ...] = (), *, greedy: bool = False
     ) -> Reply | None:
         return self.session.send(self.id, text, self.asked, attachments, greedy=greedy)
-
-    def begin_recorded(self, recording: Recording) -> Reply | None:
-        return self.session.begin_recorded(self.id, recording)
 
     def edit(
         self,

@@ -1,4 +1,4 @@
-"""What a session does for somebody who has just begun: waits, asks greedily, plays a recording."""
+"""What a session does for somebody who has just begun: waits, asks greedily."""
 
 from __future__ import annotations
 
@@ -6,26 +6,17 @@ import pytest
 
 from chat.chat_bench import PAIR, ChatBench
 from paceline.chat.pair import Pair
-from paceline.chat.recording import Recording, read_recording
 from paceline.messages import (
-    EngineDied,
     LoadPair,
     ModelParams,
     SamplingParams,
     StartTurn,
-    TurnFinished,
 )
-from paceline.paths import resources
 
 
 @pytest.fixture
 def bench() -> ChatBench:
     return ChatBench(loads=False)
-
-
-@pytest.fixture(scope="module")
-def recording() -> Recording:
-    return read_recording(resources() / "examples" / "starter.jsonl")
 
 
 def commands(bench: ChatBench, kind: type) -> int:
@@ -73,24 +64,6 @@ def test_a_load_that_is_only_expected_can_be_stopped(bench: ChatBench) -> None:
     assert bench.loader.state.pair == PAIR
 
 
-def test_an_engine_that_dies_does_not_end_a_recording(
-    bench: ChatBench, recording: Recording
-) -> None:
-    bench.load()
-    bench.new(private=True)
-    reply = bench.begin_recorded(recording)
-    assert reply is not None
-    events = recording.events
-    n_loads = commands(bench, LoadPair)
-    for at, (_, event) in enumerate(events):
-        if at in (0, 40):
-            bench.client.emit(EngineDied("gone"))
-        bench.session.on_recorded(event)
-    assert (reply.status, reply.error) == ("finished", None)
-    assert commands(bench, StartTurn) == 0
-    assert commands(bench, LoadPair) == n_loads
-
-
 def test_one_reply_can_be_greedy(bench: ChatBench) -> None:
     bench.load()
     assert bench.send("Hello?", greedy=True)
@@ -105,41 +78,3 @@ def test_it_stays_greedy_while_it_waits(bench: ChatBench) -> None:
     assert bench.send("Hello?", greedy=True)
     bench.load()
     assert bench.client.last(StartTurn).sampling.temperature == 0
-
-
-def test_a_recording_is_told_as_a_reply_is_and_asks_the_engine_nothing(
-    bench: ChatBench, recording: Recording
-) -> None:
-    bench.load()
-    bench.new(private=True)
-    reply = bench.begin_recorded(recording)
-    assert reply is not None
-    for _, event in recording.events:
-        bench.session.on_recorded(event)
-    last = recording.events[-1][1]
-    assert isinstance(last, TurnFinished)
-    assert bench.path == [("user", recording.question), ("assistant", last.text)]
-    assert reply.has_ended
-    assert reply.stats == last.stats
-    assert reply.target is not None
-    assert reply.target.name == recording.target.name
-    assert commands(bench, StartTurn) == 0
-
-
-def test_a_recording_is_ended_where_it_is(bench: ChatBench, recording: Recording) -> None:
-    bench.load()
-    bench.new(private=True)
-    reply = bench.begin_recorded(recording)
-    assert reply is not None
-    for _, event in recording.events[:40]:
-        bench.session.on_recorded(event)
-    assert bench.begin_recorded(recording) is None, "one at a time"
-    bench.session.stop()
-    assert reply.stopping
-    bench.session.end_reply()
-    assert reply.has_ended
-    last = recording.events[-1][1]
-    assert isinstance(last, TurnFinished)
-    assert 0 < len(reply.text) < len(last.text)
-    assert bench.send("Hello?")
-    assert commands(bench, StartTurn) == 1

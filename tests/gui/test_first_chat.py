@@ -1,4 +1,4 @@
-"""The first moments of the window: the starter, the example, a small screen, a change of theme."""
+"""The first moments of the window: the starter, a small screen, a change of theme."""
 
 from __future__ import annotations
 
@@ -12,15 +12,12 @@ from PySide6.QtWidgets import QApplication
 from gui.fake_client import described
 from paceline import starter
 from paceline.catalog.models import Models
-from paceline.chat.recording import read_recording
 from paceline.gui.look.current import look
 from paceline.gui.models.picker.dialog import PickerDialog
-from paceline.gui.state.figures import gain_of
-from paceline.gui.welcome import example_player
-from paceline.gui.welcome.pages import starters
+from paceline.gui.welcome.starters import starters
 from paceline.messages import LoadPair, StartTurn
-from paceline.params import OWN_HEAD, params_of
-from paceline.paths import Paths, demo_pair, resources
+from paceline.params import OWN_HEAD
+from paceline.paths import Paths, demo_pair
 from paceline.settings import Settings
 
 if TYPE_CHECKING:
@@ -66,85 +63,19 @@ def test_the_starter_is_the_first_model_and_auto_drafts_for_it(
 def test_a_question_of_the_first_page_goes_to_it_greedily(
     started: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
-    page = started.welcome.page
-    assert page.first.options[0].words == starters(starter.NAME, is_demo=False)[0].text
-    page.first.options[0].click()  # before any model is there
+    question = started.welcome.page.questions[0]
+    assert question.starter == starters(starter.NAME, is_demo=False)[0]
+    question.click()  # before any model is there
     qtbot.waitUntil(lambda: bool(client.all(LoadPair)))
     client.finish_load()
     turn = client.last(StartTurn)
     assert turn.sampling.temperature == 0
-    assert turn.prompt.messages[-1].text == page.first.options[0].words
+    assert turn.prompt.messages[-1].text == question.starter.text
     assert len(client.all(LoadPair)) == 1
 
 
-def test_the_built_in_pair_is_one_click_away(
-    started: Program, client: FakeClient, qtbot: QtBot
-) -> None:
-    qtbot.waitUntil(lambda: bool(client.all(LoadPair)))
-    client.finish_load()
-    page = started.welcome.page
-    page.demo.click()
-    path = started.models.demo.target.path
-    qtbot.waitUntil(lambda: client.last(LoadPair).target.path == path)
-    assert params_of(client.last(LoadPair).drafting) is not None
-    assert not page.isVisible()
-
-
-def test_without_it_the_page_offers_the_built_in_pair(program: Program) -> None:
-    page = program.welcome.page
-    assert page.demo.isHidden()
-    assert page.first.options[0].words == starters("", is_demo=True)[0].text
-
-
-def test_the_example_plays_through_the_window_and_is_not_stored(
-    program: Program, client: FakeClient, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    began = example_player.time.perf_counter()
-    monkeypatch.setattr(  # at thirty times its speed
-        example_player.time, "perf_counter", lambda: began + 30 * (clock() - began)
-    )
-    told: list[str] = []
-    program.notices.posted.connect(lambda notice: told.append(notice.message))
-    n_turns = len(client.all(StartTurn))
-    program.welcome._player.play()
-    assert program.shown.conversation.private
-    reply = program.session.active
-    assert reply is not None
-    qtbot.waitUntil(lambda: reply.has_ended, timeout=20_000)
-    last = read_recording(resources() / "examples" / "starter.jsonl").events[-1][1]
-    assert reply.text == last.text  # type: ignore[union-attr]
-    assert program.live.headline.ratio == gain_of(reply.stats).text
-    assert any("A recording: SmolLM2 135M" in text for text in told)
-    assert len(client.all(StartTurn)) == n_turns
-
-
-clock = example_player.time.perf_counter
-
-
-def test_what_is_said_of_the_example_goes_with_the_next_reply(
-    program: Program, qtbot: QtBot
-) -> None:
-    player, settled = program.welcome._player, []
-    player.play()
-    reply = program.session.active
-    assert reply is not None
-    qtbot.waitUntil(lambda: bool(reply.text), timeout=20_000)
-    program.session.stop()
-    qtbot.waitUntil(lambda: reply.has_ended, timeout=5_000)
-    program.notices.settled.connect(settled.append)
-    assert program.chat.regenerate()
-    assert example_player.EXAMPLE in settled
-
-
-def test_the_example_can_be_stopped(program: Program, qtbot: QtBot) -> None:
-    program.welcome._player.play()
-    reply = program.session.active
-    assert reply is not None
-    qtbot.waitUntil(lambda: bool(reply.text), timeout=20_000)
-    program.session.stop()
-    qtbot.waitUntil(lambda: reply.has_ended, timeout=5_000)
-    assert program.session.active is None
-    assert reply.text
+def test_without_it_the_page_asks_the_built_in_pair(program: Program) -> None:
+    assert program.welcome.page.questions[0].starter == starters("", is_demo=True)[0]
 
 
 def test_the_window_is_no_larger_than_the_screen(program: Program) -> None:

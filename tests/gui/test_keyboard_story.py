@@ -27,7 +27,7 @@ from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.message_actions import SiblingSwitch
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.chat.messages.user_bubble import UserBubble
-from paceline.gui.welcome.pages import OptionButton
+from paceline.gui.welcome.options import OptionButton
 
 if TYPE_CHECKING:
     from collections.abc import Callable

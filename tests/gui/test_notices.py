@@ -246,8 +246,8 @@ def test_a_reply_is_edited_where_it_stands(
 def test_the_welcome_promises_nothing_that_the_strategy_does_not_do(program: Program) -> None:
     labels = program.window.chat_pane.chat.findChildren(QLabel)
     texts = [label.text() for label in labels if label.isVisible()]
-    assert any("target" in text for text in texts)
-    assert not any("draft model" in text or "fewer steps" in text for text in texts)
+    assert "What shall we write?" in texts
+    assert not any("draft" in text or "fewer steps" in text for text in texts)
 
 
 def test_good_news_leaves_by_itself_and_what_asks_for_something_stays(

@@ -1,22 +1,37 @@
-"""The first-run page and the questions of an empty chat: what they find, offer and do."""
+"""The page of an empty chat: the example, questions, offers; what they show and do."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtWidgets import QLabel, QPushButton, QScrollArea, QWidget
 
 from gui.fake_client import described, model_info
 from gui.picker_world import BIG, HUGE, Q8_0, SMALL, write_model
+from paceline.catalog.judge.first_choice import recommended
 from paceline.catalog.models import Models
-from paceline.gui.welcome.pages import machine_facts, models_fact, starters
-from paceline.messages import DeviceInfo, EngineDescribed, LoadPair, PairLoaded, StartTurn
+from paceline.chat.recording import Recording, read_recording
+from paceline.engine.draft import registry
+from paceline.gui.look.current import look
+from paceline.gui.state.sources import Sources
+from paceline.gui.welcome.example import Example
+from paceline.gui.welcome.starters import starters
+from paceline.messages import (
+    DeviceInfo,
+    EngineDescribed,
+    LoadPair,
+    PairLoaded,
+    Reading,
+    StartTurn,
+    StepCommitted,
+)
 from paceline.params import params_of
-from paceline.paths import Paths
+from paceline.paths import Paths, resources
 from paceline.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -26,11 +41,10 @@ if TYPE_CHECKING:
 
     from gui.fake_client import FakeClient
     from paceline.gui.program import Program
-    from paceline.gui.welcome.controller import WelcomeController
+    from paceline.gui.welcome.page import WelcomePage
 
 GB = 10**9
 CPU = DeviceInfo("CPU", "A processor", "cpu", 32 * GB, 20 * GB)
-GPU = DeviceInfo("CUDA0", "A graphics card", "gpu", 24 * GB, 22 * GB)
 LIMIT_MS = 30_000
 
 pytestmark = [
@@ -47,89 +61,109 @@ def first(make_program: Callable[..., Program], client: FakeClient) -> Program:
     return program
 
 
-def welcome_of(program: Program) -> WelcomeController:
-    return program.welcome
+def page_of(program: Program) -> WelcomePage:
+    return program.welcome.page
 
 
-def test_the_first_start_shows_the_page_and_the_first_message_leaves_it_for_good(
+def words_on(page: WelcomePage) -> list[str]:
+    return [label.text() for label in page.findChildren(QLabel) if label.isVisible()]
+
+
+def test_the_first_reply_leaves_the_example_for_good(
     first: Program, client: FakeClient, paceline_home: Path
 ) -> None:
-    welcome = welcome_of(first)
-    assert welcome.page.isVisible()
-    assert not welcome.start.isVisible()
+    page = page_of(first)
+    assert page.example.isVisible()
     first.chat.send("Hello")
     client.reply("Hi.")
-    assert not welcome.page.isVisible()
+    assert not page.isVisible()
     first.window.actions_.new_chat.trigger()
-    assert welcome.start.isVisible()
+    assert page.isVisible()
+    assert not page.example.isVisible()
+    assert len(page.questions) == 4
     first.settings.save()
     assert load_settings(paceline_home / "config" / "settings.json").settings.was_welcomed
 
 
-def test_the_second_start_shows_questions(program: Program) -> None:
-    welcome = welcome_of(program)
-    assert not welcome.page.isVisible()
-    assert len(welcome.start.questions) == 4
+def test_the_second_start_shows_questions_alone(program: Program) -> None:
+    page = page_of(program)
+    assert not page.example.isVisible()
+    assert not page.example.is_over, "nothing was played or read"
+    assert len(page.questions) == 4
 
 
-def test_skipping_leaves_for_good_and_the_menu_brings_it_back(first: Program) -> None:
-    welcome = welcome_of(first)
-    welcome.page.skip.setFocus()
-    QTest.keyClick(welcome.page.skip, Qt.Key.Key_Space)
-    assert welcome.start.isVisible()
-    assert first.settings.settings.was_welcomed
-    assert first.window.focusWidget() is first.window.chat_pane.composer.edit
-    first.window.actions_.welcome.trigger()
-    assert welcome.page.isVisible()
-    assert first.window.focusWidget() is welcome.page.first.options[0]
-
-
-def test_the_menu_shows_it_in_a_new_chat(program: Program, client: FakeClient) -> None:
+def test_the_menu_shows_the_example_in_a_new_chat(program: Program, client: FakeClient) -> None:
+    look.set_motion("reduced")
     program.chat.send("Hello")
     client.reply("Hi.")
-    program.window.actions_.welcome.trigger()
+    program.window.actions_.example.trigger()
     assert not program.shown.conversation.path()
-    assert welcome_of(program).page.isVisible()
+    page = page_of(program)
+    assert page.example.isVisible()
+    assert page.example.is_over
+    assert keyboard_of(program) is program.window.chat_pane.composer.edit
+
+
+def keyboard_of(program: Program) -> QWidget | None:
+    return program.window.focusWidget()
 
 
 def test_one_key_asks_the_built_in_pair(first: Program, client: FakeClient) -> None:
-    option = welcome_of(first).page.first.options[0]
-    option.setFocus()
-    QTest.keyClick(option, Qt.Key.Key_Space)
-    assert client.last(StartTurn).prompt.messages[-1].text == starters("", is_demo=True)[0].text
-    assert not welcome_of(first).page.isVisible()
-
-
-def test_one_key_sends_a_question_of_an_empty_chat(program: Program, client: FakeClient) -> None:
-    question = welcome_of(program).start.questions[2]
+    question = page_of(first).questions[0]
     question.setFocus()
     QTest.keyClick(question, Qt.Key.Key_Space)
-    assert client.last(StartTurn).prompt.messages[-1].text == question.words
-    assert program.window.focusWidget() is program.window.chat_pane.composer.edit
+    turn = client.last(StartTurn)
+    assert turn.prompt.messages[-1].text == starters("", is_demo=True)[0].text
+    assert turn.sampling.temperature == 0
+    assert not page_of(first).isVisible()
+    assert keyboard_of(first) is first.window.chat_pane.composer.edit
+
+
+@pytest.mark.parametrize("name", ["again", "question", "text"])
+def test_after_a_click_what_is_typed_goes_to_the_field(first: Program, name: str) -> None:
+    page, composer = page_of(first), first.window.chat_pane.composer
+    composer.set_text("x")  # nothing is sent by a click
+    composer.set_text("")
+    left = page.example.columns.left.findChild(QScrollArea)
+    assert left is not None
+    clicked = {"again": page.example.again, "question": page.questions[0], "text": left.viewport()}
+    first.window.models_menu.setFocus()
+    if name == "question":
+        composer.set_text("Dear model,")
+    QTest.mouseClick(clicked[name], Qt.MouseButton.LeftButton)
+    before = composer.text
+    QTest.keyClicks(keyboard_of(first), "hello there")
+    assert composer.text == f"{before}hello there"
 
 
 def test_what_was_written_is_not_thrown_away(program: Program, client: FakeClient) -> None:
     composer = program.window.chat_pane.composer
     composer.set_text("Dear model,")
-    question = welcome_of(program).start.questions[0]
+    question = page_of(program).questions[0]
     question.click()
-    assert composer.text == f"Dear model,\n{question.words}"
+    assert composer.text == f"Dear model,\n{question.starter.text}"
     assert not client.all(StartTurn)
 
 
-def test_questions_suit_the_target(program: Program, client: FakeClient) -> None:
-    of_demo = [button.words for button in welcome_of(program).start.questions]
+def test_questions_suit_the_target(program: Program) -> None:
+    of_demo = [button.starter for button in page_of(program).questions]
     program.models.open_target(__file__)  # refused: no model
-    assert [button.words for button in welcome_of(program).start.questions] == of_demo
+    assert [button.starter for button in page_of(program).questions] == of_demo
+    assert of_demo == list(starters("", is_demo=True))
     coder = starters("Qwen2.5 Coder 7B", is_demo=False)
     general = starters("Llama 3.1 8B", is_demo=False)
-    assert len({*of_demo, *coder, *general}) == 12
+    # Code without comments and lines as JSON are for both.
+    assert len({*of_demo, *coder, *general}) == 4 + 4 + 2
+    for title, text in (*coder, *general):
+        assert len(title) < 30 < 200 < len(text), "what is to be copied stands in the question"
 
 
-def test_a_private_chat_says_so(program: Program) -> None:
-    program.window.actions_.new_private.trigger()
-    words = [label.text() for label in welcome_of(program).start.findChildren(QLabel)]
-    assert any("Nothing of it is stored" in text for text in words)
+def test_a_private_chat_says_so_and_shows_no_example(first: Program) -> None:
+    first.window.actions_.new_private.trigger()
+    page = page_of(first)
+    assert any("Nothing of it is stored" in text for text in words_on(page))
+    assert not page.example.isVisible()
+    first.window.actions_.new_private.trigger()
 
 
 @pytest.mark.grid(short=2)
@@ -137,11 +171,13 @@ def test_a_private_chat_says_so(program: Program) -> None:
 @pytest.mark.usefixtures("dressed")
 def test_nothing_is_cut_at_any_width(first: Program, qtbot: QtBot, width: int) -> None:
     first.window.resize(width, 1000)
+    page = page_of(first)
+    facts = "4.7 GB · here about 6 tokens/s, 10 with drafts (estimate)"
+    page.get.show_models("Gemma 4 E4B", facts, "Get it")
     qtbot.wait(30)
-    page = welcome_of(first).page
     assert page.widget().minimumSizeHint().width() <= page.viewport().width()
     buttons = [each for each in page.findChildren(QPushButton) if each.isVisible()]
-    assert len(buttons) >= 5
+    assert len(buttons) >= 6
     for button in buttons:
         assert button.width() <= page.viewport().width()
         assert button.height() >= button.sizeHint().height()
@@ -149,12 +185,107 @@ def test_nothing_is_cut_at_any_width(first: Program, qtbot: QtBot, width: int) -
             assert label.isHidden() or label.height() >= label.heightForWidth(label.width())
 
 
-def test_facts_of_the_machine() -> None:
-    assert {fact.value for fact in machine_facts(())} == {"looking…"}
-    plain = machine_facts((CPU,))
-    assert [fact.value for fact in plain] == ["A processor", "32.0 GB", "processor only"]
-    assert machine_facts((CPU, GPU))[-1].value == "A graphics card"
-    assert models_fact((), is_looking=False).value == "none yet"
+@pytest.mark.usefixtures("dressed")
+def test_on_a_laptop_nothing_has_to_be_scrolled(first: Program, qtbot: QtBot) -> None:
+    first.window.resize(1366, 768)
+    page = page_of(first)
+    facts = "4.7 GB · here about 6 tokens/s, 10 with drafts (estimate)"
+    page.get.show_models("Gemma 4 E4B", facts, "Get it")
+    qtbot.wait(30)
+    assert page.verticalScrollBar().maximum() == 0
+    left, right = page.example.columns.left, page.example.columns.right
+    assert left.geometry().top() == right.geometry().top(), "beside each other"
+
+
+# --------------------------------------------------------------------------------- the example
+
+
+@pytest.fixture
+def recording() -> Recording:
+    return read_recording(resources() / "examples" / "starter.jsonl")
+
+
+@pytest.fixture
+def example(qtbot: QtBot) -> Example:
+    file = resources() / "examples" / "starter.jsonl"
+    made = Example(Sources(registry.available()), file)
+    qtbot.addWidget(made)
+    made.resize(700, 400)
+    return made
+
+
+def test_each_column_shows_what_was_there_at_that_time(
+    example: Example, recording: Recording
+) -> None:
+    look.set_motion("full")
+    example.play()
+    columns = example.columns
+    for seconds in sorted(at for at, _ in (*recording.alone, *recording.drafted))[::7]:
+        example.show_at(seconds)
+        for column, turn in ((columns.left, recording.alone), (columns.right, recording.drafted)):
+            steps = [e.text for at, e in turn if at <= seconds and isinstance(e, StepCommitted)]
+            assert column.reply.text == "".join(steps)
+    assert not example.is_over
+    example.show_at(recording.alone[-1][0])
+    assert example.is_over
+    assert "the same text" in columns.outcome
+
+
+def test_it_goes_on_by_its_clock(qtbot: QtBot, recording: Recording) -> None:
+    look.set_motion("full")
+    now = [100.0]
+    file = resources() / "examples" / "starter.jsonl"
+    example = Example(Sources(registry.available()), file, clock=lambda: now[0])
+    qtbot.addWidget(example)
+    example.play()
+    left, right = example.columns.left.reply, example.columns.right.reply
+    now[0] += recording.drafted[-1][0]
+    qtbot.waitUntil(lambda: right.has_ended)
+    assert not left.has_ended
+    now[0] += recording.alone[-1][0]
+    qtbot.waitUntil(lambda: example.is_over)
+    example.again.click()
+    assert not example.is_over
+    assert not example.columns.left.reply.text
+
+
+def test_it_plays_by_itself_and_with_reduced_motion_it_stands_finished(
+    example: Example, qtbot: QtBot, recording: Recording
+) -> None:
+    look.set_motion("reduced")
+    example.show()
+    qtbot.waitUntil(lambda: example.is_over)
+    assert example.columns.left.reply.text == example.columns.right.reply.text
+    for word in (recording.machine, recording.target.name, recording.date):
+        assert word in example.origin.text()
+    assert example.question.text() == "Asked: Remove the comments from this code"
+
+
+def test_a_hidden_example_stands_still(example: Example, qtbot: QtBot) -> None:
+    look.set_motion("full")
+    example.show()
+    example.play()
+    example.hide()
+    n_steps = len(example.columns.left.reply.steps)
+    qtbot.wait(60)
+    assert len(example.columns.left.reply.steps) == n_steps
+    assert not example.is_over
+
+
+def test_a_damaged_example_says_so(qtbot: QtBot, tmp_path: Path) -> None:
+    (tmp_path / "starter.jsonl").write_text("no", "utf-8")
+    example = Example(Sources(), tmp_path / "starter.jsonl")
+    qtbot.addWidget(example)
+    example.show()
+    assert "cannot be read" in example.origin.text()
+    assert example.again.isHidden()
+
+
+def test_the_example_asks_nothing_and_is_no_chat(first: Program, client: FakeClient) -> None:
+    page_of(first).example.play()
+    assert not client.all(StartTurn)
+    assert not first.session.summaries
+    assert not first.shown.conversation.path()
 
 
 # ------------------------------------------------------------------------- with a real library
@@ -193,24 +324,21 @@ def test_models_are_looked_for_behind_the_first_load(
     catalogued: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
     assert catalogued.catalogue is not None
-    library, welcome = catalogued.catalogue.library, welcome_of(catalogued)
+    library, page = catalogued.catalogue.library, page_of(catalogued)
     assert not library.is_busy
     client.finish_load()
     assert library.is_busy
     qtbot.waitUntil(lambda: not library.is_busy, timeout=LIMIT_MS)
-    names = [each.accessibleName() for each in welcome.page.machine.children()[-4:]]
-    assert any(name.startswith("Your models: 3 models") for name in names), names
     # 72B does not fit into 20 GB; 7B does, and 0.5B has its vocabulary.
-    (option,) = welcome.page.own.options
-    assert option.words == "Qwen2.5-7B"
-    assert "Qwen2.5-0.5B" in option.accessibleName()
-    option.click()
+    assert page.own.title.text() == "Qwen2.5-7B"
+    assert "Qwen2.5-0.5B" in page.own.facts.text()
+    page.own.button.click()
+    assert keyboard_of(catalogued) is catalogued.window.chat_pane.composer.edit
     asked = client.last(LoadPair)
     assert Path(asked.target.path).name == "Qwen2.5-7B.gguf"
     draft = params_of(asked.drafting)
     assert draft is not None
     assert Path(draft.path).name == "Qwen2.5-0.5B.gguf"
-    assert not welcome.page.isVisible()
     client.emit(
         PairLoaded(
             model_info(asked.target.path),
@@ -219,27 +347,37 @@ def test_models_are_looked_for_behind_the_first_load(
             (),
         )
     )
-    assert "Python" in welcome.start.questions[-1].words  # a general one
+    assert "JSON" in page.questions[-1].starter.text  # a general one
 
 
-def test_a_recommended_pair_is_picked_by_one_click_and_nothing_is_fetched(
+def test_one_pair_is_recommended_with_its_size_and_what_is_expected_of_it_here(
     catalogued: Program, client: FakeClient
 ) -> None:
     assert catalogued.catalogue is not None
     client.finish_load()
-    page, picker = welcome_of(catalogued).page, catalogued.catalogue.picker
-    assert 2 <= len(page.get.options) <= 3
-    titles = [option.words for option in page.get.options]
-    page.get.options[titles.index("Qwen2.5 Coder 7B")].click()
-    assert picker.dialog is not None
-    assert picker.picks.target is not None
-    assert picker.picks.target.repo == "ggml-org/Qwen2.5-Coder-7B-Q8_0-GGUF"
-    assert picker.picks.draft is not None
-    assert not catalogued.catalogue.downloads.model.downloads
-    picker.dialog.reject()
-    assert page.isVisible()  # nothing was chosen yet
+    offer, getting = page_of(catalogued).get, catalogued.catalogue.getting
+    catalogued.devices.show_reading(Reading(1, 24e9, 25e9, 26e9))
+    found = recommended(
+        catalogued.catalogue.curated, catalogued.devices.room.devices, catalogued.devices.reading
+    )
+    assert found is not None
+    assert offer.title.text() == found.pair.title
+    assert re.fullmatch(
+        r"(about )?[\d.]+ GB · here about [\d.]+ tokens/s, [\d.]+ with drafts \(estimate\)",
+        offer.facts.text(),
+    )
+    assert not catalogued.catalogue.downloads.model.downloads, "nothing is fetched unasked"
+    offer.button.click()
+    assert getting.wanted is not None
+    assert getting.wanted.target.path == found.pair.target_reference
+    assert offer.button.text() == "Cancel"
+    assert keyboard_of(catalogued) is catalogued.window.chat_pane.composer.edit
+    offer.button.click()
+    assert getting.wanted is None
+    assert offer.button.text() == "Get it"
 
 
-def test_without_a_description_nothing_is_recommended(first: Program, client: FakeClient) -> None:
+def test_without_a_catalogue_nothing_is_offered(first: Program, client: FakeClient) -> None:
     client.emit(described())
-    assert welcome_of(first).page.get.isHidden()
+    assert page_of(first).get.isHidden()
+    assert page_of(first).own.isHidden()

@@ -1,6 +1,7 @@
-"""A recorded reply: the engine's events with their times, to be played back. No Qt.
+"""A recorded example: one question answered alone and with drafts, every event with its time.
 
-``resources/examples/`` has one, which `packaging/record_example.py` makes; the window plays it.
+No Qt. ``resources/examples/`` has one, which `packaging/record_example.py` makes; the welcome page
+plays it.
 """
 
 from __future__ import annotations
@@ -13,28 +14,31 @@ from typing import Any
 from paceline.codec import decode, encode
 from paceline.engine.draft.strategy import short_text, strategy_named
 from paceline.errors import UserError
-from paceline.messages import ModelInfo, Strategy, TurnEvent
+from paceline.messages import ModelInfo, TurnEvent
+
+RecordedTurn = tuple[tuple[float, TurnEvent], ...]
+"""Seconds since the turn was handed to the engine, and the event at that time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """One recorded reply.
+    """Two replies to one question, with the same text.
 
     Attributes:
-        question: What was asked.
-        strategy: The strategy that drafted for it.
-        target: The target.
+        question: The text of the question.
+        target: The model that answered.
         machine: The processor, in words.
-        date: When it was made, as ``2026-11-23``.
-        events: Seconds since the turn was handed to the engine, and the event at that time.
+        date: The day when it was made, as ``2026-11-23``.
+        alone: The turn without drafts.
+        drafted: The turn under Auto.
     """
 
     question: str
-    strategy: Strategy
     target: ModelInfo
     machine: str
     date: str
-    events: tuple[tuple[float, TurnEvent], ...]
+    alone: RecordedTurn
+    drafted: RecordedTurn
 
 
 def read_recording(path: Path) -> Recording:
@@ -45,11 +49,15 @@ def read_recording(path: Path) -> Recording:
     """
     try:
         head, *lines = (json.loads(line) for line in path.read_text("utf-8").splitlines())
+        turns: dict[str, list[tuple[float, TurnEvent]]] = {"alone": [], "drafted": []}
+        for column, seconds, data in lines:
+            turns[column].append((float(seconds), _event(data)))
         target = decode(ModelInfo, head.pop("target"))
-        strategy = strategy_named(head.pop("strategy"))
-        events = tuple((float(seconds), _event(data)) for seconds, data in lines)
-        return Recording(target=target, strategy=strategy, events=events, **head)
-    except (OSError, ValueError, TypeError, AttributeError) as error:
+        alone, drafted = tuple(turns["alone"]), tuple(turns["drafted"])
+        if not (alone and drafted):
+            raise ValueError("a column is missing")
+        return Recording(target=target, alone=alone, drafted=drafted, **head)
+    except (OSError, ValueError, TypeError, AttributeError, KeyError) as error:
         raise UserError(
             "no-example",
             "The recorded example cannot be read ({error}).",
@@ -64,14 +72,17 @@ def write_recording(path: Path, recording: Recording) -> None:
     Raises:
         OSError: It cannot be written.
     """
-    head = {
-        "question": recording.question,
-        "strategy": short_text(recording.strategy),
-        "target": encode(recording.target),
-        "machine": recording.machine,
-        "date": recording.date,
-    }
-    lines = [head, *([round(seconds, 4), _data(event)] for seconds, event in recording.events)]
+    lines: list[Any] = [
+        {
+            "question": recording.question,
+            "target": encode(recording.target),
+            "machine": recording.machine,
+            "date": recording.date,
+        }
+    ]
+    for column in ("alone", "drafted"):
+        turn: RecordedTurn = getattr(recording, column)
+        lines += ([column, round(seconds, 4), _data(event)] for seconds, event in turn)
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
     path.write_text(text, "utf-8")
 
@@ -83,7 +94,6 @@ def _data(event: TurnEvent) -> dict[str, Any]:
 
 
 def _event(data: dict[str, Any]) -> TurnEvent:
-    data = {key: value for key, value in data.items() if key != "turn_id"}  # of earlier versions
     if "strategy" in data:
         data = data | {"strategy": encode(strategy_named(data["strategy"]))}
     event: TurnEvent = decode(TurnEvent, data)

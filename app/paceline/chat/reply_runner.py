@@ -21,7 +21,6 @@ from paceline import __version__
 from paceline.chat.conversations import Conversations
 from paceline.chat.pair import PairLoader
 from paceline.chat.prompt import KnownOf, build_messages, nothing_known
-from paceline.chat.recording import Recording
 from paceline.chat.reply import AskOptions, Reply, TurnOptions, drawn_like, model_record
 from paceline.codec import made_of
 from paceline.content import of_text
@@ -170,7 +169,7 @@ class ReplyRunner:
         self._on_end = on_end
         self._ticket: Ticket | None = None
         self.active: Reply | None = None
-        self._is_submitted = self._is_recorded = False
+        self._is_submitted = False
         self._like: TurnOptions | None = None
         self._told: Strategy | None = None  # what the engine was last told to use
         self._models: tuple[ModelInfo | None, ModelInfo | None] = (None, None)
@@ -185,7 +184,6 @@ class ReplyRunner:
         drawing: Drawing | None = None,
         *,
         is_new_path: bool = False,
-        recording: Recording | None = None,
     ) -> Reply:
         """Start a reply in an open conversation; none may be under way.
 
@@ -195,23 +193,19 @@ class ReplyRunner:
             options: What it is generated with, besides the conversation's settings.
             drawing: None: as it is set.
             is_new_path: Whether the path branches off, so that the listener is told of it.
-            recording: Its events will come from here; the engine is not asked.
         """
         drawing = drawing or Drawing()
         chat_id, self._options = conversation.conversation_id, options
         continued, replaced = drawing.continued, drawing.replaced
-        self._is_recorded, self._like = recording is not None, drawing.like
-        if recording is not None:
-            asked = options()
-        else:
-            settings = self._conversations.sent_settings(chat_id)
-            if drawing.greedy:
-                sampling = replace(settings.sampling, temperature=0.0)
-                settings = replace(settings, sampling=sampling)
-            old = self._full_reply(conversation, replaced) if replaced else None
-            if drawing.keeps and old is not None and settings.seed is None:
-                settings = replace(settings, seed=old.seed)
-            asked = self._asked_options(chat_id, settings)
+        self._like = drawing.like
+        settings = self._conversations.sent_settings(chat_id)
+        if drawing.greedy:
+            sampling = replace(settings.sampling, temperature=0.0)
+            settings = replace(settings, sampling=sampling)
+        old = self._full_reply(conversation, replaced) if replaced else None
+        if drawing.keeps and old is not None and settings.seed is None:
+            settings = replace(settings, seed=old.seed)
+        asked = self._asked_options(chat_id, settings)
         answer = self._conversations.new_message("assistant", of_text(""), question_id)
         reply = Reply(answer.message_id, chat_id, asked, app_version=__version__)
         reply.ask(asked)
@@ -225,9 +219,7 @@ class ReplyRunner:
         question = () if question_id in kept else (question_id,)
         self._conversations.put(current, (*question, answer.message_id))
         self._conversations.add_reply(reply)
-        if recording is not None:
-            self._note_submission(reply, recording.target, None)
-        is_ready = recording is None and self._pair.state.status == "ready"
+        is_ready = self._pair.state.status == "ready"
         if not is_ready:
             self._conversations.begin_run(reply)
         self.listener.conversations_changed()
@@ -236,7 +228,7 @@ class ReplyRunner:
         self.listener.reply_started(reply)
         if is_ready:
             self._submit(reply)
-        elif recording is None and self._pair.state.status != "loading" and not self._pair.reload():
+        elif self._pair.state.status != "loading" and not self._pair.reload():
             self._fail(
                 reply, RunError("no-model", "No model is loaded.", "Open one in the Models menu.")
             )
@@ -290,19 +282,15 @@ class ReplyRunner:
             self._fail(reply, RunError(error.code, error.message, error.hint))
             return
         reply.engine_version = self.engine_version
-        self._note_submission(reply, self._pair.state.target, self._pair.state.draft)
+        self._is_submitted = True
+        self._models = self._pair.state.target, self._pair.state.draft
+        self._told = reply.options.strategy
+        reply.submitted_s, reply.started_s = self._clock(), self._conversations.now()
         self._note_models(reply)
         self._conversations.begin_run(reply)
         known = self._conversations.known_in(reply.conversation_id)
         command = start_turn(reply, conversation, known)
         self._ticket = self._client.request(command, on_event=partial(self._on_event, reply))
-
-    def _note_submission(
-        self, reply: Reply, target: ModelInfo | None, draft: ModelInfo | None
-    ) -> None:
-        self._is_submitted, self._models = True, (target, draft)
-        self._told = reply.options.strategy
-        reply.submitted_s, reply.started_s = self._clock(), self._conversations.now()
 
     def _note_models(self, reply: Reply) -> None:
         target, draft = self._models
@@ -377,7 +365,7 @@ class ReplyRunner:
     def on_death(self, death: EngineDied) -> None:
         """Fail the reply, or hand it to the next engine; `pair` has taken the event."""
         reply = self.active
-        if reply is None or self._is_recorded:
+        if reply is None:
             return
         # It may have died long ago, while it had nothing to do.
         if not self._waits_again(reply):
@@ -391,17 +379,10 @@ class ReplyRunner:
         reply.submitted_s = None
         return self._pair.reload()
 
-    def on_recorded(self, event: TurnEvent) -> None:
-        """Take an event of the recording whose reply is under way."""
-        if self.active is not None and self._is_recorded:
-            self._on_turn_event(self.active, event)
-
     def _on_event(self, reply: Reply, event: Event) -> None:
         """Take an event of a reply's turn; those of one that is over are dropped."""
-        if reply is self.active and self._is_submitted and isinstance(event, TurnEvent):
-            self._on_turn_event(reply, event)
-
-    def _on_turn_event(self, reply: Reply, event: TurnEvent) -> None:
+        if reply is not self.active or not self._is_submitted or not isinstance(event, TurnEvent):
+            return
         if isinstance(event, TurnStarted):
             self._on_begin()
         reply.grow(event, self._clock())

@@ -13,12 +13,10 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
 from types import MappingProxyType
 
 from paceline.chat.conversations import Conversations, DeletedMessages, LaterTurns
 from paceline.chat.pair import PairEvent, PairLoader, new_id
-from paceline.chat.recording import Recording
 from paceline.chat.reply import (
     AskOptions,
     Reply,
@@ -55,7 +53,6 @@ from paceline.messages import (
     LoadProgressed,
     PairLoaded,
     Strategy,
-    TurnEvent,
 )
 from paceline.params import ReplySettings
 from paceline.run_record import RunRecord
@@ -186,24 +183,6 @@ class ChatSession:
         with self.conversations.opened(conversation_id) as chat:
             asked = self._with_question(chat, of_text(text), attachments)
             return self._runner.start(*asked, options, Drawing(greedy=greedy))
-
-    def begin_recorded(self, conversation_id: str, recording: Recording) -> Reply | None:
-        """Ask a recording's question in a chat; its events go to `on_recorded`.
-
-        Returns:
-            The reply, which ends with the recording or by `end_reply`; None: another one is under
-            way.
-        """
-        if self.active is not None:
-            return None
-        with self.conversations.opened(conversation_id) as chat:
-            asked = self._with_question(chat, of_text(recording.question))
-            options = partial(TurnOptions, recording.strategy)
-            return self._runner.start(*asked, options, recording=recording)
-
-    def on_recorded(self, event: TurnEvent) -> None:
-        """Take an event of the recording whose reply is under way."""
-        self._runner.on_recorded(event)
 
     def _with_question(
         self, chat: Conversation, content: Content, attachments: tuple[Attachment, ...] = ()

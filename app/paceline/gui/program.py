@@ -472,11 +472,9 @@ class Program(QObject):
         self.serving.failed.connect(self._on_serving_failed)
         window.drop_zones.chats_dropped.connect(self.imports.import_files)
         window.drop_zones.files_dropped.connect(self.attachments.attach)
-        pane.chat.set_welcome(self.welcome.view)
+        pane.chat.set_welcome(self.welcome.page)
         if self.catalogue is not None:
             self.catalogue.library.changed.connect(self.welcome.show_models)
-            self.catalogue.picker.load_requested.connect(self.welcome.leave)
-            self.catalogue.picker.model_requested.connect(self.welcome.leave)
         window.closing.connect(self.shut_down)
 
     @Slot()

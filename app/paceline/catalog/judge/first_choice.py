@@ -15,8 +15,6 @@ from paceline.messages import DeviceInfo, Reading
 
 ROOM = 0.85
 """Of the free memory, what weights may take: contexts and buffers need the rest."""
-_QUICK_BYTES = 12 * 10**9
-"""Of main memory: at 50 GB/s, which two channels of DDR4 give, four tokens per second."""
 PLEASANT = 8.0
 """Tokens per second alone from which a reply is about as fast as it is read."""
 WORTH_IT = 1.15
@@ -71,41 +69,6 @@ def _pairs_of(
     for draft, its in known:
         if its is not card and may_draft(card, its):
             yield (True, card.n_bytes, -(distance(card, its) or 0.0)), LocalPair(target, draft)
-
-
-def quick_bytes(devices: Iterable[DeviceInfo]) -> int:
-    """Return how large a pair may be and still write faster than one reads; 0: not known.
-
-    Decoding reads all weights for each token, so that a GPU's memory is the limit, and without a
-    GPU some gigabytes.
-    """
-    free: dict[bool, int] = {}
-    for each in devices:
-        is_gpu = each.kind == "gpu"
-        free[is_gpu] = free.get(is_gpu, 0) + (each.free_bytes if each.kind != "igpu" else 0)
-    return free.get(True) or min(free.get(False, 0), _QUICK_BYTES)
-
-
-def that_fit(pairs: Sequence[CuratedPair], n_free: int, most: int) -> list[CuratedPair]:
-    """Return curated pairs that find room and can be loaded, the largest first, one of each size.
-
-    Where both files are named a pair is one click; those come first among the same size.
-    """
-    fitting = [p for p in pairs if p.kind == "draft" and 0 < (p.least_memory or 0) <= n_free]
-    fitting.sort(key=lambda each: (-_size_class(each), not _is_complete(each)))
-    first: dict[int, CuratedPair] = {}
-    for pair in fitting:
-        first.setdefault(_size_class(pair), pair)
-    rest = [each for each in fitting if first[_size_class(each)] is not each]
-    return [*first.values(), *rest][:most]
-
-
-def _is_complete(pair: CuratedPair) -> bool:
-    return pair.target_file is not None and pair.draft_file is not None
-
-
-def _size_class(pair: CuratedPair) -> int:
-    return round(sum(pair.target_params or (0, 0)) / 2e9)
 
 
 @dataclass(frozen=True, slots=True)

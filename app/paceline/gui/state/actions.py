@@ -68,7 +68,7 @@ class Actions(QObject):
         self.guide = self._make(self.tr("&User guide"), "F1")
         self.shortcuts = self._make(self.tr("&Keyboard shortcuts"), "Ctrl+F1")
         self.shortcuts.setShortcuts([QKeySequence("Ctrl+F1"), QKeySequence("Ctrl+/")])
-        self.welcome = self._make(self.tr("&Welcome page"))
+        self.example = self._make(self.tr("&Watch the example"))
         self.log_folder = self._make(self.tr("Open the folder of the &log"))
         self.copy_log = self._make(self.tr("&Copy the end of the log"))
         self.about = self._make(self.tr("&About Paceline"))
@@ -151,7 +151,7 @@ class Actions(QObject):
         view.addSeparator()
         view.addActions([self.larger, self.smaller, self.normal_size])
         help_ = menus.addMenu(self.tr("&Help"))
-        help_.addActions([self.guide, self.palette, self.shortcuts, self.welcome])
+        help_.addActions([self.guide, self.palette, self.shortcuts, self.example])
         help_.addSeparator()
         help_.addActions([self.log_folder, self.copy_log, self.about])
         return models

@@ -1,1 +1,1 @@
-"""What an empty chat shows: the first-run page, and questions to begin with."""
+"""The page of an empty chat: a recorded example at first, and questions to begin with."""

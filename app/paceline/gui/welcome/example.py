@@ -1,0 +1,131 @@
+"""The recorded example: one question answered alone and with drafts, side by side, at its own pace.
+
+Nothing is asked of the engine, and nothing of it is a chat. Main thread.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import QPushButton, QWidget
+
+from paceline.chat.recording import Recording, read_recording
+from paceline.errors import UserError
+from paceline.gui.compare.columns import ReplyColumn, TwoColumns
+from paceline.gui.kit.labels import YieldingLabel, text_label
+from paceline.gui.kit.layouts import column_of, row_of, styled
+from paceline.gui.kit.sentences import said
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import HALF, STEP
+from paceline.gui.state.sources import Sources
+from paceline.messages import TurnEvent
+
+_TICK_MS = 16
+_WAIT_MS = 700
+"""After the window is there, so that the first tokens are seen."""
+
+
+class Example(QWidget):
+    """Plays by itself when it is shown first, and by `play`; with reduced motion it is finished.
+
+    Attributes:
+        columns: Both replies.
+        again: The button that plays it again.
+    """
+
+    def __init__(
+        self, sources: Sources, file: Path, clock: Callable[[], float] = time.perf_counter
+    ) -> None:
+        """Read nothing yet.
+
+        Args:
+            sources: The names of drafters, and their colours.
+            file: The recording.
+            clock: Seconds, from any moment.
+        """
+        super().__init__()
+        self._file, self._clock = file, clock
+        self._recording: Recording | None = None
+        self._queues: list[tuple[ReplyColumn, deque[tuple[float, TurnEvent]]]] = []
+        self._began = 0.0
+        self._tick = QTimer(self, interval=_TICK_MS, timerType=Qt.TimerType.PreciseTimer)
+        self._tick.timeout.connect(self._on_tick)
+        self._wait = QTimer(self, singleShot=True)
+        self._wait.timeout.connect(self.play)
+        self.columns = TwoColumns(sources)
+        self.question = styled(YieldingLabel(), role="muted")
+        self.origin = text_label("", "small", wraps=True, plain=True)
+        self.again = styled(QPushButton(self.tr("Again")), kind="quiet")
+        self.again.clicked.connect(self.play)
+        foot = row_of((self.origin, 1), (self.again, 0, Qt.AlignmentFlag.AlignTop), spacing=STEP)
+        self.columns.begin(self.tr("Without drafts"), self.tr("With drafts"))
+        column_of(self.question, (self.columns, 1), foot, on=self, margins=0, spacing=HALF)
+
+    @property
+    def is_over(self) -> bool:
+        """Both replies are shown to their ends."""
+        return bool(self._queues) and not any(queue for _, queue in self._queues)
+
+    @Slot()
+    def play(self) -> None:
+        """Play it from its beginning."""
+        recording = self._read()
+        if recording is None:
+            return
+        self.columns.begin(self.tr("Without drafts"), self.tr("With drafts"))
+        left, right = deque(recording.alone), deque(recording.drafted)
+        self._queues = [(self.columns.left, left), (self.columns.right, right)]
+        if look.reduces_motion:
+            self.show_at(max(left[-1][0], right[-1][0]))
+        else:
+            self._began = self._clock()
+            self._tick.start()
+
+    def show_at(self, seconds: float) -> None:
+        """Show both replies as they were so many seconds after they began; time only goes on."""
+        for column, queue in self._queues:
+            while queue and queue[0][0] <= seconds:
+                column.take(*queue.popleft())
+            column.pass_time(seconds)
+
+    @Slot()
+    def _on_tick(self) -> None:
+        self.show_at(self._clock() - self._began)
+        if self.is_over:
+            self._tick.stop()
+
+    def _read(self) -> Recording | None:
+        """Return the recording, and say what it is; None: it cannot be read."""
+        if self._recording is None:
+            try:
+                self._recording = recording = read_recording(self._file)
+            except UserError as error:
+                self.origin.setText(said(error.message, error.hint))
+                self.again.hide()
+                return None
+            asked = recording.question.split("\n", 1)[0].rstrip(":")
+            self.question.setText(self.tr("Asked: {}").format(asked))
+            self.question.setToolTip(recording.question)
+            self.origin.setText(
+                self.tr("Recorded on {} with {}, {}.").format(
+                    recording.machine, recording.target.name, recording.date
+                )
+            )
+        return self._recording
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Play it in a moment, unless it was played to its end."""
+        super().showEvent(event)
+        if not self.is_over and self._read() is not None:
+            self._wait.start(0 if look.reduces_motion else _WAIT_MS)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Stop."""
+        super().hideEvent(event)
+        self._wait.stop()
+        self._tick.stop()
