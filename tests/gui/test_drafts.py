@@ -159,3 +159,15 @@ def test_text_that_was_kept_is_there_at_the_next_start() -> None:
     shown = ShownChat(again.session, signals, second)
     drafts = Drafts(shown, again.session.conversations, signals)
     assert (drafts.text, drafts.files) == ("half a thought", ())
+
+
+def test_pasted_files_that_an_earlier_version_kept_outlive_a_change_of_the_text() -> None:
+    first = ChatBench()
+    first.session.conversations.save_unsent("", '\x1e["half", ["a.txt", "a"], ["b.txt", "b"]]')
+    for text in ("half", "half a thought"):
+        owner, bench = QObject(), ChatBench(first.store)
+        signals = ChatSignals(owner)
+        shown = ShownChat(bench.session, signals, owner)
+        drafts = Drafts(shown, bench.session.conversations, signals)
+        assert (drafts.text, drafts.files) == (text, FILES)
+        drafts.write("half a thought", FILES)

@@ -42,7 +42,11 @@ class Drafts(QObject):
     def _kept(self) -> tuple[str, tuple[Attachment, ...]]:
         text, pasted = split_pasted(self._chats.unsent(self._id))
         files = self._chats.unsent_files(self._id)
-        return text, (*files, *(file for file in pasted if file not in files))
+        if pasted:  # kept apart from now on, or the next change of the text would lose them
+            files = (*files, *(file for file in pasted if file not in files))
+            self._chats.save_unsent_files(self._id, files)
+            self._chats.save_unsent(self._id, text)
+        return text, files
 
     @Slot()
     def _on_shown(self) -> None:
