@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -156,6 +157,22 @@ def test_a_title_is_edited_in_place(
     qtbot.keyClick(editor, Key.Key_Return)
     qtbot.waitUntil(lambda: bool(asked))
     assert asked == [("rename_requested", "a", "Green apples")]
+
+
+def test_a_title_that_is_being_written_outlives_a_change_of_the_old_one(
+    sidebar: Sidebar, qtbot: QtBot, asked: list[tuple[object, ...]]
+) -> None:
+    sidebar.list.take_focus()
+    qtbot.keyClick(sidebar.list, Key.Key_F2)
+    editor = sidebar.list.findChild(QLineEdit)
+    assert editor is not None
+    qtbot.keyClicks(editor, "Pears")
+    old = sidebar.model.summary("a")
+    assert old is not None
+    sidebar.model.update_summary(replace(old, title="A title by the model"))
+    qtbot.keyClick(editor, Key.Key_Return)
+    qtbot.waitUntil(lambda: bool(asked))
+    assert asked == [("rename_requested", "a", "Pears")]
 
 
 def test_pages_of_the_list_end_on_chats(sidebar: Sidebar, qtbot: QtBot) -> None:

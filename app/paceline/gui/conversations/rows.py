@@ -355,6 +355,11 @@ class ConversationRow(QStyledItemDelegate):
         editor.setAccessibleName(self.tr("Title of the chat"))
         return editor
 
+    def setEditorData(self, editor: QWidget, index: Index) -> None:
+        """Show the title, unless another one is being written: it may change meanwhile."""
+        if not (isinstance(editor, QLineEdit) and editor.isModified()):
+            super().setEditorData(editor, index)
+
     def updateEditorGeometry(
         self, editor: QWidget, option: QStyleOptionViewItem, _index: Index
     ) -> None:
