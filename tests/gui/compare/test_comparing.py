@@ -11,10 +11,11 @@ from PySide6.QtWidgets import QApplication, QMenu
 from gui.compare.turns import turn
 from gui.fake_client import FakeClient
 from paceline.chat.pair import Pair
+from paceline.conversation import Folder
 from paceline.gui.chat.messages.user_bubble import UserBubble
 from paceline.gui.compare.dialog import CompareDialog
 from paceline.gui.help.palette import actions_of
-from paceline.messages import LoadPair, ModelParams, Reset, StartTurn, Strategy
+from paceline.messages import Chat, LoadPair, ModelParams, Reset, StartTurn, Strategy
 from paceline.params import Prompting
 from paceline.settings import ModelPrompting
 
@@ -116,6 +117,23 @@ def test_a_preset_is_one_sides_alone(asked: Program, client: FakeClient) -> None
     assert isinstance(right, StartTurn)
     assert (right.sampling.temperature, left.seed) == (0.0, right.seed)
     assert left.sampling == asked.shown.settings.sampling
+    dialog.close()
+
+
+def test_the_instructions_of_the_chats_folder_are_on_both_sides(
+    asked: Program, client: FakeClient
+) -> None:
+    asked.session.put_folder(Folder("f", "Work", "Answer in verse."))
+    asked.session.move(asked.shown.id, "f")
+    dialog = opened(asked)
+    field = dialog.sides[1].fields[1]
+    field.setCurrentIndex(field.findText("Greedy"))
+    dialog.start.click()
+    for ticket in turns(client):
+        assert isinstance(ticket.command, StartTurn)
+        assert isinstance(ticket.command.prompt, Chat)
+        first = ticket.command.prompt.messages[0]
+        assert (first.role, first.text) == ("system", "Answer in verse.")
     dialog.close()
 
 

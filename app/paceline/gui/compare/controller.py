@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Slot
 
 from paceline.chat.comparison import Comparison, Side
 from paceline.chat.pair import Pair
+from paceline.chat.prompt import with_instructions
 from paceline.chat.reply import TurnOptions
 from paceline.engine.model.model_file import file_id
 from paceline.errors import UserError
@@ -25,6 +26,7 @@ from paceline.gui.sampling.presets import ReplyPresets
 from paceline.gui.state.next_reply import kept_for
 from paceline.gui.state.speculation import GROUPS
 from paceline.messages import TurnEvent
+from paceline.params import ReplySettings
 from paceline.run_record import RunError
 
 _TICK_MS = 100
@@ -166,11 +168,15 @@ class CompareController(DialogOwner[CompareDialog]):
             prompting = kept_for(context.settings.value("promptings"), names)
         options = TurnOptions(
             strategy=context.speculation.value_of(strategy),
-            settings=self._presets.applied(preset) if preset else options.settings,
+            settings=self._with_preset(preset) if preset else options.settings,
             cuts=options.cuts,
             prompting=prompting,
         )
         return Side(options, pair)
+
+    def _with_preset(self, name: str) -> ReplySettings:
+        """Return the settings of a preset as a reply in the shown chat gets them."""
+        return with_instructions(self._context.shown.folder, self._presets.applied(name))
 
     def _begin_columns(self) -> None:
         """Name the columns by that in which they differ."""
