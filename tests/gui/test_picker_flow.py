@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
+    from paceline.gui.models.lists.hub_page import HubPage
     from paceline.gui.models.picker.dialog import PickerDialog
     from paceline.gui.program import Program
 
@@ -34,10 +35,17 @@ def find_and_take(qtbot: QtBot, dialog: PickerDialog, words: str) -> None:
     hub.search.selectAll()
     QTest.keyClicks(hub.search, words)
     qtbot.waitUntil(partial(_found, dialog, f"paceline/{words}-GGUF"), timeout=LIMIT_MS)
-    QTest.keyClick(hub.search, Qt.Key.Key_Down)
+    qtbot.waitUntil(partial(_goes_down, hub), timeout=LIMIT_MS)
     QTest.keyClick(hub.rows, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: hub.stack.currentWidget() is hub.card, timeout=LIMIT_MS)
     QTest.keyClick(hub.card.files, Qt.Key.Key_Return)
+
+
+def _goes_down(hub: HubPage) -> bool:
+    """Press Down; where a filter was set meanwhile, the list comes after another search."""
+    if not hub.rows.hasFocus():
+        QTest.keyClick(hub.search, Qt.Key.Key_Down)
+    return hub.rows.hasFocus() and hub.rows.isVisible()
 
 
 def _found(dialog: PickerDialog, repo: str) -> bool:
