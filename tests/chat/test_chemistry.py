@@ -33,6 +33,8 @@ def plain(latex: str | None) -> str:
         ("CH3-OH", "{C}{H}_{3}{-}{O}{H}"),
         ("HC#CH", r"{H}{C}{\equiv}{C}{H}"),
         ("NaCl(aq)", "{Na}{Cl}{(aq)}"),
+        ("AgCl v + CO2 ^", r"{Ag}{Cl}\downarrow +{C}{O}_{2}\uparrow "),
+        ("vO", "{v}{O}"),
         ("A ->[heat] B", r"{A}\xrightarrow{\text{heat}}{B}"),
     ],
 )
@@ -40,7 +42,10 @@ def test_what_is_written_of_substances(written: str, latex: str) -> None:
     assert plain(as_latex(written)) == latex
 
 
-@pytest.mark.parametrize("written", ["", " ", r"\foo", "$x$", "C_nH_{2n}", "A <=>[x] B", "{}"])
+@pytest.mark.parametrize(
+    "written",
+    ["", " ", r"\foo", "$x$", "C_nH_{2n}", "A <=>[x] B", "A ->[heat][cat] B", "A^", "{}"],
+)
 def test_what_is_no_chemistry(written: str) -> None:
     assert as_latex(written) is None
 

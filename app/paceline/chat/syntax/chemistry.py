@@ -1,7 +1,8 @@
 r"""Chemistry as the package mhchem has it, `\ce{…}`, written as LaTeX that every reader knows.
 
-Formulas of substances with counts, charges and states, equations with their arrows, and bonds; no
-library for Python reads more of it. What else may stand there is no chemistry here.
+Formulas of substances with counts, charges and states, bonds, and equations with their
+arrows, also those of what falls out or escapes; no library for Python reads more of it. What else
+may stand there is no chemistry here.
 """
 
 from __future__ import annotations
@@ -28,13 +29,16 @@ _WRITTEN = {
     "number": r"{0}\,",
     "letters": r"\mathrm{{{0}}}",
     "dot": r"\cdot ",
+    "solid": r"\downarrow ",
+    "gas": r"\uparrow ",
 }
 """How parts are written; others are signs, or as they are."""
 _PART = re.compile(
-    r"->\[(?P<above>[^\[\]]+)\]"
+    r"->\[(?P<above>[^\[\]]+)\](?!\[)"
     r"|(?P<arrow><=>|<->|->|<-)"
     r"|\((?P<state>aq|s|l|g)\)"
     r"|(?P<plus>(?<=\s)\+(?=\s))"
+    r"|(?P<solid>(?<=\s)v(?!\S))|(?P<gas>(?<=\s)\^(?!\S))"
     r"|\^\{?(?P<charge>\d*[+-]|\d+)\}?"
     r"|_\{?(?P<index>\d+|[a-z])\}?"
     r"|(?P<ion>(?<=[A-Za-z0-9)\]])[+-](?![A-Za-z0-9(\[]))"
