@@ -14,6 +14,7 @@ from paceline.conversation import ViewPlace
 from paceline.gui.chat.messages.message_item import ShownMessage
 from paceline.gui.chat.messages.message_pages import MAX_BUILT
 from paceline.gui.chat.messages.reply_view import ReplyView
+from paceline.gui.chat.messages.user_bubble import UserBubble
 from paceline.gui.look.current import look
 
 if TYPE_CHECKING:
@@ -91,6 +92,14 @@ def test_a_line_stands_above_what_the_model_sees(chat: ChatView, qtbot: QtBot) -
     assert line.isVisible()
     chat.show_path(path(300, "other"))
     assert not line.isVisible()
+
+
+def test_the_line_keeps_away_from_a_question_below_it(chat: ChatView, qtbot: QtBot) -> None:
+    chat.show_path([ShownMessage("r", "assistant", "Yes."), ShownMessage("q", "user", "And?")])
+    chat.show_kept_from("q")
+    rest(chat, qtbot)
+    question = next(item for item in chat._list.items if item.message_id == "q")
+    assert question.y() - chat._list.line.geometry().bottom() > UserBubble.gap_below
 
 
 def test_a_long_conversation_opens_at_its_end_with_few_views(chat: ChatView, qtbot: QtBot) -> None:

@@ -167,7 +167,7 @@ class MessageList(QScrollArea):
             height = item.wanted_height(width)
             if item is self.line.above:
                 self.line.setGeometry(left, y, width, self.line.sizeHint().height())
-                y += self.line.height() + look.room(item.gap_below)
+                y += self.line.height() + _LINE_GAP_PX
             item.setGeometry(left, y, width, height)
             y += height + look.room(item.gap_below)
         self.line.setVisible(self.line.above in self.items)
