@@ -486,8 +486,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>
-        <source>Unloads the draft model; the target is loaded again without it</source>
-        <translation>Entlädt das Entwurfsmodell; das Zielmodell wird ohne es neu geladen</translation>
+        <source>Unloads the draft model; the main model is loaded again without it</source>
+        <translation>Entlädt das Entwurfsmodell; das Hauptmodell wird ohne es neu geladen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>
@@ -616,8 +616,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/choices.py"/>
-        <source>This target cannot take tokens back, so nothing can be drafted for it.</source>
-        <translation>Dieses Zielmodell kann keine Token zurücknehmen, darum kann nichts für es entworfen werden.</translation>
+        <source>This model cannot take tokens back, so nothing can be drafted for it.</source>
+        <translation>Dieses Modell kann keine Token zurücknehmen, darum kann nichts für es entworfen werden.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/choices.py"/>
@@ -836,8 +836,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/result_page.py"/>
-        <source>Tokens that a step of the target commits</source>
-        <translation>Token, die ein Schritt des Zielmodells festlegt</translation>
+        <source>Tokens that a step of the model commits</source>
+        <translation>Token, die ein Schritt des Modells festlegt</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/result_page.py"/>
@@ -2380,8 +2380,8 @@
     <name>Drafters</name>
     <message>
         <location filename="../../app/engine/draft"/>
-        <source>A smaller model of the same family writes ahead; the target checks it in one go.</source>
-        <translation>Ein kleineres Modell derselben Familie schreibt voraus; das Zielmodell prüft es auf einmal.</translation>
+        <source>A smaller model of the same family writes ahead; the main model checks it in one go.</source>
+        <translation>Ein kleineres Modell derselben Familie schreibt voraus; das Hauptmodell prüft es auf einmal.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft"/>
@@ -2806,13 +2806,13 @@
     </message>
     <message>
         <location filename="../../app/paceline/chat/exchange/words.py"/>
-        <source>the target itself</source>
-        <translation>das Zielmodell selbst</translation>
+        <source>the model itself</source>
+        <translation>das Modell selbst</translation>
     </message>
     <message>
         <location filename="../../app/paceline/chat/exchange/words.py"/>
-        <source>the target's own · step {step}</source>
-        <translation>vom Zielmodell selbst · Schritt {step}</translation>
+        <source>the model's own · step {step}</source>
+        <translation>vom Modell selbst · Schritt {step}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/chat/exchange/words.py"/>
@@ -4755,8 +4755,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/settings/pages.py"/>
-        <source>Replies show where each token came from: the draft model, a lookup, or the target.</source>
-        <translation>Antworten zeigen, woher jedes Token kam: vom Entwurfsmodell, von einem Lookup oder vom Zielmodell.</translation>
+        <source>Replies show where each token came from: the draft model, a lookup, or the model itself.</source>
+        <translation>Antworten zeigen, woher jedes Token kam: vom Entwurfsmodell, vom Nachschlagen oder vom Modell selbst.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/settings/pages.py"/>
@@ -5376,8 +5376,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/offers.py"/>
-        <source>The target's own last layers draft; that needs no second model.</source>
-        <translation>Die letzten Schichten des Zielmodells selbst entwerfen; das braucht kein zweites Modell.</translation>
+        <source>The model's own last layers draft; that needs no second model.</source>
+        <translation>Die letzten Schichten des Modells selbst entwerfen; das braucht kein zweites Modell.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/offers.py"/>
@@ -6468,6 +6468,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/dialog.py"/>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>Notes</source>
         <translation>Hinweise</translation>
     </message>
@@ -6480,11 +6485,6 @@
         <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>System prompt</source>
         <translation>System-Prompt</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/dialog.py"/>
-        <source>Target</source>
-        <translation>Ziel</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/dialog.py"/>
@@ -7704,8 +7704,8 @@
     </message>
     <message>
         <location filename="../../app/resources/curated_pairs.json"/>
-        <source>1.29, 1.95 and 2.35 times as fast on an RTX 4070 Ti SUPER (target Q6_K, head F16)</source>
-        <translation>1,29-, 1,95- und 2,35-mal so schnell auf einer RTX 4070 Ti SUPER (Ziel Q6_K, Kopf F16)</translation>
+        <source>1.29, 1.95 and 2.35 times as fast on an RTX 4070 Ti SUPER (model Q6_K, head F16)</source>
+        <translation>1,29-, 1,95- und 2,35-mal so schnell auf einer RTX 4070 Ti SUPER (Modell Q6_K, Kopf F16)</translation>
     </message>
     <message>
         <location filename="../../app/resources/curated_pairs.json"/>
@@ -7891,8 +7891,8 @@
     </message>
     <message>
         <location filename="../../app/resources/curated_pairs.json"/>
-        <source>About 1.8 times as fast (target QAT Q4_0, draft F16, p_min 0.85, n_max 8)</source>
-        <translation>Etwa 1,8-mal so schnell (Ziel QAT Q4_0, Entwurf F16, p_min 0,85, n_max 8)</translation>
+        <source>About 1.8 times as fast (model QAT Q4_0, draft F16, p_min 0.85, n_max 8)</source>
+        <translation>Etwa 1,8-mal so schnell (Modell QAT Q4_0, Entwurf F16, p_min 0,85, n_max 8)</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/errors.py"/>
@@ -8247,8 +8247,8 @@
     <message>
         <location filename="../../app/catalog/sidecar.py"/>
         <location filename="../../app/engine/llama/mtp_head.py"/>
-        <source>Choose the file with the head that was made for this target, or none.</source>
-        <translation>Wählen Sie die Datei mit dem Kopf, der für dieses Zielmodell gemacht ist, oder keine.</translation>
+        <source>Choose the file with the head that was made for this model, or none.</source>
+        <translation>Wählen Sie die Datei mit dem Kopf, der für dieses Modell gemacht ist, oder keine.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/backend.py"/>
@@ -8257,8 +8257,8 @@
     </message>
     <message>
         <location filename="../../app/engine/service.py"/>
-        <source>Choose the head that was made for this target, or none.</source>
-        <translation>Wählen Sie den Kopf, der für dieses Zielmodell gemacht ist, oder keinen.</translation>
+        <source>Choose the head that was made for this model, or none.</source>
+        <translation>Wählen Sie den Kopf, der für dieses Modell gemacht ist, oder keinen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
@@ -8788,8 +8788,8 @@
     </message>
     <message>
         <location filename="../../app/catalog/memory/plan.py"/>
-        <source>Keep no more than their window in the target's layers that have one: {saved:size} less. A change far back in a long chat then reads the prompt again, and the same text with any strategy is not promised.</source>
-        <translation>In den Schichten des Zielmodells, die eines haben, nicht mehr als ihr Fenster behalten: {saved:size} weniger. Eine Änderung weit vorn in einem langen Chat liest den Prompt dann neu, und derselbe Text mit jeder Strategie wird nicht versprochen.</translation>
+        <source>Keep no more than their window in the model's layers that have one: {saved:size} less. A change far back in a long chat then reads the prompt again, and the same text with any strategy is not promised.</source>
+        <translation>In den Schichten des Modells, die eines haben, nicht mehr als ihr Fenster behalten: {saved:size} weniger. Eine Änderung weit vorn in einem langen Chat liest den Prompt dann neu, und derselbe Text mit jeder Strategie wird nicht versprochen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/strategy.py"/>
@@ -8859,8 +8859,8 @@
     </message>
     <message>
         <location filename="../../app/catalog/sidecar.py"/>
-        <source>Load it together with its target: in the list of draft models, or by --{option} FILE.</source>
-        <translation>Laden Sie ihn zusammen mit seinem Zielmodell: in der Liste der Entwurfsmodelle oder mit --{option} DATEI.</translation>
+        <source>Load it together with its model: in the list of draft models, or by --{option} FILE.</source>
+        <translation>Laden Sie ihn zusammen mit seinem Modell: in der Liste der Entwurfsmodelle oder mit --{option} DATEI.</translation>
     </message>
     <message>
         <location filename="../../app/engine/refusals.py"/>
@@ -9395,8 +9395,8 @@
     </message>
     <message>
         <location filename="../../app/engine/service.py"/>
-        <source>Take a smaller model of the target's own family, or prompt-lookup, which needs none.</source>
-        <translation>Nehmen Sie ein kleineres Modell aus der Familie des Zielmodells, oder prompt-lookup, das keines braucht.</translation>
+        <source>Take a smaller model of the main model's own family, or lookups, which need none.</source>
+        <translation>Nehmen Sie ein kleineres Modell aus der Familie des Hauptmodells, oder das Nachschlagen, das keines braucht.</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/template.py"/>
@@ -9410,8 +9410,8 @@
     </message>
     <message>
         <location filename="../../app/catalog/judge/draft_search.py"/>
-        <source>Take no draft model: the target's own MTP head drafts.</source>
-        <translation>Kein Entwurfsmodell nehmen: Der MTP-Kopf des Zielmodells selbst entwirft.</translation>
+        <source>Take no draft model: the model's own MTP head drafts.</source>
+        <translation>Kein Entwurfsmodell nehmen: Der MTP-Kopf des Modells selbst entwirft.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/models.py"/>
@@ -9650,18 +9650,18 @@
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>The draft model is larger than the target; the other way round they may pay.</source>
-        <translation>Das Entwurfsmodell ist größer als das Zielmodell; umgekehrt kann es sich lohnen.</translation>
+        <source>The draft model is larger than the main model; the other way round they may pay.</source>
+        <translation>Das Entwurfsmodell ist größer als das Hauptmodell; umgekehrt kann es sich lohnen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>The draft model reads {share} of the bytes that the target reads per token</source>
-        <translation>Das Entwurfsmodell liest {share} der Bytes, die das Zielmodell pro Token liest</translation>
+        <source>The draft model reads {share} of the bytes that the main model reads per token</source>
+        <translation>Das Entwurfsmodell liest {share} der Bytes, die das Hauptmodell pro Token liest</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>The draft model was trained for {theirs:,} tokens and the target for {ours:,}; of longer chats it knows the end alone.</source>
-        <translation>Das Entwurfsmodell wurde für {theirs:,} Token trainiert und das Zielmodell für {ours:,}; von längeren Chats kennt es nur das Ende.</translation>
+        <source>The draft model was trained for {theirs:,} tokens and the main model for {ours:,}; of longer chats it knows the end alone.</source>
+        <translation>Das Entwurfsmodell wurde für {theirs:,} Token trainiert und das Hauptmodell für {ours:,}; von längeren Chats kennt es nur das Ende.</translation>
     </message>
     <message>
         <location filename="../../app/engine/service.py"/>
@@ -9670,8 +9670,8 @@
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>The draft model's licence is “{license}”, the target's is {theirs}.</source>
-        <translation>Die Lizenz des Entwurfsmodells ist „{license}“, die des Zielmodells ist {theirs}.</translation>
+        <source>The draft model's licence is “{license}”, the main model's is {theirs}.</source>
+        <translation>Die Lizenz des Entwurfsmodells ist „{license}“, die des Hauptmodells ist {theirs}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/registry.py"/>
@@ -9960,9 +9960,39 @@
         <translation>Der Rechner hat jetzt {share:percent} des Tempos, das zuerst gemessen wurde.</translation>
     </message>
     <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>The model brings no chat template, so it is probably a base model, which goes on with a text and was not made to chat. How a chat is written for it is a guess.</source>
+        <translation>Das Modell bringt keine Chat-Vorlage mit, ist also wahrscheinlich ein Basismodell, das einen Text fortsetzt und nicht zum Chatten gemacht ist. Wie ein Chat für es geschrieben wird, ist geraten.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/memory/plan.py"/>
+        <source>The model does not fit, even without a draft model. Missing: {missing}. {help}</source>
+        <translation>Das Modell passt nicht in den Speicher, auch ohne Entwurfsmodell. Es fehlen: {missing}. {help}</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>The model does not write text from left to right, so nothing can be drafted.</source>
+        <translation>Das Modell schreibt Text nicht von links nach rechts, darum kann nichts entworfen werden.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/sameness/look.py"/>
         <source>The model gives invalid numbers instead of logits.</source>
         <translation>Das Modell liefert ungültige Zahlen statt Logits.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>The model has its MTP head inside, so no second model is needed.</source>
+        <translation>Das Modell hat seinen MTP-Kopf in der Datei, darum braucht es kein zweites Modell.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>The model has no MTP head inside.</source>
+        <translation>Das Modell hat keinen MTP-Kopf in der Datei.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>The model is a mixture of experts: checking several tokens at once reads more experts than writing one, which eats a part of the gain.</source>
+        <translation>Das Modell ist eine Mischung von Experten: Mehrere Token auf einmal zu prüfen liest mehr Experten, als eines zu schreiben, was einen Teil des Gewinns aufzehrt.</translation>
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
@@ -10095,36 +10125,6 @@
         <translation>Die Strategie „mtp“ braucht einen MTP-Kopf, und keiner ist geladen.</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>The target brings no chat template, so it is probably a base model, which goes on with a text and was not made to chat. How a chat is written for it is a guess.</source>
-        <translation>Das Zielmodell bringt keine Chat-Vorlage mit, ist also wahrscheinlich ein Basismodell, das einen Text fortsetzt und nicht zum Chatten gemacht ist. Wie ein Chat für es geschrieben wird, ist eine Vermutung.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/memory/plan.py"/>
-        <source>The target does not fit, even without a draft model. Missing: {missing}. {help}</source>
-        <translation>Das Zielmodell passt nicht, auch ohne Entwurfsmodell. Es fehlen: {missing}. {help}</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>The target does not write text from left to right, so nothing can be drafted.</source>
-        <translation>Das Zielmodell schreibt Text nicht von links nach rechts, darum kann nichts entworfen werden.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>The target has its MTP head inside, so no second model is needed.</source>
-        <translation>Das Zielmodell hat seinen MTP-Kopf in der Datei, darum braucht es kein zweites Modell.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>The target has no MTP head inside.</source>
-        <translation>Das Zielmodell hat keinen MTP-Kopf in der Datei.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>The target is a mixture of experts: checking several tokens at once reads more experts than writing one, which eats a part of the gain.</source>
-        <translation>Das Zielmodell ist eine Mischung von Experten: Mehrere Token auf einmal zu prüfen liest mehr Experten, als eines zu schreiben, was einen Teil des Gewinns aufzehrt.</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/llama/vocabulary.py"/>
         <source>The text cannot be tokenized.</source>
         <translation>Der Text kann nicht in Token zerlegt werden.</translation>
@@ -10136,23 +10136,23 @@
     </message>
     <message>
         <location filename="../../app/engine/service.py"/>
-        <source>The {head} is for other tokens than the target's: {text}.</source>
-        <translation>Der {head} ist für andere Token als die des Zielmodells: {text}.</translation>
+        <source>The {head} is for other tokens than the model's: {text}.</source>
+        <translation>Der {head} ist für andere Token als die des Modells: {text}.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>The {head} is not the target's: it reads {read} columns, and the target's states have {width}.</source>
-        <translation>Der {head} ist nicht der des Zielmodells: Er liest {read} Spalten, und die Zustände des Zielmodells haben {width}.</translation>
+        <source>The {head} is not the model's: it reads {read} columns, and the model's states have {width}.</source>
+        <translation>Der {head} ist nicht der des Modells: Er liest {read} Spalten, und die Zustände des Modells haben {width}.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>The {head} is not the target's: it was made for “{name}”.</source>
-        <translation>Der {head} ist nicht der des Zielmodells: Er wurde für „{name}“ gemacht.</translation>
+        <source>The {head} is not the model's: it was made for “{name}”.</source>
+        <translation>Der {head} ist nicht der des Modells: Er wurde für „{name}“ gemacht.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>The {head} is the target's, so no second model is needed.</source>
-        <translation>Der {head} ist der des Zielmodells, darum braucht es kein zweites Modell.</translation>
+        <source>The {head} is the model's, so no second model is needed.</source>
+        <translation>Der {head} ist der des Modells, darum braucht es kein zweites Modell.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
@@ -10486,8 +10486,8 @@
     </message>
     <message>
         <location filename="../../app/catalog/judge/draft_search.py"/>
-        <source>Use lookups, which draft from the chat itself: beside so small a target a draft model has little to save.</source>
-        <translation>Lookups verwenden, die aus dem Chat selbst entwerfen: Neben einem so kleinen Zielmodell kann ein Entwurfsmodell wenig sparen.</translation>
+        <source>Use lookups, which draft from the chat itself: beside so small a model a draft model has little to save.</source>
+        <translation>Nachschlagen verwenden, das aus dem Chat selbst entwirft: Neben einem so kleinen Modell kann ein Entwurfsmodell wenig sparen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/turn.py"/>
@@ -11014,13 +11014,9 @@
         <translation>führt nicht zu einem Schema: „{reference}“</translation>
     </message>
     <message>
-        <location filename="../../app/engine/model/vocabularies.py"/>
-        <source>draft</source>
-        <translation>Entwurfsmodell</translation>
-    </message>
-    <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
         <location filename="../../app/engine/draft/draft_model.py"/>
+        <location filename="../../app/engine/model/vocabularies.py"/>
         <location filename="../../app/engine/turn.py"/>
         <source>draft model</source>
         <translation>Entwurfsmodell</translation>
@@ -11219,8 +11215,8 @@
     </message>
     <message>
         <location filename="../../app/catalog/judge/curated.py"/>
-        <source>inside the target's file</source>
-        <translation>in der Datei des Zielmodells</translation>
+        <source>inside the model's file</source>
+        <translation>in der Datei des Modells</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
@@ -11579,9 +11575,22 @@
         <translation>{seconds:time} verloren</translation>
     </message>
     <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <location filename="../../app/engine/model/vocabularies.py"/>
+        <source>main model</source>
+        <translation>Hauptmodell</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/memory/plan.py"/>
         <source>memory</source>
         <translation>Speicher</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/measure/calibration.py"/>
+        <location filename="../../app/engine/model/states.py"/>
+        <location filename="../../app/engine/turn.py"/>
+        <source>model</source>
+        <translation>Modell</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/stream.py"/>
@@ -11815,15 +11824,6 @@
         <translation>nimmt keine so große Frage an</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/judge/pairing.py"/>
-        <location filename="../../app/engine/measure/calibration.py"/>
-        <location filename="../../app/engine/model/states.py"/>
-        <location filename="../../app/engine/model/vocabularies.py"/>
-        <location filename="../../app/engine/turn.py"/>
-        <source>target</source>
-        <translation>Zielmodell</translation>
-    </message>
-    <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
         <source>tell of more characters than the reply has</source>
         <translation>nennen mehr Zeichen, als die Antwort hat</translation>
@@ -12022,8 +12022,8 @@
     </message>
     <message>
         <location filename="../../app/engine/model/vocabularies.py"/>
-        <source>token {token} is “{name}” in the target and “{other}” in the draft</source>
-        <translation>Token {token} ist „{name}“ im Zielmodell und „{other}“ im Entwurfsmodell</translation>
+        <source>token {token} is “{name}” in the main model and “{other}” in the draft model</source>
+        <translation>Token {token} ist „{name}“ im Hauptmodell und „{other}“ im Entwurfsmodell</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
@@ -12483,13 +12483,13 @@
     </message>
     <message>
         <location filename="../../app/engine/model/translation.py"/>
-        <source>{why:capital}. Drafts cannot be translated either: of the tokens that the target writes the draft model has only {n}.</source>
-        <translation>{why:capital}. Entwürfe können auch nicht übersetzt werden: Von den Token, die das Zielmodell schreibt, hat das Entwurfsmodell nur {n}.</translation>
+        <source>{why:capital}. Drafts cannot be translated either: of the tokens that the main model writes the draft model has only {n}.</source>
+        <translation>{why:capital}. Entwürfe können auch nicht übersetzt werden: Von den Token, die das Hauptmodell schreibt, hat das Entwurfsmodell nur {n}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/translation.py"/>
-        <source>{why:capital}. So drafts are translated: of the tokens that the target writes in English and code the draft model has {n}, and a draft ends at any other. Expect {fewer} accepted tokens than with the same tokenizer.</source>
-        <translation>{why:capital}. Darum werden Entwürfe übersetzt: Von den Token, die das Zielmodell in Englisch und Code schreibt, hat das Entwurfsmodell {n}, und bei jedem anderen endet ein Entwurf. Erwarten Sie {fewer} angenommene Token als mit demselben Tokenizer.</translation>
+        <source>{why:capital}. So drafts are translated: of the tokens that the main model writes in English and code the draft model has {n}, and a draft ends at any other. Expect {fewer} right guesses than with the same tokenizer.</source>
+        <translation>{why:capital}. Darum werden Entwürfe übersetzt: Von den Token, die das Hauptmodell in Englisch und Code schreibt, hat das Entwurfsmodell {n}, und bei jedem anderen endet ein Entwurf. Zu erwarten sind {fewer} richtige Vermutungen als mit demselben Tokenizer.</translation>
     </message>
     <message>
         <location filename="../../app/engine/turn.py"/>
@@ -13904,8 +13904,8 @@ Jeder Leser darf zehn Bücher für vier Wochen ausleihen. Für jeden Tag, den ei
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/markdown/view.py"/>
-        <source>target's own</source>
-        <translation>vom Zielmodell selbst</translation>
+        <source>the model's own</source>
+        <translation>vom Modell selbst</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/markdown/view.py"/>

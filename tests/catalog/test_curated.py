@@ -92,7 +92,7 @@ def test_entries_without_a_draft_model(tmp_path: Path) -> None:
     assert head.drafter == "MTP head, cub.gguf"
     assert head.draft_reference == "hf:pack/Cub:cub.gguf"
     (inside,) = loaded(tmp_path, {**ENTRY, "kind": "mtp", **NO_DRAFT})
-    assert "inside the target's file" in inside.drafter
+    assert "inside the model's file" in inside.drafter
     (network,) = loaded(tmp_path, {**ENTRY, "kind": "dflash"})
     assert network.drafter == "DFlash, cub.gguf; this version cannot use it yet"
     assert network.draft_reference == ""

@@ -125,7 +125,7 @@ def test_what_is_no_pair_to_load_is_never_proposed_as_one() -> None:
     remedy = proposed(TARGET, [], [PAIR, lookups])
     assert remedy is not None
     assert (remedy.draft, remedy.strategy) == ("", "prompt-lookup")
-    assert "so small a target" in remedy.text
+    assert "so small a model" in remedy.text
     larger = replace(lookups, target_params=(1, TARGET.card.n_params - 1))
     found = proposed(TARGET, [], [PAIR, larger])
     assert found is not None

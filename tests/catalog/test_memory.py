@@ -278,7 +278,7 @@ def test_a_target_that_finds_no_room_says_what_would() -> None:
     (remedy,) = found.remedies
     assert remedy.saving == "none"
     assert remedy.text == (
-        "The target does not fit, even without a draft model. Missing: 1 MB (memory). "
+        "The model does not fit, even without a draft model. Missing: 1 MB (memory). "
         "What can help: a context of 3,840 tokens or fewer, a quantised cache, a smaller model, "
         "fewer other programs at the same time."
     )

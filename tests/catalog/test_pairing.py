@@ -30,11 +30,11 @@ def test_a_pair_of_one_family_fits_and_says_why() -> None:
     ("draft", "code", "words"),
     [
         (changed(DRAFT, kind=1), "vocabulary-kind", "Their tokenizers are of different kinds"),
-        (changed(DRAFT, add_bos=False), "bos-differs", "The target begins a text with the BOS"),
+        (changed(DRAFT, add_bos=False), "bos-differs", "The main model begins a text with the BOS"),
         (changed(DRAFT, bos=7), "bos-differs", "Their BOS tokens differ: 0 and 7."),
-        (changed(DRAFT, add_eos=True), "eos-differs", "The draft ends a text with the EOS"),
+        (changed(DRAFT, add_eos=True), "eos-differs", "The draft model ends a text with the EOS"),
         (resized(DRAFT, 529), "vocabulary-size", "400 and 529 tokens."),
-        (with_text(DRAFT, 333, b"x"), "token-differs", "Token 333 is “word333” in the target"),
+        (with_text(DRAFT, 333, b"x"), "token-differs", "Token 333 is “word333” in the main model"),
         (changed(DRAFT, writes=False), "draft-does-not-write", "so it cannot draft."),
     ],
 )

@@ -135,7 +135,7 @@ def test_what_does_not_fit_is_said_and_loaded_all_the_same(load: LoadPair, plan:
     decided, notes = decide(load, plan, gpu(GIB // 2), none)
     assert decided.target.n_gpu_layers == 0
     assert len(notes) == 1
-    assert notes[0].startswith("Memory may not suffice. The target does not fit")
+    assert notes[0].startswith("Memory may not suffice. The model does not fit")
 
 
 def test_a_file_that_cannot_be_read_is_left_to_the_load(load: LoadPair, tmp_path: Path) -> None:

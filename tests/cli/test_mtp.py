@@ -95,7 +95,7 @@ def test_a_check_compares_the_widths_that_headers_tell(
     assert result.code == 0, result.err
     found = json.loads(result.out)
     assert found["ok"] is ok
-    words = "it reads 96 columns, and the target's states have 64"
+    words = "it reads 96 columns, and the model's states have 64"
     assert any(r["code"] == "other-head" and words in r["text"] for r in found["reasons"]) is not ok
     if not ok:
         loaded = paceline(*CHAT, "--target", TARGET, "--mtp", str(head), "--strategy", "mtp")

@@ -173,7 +173,7 @@ def test_a_draft_with_another_vocabulary_is_refused_by_the_first_token_that_diff
     failed = bench.load(draft="draft")
     assert isinstance(failed, LoadFailed)
     assert failed.code == "vocabulary-mismatch"
-    assert "Token 65 is “A” in the target and “65” in the draft" in failed.message
+    assert "Token 65 is “A” in the main model and “65” in the draft model" in failed.message
     assert draft.closed
     assert bench.models["target"].closed
 

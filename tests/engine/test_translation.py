@@ -138,10 +138,12 @@ def test_the_share_counts_what_the_target_writes() -> None:
 
 
 def test_words_say_whether_and_what_is_lost() -> None:
-    differs = Mismatch("token-differs", "token 7 is “a” in the target and “b” in the draft", 7)
+    differs = Mismatch(
+        "token-differs", "token 7 is “a” in the main model and “b” in the draft model", 7
+    )
     well = words_on_translation(differs, 0.87)
-    assert well.startswith("Token 7 is “a” in the target and “b” in the draft. ")
+    assert well.startswith("Token 7 is “a” in the main model and “b” in the draft model. ")
     assert "87 %" in well
-    assert "at least 13 % fewer accepted tokens" in well
-    assert "Expect fewer accepted tokens" in words_on_translation(differs, 1.0)
+    assert "at least 13 % fewer right guesses" in well
+    assert "Expect fewer right guesses" in words_on_translation(differs, 1.0)
     assert "cannot be translated" in words_on_translation(differs, LEAST_SHARE - 0.01)

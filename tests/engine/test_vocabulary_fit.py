@@ -61,9 +61,9 @@ def test_small_differences_are_allowed(draft: Words) -> None:
         (Words(300 + 129), "vocabulary-size", "300 and 429 tokens"),
         (Words(300 - 129), "vocabulary-size", "300 and 171 tokens"),
         (Words(bos=3), "bos-differs", "their BOS tokens differ: 0 and 3"),
-        (Words(add_bos=False), "bos-differs", "the target begins a text with the BOS token"),
-        (Words(add_eos=True), "eos-differs", "the draft ends a text with the EOS token"),
-        (Words(texts={5: b"other"}), "token-differs", "token 5 is “word5” in the target"),
+        (Words(add_bos=False), "bos-differs", "the main model begins a text with the BOS token"),
+        (Words(add_eos=True), "eos-differs", "the draft model ends a text with the EOS token"),
+        (Words(texts={5: b"other"}), "token-differs", "token 5 is “word5” in the main model"),
         (Words(texts={299: b"\xff"}), "token-differs", "and “�” in the draft"),
     ],
 )
@@ -103,14 +103,14 @@ def test_the_first_difference_is_named() -> None:
 def test_texts_that_would_look_alike_are_shown_as_bytes() -> None:
     other = vocabulary_mismatch(Words(texts={9: b"\xfe"}), Words(texts={9: b"\xff"}))
     assert other is not None
-    assert r"“\xfe” in the target and “\xff” in the draft" in other.text
+    assert r"“\xfe” in the main model and “\xff” in the draft model" in other.text
 
 
 def test_a_long_text_is_cut_to_where_it_differs() -> None:
     long = b"a" * 5000
     other = vocabulary_mismatch(Words(texts={9: long + b"b"}), Words(texts={9: long + b"c"}))
     assert other is not None
-    assert "b” in the target" in other.text
+    assert "b” in the main model" in other.text
     assert "c” in the draft" in other.text
     assert len(other.text) < 200
 

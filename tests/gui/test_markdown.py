@@ -244,10 +244,10 @@ def test_a_token_is_told_in_words(given: TokenTrace, text: str) -> None:
 @pytest.mark.parametrize(
     ("accepted", "drafted", "text"),
     [
-        (0, 0, "target's own · step 7"),
-        (2, 2, "target's own · step 7 · bonus"),
-        (1, 2, "target's own · step 7 · after a rejected draft token"),
-        (0, 2, "target's own · step 7 · after a rejected draft token"),
+        (0, 0, "the model's own · step 7"),
+        (2, 2, "the model's own · step 7 · bonus"),
+        (1, 2, "the model's own · step 7 · after a rejected draft token"),
+        (0, 2, "the model's own · step 7 · after a rejected draft token"),
     ],
 )
 def test_a_token_of_the_target_is_told_in_words(accepted: int, drafted: int, text: str) -> None:

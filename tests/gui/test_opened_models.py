@@ -120,10 +120,10 @@ def test_a_sidecar_that_is_dropped_is_named(
     for is_draft in (False, True):
         program.window.drop_zones.dropped.emit([str(file)], is_draft)
         if is_draft and head:
-            notice(program, qtbot, f"The {head_title(head)} is not the target's")
+            notice(program, qtbot, f"The {head_title(head)} is not the model's")
             continue
         text = notice(program, qtbot, "no model of its own. Drafter of Wolf-7B")
-        assert ("together with its target" if head else "Choose a model") in text
+        assert ("together with its model" if head else "Choose a model") in text
         program.window.chat_pane.errors.hide()
     assert len(client.all(LoadPair)) == 1
 

@@ -42,7 +42,11 @@ TARGET = Candidate("/m/7b.gguf", "Qwen2.5 7B Instruct", n_bytes=4_700_000_000)
 DRAFT = Candidate("hf:o/r:qwen2.5-0.5b.gguf", "Qwen2.5 0.5B", n_bytes=400_000_000, is_here=False)
 REFUSED = Verdict(
     False,
-    (Reason("token-differs", "Token 5 is “a” in the target and “b” in the draft.", "bad"),),
+    (
+        Reason(
+            "token-differs", "Token 5 is “a” in the main model and “b” in the draft model.", "bad"
+        ),
+    ),
     remedy=Remedy("One of the same family is here.", draft="/m/qwen2.5-0.5b-q8_0.gguf"),
 )
 CPU = EngineDescribed("", "", False, (DeviceInfo("CPU", "CPU", "cpu", 32 * GIB, 24 * GIB),))

@@ -65,7 +65,7 @@ def test_a_draft_with_too_few_of_the_tokens_is_refused_by_name(target_path: Path
     failed = load_failure(target_path, make_pairs.path("tiny-foreign"))
     assert failed.code == "vocabulary-mismatch"
     assert "Paceline tiny-foreign" in failed.message
-    assert "in the target and “foreign-" in failed.message
+    assert "in the main model and “foreign-" in failed.message
     assert "cannot be translated" in failed.message
 
 

@@ -125,7 +125,7 @@ def refusal(sidecar: Sidecar, file_name: str) -> ModelError:
     return ModelError(
         SIDECAR,
         "“{file_name}” is no model of its own. {words}",
-        "Load it together with its target: in the list of draft models, or by --{option} FILE."
+        "Load it together with its model: in the list of draft models, or by --{option} FILE."
         if sidecar.is_usable
         else "Choose a model, or lookups, which need none.",
         file_name=file_name,
@@ -147,7 +147,7 @@ def check_head(card: ModelCard, file_name: str, kind: str) -> None:
         raise ModelError(
             "wrong-head",
             "“{file_name}” is no {head} in a file of its own.",
-            "Choose the file with the head that was made for this target, or none.",
+            "Choose the file with the head that was made for this model, or none.",
             file_name=file_name,
             head=head_title(kind),
         )

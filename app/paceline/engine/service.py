@@ -479,8 +479,8 @@ def _check_tokens(kind: str, target: LanguageModel, head: LanguageModel) -> None
     if mismatch := vocabulary_mismatch(target.vocab, head.vocab):
         raise ModelError(
             "wrong-head",
-            "The {head} is for other tokens than the target's: {text}.",
-            "Choose the head that was made for this target, or none.",
+            "The {head} is for other tokens than the model's: {text}.",
+            "Choose the head that was made for this model, or none.",
             head=head_title(kind),
             text=mismatch.text,
         )
@@ -503,7 +503,7 @@ def _translated(
         raise ModelError(
             "vocabulary-mismatch",
             "“{name}” cannot draft for “{target}”. {words}",
-            "Take a smaller model of the target's own family, or prompt-lookup, which needs none.",
+            "Take a smaller model of the main model's own family, or lookups, which need none.",
             name=draft.info.name,
             target=target.info.name,
             words=words,

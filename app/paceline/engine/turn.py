@@ -365,7 +365,7 @@ def fitting(strategy: CompleteStrategy, pair: LoadedPair) -> CompleteStrategy:
     if strategy.is_auto:
         return replace(strategy, drafters=((OFF_INFO, {}),))
     raise UserError(
-        "cannot-rollback", no_copies(sentence("target")), "Use the strategy “off” with it."
+        "cannot-rollback", no_copies(sentence("model")), "Use the strategy “off” with it."
     )
 
 
@@ -374,7 +374,7 @@ def limits_of(strategy: CompleteStrategy, pair: LoadedPair) -> tuple[str, ...]:
     if not strategy.is_auto:
         return ()
     if not pair.target.model.max_rollback:
-        why = no_copies(sentence("target"))
+        why = no_copies(sentence("model"))
         return (sentence("{why} Auto decodes plainly.", why=why),)
     if pair.draft is not None and not pair.draft.model.max_rollback:
         why = no_copies(sentence("draft model"))

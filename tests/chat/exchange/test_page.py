@@ -118,10 +118,10 @@ def test_hovering_tells_who_where_and_how_sure() -> None:
     told = dict.fromkeys((css, title) for _, css, title in page.chars if title)
     assert list(told) == [
         ("l", "accepted from Suffix tree · 2 of 4 drafted · step 7 · confidence 0.88"),
-        ("", "the target's own · step 7"),
+        ("", "the model's own · step 7"),
     ]
     assert "".join(char for char, _, _ in page.chars).strip() == "ab <b"
-    assert "Who wrote ahead: Suffix tree the target itself" in " ".join("".join(page.texts).split())
+    assert "Who wrote ahead: Suffix tree the model itself" in " ".join("".join(page.texts).split())
 
 
 HOSTILE = (

@@ -138,7 +138,7 @@ class CuratedPair:
             return sentence("no second model: lookups draft from the chat itself")
         if self.kind == DRAFT:
             return ""
-        where = self.draft_file or self.draft_repo or sentence("inside the target's file")
+        where = self.draft_file or self.draft_repo or sentence("inside the model's file")
         drafter = joined([Sidecar(self.kind, "").title, where], ", ")
         return drafter if self.is_usable else joined([drafter, NOT_YET], "; ")
 

@@ -68,7 +68,7 @@ class DraftSearch:
         if not target.nature.writes:
             return None
         if target.card.n_heads:
-            return Remedy("Take no draft model: the target's own MTP head drafts.")
+            return Remedy("Take no draft model: the model's own MTP head drafts.")
         found = self._from_library(target, is_stopped) or self._without_draft(target.card)
         if found:
             return found
@@ -155,8 +155,8 @@ class DraftSearch:
         if not any(pair.kind == "lookup" for pair in self._pairs_of(target)):
             return None
         return Remedy(
-            "Use lookups, which draft from the chat itself: beside so small a target a draft model "
-            "has little to save.",
+            "Use lookups, which draft from the chat itself: beside so small a model a draft "
+            "model has little to save.",
             strategy=LOOKUPS,
         )
 

@@ -92,7 +92,7 @@ LARGEST_RATIO = 0.25
 """Bytes read per token, draft to target, up to which drafting is expected to be faster."""
 GOOD_RATIO = 0.1
 NOTHING_TO_DRAFT = sentence(
-    "The target does not write text from left to right, so nothing can be drafted."
+    "The model does not write text from left to right, so nothing can be drafted."
 )
 _SMALL_TARGET = 3_000_000_000
 """Weights; LM Studio's documentation and draftbench report no gain for smaller targets."""
@@ -168,20 +168,20 @@ def judge_head(target: Examined, head: ModelCard | None) -> Verdict:
     if not target.nature.writes:
         found.append(Reason("target-does-not-write", NOTHING_TO_DRAFT, "bad"))
     if head is None and not ours.n_heads:
-        found.append(Reason("no-head", "The target has no MTP head inside.", "bad"))
+        found.append(Reason("no-head", "The model has no MTP head inside.", "bad"))
     if head is not None and (text := _why_not_head_of(ours, head)):
         found.append(Reason("other-head", text, "bad"))
     if found:
         return Verdict(ok=False, reasons=tuple(found), is_about_head=True)
     if head is not None:
         title = head_title(drafts_with(head.sidecar))
-        fits = sentence("The {head} is the target's, so no second model is needed.", head=title)
+        fits = sentence("The {head} is the model's, so no second model is needed.", head=title)
     else:
-        fits = sentence("The target has its MTP head inside, so no second model is needed.")
+        fits = sentence("The model has its MTP head inside, so no second model is needed.")
     found = [
         *_about_experts(ours),
         *_about_checking(ours),
-        *_about_memory(sentence("target"), target.nature),
+        *_about_memory("target", target.nature),
         *_about_template(ours),
         Reason("head-fits", fits, "good"),
     ]
@@ -209,14 +209,14 @@ def _why_not_head_of(target: ModelCard, head: ModelCard) -> str:
     )
     if target.architecture != architecture or not are_texts_same:
         return sentence(
-            "The {head} is not the target's: it was made for “{name}”.", head=title, name=head.name
+            "The {head} is not the model's: it was made for “{name}”.", head=title, name=head.name
         )
     width = target.n_embd_out or target.n_embd
     # Where its architecture is its own, so is its width, and the header tells the target's beside.
     read = head.n_embd_out or (width if targets else head.n_embd)
     if read != width:
         return sentence(
-            "The {head} is not the target's: it reads {read} columns, and the target's states "
+            "The {head} is not the model's: it reads {read} columns, and the model's states "
             "have {width}.",
             head=title,
             read=read,
@@ -283,8 +283,8 @@ def _remarks(target: Examined, draft: Examined, *, is_alike: bool) -> Iterator[R
     yield from _about_family(target.card, draft.card)
     yield from _about_quantisation(draft.card)
     yield from _about_checking(target.card)
-    yield from _about_memory(sentence("target"), target.nature)
-    yield from _about_memory(sentence("draft model"), draft.nature)
+    yield from _about_memory("target", target.nature)
+    yield from _about_memory("draft", draft.nature)
     yield from _about_template(target.card)
     yield from _about_the_rest(target.card, draft.card)
 
@@ -295,7 +295,8 @@ def _about_size(target: Examined, draft: Examined) -> Iterator[Reason]:
     if ratio >= 0.01:
         share = sentence("{n:.0f} %", n=100 * ratio)
     reads = sentence(
-        "The draft model reads {share} of the bytes that the target reads per token", share=share
+        "The draft model reads {share} of the bytes that the main model reads per token",
+        share=share,
     )
     if is_same_model(target, draft):
         text = sentence("Both are the same model, so drafting costs as much as it saves.")
@@ -304,7 +305,7 @@ def _about_size(target: Examined, draft: Examined) -> Iterator[Reason]:
         return  # a file that is only a vocabulary has no weights
     elif ratio > 1:
         text = sentence(
-            "The draft model is larger than the target; the other way round they may pay."
+            "The draft model is larger than the main model; the other way round they may pay."
         )
         yield Reason("draft-larger", text, "note")
     elif ratio > LARGEST_RATIO:
@@ -323,7 +324,7 @@ def _about_experts(target: ModelCard) -> Iterator[Reason]:
     if target.n_experts:
         yield Reason(
             "target-has-experts",
-            "The target is a mixture of experts: checking several tokens at once reads more "
+            "The model is a mixture of experts: checking several tokens at once reads more "
             "experts than writing one, which eats a part of the gain.",
             "note",
         )
@@ -336,7 +337,7 @@ def _about_vocabulary(target: Examined, draft: Examined) -> Iterator[Reason]:
             "vocabulary-fits", sentence("Both read the same {ours:,} tokens.", ours=ours), "good"
         )
         return
-    more = sentence("target") if ours > theirs else sentence("draft model")
+    more = sentence("main model") if ours > theirs else sentence("draft model")
     yield Reason(
         "vocabulary-tail",
         sentence(
@@ -421,14 +422,14 @@ def _about_checking(target: ModelCard) -> Iterator[Reason]:
         )
 
 
-def _about_memory(who: str, nature: Nature) -> Iterator[Reason]:
+def _about_memory(role: Literal["target", "draft"], nature: Nature) -> Iterator[Reason]:
     if nature.memory != "attention":
         yield Reason(
-            f"{who.split(maxsplit=1)[0]}-has-states",
+            f"{role}-has-states",
             sentence(
                 "The {who} has a recurrent memory: taking tokens back costs earlier "
                 "states or copies of one, which eat a part of the gain.",
-                who=who,
+                who=sentence("main model") if role == "target" else sentence("draft model"),
             ),
             "note",
         )
@@ -438,7 +439,7 @@ def _about_template(target: ModelCard) -> Iterator[Reason]:
     if not target.has_template:
         yield Reason(
             "no-template",
-            "The target brings no chat template, so it is probably a base model, which goes on "
+            "The model brings no chat template, so it is probably a base model, which goes on "
             "with a text and was not made to chat. How a chat is written for it is a guess.",
             "note",
         )
@@ -449,8 +450,8 @@ def _about_the_rest(target: ModelCard, draft: ModelCard) -> Iterator[Reason]:
         yield Reason(
             "draft-context",
             sentence(
-                "The draft model was trained for {theirs:,} tokens and the target for {ours:,}; "
-                "of longer chats it knows the end alone.",
+                "The draft model was trained for {theirs:,} tokens and the main model for "
+                "{ours:,}; of longer chats it knows the end alone.",
                 theirs=draft.n_ctx_train,
                 ours=target.n_ctx_train,
             ),
@@ -463,7 +464,7 @@ def _about_the_rest(target: ModelCard, draft: ModelCard) -> Iterator[Reason]:
         yield Reason(
             "other-license",
             sentence(
-                "The draft model's licence is “{license}”, the target's is {theirs}.",
+                "The draft model's licence is “{license}”, the main model's is {theirs}.",
                 license=draft.license,
                 theirs=theirs,
             ),

@@ -251,9 +251,9 @@ def remedies(target: Load, draft: Load | None, machine: Machine) -> tuple[_Way, 
     found: list[_Way] = []
     if saved := _beyond_windows(target, machine):
         text = sentence(
-            "Keep no more than their window in the target's layers that have one: "
-            "{saved:size} less. A change far back in a long chat then reads the "
-            "prompt again, and the same text with any strategy is not promised.",
+            "Keep no more than their window in the model's layers that have one: {saved:size} "
+            "less. A change far back in a long chat then reads the prompt again, and the same "
+            "text with any strategy is not promised.",
             saved=saved,
         )
         found += _if_fitting("windows", text, target.changed(swa_full=False), draft, machine)
@@ -377,7 +377,7 @@ def _nothing_fits(target: Load, draft: Load | None, machine: Machine) -> _Way:
         chosen = quantised if chosen is target else chosen
     ways.append(SMALLER_MODEL)
     text = sentence(
-        "The target does not fit, even without a draft model. Missing: {missing}. {help}",
+        "The model does not fit, even without a draft model. Missing: {missing}. {help}",
         missing=joined(missing, ", "),
         help=what_helps([*ways, FEWER_PROGRAMS]),
     )

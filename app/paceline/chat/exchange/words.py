@@ -80,11 +80,11 @@ class Words:
     accepted: str = "{share:.0f} % of {n} guesses were right"
     first_token: str = "first token {:.2f} s"
     strategy: str = "{strategy} for {model}"
-    by_target: str = "the target's own · step {step}"
+    by_target: str = "the model's own · step {step}"
     by_drafter: str = "accepted from {who} · {place} of {total} drafted · step {step}"
     confidence: str = "confidence {:.2f}"
     legend: str = "Who wrote ahead:"
-    legend_target: str = "the target itself"
+    legend_target: str = "the model itself"
     local: Callable[[float], object] = float
 
 

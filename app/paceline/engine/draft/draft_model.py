@@ -216,7 +216,8 @@ def _always(_confidence: float) -> bool:
 INFO = DrafterInfo(
     id=DRAFT,
     title="Draft model",
-    summary="A smaller model of the same family writes ahead; the target checks it in one go.",
+    summary="A smaller model of the same family writes ahead; the main model checks it in one "
+            "go.",
     family="model",
     parameters=(
         Parameter(

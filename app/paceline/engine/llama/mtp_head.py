@@ -85,7 +85,7 @@ class MtpHead(LlamaModel):
             raise ModelError(
                 "wrong-head",
                 "“{name}” holds no MTP head for “{target}”.",
-                "Choose the file with the head that was made for this target, or none.",
+                "Choose the file with the head that was made for this model, or none.",
                 name=path.name,
                 target=target.info.name,
             )

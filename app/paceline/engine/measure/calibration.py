@@ -431,7 +431,7 @@ def calibrated(pair: LoadedPair | None, clock: Clock | None = None) -> Calibrate
         return not_calibrated()
     if not pair.target.model.max_rollback:
         return Calibrated(
-            problem=no_copies(sentence("target")),
+            problem=no_copies(sentence("model")),
         )
     try:
         pair.empty()

@@ -76,5 +76,5 @@ class GoingBack:
                 )
             case "none":
                 return sentence(
-                    "{why} It runs without speculation.", why=no_copies(sentence("target"))
+                    "{why} It runs without speculation.", why=no_copies(sentence("model"))
                 )

@@ -65,15 +65,15 @@ def words_on_translation(differs: Mismatch, share: float) -> str:
     fewer = sentence("at least {lost} % fewer", lost=lost) if lost else sentence("fewer")
     if share < LEAST_SHARE:
         return sentence(
-            "{why:capital}. Drafts cannot be translated either: of the tokens that the target "
-            "writes the draft model has only {n}.",
+            "{why:capital}. Drafts cannot be translated either: of the tokens that the main "
+            "model writes the draft model has only {n}.",
             why=differs.text,
             n=n,
         )
     return sentence(
-        "{why:capital}. So drafts are translated: of the tokens that the target writes in "
-        "English and code the draft model has {n}, and a draft ends at any "
-        "other. Expect {fewer} accepted tokens than with the same tokenizer.",
+        "{why:capital}. So drafts are translated: of the tokens that the main model writes in "
+        "English and code the draft model has {n}, and a draft ends at any other. Expect "
+        "{fewer} right guesses than with the same tokenizer.",
         why=differs.text,
         n=n,
         fewer=fewer,

@@ -138,7 +138,7 @@ def vocabulary_mismatch(target: TokenTable, draft: TokenTable) -> Mismatch | Non
         return None
     name, other = _names(target.text(token), draft.text(token))
     text = sentence(
-        "token {token} is “{name}” in the target and “{other}” in the draft",
+        "token {token} is “{name}” in the main model and “{other}” in the draft model",
         token=token,
         name=name,
         other=other,
@@ -150,7 +150,7 @@ def _boundary(name: str, target: tuple[bool, int], draft: tuple[bool, int]) -> s
     """Return how the two differ in the token that begins or ends a text; empty: not at all."""
     where = sentence("begins") if name == "BOS" else sentence("ends")
     if target[0] != draft[0]:
-        adding, other = sentence("target"), sentence("draft")
+        adding, other = sentence("main model"), sentence("draft model")
         if draft[0]:
             adding, other = other, adding
         return sentence(

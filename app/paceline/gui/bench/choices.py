@@ -152,7 +152,7 @@ def _contender(
     if strategy != PLAIN:
         obstacle = speculation.obstacle(choice.name)
         if not can_rollback:
-            obstacle = _tr("This target cannot take tokens back, so nothing can be drafted for it.")
+            obstacle = _tr("This model cannot take tokens back, so nothing can be drafted for it.")
     title = title_of(strategy)
     if strategy == speculation.text and strategy not in USUAL:
         title = _tr("{}, as in the panel").format(title)

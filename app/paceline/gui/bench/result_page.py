@@ -89,7 +89,7 @@ class BenchTableModel(FiguresModel):
             self.tr("How many times as fast a reply is there, with the reading of its prompt"),
             self.tr("Half of the repeats are between these, in writing"),
             self.tr("Guesses that were right"),
-            self.tr("Tokens that a step of the target commits"),
+            self.tr("Tokens that a step of the model commits"),
             self.tr("Whether the replies are plain decoding's, token by token"),
             self.tr("Replies that were measured"),
             "",

@@ -157,7 +157,7 @@ class ReplyPage(QScrollArea):
         self.prompt.body.addWidget(self.prompt_text)
         self._add(self.prompt)
         yield
-        for name, title in (("target", self.tr("Target")), ("draft", self.tr("Draft model"))):
+        for name, title in (("target", self.tr("Model")), ("draft", self.tr("Draft model"))):
             card = self.models[name] = ModelCard(name, title, self.widget())
             card.hash_wanted.connect(self.hash_wanted)
             card.hash_unwanted.connect(self.hash_unwanted)

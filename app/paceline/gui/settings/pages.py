@@ -126,7 +126,8 @@ class LooksPage(SettingsPage):
             "token_colours",
             self.tr("Token colours"),
             self.tr(
-                "Replies show where each token came from: the draft model, a lookup, or the target."
+                "Replies show where each token came from: the draft model, a lookup, or the "
+                "model itself."
             ),
         )
 

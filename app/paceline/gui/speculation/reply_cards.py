@@ -145,7 +145,7 @@ class AdviceLine(QFrame):
         say(self.reason, with_soft_breaks(reason))
         self.apply.setVisible(advice.strategy is not None or advice.frees_bytes > 0)
         button = self.tr("Free its memory")
-        effect = self.tr("Unloads the draft model; the target is loaded again without it")
+        effect = self.tr("Unloads the draft model; the main model is loaded again without it")
         if advice.strategy is not None:
             button = self.tr("Apply")
             effect = self.tr("Use {} from now on").format(strategy_text(advice.strategy))

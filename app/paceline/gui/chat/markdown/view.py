@@ -499,7 +499,7 @@ def _token(record: TokenRecord) -> str:
 
 
 def _own(record: TokenRecord) -> list[str]:
-    parts = [_tr("target's own"), _step(record)]
+    parts = [_tr("the model's own"), _step(record)]
     if record.n_drafted:
         is_bonus = record.n_accepted >= record.n_drafted
         parts.append(_tr("bonus") if is_bonus else _tr("after a rejected draft token"))

@@ -279,7 +279,7 @@ def _beside(target: Candidate | None, offer: Offer) -> Offer:
 
 def head_inside() -> Offer:
     """Return the row of a target's own MTP head."""
-    words = _tr("The target's own last layers draft; that needs no second model.")
+    words = _tr("The model's own last layers draft; that needs no second model.")
     return Offer("head", _tr("MTP head inside"), words, role="head")
 
 
