@@ -116,7 +116,7 @@ class SamplingParams:
     temperature: float = declared(
         0.7, "Temperature",
         "How much chance has a say. 0 always takes the likeliest token; usual are 0.2 for facts "
-        "and code, 0.7 for chat, 1 for stories. The lower, the more drafts are accepted.",
+        "and code, 0.7 for chat, 1 for stories. The lower, the more guesses are right.",
         0, 100, offered_high=5, usual=2,
     )  # fmt: skip
     top_k: int = declared(

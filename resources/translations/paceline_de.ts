@@ -583,13 +583,13 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/chart.py"/>
-        <source>{} accepted</source>
-        <translation>{} angenommen</translation>
+        <source>{} of plain decoding's speed</source>
+        <translation>{} des Tempos einfachen Dekodierens</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/chart.py"/>
-        <source>{} of plain decoding's speed</source>
-        <translation>{} des Tempos einfachen Dekodierens</translation>
+        <source>{} right</source>
+        <translation>{} richtig</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/chart.py"/>
@@ -2339,13 +2339,13 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/why_card.py"/>
-        <source>{}: accepted by how sure it was</source>
-        <translation>{}: angenommen nach Sicherheit</translation>
+        <source>{}: right by how sure it was</source>
+        <translation>{}: richtig nach Sicherheit</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/why_card.py"/>
-        <source>{}: accepted by place in the draft</source>
-        <translation>{}: angenommen nach Platz im Entwurf</translation>
+        <source>{}: right by place in the draft</source>
+        <translation>{}: richtig nach Platz im Entwurf</translation>
     </message>
 </context>
 <context>
@@ -2528,8 +2528,13 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/drafters_card.py"/>
-        <source>Drafts accepted</source>
-        <translation>Entwürfe angenommen</translation>
+        <source>Drafts with a right guess</source>
+        <translation>Entwürfe mit richtiger Vermutung</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/drafters_card.py"/>
+        <source>Guesses that were right</source>
+        <translation>Richtige Vermutungen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/drafters_card.py"/>
@@ -2550,11 +2555,6 @@
         <location filename="../../app/paceline/gui/run/drafters_card.py"/>
         <source>Time</source>
         <translation>Zeit</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/drafters_card.py"/>
-        <source>Tokens accepted</source>
-        <translation>Token angenommen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/drafters_card.py"/>
@@ -2741,7 +2741,7 @@
     </message>
     <message>
         <location filename="../../app/paceline/chat/exchange/words.py"/>
-        <source>Edited by its user.</source>
+        <source>Edited by hand.</source>
         <translation>Von Hand geändert.</translation>
     </message>
     <message>
@@ -2781,11 +2781,6 @@
     </message>
     <message>
         <location filename="../../app/paceline/chat/exchange/words.py"/>
-        <source>accepted from {who} · {place} of {total} drafted · step {step}</source>
-        <translation>angenommen von {who} · {place} von {total} entworfenen · Schritt {step}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/chat/exchange/words.py"/>
         <source>alone about {}</source>
         <translation>allein etwa {}</translation>
     </message>
@@ -2798,6 +2793,11 @@
         <location filename="../../app/paceline/chat/exchange/words.py"/>
         <source>first token {:.2f} s</source>
         <translation>erstes Token {:.2f} s</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/chat/exchange/words.py"/>
+        <source>guess of {who} · {place} of {total} · step {step}</source>
+        <translation>Vermutung von {who} · {place} von {total} · Schritt {step}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/chat/exchange/words.py"/>
@@ -2939,8 +2939,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/params.py"/>
-        <source>How much chance has a say. 0 always takes the likeliest token; usual are 0.2 for facts and code, 0.7 for chat, 1 for stories. The lower, the more drafts are accepted.</source>
-        <translation>Wie viel der Zufall mitredet. 0 nimmt immer das wahrscheinlichste Token; üblich sind 0,2 für Fakten und Code, 0,7 für Gespräche, 1 für Geschichten. Je kleiner, desto mehr Entwürfe werden angenommen.</translation>
+        <source>How much chance has a say. 0 always takes the likeliest token; usual are 0.2 for facts and code, 0.7 for chat, 1 for stories. The lower, the more guesses are right.</source>
+        <translation>Wie viel der Zufall mitredet. 0 nimmt immer das wahrscheinlichste Token; üblich sind 0,2 für Fakten und Code, 0,7 für Gespräche, 1 für Geschichten. Je niedriger, desto mehr Vermutungen sind richtig.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/params.py"/>
@@ -2981,11 +2981,6 @@
         <location filename="../../app/paceline/params.py"/>
         <source>Layers, counted from the first, whose experts stay in the processor's memory: for mixture-of-experts models that do not fit onto the GPU. One below 0 is all.</source>
         <translation>Schichten, von der ersten an gezählt, deren Experten im Speicher des Prozessors bleiben: für Mixture-of-Experts-Modelle, die nicht auf die GPU passen. Eins unter 0 heißt alle.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
-        <source>Least probability</source>
-        <translation>Sicherheit ab</translation>
     </message>
     <message>
         <location filename="../../app/paceline/params.py"/>
@@ -3199,13 +3194,13 @@
     </message>
     <message>
         <location filename="../../app/engine/draft"/>
-        <source>Tokens drafted per step at most. A head is trained for one or a few; each further one is accepted more seldom.</source>
-        <translation>Wie viele Token ein Schritt höchstens entwirft. Ein Kopf ist für eines oder wenige trainiert; jedes weitere wird seltener angenommen.</translation>
+        <source>Tokens drafted per step at most. A head is trained for one or a few; each further one is right more seldom.</source>
+        <translation>Wie viele Token ein Schritt höchstens entwirft. Ein Kopf ist für eines oder wenige trainiert; jedes weitere ist seltener richtig.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft"/>
-        <source>Tokens drafted per step at most. Longer drafts pay when most are accepted; what the batch cannot take is cut.</source>
-        <translation>Höchstens so viele Token werden je Schritt entworfen. Längere Entwürfe lohnen sich, wenn die meisten angenommen werden; was der Batch nicht fasst, wird gekürzt.</translation>
+        <source>Tokens drafted per step at most. Longer drafts pay when most guesses are right; what the batch cannot take is cut.</source>
+        <translation>Höchstens so viele Token werden je Schritt entworfen. Längere Entwürfe lohnen sich, wenn die meisten Vermutungen richtig sind; was der Batch nicht fasst, wird gekürzt.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft"/>
@@ -3231,11 +3226,6 @@
         <location filename="../../app/engine/draft"/>
         <source>Tokens drafted per step at most; the batch and the context may allow fewer.</source>
         <translation>Höchstens so viele Token werden je Schritt entworfen; Batch und Kontext können weniger zulassen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
-        <source>Tokens hashed</source>
-        <translation>Token im Hash</translation>
     </message>
     <message>
         <location filename="../../app/paceline/params.py"/>
@@ -3407,13 +3397,18 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
-        <source>drafts {}, accepted {}</source>
-        <translation>Entwürfe {}, angenommen {}</translation>
+        <source>drafts {}, with a right guess {}</source>
+        <translation>Entwürfe {}, mit einer richtigen Vermutung {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>first token {} s</source>
         <translation>erstes Token {} s</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>guesses {}, right {}</source>
+        <translation>Vermutungen {}, richtig {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
@@ -3454,11 +3449,6 @@
         <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>time: begin {}, draft {}, accept {}</source>
         <translation>Zeit: Beginn {}, Entwurf {}, Annahme {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/figures.py"/>
-        <source>tokens {}, accepted {}</source>
-        <translation>Token {}, angenommen {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
@@ -3512,8 +3502,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
-        <source>{}: {} of {} tokens accepted, {:.2f} s spent on drafting</source>
-        <translation>{}: {} von {} Token angenommen, {:.2f} s mit Entwerfen verbracht</translation>
+        <source>{}: {} of {} guesses were right, {:.2f} s spent on drafting</source>
+        <translation>{}: {} von {} Vermutungen waren richtig, {:.2f} s mit Entwerfen verbracht</translation>
     </message>
 </context>
 <context>
@@ -3902,8 +3892,8 @@
     <name>HeadlineCard</name>
     <message>
         <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>
-        <source>How many times as fast as without drafts</source>
-        <translation>Wievielmal so schnell wie ohne Entwürfe</translation>
+        <source>How many times as fast as the model alone</source>
+        <translation>Wievielmal so schnell wie das Modell allein</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>
@@ -5632,8 +5622,8 @@
     <name>ParameterField</name>
     <message>
         <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
-        <source>Auto decides at every step how many tokens are drafted, by what steps cost here and by what is accepted ({}=auto)</source>
-        <translation>Auto entscheidet in jedem Schritt, wie viele Token entworfen werden: nach den Kosten der Schritte hier und nach dem, was angenommen wird ({}=auto)</translation>
+        <source>Auto decides at every step how many tokens are drafted, by what steps cost here and by how many are right ({}=auto)</source>
+        <translation>Auto entscheidet in jedem Schritt, wie viele Token entworfen werden: danach, was Schritte hier kosten und wie viele richtig sind ({}=auto)</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
@@ -5822,6 +5812,16 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/plot/plot_words.py"/>
+        <source>Draft model</source>
+        <translation>Entwurfsmodell</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/plot/plot_words.py"/>
+        <source>Lookup</source>
+        <translation>Nachschlagen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/plot/plot_words.py"/>
         <source>Nothing was drafted</source>
         <translation>Nichts wurde entworfen</translation>
     </message>
@@ -5837,28 +5837,18 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/plot/plot_words.py"/>
-        <source>draft model</source>
-        <translation>Entwurfsmodell</translation>
+        <source>Wrong guesses</source>
+        <translation>Falsche Vermutungen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/plot/plot_words.py"/>
-        <source>lookup</source>
-        <translation>Lookup</translation>
+        <source>{:.1f} of {:.1f} guesses per step were right</source>
+        <translation>{:.1f} von {:.1f} Vermutungen je Schritt waren richtig</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/plot/plot_words.py"/>
-        <source>rejected</source>
-        <translation>verworfen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/plot/plot_words.py"/>
-        <source>{:.1f} of {:.1f} drafted tokens accepted per step</source>
-        <translation>{:.1f} von {:.1f} entworfenen Token je Schritt angenommen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/plot/plot_words.py"/>
-        <source>{} the speed without drafts</source>
-        <translation>{} das Tempo ohne Entwürfe</translation>
+        <source>{} as fast as alone</source>
+        <translation>{} so schnell wie allein</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/plot/plot_words.py"/>
@@ -5867,8 +5857,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/plot/plot_words.py"/>
-        <source>{}: {} of {} drafted tokens accepted</source>
-        <translation>{}: {} von {} entworfenen Token angenommen</translation>
+        <source>{}: {} of {} guesses were right</source>
+        <translation>{}: {} von {} Vermutungen waren richtig</translation>
     </message>
 </context>
 <context>
@@ -6501,8 +6491,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/presets.py"/>
-        <source>Always the likeliest token: the same reply each time, and the most accepted drafts.</source>
-        <translation>Immer das wahrscheinlichste Token: jedes Mal dieselbe Antwort und die meisten angenommenen Entwürfe.</translation>
+        <source>Always the likeliest token: the same reply each time, and the most right guesses.</source>
+        <translation>Immer das wahrscheinlichste Token: jedes Mal dieselbe Antwort und die meisten richtigen Vermutungen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/presets.py"/>
@@ -6743,8 +6733,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/serving/rows.py"/>
-        <source>How many times as fast as without drafts</source>
-        <translation>Wievielmal so schnell wie ohne Entwürfe</translation>
+        <source>How many times as fast as the model alone</source>
+        <translation>Wievielmal so schnell wie das Modell allein</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/serving/rows.py"/>
@@ -6990,6 +6980,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/run_words.py"/>
+        <source>Alone, the model would have taken {} to {} s for these tokens; this took {} s.</source>
+        <translation>Allein hätte das Modell für diese Token {} bis {} s gebraucht; dies brauchte {} s.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>Chat template</source>
         <translation>Chat-Vorlage</translation>
     </message>
@@ -7020,8 +7015,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/run_words.py"/>
-        <source>How fast it would have been without drafts was not measured.</source>
-        <translation>Wie schnell es ohne Entwürfe gewesen wäre, wurde nicht gemessen.</translation>
+        <source>How fast the model would have been alone was not measured.</source>
+        <translation>Wie schnell das Modell allein gewesen wäre, wurde nicht gemessen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/run_words.py"/>
@@ -7137,11 +7132,6 @@
         <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>Versions</source>
         <translation>Versionen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/run_words.py"/>
-        <source>Without drafts these tokens would have taken {} to {} s; this took {} s.</source>
-        <translation>Ohne Entwürfe hätten diese Token {} bis {} s gebraucht; dies brauchte {} s.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/run_words.py"/>
@@ -7966,8 +7956,8 @@
     </message>
     <message>
         <location filename="../../app/bench/runner.py"/>
-        <source>Auto began every reply without knowing how often drafts are accepted.</source>
-        <translation>Auto begann jede Antwort ohne zu wissen, wie oft Entwürfe angenommen werden.</translation>
+        <source>Auto began every reply without knowing how often guesses are right.</source>
+        <translation>Auto begann jede Antwort, ohne zu wissen, wie oft Vermutungen richtig sind.</translation>
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
@@ -8142,8 +8132,8 @@
     </message>
     <message>
         <location filename="../../app/engine/draft/draft_model.py"/>
-        <source>Choose a draft model, or a strategy that needs none, such as prompt-lookup.</source>
-        <translation>Wählen Sie ein Entwurfsmodell oder eine Strategie, die keines braucht, etwa prompt-lookup.</translation>
+        <source>Choose a draft model, or lookups, which need none.</source>
+        <translation>Wählen Sie ein Entwurfsmodell, oder das Nachschlagen, das keines braucht.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/local/model_files.py"/>
@@ -8387,8 +8377,8 @@
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
-        <source>Drafts may still lose {seconds:time} before this reply is later than promised.</source>
-        <translation>Entwürfe dürfen noch {seconds:time} verlieren, bevor diese Antwort später kommt als versprochen.</translation>
+        <source>Drafts may still lose {seconds:time} in this reply; then Auto pauses them.</source>
+        <translation>Entwürfe dürfen in dieser Antwort noch {seconds:time} verlieren; dann setzt Auto sie aus.</translation>
     </message>
     <message>
         <location filename="../../app/server/listener.py"/>
@@ -8748,8 +8738,8 @@
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
-        <source>It pauses because its steps gave {gain:ratio} of the speed without drafts; it is tried again.</source>
-        <translation>Er pausiert, weil seine Schritte nur {gain:ratio} des Tempos ohne Entwürfe brachten; er wird wieder versucht.</translation>
+        <source>It pauses because its steps gave {gain:ratio} of the speed alone; it is tried again.</source>
+        <translation>Er pausiert, weil seine Schritte nur {gain:ratio} des Tempos allein brachten; er wird wieder versucht.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/strategy.py"/>
@@ -10356,8 +10346,8 @@
     </message>
     <message>
         <location filename="../../app/engine/model/states.py"/>
-        <source>This model's state is copied before each draft. When tokens are rejected, those before them are decoded once more.</source>
-        <translation>Der Zustand dieses Modells wird vor jedem Entwurf kopiert. Werden Token verworfen, werden die davor noch einmal dekodiert.</translation>
+        <source>This model's state is copied before each draft. After a wrong guess the tokens before it are decoded once more.</source>
+        <translation>Der Zustand dieses Modells wird vor jedem Entwurf kopiert. Nach einer falschen Vermutung werden die Token davor noch einmal dekodiert.</translation>
     </message>
     <message>
         <location filename="../../app/engine/request.py"/>
@@ -11023,8 +11013,8 @@
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
-        <source>drafted first in {share} of the steps, {n:,} of {judged:,} tokens accepted</source>
-        <translation>entwarf als Erstes in {share} der Schritte, {n:,} von {judged:,} Token angenommen</translation>
+        <source>drafted first in {share} of the steps, {n:,} of {judged:,} guesses were right</source>
+        <translation>entwarf als Erstes in {share} der Schritte, {n:,} von {judged:,} Vermutungen waren richtig</translation>
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
@@ -11714,18 +11704,18 @@
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
-        <source>place {first} and later: {share:percent} accepted, if all before were</source>
-        <translation>ab Platz {first}: {share:percent} angenommen, wenn alle davor es wurden</translation>
+        <source>place {first} and later: {share:percent} right, if all before were</source>
+        <translation>ab Platz {first}: {share:percent} richtig, wenn alle davor es waren</translation>
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
-        <source>place {first}: {share:percent} accepted, if all before were</source>
-        <translation>Platz {first}: {share:percent} angenommen, wenn alle davor es wurden</translation>
+        <source>place {first}: {share:percent} right, if all before were</source>
+        <translation>Platz {first}: {share:percent} richtig, wenn alle davor es waren</translation>
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
-        <source>places {first} to {last}: {share:percent} accepted, if all before were</source>
-        <translation>Platz {first} bis {last}: {share:percent} angenommen, wenn alle davor es wurden</translation>
+        <source>places {first} to {last}: {share:percent} right, if all before were</source>
+        <translation>Platz {first} bis {last}: {share:percent} richtig, wenn alle davor es waren</translation>
     </message>
     <message>
         <location filename="../../app/engine/turn.py"/>
@@ -11799,8 +11789,8 @@
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
-        <source>speed without drafts measured</source>
-        <translation>Tempo ohne Entwürfe gemessen</translation>
+        <source>speed alone measured</source>
+        <translation>Tempo allein gemessen</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
@@ -12147,8 +12137,8 @@
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
-        <source>{lower:.0f} to {upper:.0f} % sure: {share:percent} accepted</source>
-        <translation>zu {lower:.0f} bis {upper:.0f} % sicher: {share:percent} angenommen</translation>
+        <source>{lower:.0f} to {upper:.0f} % sure: {share:percent} right</source>
+        <translation>zu {lower:.0f} bis {upper:.0f} % sicher: {share:percent} richtig</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/curated.py"/>
@@ -12157,8 +12147,8 @@
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
-        <source>{n:,} of {judged:,} tokens accepted</source>
-        <translation>{n:,} von {judged:,} Token angenommen</translation>
+        <source>{n:,} of {judged:,} guesses were right</source>
+        <translation>{n:,} von {judged:,} Vermutungen waren richtig</translation>
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
@@ -13279,13 +13269,8 @@ Vorgabe: {}</translation>
     <name>SpeedPlot</name>
     <message>
         <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
-        <source>- - without drafts {}</source>
-        <translation>- - ohne Entwürfe {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
-        <source>A bar is a step: the tokens that were drafted, and those that were accepted</source>
-        <translation>Ein Balken ist ein Schritt: die entworfenen Token und die angenommenen</translation>
+        <source>A bar is a step: the tokens that were guessed, and those that were right</source>
+        <translation>Ein Balken ist ein Schritt: die vermuteten Token und die richtigen darunter</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
@@ -13314,6 +13299,11 @@ Vorgabe: {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
+        <source>alone: –</source>
+        <translation>allein: –</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>for {}</source>
         <translation>für {}</translation>
     </message>
@@ -13334,13 +13324,8 @@ Vorgabe: {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
-        <source>without drafts: –</source>
-        <translation>ohne Entwürfe: –</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
-        <source>{} of {} drafted tokens accepted in {} steps</source>
-        <translation>{} von {} entworfenen Token angenommen, in {} Schritten</translation>
+        <source>{} of {} guesses were right in {} steps</source>
+        <translation>{} von {} Vermutungen waren richtig, in {} Schritten</translation>
     </message>
 </context>
 <context>
@@ -13879,13 +13864,8 @@ Jeder Leser darf zehn Bücher für vier Wochen ausleihen. Für jeden Tag, den ei
     <name>TokenText</name>
     <message>
         <location filename="../../app/paceline/gui/chat/markdown/view.py"/>
-        <source>accepted</source>
-        <translation>angenommen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/chat/markdown/view.py"/>
-        <source>after a rejected draft token</source>
-        <translation>nach einem verworfenen Entwurfs-Token</translation>
+        <source>after a wrong guess</source>
+        <translation>nach einer falschen Vermutung</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/markdown/view.py"/>
@@ -13896,6 +13876,11 @@ Jeder Leser darf zehn Bücher für vier Wochen ausleihen. Für jeden Tag, den ei
         <location filename="../../app/paceline/gui/chat/markdown/view.py"/>
         <source>confidence {value:.2f}</source>
         <translation>Sicherheit {value:.2f}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/markdown/view.py"/>
+        <source>right guess</source>
+        <translation>richtige Vermutung</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/markdown/view.py"/>
@@ -14408,6 +14393,11 @@ Jeder Leser darf zehn Bücher für vier Wochen ausleihen. Für jeden Tag, den ei
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/why_card.py"/>
+        <source>Guesses that were right</source>
+        <translation>Richtige Vermutungen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/speculation/why_card.py"/>
         <source>What Auto measures, and how it decides</source>
         <translation>Was Auto misst, und wie es entscheidet</translation>
     </message>
@@ -14415,11 +14405,6 @@ Jeder Leser darf zehn Bücher für vier Wochen ausleihen. Für jeden Tag, den ei
         <location filename="../../app/paceline/gui/speculation/why_card.py"/>
         <source>What a step costs, by its tokens</source>
         <translation>Was ein Schritt kostet, nach seinen Token</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/why_card.py"/>
-        <source>What is accepted</source>
-        <translation>Was angenommen wird</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/why_card.py"/>
@@ -14478,8 +14463,8 @@ Jeder Leser darf zehn Bücher für vier Wochen ausleihen. Für jeden Tag, den ei
     <name>_Sample</name>
     <message>
         <location filename="../../app/paceline/gui/settings/pages.py"/>
-        <source>Four tokens drafted, three accepted: 41.2 tokens per second.</source>
-        <translation>Vier Token entworfen, drei angenommen: 41,2 Token pro Sekunde.</translation>
+        <source>Four tokens guessed, three right: 41.2 tokens per second.</source>
+        <translation>Vier Token vermutet, drei richtig: 41,2 Token pro Sekunde.</translation>
     </message>
 </context>
 </TS>

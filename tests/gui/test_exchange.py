@@ -110,7 +110,7 @@ def test_a_chat_goes_out_and_comes_back_with_its_runs(
     [
         ("Markdown (", "a.md", "tokens/s", "<html"),
         ("without figures", "a.md", "Not much.", "tokens/s"),
-        ("Web page", "a.html", 'class="m" title="accepted from Draft model', "<script"),
+        ("Web page", "a.html", 'class="m" title="guess of Draft model', "<script"),
     ],
 )
 def test_a_chat_for_reading(

@@ -223,14 +223,14 @@ def test_a_place_in_the_document_has_its_place_in_the_source() -> None:
 @pytest.mark.parametrize(
     ("given", "text"),
     [
-        (trace("draft", 3, 1), "accepted · Draft model · 2nd of 4 · confidence 0.93 · step 118"),
+        (trace("draft", 3, 1), "right guess · Draft model · 2nd of 4 · confidence 0.93 · step 118"),
         (
             trace("prompt-lookup", 3, 1),
-            "accepted · Prompt lookup · 2nd of 4 · confidence 0.93 · step 118",
+            "right guess · Prompt lookup · 2nd of 4 · confidence 0.93 · step 118",
         ),
-        (trace("plugin.gone", 3, 10, None), "accepted · plugin.gone · 11th of 4 · step 118"),
-        (trace("draft", 3, 0), "accepted · Draft model · 1st of 4 · confidence 0.93 · step 118"),
-        (trace("draft", 3, 2), "accepted · Draft model · 3rd of 4 · confidence 0.93 · step 118"),
+        (trace("plugin.gone", 3, 10, None), "right guess · plugin.gone · 11th of 4 · step 118"),
+        (trace("draft", 3, 0), "right guess · Draft model · 1st of 4 · confidence 0.93 · step 118"),
+        (trace("draft", 3, 2), "right guess · Draft model · 3rd of 4 · confidence 0.93 · step 118"),
     ],
 )
 def test_a_token_is_told_in_words(given: TokenTrace, text: str) -> None:
@@ -246,8 +246,8 @@ def test_a_token_is_told_in_words(given: TokenTrace, text: str) -> None:
     [
         (0, 0, "the model's own · step 7"),
         (2, 2, "the model's own · step 7 · bonus"),
-        (1, 2, "the model's own · step 7 · after a rejected draft token"),
-        (0, 2, "the model's own · step 7 · after a rejected draft token"),
+        (1, 2, "the model's own · step 7 · after a wrong guess"),
+        (0, 2, "the model's own · step 7 · after a wrong guess"),
     ],
 )
 def test_a_token_of_the_target_is_told_in_words(accepted: int, drafted: int, text: str) -> None:

@@ -211,9 +211,9 @@ def test_tokens_are_coloured_by_their_source(chat: ChatView, qtbot: QtBot) -> No
     assert (draft.kind, lookup.kind) == ("draft", "lookup")
     assert 0 < draft.rect.left() < draft.rect.right() < lookup.rect.left()
     at = lookup.rect.center().toPoint()
-    told = "accepted · prompt-lookup · 2nd of 4 · confidence 0.50 · step 2"
+    told = "right guess · prompt-lookup · 2nd of 4 · confidence 0.50 · step 2"
     assert reply.body.tool_tip_at(at) == told
-    own = "the model's own · step 1 · after a rejected draft token"
+    own = "the model's own · step 1 · after a wrong guess"
     assert reply.body.tool_tip_at(QPoint(2, 8)) == own
     look.set_token_colours(False)
     assert reply.body.tool_tip_at(at) == ""

@@ -96,7 +96,7 @@ def test_plain_decoding_is_an_estimate_and_says_from_what(
     steps: tuple[StepCommitted, ...], from_what: str
 ) -> None:
     assert run_words.plain_words(replace(RECORD, steps=steps)) == (
-        "Without drafts these tokens would have taken 3.9 to 5.6 s; this took 2.0 s. That is "
+        "Alone, the model would have taken 3.9 to 5.6 s for these tokens; this took 2.0 s. That is "
         f"estimated from {from_what}"
     )
 

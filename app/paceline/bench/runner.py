@@ -261,7 +261,7 @@ class BenchRun:
             notes.append(words)
         if self._plan.is_fresh and has_auto:
             notes.append(
-                sentence("Auto began every reply without knowing how often drafts are accepted.")
+                sentence("Auto began every reply without knowing how often guesses are right.")
             )
         return notes
 

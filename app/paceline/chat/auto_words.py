@@ -140,7 +140,7 @@ def reason_words(reason: Reason) -> Sentence:
         "shut": sentence("drafting paused"),
         "trial": sentence("drafting tried"),
         "ledger": sentence("no more to lose"),
-        "plain": sentence("speed without drafts measured"),
+        "plain": sentence("speed alone measured"),
         "first": sentence("first steps"),
         "forced": sentence("forced by the grammar"),
     }[reason]
@@ -191,7 +191,7 @@ def decision_rows(mix: Mix, title: Titles, stats: TurnStats | None) -> Iterator[
         yield (
             title(name),
             sentence(
-                "drafted first in {share} of the steps, {n:,} of {judged:,} tokens accepted",
+                "drafted first in {share} of the steps, {n:,} of {judged:,} guesses were right",
                 share=_share(work.n_steps, mix.n_steps),
                 n=work.n_accepted,
                 judged=work.n_judged,
@@ -259,15 +259,15 @@ def by_place(outlook: Outlook) -> Iterator[Accepted]:
         first, n_places = PLACE_OF.index(group) + 1, PLACE_OF.count(group)
         last = first + n_places - 1
         label = f"{first}–{last}" if n_places > 1 else f"{first}"
-        template = sentence("place {first}: {share:percent} accepted, if all before were")
+        template = sentence("place {first}: {share:percent} right, if all before were")
         if last == len(PLACE_OF):
             label = f"{first}+"
             template = sentence(
-                "place {first} and later: {share:percent} accepted, if all before were"
+                "place {first} and later: {share:percent} right, if all before were"
             )
         elif n_places > 1:
             template = sentence(
-                "places {first} to {last}: {share:percent} accepted, if all before were"
+                "places {first} to {last}: {share:percent} right, if all before were"
             )
         words = Sentence(template, {"first": first, "last": last, "share": share})
         # How many tokens got as far is not known; at most as many as at the group's first place.
@@ -280,7 +280,7 @@ def by_confidence(outlook: Outlook) -> Iterator[Accepted]:
     lower = 0.0
     for each in outlook.by_confidence:
         words = sentence(
-            "{lower:.0f} to {upper:.0f} % sure: {share:percent} accepted",
+            "{lower:.0f} to {upper:.0f} % sure: {share:percent} right",
             lower=100 * lower,
             upper=100 * each.upper,
             share=each.share,
@@ -292,7 +292,7 @@ def by_confidence(outlook: Outlook) -> Iterator[Accepted]:
 def outlook_words(outlook: Outlook) -> Sentence:
     """Return what a drafter did so far, and why it pauses."""
     n, judged = outlook.n_accepted, outlook.n_judged
-    parts = [sentence("{n:,} of {judged:,} tokens accepted", n=n, judged=judged)]
+    parts = [sentence("{n:,} of {judged:,} guesses were right", n=n, judged=judged)]
     if outlook.seconds_per_token > 0:
         each_s = outlook.seconds_per_token
         parts.append(sentence("{seconds:time} per drafted token", seconds=each_s))
@@ -309,8 +309,7 @@ def outlook_words(outlook: Outlook) -> Sentence:
     pause = sentence("It pauses because it did not pay of late; it is tried again.")
     if outlook.gain is not None and outlook.gain < 1:
         pause = sentence(
-            "It pauses because its steps gave {gain:ratio} of the speed without drafts; it is "
-            "tried again.",
+            "It pauses because its steps gave {gain:ratio} of the speed alone; it is tried again.",
             gain=outlook.gain,
         )
     return joined([words, pause], ". ")
@@ -335,7 +334,7 @@ def balance(report: ControlReported) -> Iterator[Sentence]:
         )
     if report.slack_s > 0:
         yield sentence(
-            "Drafts may still lose {seconds:time} before this reply is later than promised.",
+            "Drafts may still lose {seconds:time} in this reply; then Auto pauses them.",
             seconds=report.slack_s,
         )
     else:

@@ -151,7 +151,7 @@ def test_a_system_prompt_and_a_question_with_a_file_are_closed_too() -> None:
     )
     parts = read_back(to_markdown(chat, {"a": known}, with_figures=False))
     assert len(parts) == 2
-    assert parts[1] == "<p>So.</p><p><em>Edited by its user.</em></p>"
+    assert parts[1] == "<p>So.</p><p><em>Edited by hand.</em></p>"
 
 
 def test_a_note_below_a_reply_that_was_cut_is_no_code() -> None:

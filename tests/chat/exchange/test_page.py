@@ -117,7 +117,7 @@ def test_hovering_tells_who_where_and_how_sure() -> None:
     page = Page(reply_page("ab <b", (step,)))
     told = dict.fromkeys((css, title) for _, css, title in page.chars if title)
     assert list(told) == [
-        ("l", "accepted from Suffix tree · 2 of 4 drafted · step 7 · confidence 0.88"),
+        ("l", "guess of Suffix tree · 2 of 4 · step 7 · confidence 0.88"),
         ("", "the model's own · step 7"),
     ]
     assert "".join(char for char, _, _ in page.chars).strip() == "ab <b"

@@ -72,7 +72,7 @@ class Words:
             }
         )
     )
-    edited: str = "Edited by its user."
+    edited: str = "Edited by hand."
     version: str = "Beside version {other} of {n}"
     part: str = "part {} of the reply"
     speed: str = "{} tokens/s"
@@ -81,7 +81,7 @@ class Words:
     first_token: str = "first token {:.2f} s"
     strategy: str = "{strategy} for {model}"
     by_target: str = "the model's own · step {step}"
-    by_drafter: str = "accepted from {who} · {place} of {total} drafted · step {step}"
+    by_drafter: str = "guess of {who} · {place} of {total} · step {step}"
     confidence: str = "confidence {:.2f}"
     legend: str = "Who wrote ahead:"
     legend_target: str = "the model itself"

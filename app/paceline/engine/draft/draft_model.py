@@ -58,7 +58,7 @@ class ModelDrafter:
             raise UserError(
                 "no-draft-model",
                 "The strategy “draft” needs a draft model, and none is loaded.",
-                "Choose a draft model, or a strategy that needs none, such as prompt-lookup.",
+                "Choose a draft model, or lookups, which need none.",
             )
         if not bench.draft.model.max_rollback:
             raise UserError(
@@ -222,8 +222,8 @@ INFO = DrafterInfo(
     parameters=(
         Parameter(
             "n_max", "int", 16, 1, 10_000, "Tokens ahead",
-            "Tokens drafted per step at most. Longer drafts pay when most are accepted; what the "
-            "batch cannot take is cut.", can_be_auto=True,
+            "Tokens drafted per step at most. Longer drafts pay when most guesses are right; "
+            "what the batch cannot take is cut.", can_be_auto=True,
         ),
         Parameter(
             "n_min", "int", 0, 0, 10_000, "Shortest draft",

@@ -104,8 +104,8 @@ INFO = DrafterInfo(
     parameters=(
         Parameter(
             "n_max", "int", 3, 1, 10_000, "Tokens ahead",
-            "Tokens drafted per step at most. A head is trained for one or a few; each further one "
-            "is accepted more seldom.", can_be_auto=True,
+            "Tokens drafted per step at most. A head is trained for one or a few; each further "
+            "one is right more seldom.", can_be_auto=True,
         ),
         *DRAFT_MODEL.parameters[1:],
     ),

@@ -71,8 +71,8 @@ class GoingBack:
                 )
             case "copies":
                 return sentence(
-                    "This model's state is copied before each draft. When tokens are rejected, "
-                    "those before them are decoded once more."
+                    "This model's state is copied before each draft. After a wrong guess the "
+                    "tokens before it are decoded once more."
                 )
             case "none":
                 return sentence(

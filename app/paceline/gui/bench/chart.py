@@ -264,7 +264,7 @@ class BenchChart(QWidget):
         if row.tokens_per_s is not None:
             parts.append(self.tr("{} tokens/s").format(speed_text(row.tokens_per_s)))
         if row.acceptance is not None:
-            parts.append(self.tr("{} accepted").format(percent_text(row.acceptance)))
+            parts.append(self.tr("{} right").format(percent_text(row.acceptance)))
         return self.tr("{}: {}").format(row.title, ", ".join(parts))
 
     def sizeHint(self) -> QSize:

@@ -24,12 +24,12 @@ def legend_html(drafters: Sequence[str], sources: Sources) -> str:
     for drafter_id in drafters:
         names[sources.kind(drafter_id)].append(sources.title(drafter_id))
     if not drafters:
-        names = {"draft": [_tr("draft model")], "lookup": [_tr("lookup")]}
+        names = {"draft": [_tr("Draft model")], "lookup": [_tr("Lookup")]}
     return entries_html(
         (
             *((theme.accent, name) for name in dict.fromkeys(names["draft"])),
             *((theme.lookup, name) for name in dict.fromkeys(names["lookup"])),
-            (theme.rejected, _tr("rejected")),
+            (theme.rejected, _tr("Wrong guesses")),
         )
     )
 
@@ -69,7 +69,7 @@ def step_words(number: int, step: StepCommitted, tokens_per_s: float, sources: S
 
 
 def _count_words(count: DraftCount, sources: Sources) -> str:
-    words = _tr("{}: {} of {} drafted tokens accepted").format(
+    words = _tr("{}: {} of {} guesses were right").format(
         sources.full_title(count.drafter), count.n_accepted, count.n_drafted
     )
     if count.n_discarded:
@@ -83,7 +83,7 @@ def place_words(window: StepWindow, place: int) -> str:
     return "\n".join(
         (
             _tr("Steps {} to {}").format(first, first + window.per_place - 1),
-            _tr("{:.1f} of {:.1f} drafted tokens accepted per step").format(
+            _tr("{:.1f} of {:.1f} guesses per step were right").format(
                 local(window.accepted[place]), local(window.drafted[place])
             ),
             _tr("{} tokens per second").format(speed_text(window.tokens_per_s[place])),
@@ -94,7 +94,7 @@ def place_words(window: StepWindow, place: int) -> str:
 def spoken(metrics: StepMetrics, sources: Sources, stats: TurnStats | None) -> str:
     """A whole reply in one sentence, for those who hear it."""
     parts = [
-        _tr("{}: {} of {} drafted tokens accepted").format(
+        _tr("{}: {} of {} guesses were right").format(
             sources.full_title(drafter), tally.tokens_accepted, tally.tokens
         )
         for drafter, tally in metrics.tallies.items()
@@ -103,5 +103,5 @@ def spoken(metrics: StepMetrics, sources: Sources, stats: TurnStats | None) -> s
     if speed:
         parts.append(_tr("{} tokens per second").format(speed_text(speed)))
     if gain := gain_of(stats).text:
-        parts.append(_tr("{} the speed without drafts").format(gain))
+        parts.append(_tr("{} as fast as alone").format(gain))
     return ", ".join(parts)

@@ -31,7 +31,7 @@ from paceline.gui.look.current import look
 from paceline.gui.look.style import plot_stylesheet
 from paceline.gui.plot.plot_canvas import IN, OUT, Bars, Line, PlotCanvas, PlotCursor
 from paceline.gui.plot.plot_words import legend_html
-from paceline.gui.state.figures import speed_text
+from paceline.gui.state.figures import alone_text, speed_text
 from paceline.gui.state.metrics import StepMetrics, StepWindow
 from paceline.gui.state.sources import Sources
 
@@ -235,7 +235,7 @@ class SpeedPlot(Card):
         super().__init__(parent=parent)
         self.set_title(self.tr("Guesses that were right"))
         self.title.setToolTip(
-            self.tr("A bar is a step: the tokens that were drafted, and those that were accepted")
+            self.tr("A bar is a step: the tokens that were guessed, and those that were right")
         )
         self.setAccessibleName(self.tr("Guesses that were right, per step"))
         self._metrics = metrics
@@ -389,7 +389,7 @@ class SpeedPlot(Card):
         self.bars_canvas.set_steps(window.first, n_places, max(_LOWEST_TOP, most))
         drafted = self._metrics.whole
         self.bars_canvas.setAccessibleName(
-            self.tr("{} of {} drafted tokens accepted in {} steps").format(
+            self.tr("{} of {} guesses were right in {} steps").format(
                 drafted.tokens_accepted, drafted.tokens, self._metrics.n_steps
             )
         )
@@ -400,10 +400,10 @@ class SpeedPlot(Card):
         plain = self.plain_tokens_per_s
         if plain:
             self.plain.setData(np.array([first, last]), np.array([plain, plain]))
-            self.plain_words.setText(self.tr("- - without drafts {}").format(speed_text(plain)))
+            self.plain_words.setText(f"- - {alone_text(plain)}")
         else:
             self.plain.setData(np.empty(0), np.empty(0))
-            self.plain_words.setText(self.tr("without drafts: –"))
+            self.plain_words.setText(self.tr("alone: –"))
         fastest = float(window.tokens_per_s.max(initial=0))
         self.line_canvas.set_steps(window.first, n_places, max(fastest, plain or 0.0, 1.0))
         self.line_canvas.setAccessibleName(

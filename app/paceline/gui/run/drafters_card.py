@@ -102,8 +102,9 @@ class DraftersCard(Card):
     def _make_table(self) -> QGridLayout:
         grid = grid_of(across=16, stretches=(0,))
         names = (
-            self.tr("Drafter"), self.tr("Tokens accepted"), self.tr("Rate"),
-            self.tr("Drafts accepted"), self.tr("Calls"), self.tr("Time"), self.tr("Per draft"),
+            self.tr("Drafter"), self.tr("Guesses that were right"), self.tr("Rate"),
+            self.tr("Drafts with a right guess"), self.tr("Calls"), self.tr("Time"),
+            self.tr("Per draft"),
         )  # fmt: skip
         for column, name in enumerate(names):
             grid.addWidget(text_label(name), 0, column)

@@ -86,11 +86,11 @@ def plain_words(record: RunRecord) -> str:
         return _tr("This reply was written without drafts: one token per step.")
     low, high = stats.plain_low, stats.plain_high
     if not (stats.speedup and low and high):
-        return _tr("How fast it would have been without drafts was not measured.")
+        return _tr("How fast the model would have been alone was not measured.")
     n, n_plain = stats.n_generated, sum(step.plain for step in record.last_part)
-    words = _tr("Without drafts these tokens would have taken {} to {} s; this took {} s.").format(
-        seconds_text(n / high), seconds_text(n / low), seconds_text(stats.decode_s)
-    )
+    words = _tr(
+        "Alone, the model would have taken {} to {} s for these tokens; this took {} s."
+    ).format(seconds_text(n / high), seconds_text(n / low), seconds_text(stats.decode_s))
     if n_plain == 1:
         source = _tr(
             "That is estimated from the one step of this reply without a draft, and from what "

@@ -69,7 +69,7 @@ class ReplyPresets(PresetList[ReplyPreset]):
             ":greedy": (
                 _of(self.tr("Greedy"), SamplingParams(temperature=0.0)),
                 self.tr("Always the likeliest token: the same reply each time, and the most "
-                        "accepted drafts."),
+                        "right guesses."),
             ),
             ":code": (
                 _of(self.tr("Code"), SamplingParams(temperature=0.2, top_p=0.9), _CODE_TOKENS),

@@ -76,7 +76,7 @@ class RequestRows(FiguresModel):
             self.tr("Seconds up to the first token"),
             self.tr("Tokens of the reply"),
             self.tr("Tokens of the reply by the time after the prompt"),
-            self.tr("How many times as fast as without drafts"),
+            self.tr("How many times as fast as the model alone"),
             "",
         )
 

@@ -192,7 +192,7 @@ class _Sample(QFrame):
         super().__init__()
         self.setProperty("kind", "bubble")
         self._label = text_label(
-            self.tr("Four tokens drafted, three accepted: 41.2 tokens per second."), "", wraps=True
+            self.tr("Four tokens guessed, three right: 41.2 tokens per second."), "", wraps=True
         )
         column_of(self._label, on=self, margins=(GAP, STEP, GAP, STEP))
 

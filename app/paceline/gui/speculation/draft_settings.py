@@ -203,7 +203,7 @@ class ParameterField(SliderField):
             check.setToolTip(
                 self.tr(
                     "Auto decides at every step how many tokens are drafted, by what steps cost "
-                    "here and by what is accepted ({}=auto)"
+                    "here and by how many are right ({}=auto)"
                 ).format(parameter.name)
             )
             check.setAccessibleName(self.tr("{}: automatic").format(parameter.title))

@@ -43,7 +43,7 @@ class HeadlineCard(Card):
         self.speed = text_label("", "big")
         self._unit = styled(YieldingLabel(keeps=8), role="muted")
         self.ratio = text_label("", "ratio")
-        self.ratio.setToolTip(self.tr("How many times as fast as without drafts"))
+        self.ratio.setToolTip(self.tr("How many times as fast as the model alone"))
         self.plain = styled(YieldingLabel(), role="small")
         self.plain.setToolTip(
             self.tr(

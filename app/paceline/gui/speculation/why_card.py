@@ -174,10 +174,10 @@ class DrafterBlock(QWidget):
         head = row_of(self.dot, (self.title, 1), self.state, spacing=6)
         self.facts = text_label(wraps=True, plain=True)
         self.places = RateBars(
-            self.tr("by place in the draft"), self.tr("{}: accepted by place in the draft")
+            self.tr("by place in the draft"), self.tr("{}: right by place in the draft")
         )
         self.classes = RateBars(
-            self.tr("by how sure it was, in %"), self.tr("{}: accepted by how sure it was")
+            self.tr("by how sure it was, in %"), self.tr("{}: right by how sure it was")
         )
         charts = row_of((self.places, 1), (self.classes, 1), spacing=12)
         column_of(head, self.facts, charts, on=self, margins=(0, 0, 0, 4), spacing=4)
@@ -223,7 +223,7 @@ class WhyCard(FoldCard):
             text_label(title, "section", wraps=True)
             for title in (
                 self.tr("What a step costs, by its tokens"),
-                self.tr("What is accepted"),
+                self.tr("Guesses that were right"),
                 self.tr("Balance"),
             )
         )

@@ -111,8 +111,13 @@ def gain_of(stats: TurnStats | None, *, judges: bool = True) -> Gain:
         return Gain(about_one())
     plain = stats.plain_tokens_per_s or 0.0
     text = with_signs(sizes.short_ratio(stats.speedup.ratio))
-    rounded = f"{local(plain):.{0 if plain >= 10 else 1}f}"
-    return Gain(text, verdict, _tr("alone about {}").format(rounded))
+    return Gain(text, verdict, alone_text(plain))
+
+
+def alone_text(tokens_per_s: float) -> str:
+    """Return the estimate of the model's speed without drafts, in words."""
+    rounded = f"{local(tokens_per_s):.{0 if tokens_per_s >= 10 else 1}f}"
+    return _tr("alone about {}").format(rounded)
 
 
 def about_one() -> str:
@@ -225,7 +230,7 @@ def kept_words(kept: Kept) -> str:
 
 def _drafter_rows(stats: TurnStats) -> list[str]:
     return [
-        _tr("{}: {} of {} tokens accepted, {:.2f} s spent on drafting").format(
+        _tr("{}: {} of {} guesses were right, {:.2f} s spent on drafting").format(
             drafter.drafter, drafter.tokens_accepted, drafter.tokens, local(drafter.draft_s)
         )
         for drafter in stats.by_drafter
@@ -320,8 +325,8 @@ def _row(
     known = [each for each in (tally, stats) if each is not None]
     drafted, counted = known[0], known[-1]
     details = [
-        _tr("drafts {}, accepted {}").format(counted.drafts, counted.drafts_accepted),
-        _tr("tokens {}, accepted {}").format(counted.tokens, counted.tokens_accepted),
+        _tr("drafts {}, with a right guess {}").format(counted.drafts, counted.drafts_accepted),
+        _tr("guesses {}, right {}").format(counted.tokens, counted.tokens_accepted),
     ]
     calls = seconds = per_draft = ""
     if stats is not None:

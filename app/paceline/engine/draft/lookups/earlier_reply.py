@@ -170,7 +170,7 @@ INFO = DrafterInfo(
             can_be_auto=True,
         ),
         Parameter(
-            "p_min", "float", 0.5, 0, 1, "Least probability",
+            "p_min", "float", 0.5, 0, 1, "Min. confidence",
             "A draft ends where it becomes less likely than this, judged by how much of the "
             "earlier reply came again so far. Lower makes longer drafts.",
         ),

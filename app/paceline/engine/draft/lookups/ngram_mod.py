@@ -253,7 +253,7 @@ INFO = DrafterInfo(
     family="lookup",
     parameters=(
         Parameter(
-            "n_match", "int", 24, 1, 128, "Tokens hashed",
+            "n_match", "int", 24, 1, 128, "Match length",
             "Tokens that must agree with an earlier place. Below 16 stray hits become frequent.",
         ),
         Parameter(

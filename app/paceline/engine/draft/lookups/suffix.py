@@ -303,7 +303,7 @@ INFO = DrafterInfo(
             "Tokens that must agree with an earlier place. More makes drafts rarer and surer.",
         ),
         Parameter(
-            "p_min", "float", 0.4, 0, 1, "Least probability",
+            "p_min", "float", 0.4, 0, 1, "Min. confidence",
             "A draft ends where it becomes less likely than this, judged by the match's length "
             "and by how often each token followed. Lower makes longer drafts.",
         ),

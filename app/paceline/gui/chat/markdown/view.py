@@ -485,7 +485,7 @@ def _token(record: TokenRecord) -> str:
     trace = record.trace
     if trace.source == SOURCE_TARGET:
         return " · ".join(_own(record))
-    parts = [_tr("accepted"), record.title]
+    parts = [_tr("right guess"), record.title]
     if trace.position >= 0:
         place = _ordinal(trace.position + 1)
         if record.n_drafted:
@@ -502,7 +502,7 @@ def _own(record: TokenRecord) -> list[str]:
     parts = [_tr("the model's own"), _step(record)]
     if record.n_drafted:
         is_bonus = record.n_accepted >= record.n_drafted
-        parts.append(_tr("bonus") if is_bonus else _tr("after a rejected draft token"))
+        parts.append(_tr("bonus") if is_bonus else _tr("after a wrong guess"))
     return parts
 
 
