@@ -76,9 +76,9 @@ def test_a_loss_that_is_not_noticed_is_grey(n_tokens: int, speed: float, tone: s
 def test_before_forty_steps_there_is_neither_a_ratio_nor_a_colour(speed: float) -> None:
     stats = at_speed(speed)
     assert figures.gain_of(stats).tone != "even"
-    copied = structs.replace(stats, n_steps=20, n_generated=120)
+    copied = structs.replace(stats, n_steps=20, n_generated=60)
     assert figures.gain_of(copied) == figures.gain_of(stats)
-    early = structs.replace(stats, n_steps=39)
+    early = structs.replace(stats, n_steps=39, n_generated=59)
     assert figures.gain_of(early) == figures.gain_of(None) == figures.Gain()
     assert "×" not in figures.stats_line(ended(early))
     metrics = StepMetrics(Sources(registry.available()))
