@@ -185,6 +185,18 @@ def test_pairs_are_told_by_what_this_machine_has() -> None:
     assert not any(map(badges, recommended_pairs(pairs, Machine(0, has_gpu=True))))
 
 
+def test_pairs_that_are_pleasant_to_read_come_first_among_what_fits() -> None:
+    slow = replace(PAIR, title="Slow", target_bytes=9 * GB)
+    quick = replace(PAIR, title="Quick", target_bytes=GB)
+    unknown = replace(PAIR, title="Unknown", target_bytes=None)
+    large = replace(quick, title="Large", least_memory=45 * GB)
+    pairs = (large, slow, unknown, quick)
+    machine = Machine(16 * GB)
+    assert titles(recommended_pairs(pairs, machine)) == ["Slow", "Unknown", "Quick", "Large"]
+    machine = replace(machine, reading=Reading(8, 2e10, 2.5e10, 3e10))
+    assert titles(recommended_pairs(pairs, machine)) == ["Quick", "Slow", "Unknown", "Large"]
+
+
 def test_what_is_no_pair_to_load_is_shown_as_what_it_is() -> None:
     network = replace(PAIR, title="Wolf 7B, network", kind="dflash")
     lookups = replace(

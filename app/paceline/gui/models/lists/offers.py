@@ -15,6 +15,7 @@ from PySide6.QtCore import QCoreApplication, QObject
 
 from paceline.catalog.hub.values import HubChoice, HubModel, HubRepository
 from paceline.catalog.judge.curated import BYTES_PER_WEIGHT, LOOKUP, CuratedPair
+from paceline.catalog.judge.first_choice import PLEASANT
 from paceline.catalog.judge.speed import (
     expected,
     expected_of_pair,
@@ -293,7 +294,9 @@ def lookups_only() -> Offer:
 
 
 def recommended_pairs(pairs: Sequence[CuratedPair], machine: Machine) -> list[Offer]:
-    """Return pairs to load first, of these what fits; within that the order of the list.
+    """Return pairs to load first, of these what fits, and of that what is pleasant to read.
+
+    Within that, and where no speeds are known, they keep the order of the list.
 
     Args:
         pairs: The list that is shipped.
@@ -301,8 +304,10 @@ def recommended_pairs(pairs: Sequence[CuratedPair], machine: Machine) -> list[Of
     """
     ranked = []
     for at, pair in enumerate(pairs):
-        fit = _fit(pair, machine)
-        ranked.append(((not pair.is_usable, _RANKS[fit], at), _offer_of_pair(pair, fit, str(at))))
+        fit, speeds = _fit(pair, machine), expected_of_pair(pair, machine.reading)
+        is_pleasant = speeds is not None and speeds.alone.typical >= PLEASANT
+        rank = not pair.is_usable, _RANKS[fit], not is_pleasant, at
+        ranked.append((rank, _offer_of_pair(pair, fit, str(at))))
     return [offer for _, offer in sorted(ranked, key=itemgetter(0))]
 
 

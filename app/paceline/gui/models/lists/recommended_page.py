@@ -56,7 +56,7 @@ class RecommendedPage(Page):
     def follow(self, *, was_in_front: QWidget | None) -> None:
         """Say what the rows are."""
         del was_in_front
-        words = self.tr("Pairs that were reported to work; what fits the memory comes first.")
+        words = self.tr("Pairs that were reported to work; what suits this machine comes first.")
         if (target := self._drafts_for) is not None:
             words = self.tr("Draft models that were reported to work with {}.").format(target.title)
         self.intro.setText(words)
