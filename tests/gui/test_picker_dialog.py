@@ -313,18 +313,22 @@ def test_everything_that_takes_the_keyboard_has_a_name(qtbot: QtBot, world: Worl
 
 
 @pytest.mark.parametrize("step", [1, 2])
-def test_the_smallest_size_cuts_nothing_off(qtbot: QtBot, world: World, step: int) -> None:
+@pytest.mark.parametrize("size", [(760, 560), (616, 676), (480, 560)])
+def test_the_smallest_size_cuts_nothing_off(
+    qtbot: QtBot, world: World, step: int, size: tuple[int, int]
+) -> None:
     dialog = opened(qtbot, world)
     pick(dialog, "7B")
     world.picker.open(step)
-    dialog.resize(760, 560)
+    dialog.resize(*size)
     judged(qtbot, world)
     QTest.qWait(20)
     assert (
         dialog.side_scroll.widget().minimumSizeHint().width()
         <= dialog.side_scroll.viewport().width()
     )
-    assert dialog.main.geometry().right() < dialog.width()
+    for part in (dialog.main, dialog.cancel, dialog.side, dialog.steps):
+        assert part.mapTo(dialog, part.rect().topRight()).x() < dialog.width()
     assert dialog.installed.rows.height() >= 100
     for page in (dialog.recommended, dialog.hub):
         dialog.show_page(page)
@@ -524,6 +528,17 @@ def test_a_row_that_leads_to_a_repository_opens_it(
     world.picker.dialog.show_page(world.picker.dialog.hub)
     qtbot.waitUntil(lambda: bool(world.hub.models), timeout=LIMIT_MS)
     assert not world.hub.repo, "another dialog begins anew"
+
+
+def test_a_row_that_is_open_is_left_with_its_page(qtbot: QtBot, world: World) -> None:
+    dialog = opened(qtbot, world)
+    dialog.show_page(dialog.recommended)
+    row = Offer("x", "x", role="repository", repo="paceline/demo-draft-GGUF")
+    dialog.recommended.picked.emit(row)
+    assert dialog.main.isEnabled()
+    dialog.show_page(dialog.installed)
+    assert (dialog.main.text(), dialog.main.isEnabled()) == ("Load model", False)
+    assert not row.is_picked(world.picker.picks)
 
 
 def test_a_head_is_no_target_and_says_so(qtbot: QtBot, world: World) -> None:

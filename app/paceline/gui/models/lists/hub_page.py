@@ -29,7 +29,7 @@ SHARE_OF_A_DRAFT = 4
 class HubPage(Page):
     """Fields, results, and in their place the card of a repository while one is looked at."""
 
-    wide_px = 480
+    wide_px = 570
 
     def __init__(self, hub: HubSearch) -> None:
         super().__init__(name=self.tr("Models on Hugging Face"))

@@ -176,7 +176,7 @@ class PickerController(DialogOwner[PickerDialog]):
         dialog.steps.group.idClicked.connect(self._on_step)
         dialog.steps.draft_wanted.connect(self._on_draft_wanted)
         dialog.online.clicked.connect(self._on_online)
-        dialog.tabs.currentChanged.connect(self._begin_page)
+        dialog.tabs.currentChanged.connect(self._on_page)
         dialog.main.clicked.connect(self._on_main)
 
     @Slot()
@@ -348,6 +348,11 @@ class PickerController(DialogOwner[PickerDialog]):
         self._begin_page()
 
     @Slot()
+    def _on_page(self) -> None:
+        """Leave the row that was open: the main button is about what can be seen."""
+        self._set(replace(self.picks, row=""))
+        self._begin_page()
+
     def _begin_page(self) -> None:
         if (dialog := self.dialog) is not None:
             dialog.page.begin(takes_focus=not dialog.tabs.tabBar().hasFocus())

@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
+    QBoxLayout,
     QButtonGroup,
     QDialog,
     QDialogButtonBox,
@@ -136,9 +137,11 @@ class StepBar(QWidget):
 
 
 SIZE = QSize(1040, 720)
-SMALLEST = QSize(760, 560)
+SMALLEST = QSize(480, 560)
 PANE_PX = 388
 _ROOMY_PX, _NARROW_PX = 960, 330
+_STACKED_PX = 720
+"""Where it is narrower, the judgement stands below the lists."""
 
 
 class PickerDialog(Refits, QDialog):
@@ -175,12 +178,12 @@ class PickerDialog(Refits, QDialog):
         self.tabs.addTab(hub, self.tr("Hugging Face"))
         # From the outside to the inside: another parent means restyling a widget with its children.
         column = column_of(on=self, margins=0, spacing=0)
-        middle = row_of(margins=0, spacing=0)
+        middle = self._middle = row_of(margins=0, spacing=0)
         left = styled(QWidget(), kind="page")
         self.side = styled(QFrame(), kind="panel")
         self.side.setFixedWidth(px(PANE_PX))
         column.addLayout(middle, 1)
-        fill(middle, (scrolling(left), 1), self.side)
+        fill(middle, (scrolling(left), 2), (self.side, 1))
         self.problem = ErrorBar()
         self.offline = self._make_offline()
         parts = self.steps, self.problem, self.offline, (self.tabs, 1)
@@ -284,11 +287,17 @@ class PickerDialog(Refits, QDialog):
                 signal.emit(paths)
 
     def _fit(self) -> None:
-        """Let the judgement give way when there is little room."""
+        """Let the judgement give way when there is little room, or stand below."""
+        directions = QBoxLayout.Direction
+        is_stacked = self.width() < px(_STACKED_PX)
+        self._middle.setDirection(directions.TopToBottom if is_stacked else directions.LeftToRight)
         bar = self.side_scroll.verticalScrollBar().sizeHint().width()
         narrow = max(self.pane.minimumSizeHint().width() + bar + 1, _NARROW_PX)
         pane = px(PANE_PX)
-        self.side.setFixedWidth(pane if self.width() >= px(_ROOMY_PX) else min(pane, narrow))
+        self.pane.names.setVisible(not is_stacked)  # the steps above name them, too
+        if self.width() < px(_ROOMY_PX):
+            pane = min(pane, narrow)
+        self.side.setFixedWidth(self.width() if is_stacked else pane)
 
 
 IDLE_MS = 200
