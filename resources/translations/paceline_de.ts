@@ -6316,8 +6316,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>Pairs that were reported to work; what fits the memory comes first.</source>
-        <translation>Paare, die funktioniert haben sollen; was in den Speicher passt, steht vorn.</translation>
+        <source>Pairs that were reported to work; what suits this machine comes first.</source>
+        <translation>Paare, die funktioniert haben sollen; was zu diesem Rechner passt, steht vorn.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
@@ -14046,6 +14046,11 @@ Jeder Leser darf zehn Bücher für vier Wochen ausleihen. Für jeden Tag, den ei
         <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
         <source>On this machine drafts save little time.</source>
         <translation>Auf diesem Rechner sparen Entwürfe wenig Zeit.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
+        <source>On this machine drafts save time.</source>
+        <translation>Auf diesem Rechner sparen Entwürfe Zeit.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>

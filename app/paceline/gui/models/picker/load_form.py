@@ -142,8 +142,7 @@ class ContextField(QWidget):
         self.mark.share = self._share(fits) if fits is not None and has_mark else None
         self.mark.update()
         text = ", ".join(self._sayings(fits if is_short else None))
-        self.words.setText(text[:1].upper() + text[1:])
-        self.words.setVisible(bool(text))
+        self.words.setText(text[:1].upper() + text[1:] or "\u00a0")  # it keeps its line
         self.slider.setAccessibleDescription(self.words.text())
 
     def _sayings(self, fits: int | None) -> list[str]:

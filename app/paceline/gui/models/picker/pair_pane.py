@@ -173,7 +173,7 @@ class PairPane(QWidget):
         plan = judgement.plan if not judgement.obstacle else None
         is_looking = judgement.status in ("looking", "known") and not judgement.obstacle
         self.memory.show_plan(plan, judgement.plan_problem, is_looking=is_looking)
-        if judgement.status == "known":
+        if judgement.status in ("known", "nothing"):
             draft = judgement.draft if self._has_draft_model else None
             self.form.show_cards(judgement.target, draft)
         self.form.show_plan(plan)

@@ -78,6 +78,9 @@ class VerdictCard(RefitsWords, Card):
         self.button.clicked.connect(self._on_clicked)
         self.why = FoldSection()
         self.why.set_title(self.tr("Why"))
+        policy = self.why.toggle.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)  # what is below stays in its place
+        self.why.toggle.setSizePolicy(policy)
         self.lines: list[_Line] = []
         self._rows = column_of(spacing=6)
         self.why.body.addLayout(self._rows)
@@ -108,7 +111,7 @@ class VerdictCard(RefitsWords, Card):
             as_many(self.lines, len(lines), _Line, self._rows), lines, strict=True
         ):
             line.show_line(self._sign(level), text, self._level_name(level))
-        self.why.toggle.setEnabled(bool(lines))
+        self.why.toggle.setVisible(bool(lines))
         self._show_button(judgement)
 
     def _fit(self) -> None:
@@ -148,6 +151,10 @@ class VerdictCard(RefitsWords, Card):
         outlook, words = verdict.outlook, said(verdict.gain)
         if outlook == "good" and speeds and speeds.drafted and speeds.gain < WORTH_IT:
             outlook, words = "little", self.tr("On this machine drafts save little time.")
+        elif (
+            outlook != "good" and speeds and speeds.basis == "measured" and speeds.gain >= WORTH_IT
+        ):
+            outlook, words = "good", self.tr("On this machine drafts save time.")
         titles = {
             "good": (self.tr("Good"), "gain"),
             "little": (self.tr("Little gain"), "even"),
