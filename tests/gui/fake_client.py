@@ -244,7 +244,7 @@ def model_info(path: str) -> ModelInfo:
         name="",
         architecture="llama",
         description="",
-        n_params=1,
+        n_params=17_000_000 if "paceline-demo" in path else 7_000_000_000,
         size_bytes=1,
         n_ctx=2048,
         n_ctx_train=2048,

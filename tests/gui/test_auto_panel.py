@@ -182,7 +182,7 @@ def test_the_sentence_and_the_section_tell_what_was_reported(
     assert "2 tokens: 44.8\u202fms" in panel.why.costs.accessibleDescription()
     draft, pool = panel.why.blocks
     assert draft.places.chart.bars[0].share == 0.78
-    assert "place 1: 78\u202f% accepted" in draft.places.chart.accessibleDescription()
+    assert "place 1: 78\u202f% right" in draft.places.chart.accessibleDescription()
     assert draft.state.text() == "in use"
     assert (pool.title.text(), pool.state.text()) == ("N-gram pool", "paused")
     assert panel.why.balance[0].text().startswith("Decoding one token takes")

@@ -64,7 +64,7 @@ def test_none_is_asked_for_where_it_is_off(program: Program, client: FakeClient)
     assert client.all(SayAside) == []
 
 
-def test_the_demo_pair_is_not_asked(program: Program, client: FakeClient) -> None:
+def test_a_small_model_is_not_asked(program: Program, client: FakeClient) -> None:
     assert client.last(LoadPair).target.path == str(demo_pair(resources())[0])
     program.chat.send("How do I read a file?")
     client.reply("By open().")

@@ -25,6 +25,9 @@ from paceline.hosting.client import EngineClient
 from paceline.messages import AsideSaid, Event, SayAside
 
 MOST_CHARS = 60
+LEAST_PARAMS = 500_000_000
+"""Weights of the smallest model that is asked: SmolLM2-135M answered most questions with nothing or
+a preamble, and one with "Two Swords of Two Worlds"."""
 _MOST_REPLIES, _MOST_ASKED = 3, 3
 _QUESTION = (
     "Give our chat a short title of two to six words, in the language of my first message. "
@@ -71,7 +74,10 @@ class TitleWriter:
     def write(self, conversation_id: str) -> None:
         """Ask for a chat's title, if it is to have another one and nothing else is under way."""
         is_free = self._ticket is None and self._session.active is None
-        if not is_free or self._pair.state.status != "ready":
+        pair = self._pair.state
+        if not is_free or pair.status != "ready" or pair.target is None:
+            return
+        if pair.target.n_params < LEAST_PARAMS:
             return
         if self._n_asked[conversation_id] >= _MOST_ASKED:
             return

@@ -314,7 +314,7 @@ class Program(QObject):
             models=models,
             devices=self.devices,
         )
-        self.titling = TitlingController(self.context, demo.target.path, self)
+        self.titling = TitlingController(self.context, self)
         composer = self.window.chat_pane.composer
         self.longer = LongerContext(self.context, composer, self.devices, self.models.load)
         self.context_meter.counted.connect(self.longer.show_use)

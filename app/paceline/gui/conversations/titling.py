@@ -15,16 +15,10 @@ REST_MS = 2500
 class TitlingController(QObject):
     """Lets the model write the title of the chat that was answered last."""
 
-    def __init__(self, context: AppContext, demo_path: str, parent: QObject) -> None:
-        """Begin with the next reply.
-
-        Args:
-            context: The program's parts.
-            demo_path: The target of the demo pair, which can write no title.
-            parent: Qt's parent.
-        """
+    def __init__(self, context: AppContext, parent: QObject) -> None:
+        """Begin with the next reply."""
         super().__init__(parent)
-        self._context, self._demo_path = context, demo_path
+        self._context = context
         self._chat_id = ""
         self._writer = TitleWriter(context.client, context.session, context.loader)
         self.rest = QTimer(self, singleShot=True, interval=REST_MS)
@@ -40,9 +34,7 @@ class TitlingController(QObject):
 
     @Slot()
     def _on_rest(self) -> None:
-        target = self._context.loader.state.target
-        is_demo = target is None or target.path == self._demo_path
-        if self._context.settings.value("writes_titles") and not is_demo:
+        if self._context.settings.value("writes_titles"):
             self._writer.write(self._chat_id)
 
     def _on_over(self) -> None:
