@@ -12,7 +12,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QWidget
 
 from paceline.gui.kit.labels import say, text_label
-from paceline.gui.kit.layouts import Refits, column_of, discard, grid_of, row_of
+from paceline.gui.kit.layouts import Refits, centred, column_of, discard, grid_of, row_of
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP, PAGE, STEP, px
 from paceline.gui.welcome.example import Example
@@ -79,7 +79,7 @@ class WelcomePage(Refits, QScrollArea):
         page = QWidget()
         page.setObjectName("chat_page")
         page.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        row_of(None, (inside, 1000), None, on=page, margins=(PAGE, GAP, PAGE, GAP))
+        page.setLayout(centred(inside, margins=(PAGE, GAP, PAGE, GAP)))
         self.setWidget(page)
         look.follow(self._on_look)
         for part in (page, self.viewport()):  # opaque, they are not painted anew with their parents

@@ -139,10 +139,10 @@ def starters(target_name: str, *, is_demo: bool) -> tuple[Starter, ...]:
         in_english=english,
     )
     return (
-        Starter(_tr("Quote from a page"), quote),
         code,
-        Starter(_tr("Correct a paragraph"), correct),
         to_json,
+        Starter(_tr("Correct a paragraph"), correct),
+        Starter(_tr("Quote from a page"), quote),
     )
 
 
