@@ -65,7 +65,8 @@ def test_the_rows_over_all_prompts_are_the_report_s_geometric_means(qtbot: QtBot
     assert plain.speedup == (1.0, 1.0, 1.0)
     # 1.3 lies between 1 and 1.6
     assert suffix.speedup == pytest.approx(((4 / 2.5) ** 0.5, 1.3**0.5, 1.8**0.5))
-    assert suffix.whole == report.geomean["suffix"]
+    assert suffix.whole is not None
+    assert suffix.whole.ratio == pytest.approx(report.geomean["suffix"])
     assert (plain.n_runs, suffix.n_runs) == (6, 6)
 
 
@@ -236,6 +237,22 @@ def test_how_auto_kept_its_promise_is_told_by_each_replys_own_plain_time(qtbot: 
     assert words.bound_text(report_of({"one": times})) == ""
 
 
+def test_beside_a_loss_it_is_not_said_that_auto_was_never_slower(qtbot: QtBot) -> None:
+    said = "Auto was never noticeably slower."
+    for auto_s, expected in ((1.0, said), (1.02, said), (1.1, "")):
+        times = {"off": [1.0] * 3, "auto": [auto_s] * 3}
+        assert words.bound_text(report_of({"one": times}, plain_s=1.0)) == expected
+
+
+def test_what_may_be_chance_is_so_in_both_columns(qtbot: QtBot) -> None:
+    times = {"off": [4.0] * 3, "suffix": [2.9, 3.0, 8.0], "draft": [3.0, 3.1, 3.2]}
+    _, chance, gain = rows_of(report_of({"one": times}, prefill_s=0.5))
+    assert chance.speedup is not None
+    assert chance.speedup.ratio > 1.3
+    assert (chance.ratio_text, chance.whole_text) == ("≈ 1×", "≈ 1×")
+    assert (gain.ratio_text, gain.whole_text) == ("1.29×", "1.25×")
+
+
 @pytest.mark.parametrize(
     ("ratio", "tone", "shown"),
     [(1.06, "gain", "1.06×"), (1.04, "even", "≈ 1×"), (0.96, "even", "≈ 1×"),
@@ -265,7 +282,8 @@ def test_writing_agrees_with_tokens_per_second_and_the_whole_reply_has_its_promp
     assert suffix.speedup is not None
     assert suffix.speedup.ratio == 4.0
     assert suffix.tokens_per_s / plain.tokens_per_s == pytest.approx(4.0)
-    assert suffix.whole == 2.0
+    assert suffix.whole is not None
+    assert suffix.whole.ratio == 2.0
     assert sentence_of(report) == (
         "Lookup is fastest: 4.00× in writing, 2.00× for the whole reply."
     )

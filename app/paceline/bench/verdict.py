@@ -12,7 +12,7 @@ from statistics import geometric_mean
 from typing import Literal
 
 from paceline.bench.plan import PLAIN
-from paceline.bench.runs import Report, common
+from paceline.bench.runs import Ratio, Report, Result, common
 from paceline.figures import GAIN_FROM, Speedup
 from paceline.sentence import Sentence, joined, sentence
 
@@ -38,14 +38,26 @@ class Verdict:
     best: str = ""
 
 
-def speedup_of(report: Report, strategy: str) -> Speedup | None:
-    """Return how much faster a strategy writes than plain decoding, over all prompts.
+def writing(result: Result) -> Ratio:
+    """The ratio of the time of writing alone."""
+    return result.ratio_writing
+
+
+def whole(result: Result) -> Ratio:
+    """The ratio of the time of the whole reply, with its prompt."""
+    return result.ratio_to_off
+
+
+def speedup_of(
+    report: Report, strategy: str, of: Callable[[Result], Ratio] = writing
+) -> Speedup | None:
+    """Return how much faster a strategy is than plain decoding, over all prompts.
 
     Ratio and quartiles are geometric means over the prompts that everything has run, of what is
     each one's median. None: nothing was measured.
     """
     shared = common(report.strategies, report.workloads)
-    found = [result.ratio_writing for w in shared if (result := w.result_of(strategy))]
+    found = [of(result) for w in shared if (result := w.result_of(strategy))]
     if not found:
         return None
     columns = zip(*((each.median, each.low, each.high) for each in found), strict=True)

@@ -15,12 +15,14 @@ from statistics import geometric_mean
 
 from paceline.bench.report import rows
 from paceline.bench.runs import Report, acceptance, common
-from paceline.bench.verdict import speedup_of
+from paceline.bench.verdict import speedup_of, whole
 from paceline.figures import Speedup
 from paceline.gui.bench.words import PLAIN, Kind, kind_of, title_of
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import translator
 from paceline.gui.state.figures import about_one, ratio_text
+
+_ONE = Speedup(1.0, 1.0, 1.0)
 
 
 def rows_of(report: Report) -> tuple[BenchRow, ...]:
@@ -46,8 +48,8 @@ def _row(report: Report, strategy: str) -> BenchRow:
     return BenchRow(
         strategy,
         geometric_mean([result.tokens_per_s for result in results]),
-        speedup if strategy != PLAIN else Speedup(1.0, 1.0, 1.0),
-        report.geomean[strategy] if strategy != PLAIN else 1.0,
+        speedup if strategy != PLAIN else _ONE,
+        speedup_of(report, strategy, whole) if strategy != PLAIN else _ONE,
         acceptance(runs),
         sum(run.n_tokens - 1 for run in runs) / n_steps if n_steps else None,
         all(result.same_text for result in results),
@@ -92,7 +94,7 @@ class BenchRow:
         strategy: Its text.
         tokens_per_s: Tokens over the time of decoding; the median of the replies to a prompt.
         speedup: What it gains in writing: the median, and the quartiles of the repeats.
-        whole: Plain decoding's time over this one's, with the prompt.
+        whole: The same of the whole reply, with its prompt.
         acceptance: Accepted of the judged tokens, 0..1.
         per_step: Tokens that a step commits on average.
         same_text: Whether all replies were those of plain decoding; None: not compared.
@@ -103,7 +105,7 @@ class BenchRow:
     strategy: str
     tokens_per_s: float | None = None
     speedup: Speedup | None = None
-    whole: float | None = None
+    whole: Speedup | None = None
     acceptance: float | None = None
     per_step: float | None = None
     same_text: bool | None = None
@@ -123,7 +125,7 @@ class BenchRow:
     @property
     def whole_text(self) -> str:
         """The same of the whole reply."""
-        return "" if self.whole is None else self._shown(Speedup(*[self.whole] * 3))
+        return "" if self.whole is None else self._shown(self.whole)
 
     def _shown(self, speedup: Speedup) -> str:
         is_even = speedup.verdict == "even" and self.kind != "plain"

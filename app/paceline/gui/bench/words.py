@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from paceline.bench.plan import Plan
+from paceline.bench.plan import Plan, is_controlled
 from paceline.bench.runner import Progress
 from paceline.bench.runs import Report, bound_of
+from paceline.bench.verdict import speedup_of
 from paceline.chat.auto_words import promise_words
 from paceline.engine.draft.base import DrafterInfo, Parameter
 from paceline.engine.draft.strategy import CompleteStrategy, parse_strategy, read_strategy
@@ -188,9 +189,17 @@ def left_text(progress: Progress) -> str:
 
 
 def bound_text(report: Report) -> str:
-    """Whether Auto kept to the time that it promises; empty where it did not take part."""
+    """Whether Auto kept to the time that it promises; empty where it did not take part.
+
+    Within the time that is promised for a short reply there is room for a loss; beside one that is
+    shown, it is not said that Auto was never slower.
+    """
     bound = bound_of(report, report.strategies)
     if bound is None:
+        return ""
+    gains = [speedup_of(report, name) for name in report.strategies if is_controlled(name)]
+    is_loss = any(gain is not None and gain.verdict == "loss" for gain in gains)
+    if is_loss and bound.n_within == bound.n_replies:
         return ""
     return said(promise_words(bound.n_within, bound.n_replies))
 
