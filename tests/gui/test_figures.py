@@ -103,6 +103,10 @@ def test_the_first_replies_are_not_told_that_drafts_do_not_pay(
         assert program.live.judges == is_judged
         assert panel.headline.ratio.text() == ("0.5×" if is_judged else "")
         assert panel.headline.ratio.property("tone") == ("loss" if is_judged else "even")
+        assert panel.plot.plain_words.text() == ("- - alone about 22" if is_judged else "- - alone")
+        heard = panel.plot.bars_canvas.accessibleDescription()
+        hover = figures.stats_details(reply, judges=program.live.judges)
+        assert ("0.5×" in heard, "alone" in hover) == (is_judged, is_judged)
         assert panel.headline.sentence.text().startswith(
             "Draft model gave less than it cost" if is_judged else "Draft model: 2.5 tokens"
         )

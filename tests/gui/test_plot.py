@@ -251,9 +251,12 @@ def test_the_plain_estimate_is_a_dashed_line_or_nothing(
     plot: SpeedPlot, metrics: StepMetrics
 ) -> None:
     fill(metrics, 10)
-    plot.refresh(33.3)
+    plot.refresh(33.3, told="alone about 33")
     assert set(plot.plain.getData()[1]) == {33.3}
     assert plot.plain_words.text() == "- - alone about 33"
+    plot.refresh(33.3)  # nothing is said of the gain, so neither is of this
+    assert set(plot.plain.getData()[1]) == {33.3}
+    assert plot.plain_words.text() == "- - alone"
     plot.refresh(None)
     assert len(plot.plain.getData()[1]) == 0
 

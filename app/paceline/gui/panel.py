@@ -213,8 +213,8 @@ class SpeculationPanel(QWidget):
         figures, reply = self._figures, self._figures.reply
         ending = ""
         if reply is not None and reply.has_ended:
-            ending = spoken(figures.metrics, figures.sources, reply.stats)
-        self.plot.refresh(figures.plain_tokens_per_s, ending)
+            ending = spoken(figures.metrics, figures.sources, reply.stats, judges=figures.judges)
+        self.plot.refresh(figures.plain_tokens_per_s, ending, figures.gain.plain)
 
 
 def _page(*cards: QWidget) -> QScrollArea:

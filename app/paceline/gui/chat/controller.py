@@ -454,9 +454,10 @@ class ReplyWriter(QObject):
         view.finish(reply.text, known_of(reply))
         speed = figures.speed_of(reply)
         decided = mix_of(reply.last_part)
-        line = figures.stats_line(reply, judges=self._live.judges)
+        judges = self._live.judges
+        line = figures.stats_line(reply, judges=judges)
         rows = (
-            figures.stats_details(reply),
+            figures.stats_details(reply, judges=judges),
             said(drafted_words(decided)),
             said(reasons_words(decided)),
         )

@@ -91,8 +91,10 @@ def place_words(window: StepWindow, place: int) -> str:
     )
 
 
-def spoken(metrics: StepMetrics, sources: Sources, stats: TurnStats | None) -> str:
-    """A whole reply in one sentence, for those who hear it."""
+def spoken(
+    metrics: StepMetrics, sources: Sources, stats: TurnStats | None, *, judges: bool = True
+) -> str:
+    """A whole reply in one sentence, for those who hear it; a loss where `judges` says so."""
     parts = [
         _tr("{}: {} of {} guesses were right").format(
             sources.full_title(drafter), tally.tokens_accepted, tally.tokens
@@ -102,6 +104,6 @@ def spoken(metrics: StepMetrics, sources: Sources, stats: TurnStats | None) -> s
     speed = stats.tokens_per_s if stats is not None else metrics.tokens_per_s
     if speed:
         parts.append(_tr("{} tokens per second").format(speed_text(speed)))
-    if gain := gain_of(stats).text:
+    if gain := gain_of(stats, judges=judges).text:
         parts.append(_tr("{} as fast as alone").format(gain))
     return ", ".join(parts)

@@ -31,7 +31,7 @@ from paceline.gui.look.current import look
 from paceline.gui.look.style import plot_stylesheet
 from paceline.gui.plot.plot_canvas import IN, OUT, Bars, Line, PlotCanvas, PlotCursor
 from paceline.gui.plot.plot_words import legend_html
-from paceline.gui.state.figures import alone_text, speed_text
+from paceline.gui.state.figures import speed_text
 from paceline.gui.state.metrics import StepMetrics, StepWindow
 from paceline.gui.state.sources import Sources
 
@@ -243,6 +243,8 @@ class SpeedPlot(Card):
         self._named: tuple[str, ...] = ()
         self.plain_tokens_per_s: float | None = None
         """The plain estimate that is drawn."""
+        self.told = ""
+        """The same in words, where anything is said of the gain"""
         self._has_ended = not is_live
         self.range = PlotRange(span)
         self.tools = PlotTools(may_pause=is_live, span=span)
@@ -314,12 +316,13 @@ class SpeedPlot(Card):
         self.plain.setPen(pg.mkPen(theme.muted, width=width, style=Qt.PenStyle.DashLine))
         self._show_legend()
 
-    def refresh(self, plain_tokens_per_s: float | None, ending: str = "") -> None:
+    def refresh(self, plain_tokens_per_s: float | None, ending: str = "", told: str = "") -> None:
         """Draw what the metrics hold now; hidden, it draws when it is shown.
 
         Args:
             plain_tokens_per_s: Speed without speculation; None: not known.
             ending: The reply in words, once it has ended; it can be moved along then.
+            told: The speed without speculation in words; empty: nothing is said of it.
         """
         if self.tools.may_pause:
             self._has_ended = bool(ending)
@@ -328,7 +331,7 @@ class SpeedPlot(Card):
         self.tools.set_has_steps(has_steps=self._metrics.n_steps > 0)
         if ending != self.bars_canvas.accessibleDescription():
             self.bars_canvas.setAccessibleDescription(ending)
-        self.plain_tokens_per_s = plain_tokens_per_s
+        self.plain_tokens_per_s, self.told = plain_tokens_per_s, told
         if not self.range.is_paused and (self.isVisible() or not self._metrics.n_steps):
             self._draw()
 
@@ -343,9 +346,9 @@ class SpeedPlot(Card):
         """Say which program's reply is drawn; empty: it is one of the shown chat."""
         say(self.remark, self.tr("for {}").format(asker) if asker else "")
 
-    def draw(self, plain_tokens_per_s: float | None) -> None:
+    def draw(self, plain_tokens_per_s: float | None, told: str) -> None:
         """Draw, wherever the range is."""
-        self.plain_tokens_per_s = plain_tokens_per_s
+        self.plain_tokens_per_s, self.told = plain_tokens_per_s, told
         self._draw()
 
     def twin(self, heights: tuple[int, int], pen_width: float, parent: QWidget) -> SpeedPlot:
@@ -400,7 +403,7 @@ class SpeedPlot(Card):
         plain = self.plain_tokens_per_s
         if plain:
             self.plain.setData(np.array([first, last]), np.array([plain, plain]))
-            self.plain_words.setText(f"- - {alone_text(plain)}")
+            self.plain_words.setText(f"- - {self.told}" if self.told else self.tr("- - alone"))
         else:
             self.plain.setData(np.empty(0), np.empty(0))
             self.plain_words.setText(self.tr("alone: –"))
@@ -471,7 +474,7 @@ class PlotPicture(QObject):
             self._making.start(stages)
 
     def _make(self, plot: SpeedPlot) -> Iterator[None]:
-        theme, plain = look.theme, plot.plain_tokens_per_s
+        theme, plain, told = look.theme, plot.plain_tokens_per_s, plot.told
         holder = QWidget()  # as a window of its own, the plot would say how large it may be
         holder.setStyleSheet(plot_stylesheet(theme))
         holder.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
@@ -480,7 +483,7 @@ class PlotPicture(QObject):
             twin.setFixedWidth(_PICTURE_PX)
             holder.show()
             twin.adjustSize()
-            twin.draw(plain)
+            twin.draw(plain, told)
             yield
             image = QImage(twin.size() * PNG_SCALE, QImage.Format.Format_RGB32)
             image.setDevicePixelRatio(PNG_SCALE)

@@ -36,6 +36,7 @@ from paceline.gui.run.cards import FiguresCard, ModelCard
 from paceline.gui.run.drafters_card import DraftersCard
 from paceline.gui.run.run_words import settings_rows, times
 from paceline.gui.run.sameness import SamenessStrip
+from paceline.gui.state.figures import gain_of
 from paceline.gui.state.metrics import StepMetrics
 from paceline.gui.state.sources import Sources
 from paceline.run_record import RunRecord
@@ -177,8 +178,10 @@ class ReplyPage(QScrollArea):
         record = self._record
         if record is None or not self._has_cards:
             return
-        plain = record.stats.plain_tokens_per_s if record.stats is not None else None
-        self.plot.refresh(plain, spoken(self.metrics, self._sources, record.stats))
+        stats = record.stats
+        plain = stats.plain_tokens_per_s if stats is not None else None
+        ending = spoken(self.metrics, self._sources, stats)
+        self.plot.refresh(plain, ending, gain_of(stats).plain)
 
 
 SIZE = QSize(900, 720)

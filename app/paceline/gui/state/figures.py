@@ -111,13 +111,8 @@ def gain_of(stats: TurnStats | None, *, judges: bool = True) -> Gain:
         return Gain(about_one())
     plain = stats.plain_tokens_per_s or 0.0
     text = with_signs(sizes.short_ratio(stats.speedup.ratio))
-    return Gain(text, verdict, alone_text(plain))
-
-
-def alone_text(tokens_per_s: float) -> str:
-    """Return the estimate of the model's speed without drafts, in words."""
-    rounded = f"{local(tokens_per_s):.{0 if tokens_per_s >= 10 else 1}f}"
-    return _tr("alone about {}").format(rounded)
+    rounded = f"{local(plain):.{0 if plain >= 10 else 1}f}"
+    return Gain(text, verdict, _tr("alone about {}").format(rounded))
 
 
 def about_one() -> str:
@@ -169,7 +164,7 @@ def asks_drafter(reply: Reply) -> bool:
     return reply.strategy != Strategy.of(OFF)
 
 
-def stats_details(reply: Reply) -> str:
+def stats_details(reply: Reply, *, judges: bool = True) -> str:
     """All figures of a reply, one per row; the tool tip of the line."""
     stats = reply.stats
     if stats is None:
@@ -177,7 +172,7 @@ def stats_details(reply: Reply) -> str:
     rows = []
     if reply.first_token_s is not None:
         rows.append(_tr("first token {} s").format(seconds_text(reply.first_token_s)))
-    gain = gain_of(stats)
+    gain = gain_of(stats, judges=judges)
     if gain.plain and stats.speedup is not None:
         rows.append(
             _tr("{} t/s, {} as fast in 95 of 100 such replies").format(
