@@ -19,7 +19,14 @@ from paceline.gui.look.colours import DARK
 from paceline.gui.look.current import look
 from paceline.gui.speculation.reply_cards import AdviceLine
 from paceline.gui.speculation.why_card import CostBars
-from paceline.messages import ControlReported, LoadPair, PairLoaded, RawText, StartTurn
+from paceline.messages import (
+    ControlReported,
+    LoadPair,
+    PairLoaded,
+    RawText,
+    StartTurn,
+    TurnStats,
+)
 from paceline.params import Strategy, params_of
 from paceline.settings import Settings
 
@@ -277,11 +284,13 @@ def advised(make_program: Callable[..., Program], client: FakeClient) -> tuple[P
     return program, program.window.panel.advice
 
 
-def reply_with(program: Program, client: FakeClient, told: ControlReported) -> None:
+def reply_with(
+    program: Program, client: FakeClient, told: ControlReported, stats: TurnStats | None = None
+) -> None:
     begin(program, client)
     write(client, 24)
     client.emit(told)
-    client.finish_turn("x", stats=STATS)
+    client.finish_turn("x", stats=stats or perhaps())
 
 
 BAD = report(outlook(n_judged=2400, saved_s=-1.2, gain=0.97))
@@ -303,6 +312,18 @@ def test_a_useless_draft_model_can_be_freed(
     assert line.isHidden()
     client.finish_load()
     assert program.speculation.text == "auto"
+
+
+def test_no_pair_is_said_not_to_pay_beside_a_gain(
+    advised: tuple[Program, AdviceLine], client: FakeClient
+) -> None:
+    program, line = advised
+    reply_with(program, client, BAD, STATS)
+    assert program.window.panel.headline.ratio.text() == "1.9×"
+    assert line.isHidden()
+    reply_with(program, client, BAD)
+    assert program.window.panel.headline.ratio.text() == "≈ 1×"
+    assert not line.isHidden()
 
 
 def test_what_is_known_of_a_pair_goes_with_it(

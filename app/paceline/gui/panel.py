@@ -186,10 +186,13 @@ class SpeculationPanel(QWidget):
         return files == [made and made.file for made in (reply.target, reply.draft)]
 
     def _pair_advice(self) -> tuple[Advice, ...]:
-        """Return what Auto found out about the pair in the reply that is shown."""
+        """Return what Auto found out about the pair in the reply that is shown.
+
+        Nothing where drafts made this reply faster: the figures above would contradict it.
+        """
         figures = self._figures
         report, pair, sources = figures.own_report, figures.pair, figures.sources
-        if report is None or pair is None:
+        if report is None or pair is None or figures.gain.tone == "gain":
             return ()
         found = pair_advice(
             report,
