@@ -8843,6 +8843,11 @@
         <translation>Zeile {n} ist kein JSON.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>Little to copy from so far.</source>
+        <translation>Bisher gibt es wenig, woraus sich abschreiben ließe.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/prompt/infill.py"/>
         <source>Load a model that was trained for it, as most base models for code were.</source>
         <translation>Laden Sie ein Modell, das dafür trainiert wurde, wie die meisten Basismodelle für Code.</translation>
@@ -13267,6 +13272,11 @@ Vorgabe: {}</translation>
 </context>
 <context>
     <name>SpeedPlot</name>
+    <message>
+        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
+        <source>- - alone</source>
+        <translation>- - allein</translation>
+    </message>
     <message>
         <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>A bar is a step: the tokens that were guessed, and those that were right</source>

@@ -6,6 +6,7 @@ from typing import get_args
 
 import pytest
 
+from paceline.chat.auto_words import phase_words
 from paceline.chat.decisions import (
     RECENT_STEPS,
     DecisionLog,
@@ -60,7 +61,8 @@ def outlook(
 
 @pytest.mark.parametrize("reason", get_args(Reason))
 def test_steps_of_one_reason_are_a_phase_of_it(reason: Reason) -> None:
-    assert phase_of(mix_of(steps(**{reason: 32})), stats=GAIN).kind == KINDS.get(reason, reason)
+    stats = PERHAPS if reason == "trial" else GAIN
+    assert phase_of(mix_of(steps(**{reason: 32})), stats=stats).kind == KINDS.get(reason, reason)
 
 
 def test_the_effect_of_drafts_is_what_the_interval_allows_to_say() -> None:
@@ -86,6 +88,21 @@ def test_rare_drafts_are_what_goes_on_where_they_make_the_reply_faster(
     n_plain: int, stats: TurnStats | None, kind: PhaseKind
 ) -> None:
     assert phase_of(mix_of(steps(nothing=n_plain, pays=4)), stats=stats).kind == kind
+
+
+def test_a_trial_that_made_the_reply_faster_is_none_any_more() -> None:
+    trials = mix_of(steps(trial=20, nothing=12))
+    assert phase_of(trials, stats=PERHAPS).kind == "trial"
+    assert phase_of(trials, stats=GAIN).kind == "pays"
+
+
+@pytest.mark.parametrize(("n_drafts", "said"), [(0, "Nothing to copy"), (4, "Little to copy")])
+def test_a_reply_that_copied_a_little_is_not_said_to_have_copied_nothing(
+    n_drafts: int, said: str
+) -> None:
+    phase = phase_of(mix_of(steps(nothing=28, pays=n_drafts)), stats=None, report=report())
+    assert (phase.kind, phase.n_drafts) == ("nothing", n_drafts)
+    assert phase_words(phase, str).startswith(said)
 
 
 def test_reports_say_who_is_expensive_and_who_pauses() -> None:

@@ -70,6 +70,7 @@ def phases() -> Iterator[Phase]:
     yield Phase("expensive", price=Price(3, 0.9, 1.24))
     yield Phase("expensive", price=Price(1, 0.6, 0.72))
     yield Phase("shut")
+    yield Phase("nothing", n_drafts=4)
 
 
 def stats(*drafters: DrafterStats, speed: float = 30.0) -> TurnStats:

@@ -47,7 +47,10 @@ _PHASES: dict[PhaseKind, tuple[Sentence, ...]] = {
         sentence("{names} gave less than it cost: {facts}."),
         sentence("{names} gave less than they cost: {facts}."),
     ),
-    "nothing": (sentence("Nothing to copy from yet."),),
+    "nothing": (
+        sentence("Nothing to copy from yet."),
+        sentence("Little to copy from so far."),
+    ),
     "expensive": (
         sentence(
             "The model is faster alone here: one drafted token brings {right:.2f} right ones, and "
@@ -68,7 +71,8 @@ _PHASES: dict[PhaseKind, tuple[Sentence, ...]] = {
         ),
     ),
 }
-"""Templates of the phases; where there are two, of one drafter or token and of several."""
+"""Templates of the phases; where there are two, of one drafter or token and of several, or of no
+draft and of few."""
 
 
 def phase_words(phase: Phase, title: Titles, *, judges: bool = True) -> Sentence:
@@ -98,6 +102,8 @@ def phase_words(phase: Phase, title: Titles, *, judges: bool = True) -> Sentence
         if phase.gain is None or n_names > 1:
             return Sentence(many, {"names": names})
         return Sentence(one, {"names": names, "gain": phase.gain})
+    if phase.kind == "nothing":
+        return many if phase.n_drafts else one
     given: dict[str, str] = {"names": names, "facts": _facts(phase)}
     return Sentence(many if n_names > 1 else one, given)
 

@@ -226,7 +226,8 @@ def phase_of(
         return _plain_phase(mix, report, before)
     drafters = _leaders(mix, before)
     for kind in _NAMED:
-        if 2 * (mix.reasons[kind] - mix.plain[kind]) > mix.n_drafting:
+        is_most = 2 * (mix.reasons[kind] - mix.plain[kind]) > mix.n_drafting
+        if is_most and not (helps and kind == "trial"):  # beside a gain nothing is tried any more
             return Phase(kind, drafters, n_drafts=mix.n_drafting)
     per_step = mix.n_tokens / mix.n_steps
     return drafting(drafters, per_step, mix.acceptance, stats, n_drafts=mix.n_drafting)
@@ -256,6 +257,8 @@ def _plain_phase(mix: Mix, report: ControlReported | None, before: Phase | None)
     kind = max(_PLAIN_REASONS, key=counts.__getitem__)
     if shown in _PLAIN_REASONS and counts[shown] and counts[kind] < _LEAD * counts[shown]:
         kind = shown
+    if kind == "nothing":
+        return Phase(kind, n_drafts=mix.n_drafting)
     if report is None:
         return Phase(kind)
     if kind == "expensive":
