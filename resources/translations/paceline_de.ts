@@ -7663,6 +7663,11 @@
         <translation>, soweit geprüft wurde</translation>
     </message>
     <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>1 step, {share}</source>
+        <translation>1 Schritt, {share}</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/measure/thread_choice.py"/>
         <source>1 thread</source>
         <translation>1 Thread</translation>

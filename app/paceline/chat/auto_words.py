@@ -205,7 +205,9 @@ def decision_rows(mix: Mix, title: Titles, stats: TurnStats | None) -> Iterator[
         )
     for reason, n in mix.reasons.most_common():
         name = Sentence("{reason:capital}", {"reason": reason_words(reason)})
-        yield name, sentence("{n:,} steps, {share}", n=n, share=_share(n, mix.n_steps))
+        share = _share(n, mix.n_steps)
+        words = sentence("1 step, {share}", share=share)
+        yield name, words if n == 1 else sentence("{n:,} steps, {share}", n=n, share=share)
 
 
 def _share(n: int, total: int) -> Sentence:
