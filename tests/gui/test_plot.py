@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from msgspec import structs
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QMouseEvent, QWheelEvent
+from PySide6.QtGui import QHelpEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 
 from gui.fake_client import STATS, plain_step, step_of, undrafted, without_plain
@@ -412,6 +412,11 @@ def test_a_bar_says_what_it_is(plot: SpeedPlot, metrics: StepMetrics, qtbot: QtB
     assert [list(marker.opts["x"]) for marker in markers] == [[1], [1]]
     (tip,) = (w for w in QApplication.topLevelWidgets() if w.objectName() == "qtooltip_label")
     assert tip.geometry().top() >= canvas.mapToGlobal(canvas.rect().bottomLeft()).y()
+    # Qt asks for a tip when the mouse rests; unanswered, the one that is shown would go.
+    rests = QHelpEvent(QEvent.Type.ToolTip, QPoint(5, 5), canvas.mapToGlobal(QPoint(5, 5)))
+    QApplication.sendEvent(canvas.viewport(), rests)
+    assert rests.isAccepted()
+    assert QToolTip.text() == words
     qtbot.mouseMove(canvas.viewport(), QPoint(width - 3, 30))  # no step is there yet
     assert list(plot.bars_canvas.marker.opts["x"]) == [1]
     QApplication.sendEvent(canvas, QEvent(QEvent.Type.Leave))

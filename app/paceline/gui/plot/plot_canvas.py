@@ -273,6 +273,10 @@ class PlotCanvas(pg.GraphicsView):  # type: ignore[misc]
         event.accept()
         self.reset_wanted.emit()
 
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Keep what was pointed at: the scene knows no words, and would take the tip away."""
+        return event.type() == QEvent.Type.ToolTip or bool(super().viewportEvent(event))
+
     def leaveEvent(self, event: QEvent) -> None:
         """Nothing is pointed at any more."""
         super().leaveEvent(event)
