@@ -34,13 +34,14 @@ from paceline.gui.kit.labels import (
 )
 from paceline.gui.kit.translation import install_language
 from paceline.gui.panel import MIN_WIDTH
-from paceline.messages import TurnFailed
-from paceline.params import Strategy
+from paceline.messages import LoadPair, TurnFailed
+from paceline.params import ModelParams, Strategy
 from paceline.sentence import sentence
-from paceline.settings import Settings
+from paceline.settings import SavedPair, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from pytestqt.qtbot import QtBot
 
@@ -359,3 +360,20 @@ def test_names_of_models_keep_room_in_a_narrow_bar(program: Program, qtbot: QtBo
     bar.setFixedWidth(wide)
     qtbot.waitUntil(lambda: bar.between.text() == "drafted by")
     assert (bar.target.text(), bar.draft.text()) == names
+
+
+def test_the_name_of_a_model_is_whole_where_there_is_room(
+    make_program: Callable[..., Program], client: FakeClient, tmp_path: Path, qtbot: QtBot
+) -> None:
+    file = tmp_path / "SmolLM2-135M-Instruct-Q4_1.gguf"
+    file.touch()
+    saved = SavedPair(ModelParams(str(file)))
+    program = make_program(Settings(was_welcomed=True, pairs=(saved,)))
+    program.window.resize(1366, 768)
+    program.window.show()
+    qtbot.waitExposed(program.window)
+    qtbot.waitUntil(lambda: bool(client.all(LoadPair)))
+    client.finish_load()
+    name = program.window.model_bar.target
+    assert name.text() == file.stem
+    qtbot.waitUntil(lambda: name.width() >= name.sizeHint().width())

@@ -133,7 +133,8 @@ class ModelBar(Refits, QPushButton):
 
     def sizeHint(self) -> QSize:
         """As wide as its labels, with all words whole."""
-        now = sum(label.sizeHint().width() for label in (self.target, self.between, self.draft))
+        labels = self.target, self.between, self.draft
+        now = sum(label.sizeHint().width() for label in labels if not label.isHidden())
         return QSize(self._row.sizeHint().width() - now + self._width(*self._words), 34)
 
     def minimumSizeHint(self) -> QSize:
