@@ -1187,7 +1187,7 @@
     <message>
         <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
         <source>Lookups are asked in the order in which you tick them, the draft model last.</source>
-        <translation>Lookups werden in der Reihenfolge gefragt, in der Sie sie ankreuzen, das Entwurfsmodell zuletzt.</translation>
+        <translation>Nachgeschlagen wird in der Reihenfolge, in der Sie ankreuzen; das Entwurfsmodell kommt zuletzt.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
@@ -1567,7 +1567,7 @@
     <message>
         <location filename="../../app/paceline/gui/state/speculation.py"/>
         <source>Looks up in this order; where nothing is found the draft model writes ahead, and a lookup goes on after it.</source>
-        <translation>Schlägt in dieser Reihenfolge nach; wo sich nichts findet, schreibt das Entwurfsmodell voraus, und dahinter geht ein Lookup weiter.</translation>
+        <translation>Schlägt in dieser Reihenfolge nach; wo sich nichts findet, schreibt das Entwurfsmodell voraus, und dahinter geht das Nachschlagen weiter.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/speculation.py"/>
@@ -1679,12 +1679,12 @@
     <message>
         <location filename="../../app/paceline/gui/compare/dialog.py"/>
         <source>&amp;Start</source>
-        <translation>&amp;Start</translation>
+        <translation>&amp;Starten</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/compare/dialog.py"/>
         <source>&amp;Stop</source>
-        <translation>&amp;Stopp</translation>
+        <translation>&amp;Anhalten</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/compare/dialog.py"/>
@@ -2491,7 +2491,7 @@
     <message>
         <location filename="../../app/engine/draft"/>
         <source>Prompt lookup</source>
-        <translation>Prompt-Lookup</translation>
+        <translation>Nachschlagen im Prompt</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft"/>
@@ -3649,7 +3649,7 @@
     <message>
         <location filename="../../app/paceline/gui/settings/hub_page.py"/>
         <source>Where downloads go</source>
-        <translation>Wohin Downloads kommen</translation>
+        <translation>Ordner für Downloads</translation>
     </message>
 </context>
 <context>
@@ -3972,7 +3972,7 @@
     <message>
         <location filename="../../app/paceline/gui/settings/hub_page.py"/>
         <source>All requests go by it. Downloads under way go on from where they were.</source>
-        <translation>Alle Anfragen gehen darüber. Laufende Downloads machen dort weiter, wo sie waren.</translation>
+        <translation>Alle Anfragen gehen darüber. Laufende Downloads werden fortgesetzt.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
@@ -3987,7 +3987,7 @@
     <message>
         <location filename="../../app/paceline/gui/settings/hub_page.py"/>
         <source>Downloads go to</source>
-        <translation>Downloads kommen nach</translation>
+        <translation>Ordner für Downloads</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
@@ -4082,7 +4082,7 @@
     <message>
         <location filename="../../app/paceline/gui/settings/hub_page.py"/>
         <source>The Hub is not asked for anything. Everything on this computer works.</source>
-        <translation>Der Hub wird nichts gefragt. Alles auf diesem Computer funktioniert.</translation>
+        <translation>Beim Hub wird nichts abgefragt. Alles auf diesem Rechner funktioniert.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
@@ -4499,12 +4499,12 @@
     <message>
         <location filename="../../app/paceline/gui/models/load_checks.py"/>
         <source>Use lookups, no draft model</source>
-        <translation>Lookups verwenden, kein Entwurfsmodell</translation>
+        <translation>Nachschlagen verwenden, kein Entwurfsmodell</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/load_checks.py"/>
         <source>Use lookups, no {}</source>
-        <translation>Lookups verwenden, kein {}</translation>
+        <translation>Nachschlagen verwenden, kein {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/load_checks.py"/>
@@ -4595,12 +4595,12 @@
     <message>
         <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>Lookup cache</source>
-        <translation>Lookup-Cache</translation>
+        <translation>Nachschlage-Cache</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>Lookup caches (*.bin);;All files (*)</source>
-        <translation>Lookup-Caches (*.bin);;Alle Dateien (*)</translation>
+        <translation>Nachschlage-Caches (*.bin);;Alle Dateien (*)</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
@@ -4731,7 +4731,7 @@
     <message>
         <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Of the messages, and of the field for the next one.</source>
-        <translation>Der Nachrichten und des Feldes für die nächste.</translation>
+        <translation>Gilt für die Nachrichten und das Eingabefeld.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/settings/pages.py"/>
@@ -5352,7 +5352,7 @@
     <message>
         <location filename="../../app/paceline/gui/models/lists/offers.py"/>
         <source>No draft model: lookups only</source>
-        <translation>Kein Entwurfsmodell: nur Lookups</translation>
+        <translation>Kein Entwurfsmodell: nur Nachschlagen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/offers.py"/>
@@ -5465,7 +5465,7 @@
     <message>
         <location filename="../../app/paceline/gui/compare/outcome.py"/>
         <source>the same text in other tokens</source>
-        <translation>derselbe Text aus anderen Token</translation>
+        <translation>derselbe Text, aus anderen Token</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/compare/outcome.py"/>
@@ -5526,7 +5526,7 @@
     <message>
         <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>Use lookups.</source>
-        <translation>Lookups verwenden.</translation>
+        <translation>Nachschlagen verwenden.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
@@ -6603,7 +6603,7 @@
     <message>
         <location filename="../../app/paceline/gui/chat/controller.py"/>
         <source>The engine ended while this reply was being written.</source>
-        <translation>Die Engine endete, während diese Antwort geschrieben wurde.</translation>
+        <translation>Die Engine wurde beendet, während diese Antwort geschrieben wurde.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/controller.py"/>
@@ -6895,7 +6895,7 @@
     <message>
         <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>lookups</source>
-        <translation>Lookups</translation>
+        <translation>Nachschlagen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/result_page.py"/>
@@ -7290,7 +7290,7 @@
     <message>
         <location filename="../../app/paceline/gui/run/sameness.py"/>
         <source>Checked: the same text, all {:,} tokens.</source>
-        <translation>Geprüft: derselbe Text, alle {:,} Token.</translation>
+        <translation>Geprüft: derselbe Text, alle {:,} Token gleich.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/sameness.py"/>
@@ -8174,7 +8174,7 @@
     <message>
         <location filename="../../app/catalog/sidecar.py"/>
         <source>Choose a model, or lookups, which need none.</source>
-        <translation>Wählen Sie ein Modell, oder Lookups, die keines brauchen.</translation>
+        <translation>Wählen Sie ein Modell, oder das Nachschlagen, das keines braucht.</translation>
     </message>
     <message>
         <location filename="../../app/hosting/exit_reasons.py"/>
@@ -8348,12 +8348,12 @@
     <message>
         <location filename="../../app/catalog/memory/plan.py"/>
         <source>Draft by lookups alone, without a draft model.</source>
-        <translation>Nur mit Lookups entwerfen, ohne Entwurfsmodell.</translation>
+        <translation>Nur durch Nachschlagen entwerfen, ohne Entwurfsmodell.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/memory/plan.py"/>
         <source>Draft by lookups alone, without the {head}.</source>
-        <translation>Nur mit Lookups entwerfen, ohne den {head}.</translation>
+        <translation>Nur durch Nachschlagen entwerfen, ohne den {head}.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/sidecar.py"/>
@@ -9050,7 +9050,7 @@
     <message>
         <location filename="../../app/chat/auto_words.py"/>
         <source>No drafts for now: {names} did not pay of late.</source>
-        <translation>Vorerst keine Entwürfe: {names} hat sich zuletzt nicht gelohnt.</translation>
+        <translation>Vorerst keine Entwürfe: zuletzt ohne Gewinn mit {names}.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/download/names.py"/>
@@ -9103,7 +9103,7 @@
     <message>
         <location filename="../../app/chat/auto_words.py"/>
         <source>Nothing to copy from yet.</source>
-        <translation>Noch gibt es nichts, woraus sich abschreiben ließe.</translation>
+        <translation>Noch ist nichts da, was sich abschreiben ließe.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/inspect/child.py"/>
@@ -9576,7 +9576,7 @@
     <message>
         <location filename="../../app/chat/comparison.py"/>
         <source>The comparison was stopped.</source>
-        <translation>Der Vergleich wurde gestoppt.</translation>
+        <translation>Der Vergleich wurde angehalten.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/download/transfer.py"/>
@@ -9942,17 +9942,17 @@
     <message>
         <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>
         <source>The lookup cache “{name}” has token {token}, but the model has only {n_vocab:,} tokens.</source>
-        <translation>Der Lookup-Cache „{name}“ hat Token {token}, aber das Modell hat nur {n_vocab:,} Token.</translation>
+        <translation>Der Nachschlage-Cache „{name}“ hat Token {token}, aber das Modell hat nur {n_vocab:,} Token.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>
         <source>The lookup cache “{name}” was made for {other}, whose tokens are not the same.</source>
-        <translation>Der Lookup-Cache „{name}“ wurde für {other} gemacht, dessen Token nicht dieselben sind.</translation>
+        <translation>Der Nachschlage-Cache „{name}“ wurde für {other} gemacht, dessen Token nicht dieselben sind.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>
         <source>The lookup cache “{path}” cannot be read: {reason}.</source>
-        <translation>Der Lookup-Cache „{path}“ kann nicht gelesen werden: {reason}.</translation>
+        <translation>Der Nachschlage-Cache „{path}“ kann nicht gelesen werden: {reason}.</translation>
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
@@ -9997,12 +9997,12 @@
     <message>
         <location filename="../../app/chat/auto_words.py"/>
         <source>The model is faster alone here: one drafted token brings {right:.2f} right ones, and in that time it writes {alone:.2f}.</source>
-        <translation>Allein ist das Modell hier schneller: Ein entworfenes Token bringt {right:.2f} richtige, und in dieser Zeit schreibt es {alone:.2f}.</translation>
+        <translation>Allein schneller: Eine Vermutung bringt {right:.2f} richtige, in der Zeit schreibt das Modell {alone:.2f} Token.</translation>
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
         <source>The model is faster alone here: {n} drafted tokens bring {right:.2f} right ones, and in that time it writes {alone:.2f}.</source>
-        <translation>Allein ist das Modell hier schneller: {n} entworfene Token bringen {right:.2f} richtige, und in dieser Zeit schreibt es {alone:.2f}.</translation>
+        <translation>Allein schneller: {n} Vermutungen bringen {right:.2f} richtige, in der Zeit schreibt das Modell {alone:.2f} Token.</translation>
     </message>
     <message>
         <location filename="../../app/engine/sample/sampling.py"/>
@@ -10232,7 +10232,7 @@
     <message>
         <location filename="../../app/bench/verdict.py"/>
         <source>There is too little to compare yet.</source>
-        <translation>Es gibt noch zu wenig zu vergleichen.</translation>
+        <translation>Zum Vergleichen ist es noch zu wenig.</translation>
     </message>
     <message>
         <location filename="../../app/storage/problems.py"/>
@@ -10482,7 +10482,7 @@
     <message>
         <location filename="../../app/catalog/judge/draft_search.py"/>
         <source>Use lookups, which draft from the chat itself and need no draft model.</source>
-        <translation>Lookups verwenden, die aus dem Chat selbst entwerfen und kein Entwurfsmodell brauchen.</translation>
+        <translation>Nachschlagen verwenden, das aus dem Chat selbst entwirft und kein Entwurfsmodell braucht.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/draft_search.py"/>
@@ -10831,7 +10831,7 @@
     <message>
         <location filename="../../app/resources/curated_pairs.json"/>
         <source>at best of 66 settings on a B200, 1.12 times as fast with lookups of n-grams (Qwen3.5 0.8B), and 1.00 (2B)</source>
-        <translation>bei der besten von 66 Einstellungen auf einer B200 1,12-mal so schnell mit Lookups von N-Grammen (Qwen3.5 0.8B), und 1,00-mal (2B)</translation>
+        <translation>bei der besten von 66 Einstellungen auf einer B200 1,12-mal so schnell mit Nachschlagen von N-Grammen (Qwen3.5 0.8B), und 1,00-mal (2B)</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
@@ -11640,7 +11640,7 @@
     <message>
         <location filename="../../app/catalog/judge/curated.py"/>
         <source>no second model: lookups draft from the chat itself</source>
-        <translation>kein zweites Modell: Lookups entwerfen aus dem Chat selbst</translation>
+        <translation>kein zweites Modell: Nachschlagen entwirft aus dem Chat selbst</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/strategy.py"/>
@@ -12184,17 +12184,17 @@
     <message>
         <location filename="../../app/chat/auto_words.py"/>
         <source>{names} are being tried, to see whether drafting pays here.</source>
-        <translation>{names} werden versucht, um zu sehen, ob sich Entwürfe hier lohnen.</translation>
+        <translation>Versuch mit {names}: Lohnen sich Entwürfe hier?</translation>
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
         <source>{names} gave less than it cost: {facts}.</source>
-        <translation>{names} brachte weniger, als es kostete: {facts}.</translation>
+        <translation>{names} lohnte sich nicht: {facts}.</translation>
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
         <source>{names} gave less than they cost: {facts}.</source>
-        <translation>{names} brachten weniger, als sie kosteten: {facts}.</translation>
+        <translation>{names} lohnten sich nicht: {facts}.</translation>
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
@@ -12209,7 +12209,7 @@
     <message>
         <location filename="../../app/chat/auto_words.py"/>
         <source>{names} is being tried, to see whether drafting pays here.</source>
-        <translation>{names} wird versucht, um zu sehen, ob sich Entwürfe hier lohnen.</translation>
+        <translation>Versuch mit {names}: Lohnen sich Entwürfe hier?</translation>
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
@@ -12334,7 +12334,7 @@
     <message>
         <location filename="../../app/chat/auto_words.py"/>
         <source>{per_step:.2f} tokens per step, and a step takes {time:.2f} times as long</source>
-        <translation>{per_step:.2f} Token je Schritt, und ein Schritt dauert {time:.2f}-mal so lange</translation>
+        <translation>{per_step:.2f} Token je Schritt, jeder {time:.2f}-mal so lang</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
@@ -12499,7 +12499,7 @@
     <message>
         <location filename="../../app/engine/turn.py"/>
         <source>{why} Auto uses the lookups alone.</source>
-        <translation>{why} Auto verwendet nur die Lookups.</translation>
+        <translation>{why} Auto verwendet nur das Nachschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/states.py"/>
@@ -12756,7 +12756,7 @@
     <message>
         <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>
         <source>“{name}” is no lookup cache, or it is damaged: {what}.</source>
-        <translation>„{name}“ ist kein Lookup-Cache, oder er ist beschädigt: {what}.</translation>
+        <translation>„{name}“ ist kein Nachschlage-Cache, oder er ist beschädigt: {what}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gguf.py"/>
@@ -13244,7 +13244,7 @@ Vorgabe: {}</translation>
     <message>
         <location filename="../../app/paceline/gui/state/speculation.py"/>
         <source>No {} is loaded.</source>
-        <translation>Geladen ist nicht: {}.</translation>
+        <translation>Nicht geladen: {}.</translation>
     </message>
 </context>
 <context>
@@ -13634,7 +13634,7 @@ Jeder Leser darf zehn Bücher für vier Wochen ausleihen. Für jeden Tag, den ei
     <message>
         <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
         <source>{} Choose this to get one.</source>
-        <translation>{} Die Wahl führt zu einem.</translation>
+        <translation>{} Wählen Sie dies, um zu laden, was fehlt.</translation>
     </message>
 </context>
 <context>
@@ -14025,7 +14025,7 @@ Jeder Leser darf zehn Bücher für vier Wochen ausleihen. Für jeden Tag, den ei
     <message>
         <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
         <source>Guesses are copied from the text itself; no second model is needed.</source>
-        <translation>Vorschläge werden aus dem Text selbst kopiert; ein zweites Modell ist nicht nötig.</translation>
+        <translation>Vermutungen werden aus dem Text selbst abgeschrieben; ein zweites Modell ist nicht nötig.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
