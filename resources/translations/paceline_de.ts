@@ -8471,6 +8471,16 @@
         <translation>Exportieren Sie ihn noch einmal dort, wo er heil ist.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>Faster alone here: one guess brings {right:.2f} right ones; in that time the model writes {alone:.2f}.</source>
+        <translation>Allein schneller: Eine Vermutung bringt {right:.2f} richtige, derweil schreibt das Modell {alone:.2f}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>Faster alone here: {n} guesses bring {right:.2f} right ones; in that time the model writes {alone:.2f}.</source>
+        <translation>Allein schneller: {n} Vermutungen bringen {right:.2f} richtige, derweil schreibt das Modell {alone:.2f}.</translation>
+    </message>
+    <message>
         <location filename="../../app/paceline/params.py"/>
         <source>Flash attention</source>
         <translation>Flash Attention</translation>
@@ -9993,16 +10003,6 @@
         <location filename="../../app/catalog/judge/pairing.py"/>
         <source>The model is a mixture of experts: checking several tokens at once reads more experts than writing one, which eats a part of the gain.</source>
         <translation>Das Modell ist eine Mischung von Experten: Mehrere Token auf einmal zu prüfen liest mehr Experten, als eines zu schreiben, was einen Teil des Gewinns aufzehrt.</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/auto_words.py"/>
-        <source>The model is faster alone here: one drafted token brings {right:.2f} right ones, and in that time it writes {alone:.2f}.</source>
-        <translation>Allein schneller: Eine Vermutung bringt {right:.2f} richtige, in der Zeit schreibt das Modell {alone:.2f} Token.</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/auto_words.py"/>
-        <source>The model is faster alone here: {n} drafted tokens bring {right:.2f} right ones, and in that time it writes {alone:.2f}.</source>
-        <translation>Allein schneller: {n} Vermutungen bringen {right:.2f} richtige, in der Zeit schreibt das Modell {alone:.2f} Token.</translation>
     </message>
     <message>
         <location filename="../../app/engine/sample/sampling.py"/>
@@ -12188,13 +12188,8 @@
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
-        <source>{names} gave less than it cost: {facts}.</source>
-        <translation>{names} lohnte sich nicht: {facts}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/auto_words.py"/>
-        <source>{names} gave less than they cost: {facts}.</source>
-        <translation>{names} lohnten sich nicht: {facts}.</translation>
+        <source>{names} did not pay: {facts}.</source>
+        <translation>{names} ohne Gewinn: {facts}.</translation>
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
@@ -12214,12 +12209,12 @@
     <message>
         <location filename="../../app/chat/auto_words.py"/>
         <source>{names} pay here: {facts}.</source>
-        <translation>{names} lohnen sich hier: {facts}.</translation>
+        <translation>{names} lohnen sich: {facts}.</translation>
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
         <source>{names} pays here: {facts}.</source>
-        <translation>{names} lohnt sich hier: {facts}.</translation>
+        <translation>{names} lohnt sich: {facts}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/kernels.py"/>
@@ -12333,8 +12328,8 @@
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
-        <source>{per_step:.2f} tokens per step, and a step takes {time:.2f} times as long</source>
-        <translation>{per_step:.2f} Token je Schritt, jeder {time:.2f}-mal so lang</translation>
+        <source>{per_step:.2f} tokens per step, a step takes {time:.2f} times as long</source>
+        <translation>{per_step:.2f} Token je Schritt, jeder {time:.2f}× so lang</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>

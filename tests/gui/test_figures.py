@@ -108,7 +108,7 @@ def test_the_first_replies_are_not_told_that_drafts_do_not_pay(
         hover = figures.stats_details(reply, judges=program.live.judges)
         assert ("0.5×" in heard, "alone" in hover) == (is_judged, is_judged)
         assert panel.headline.sentence.text().startswith(
-            "Draft model gave less than it cost" if is_judged else "Draft model: 2.5 tokens"
+            "Draft model did not pay" if is_judged else "Draft model: 2.5 tokens"
         )
     assert program.settings.value("n_replies") == FIRST_REPLIES + 1, "counted no further"
     program.chat.send("Hello?")
@@ -181,7 +181,7 @@ def test_one_rule_for_the_colour_of_a_ratio(
     head = figures.headline(metrics, ended(stats), None, str)
     assert (head.ratio, head.tone) == (shown.strip("<>emdl/· "), tone)
     assert head.plain == (f"alone about {plain:.0f}" if tone != "even" else "")
-    words = {"gain": "pays here", "even": "about as much", "loss": "gave less than it cost"}
+    words = {"gain": "pays here", "even": "about as much", "loss": "did not pay"}
     assert words[tone] in head.sentence
     record = RunRecord("m", "finished", stats=stats)
     assert cards.figures(record)[2].tone == tone

@@ -290,7 +290,7 @@ def test_the_headline_is_live_and_ends_with_the_replys_figures(
     qtbot.waitUntil(lambda: headline.speed.text() == "150")
     assert headline.ratio.text() == "6.9×"
     assert headline.sentence.text() == (
-        "Draft model pays here: 2.48 tokens per step, and a step takes 0.36 times as long."
+        "Draft model pays here: 2.48 tokens per step, a step takes 0.36 times as long."
     )
     client.finish_turn("abc")
     assert not program.live._timer.isActive()
@@ -348,7 +348,7 @@ def test_a_reply_that_breaks_off_keeps_the_speed_of_its_steps(
         (STATS, "1.9×", "gain", "Draft model pays here:"),
         (perhaps(), "≈ 1×", "even", "Draft model gives about as much as it costs here."),
         (perhaps(at_speed(20.0)), "≈ 1×", "even", "gives about as much as it costs here."),
-        (at_speed(10.0), "0.5×", "loss", "Draft model gave less than it cost:"),
+        (at_speed(10.0), "0.5×", "loss", "Draft model did not pay:"),
     ],
 )
 def test_a_loss_is_called_a_loss_and_chance_neither(

@@ -43,22 +43,19 @@ _PHASES: dict[PhaseKind, tuple[Sentence, ...]] = {
         sentence("{names} gives about as much as it costs here."),
         sentence("{names} give about as much as they cost here."),
     ),
-    "loses": (
-        sentence("{names} gave less than it cost: {facts}."),
-        sentence("{names} gave less than they cost: {facts}."),
-    ),
+    "loses": (sentence("{names} did not pay: {facts}."),),
     "nothing": (
         sentence("Nothing to copy from yet."),
         sentence("Little to copy from so far."),
     ),
     "expensive": (
         sentence(
-            "The model is faster alone here: one drafted token brings {right:.2f} right ones, and "
-            "in that time it writes {alone:.2f}."
+            "Faster alone here: one guess brings {right:.2f} right ones; in that time the model "
+            "writes {alone:.2f}."
         ),
         sentence(
-            "The model is faster alone here: {n} drafted tokens bring {right:.2f} right ones, and "
-            "in that time it writes {alone:.2f}."
+            "Faster alone here: {n} guesses bring {right:.2f} right ones; in that time the "
+            "model writes {alone:.2f}."
         ),
     ),
     "shut": (
@@ -112,7 +109,7 @@ def _facts(phase: Phase) -> Sentence:
     per_step = phase.per_step
     if phase.step_time is not None:
         return sentence(
-            "{per_step:.2f} tokens per step, and a step takes {time:.2f} times as long",
+            "{per_step:.2f} tokens per step, a step takes {time:.2f} times as long",
             per_step=per_step,
             time=phase.step_time,
         )
