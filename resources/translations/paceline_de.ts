@@ -3398,7 +3398,7 @@
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>drafts {}, with a right guess {}</source>
-        <translation>Entwürfe {}, mit einer richtigen Vermutung {}</translation>
+        <translation>Entwürfe {}, davon mit richtiger Vermutung {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
@@ -3408,7 +3408,7 @@
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>guesses {}, right {}</source>
-        <translation>Vermutungen {}, richtig {}</translation>
+        <translation>Vermutungen {}, davon richtig {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
@@ -5838,7 +5838,7 @@
     <message>
         <location filename="../../app/paceline/gui/plot/plot_words.py"/>
         <source>Wrong guesses</source>
-        <translation>Falsche Vermutungen</translation>
+        <translation>Falsch</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/plot/plot_words.py"/>
