@@ -154,9 +154,10 @@ def test_a_recommended_row_stands_for_a_pair_then_for_a_draft_model() -> None:
     assert first.is_picked(picks)
     opened = second.picked(picks)
     assert opened is not None
-    assert (opened.target, opened.draft, opened.leads_to) == (None, None, "o/Wolf-7B-GGUF")
-    assert second.is_picked(opened)
-    assert not first.is_picked(opened)
+    assert (opened.target, opened.draft) == (picks.target, picks.draft), "to look picks nothing"
+    assert opened.leads_to == "o/Wolf-7B-GGUF"
+    assert [row.is_open(opened) for row in (first, second)] == [False, True]
+    assert [row.is_picked(opened) for row in (first, second)] == [True, False]
     assert first.picked(Picks(2)) == replace(picks, step=2)
     assert first.picked(SECOND) is None
     (draft,) = recommended_drafts((PAIR, nameless), SECOND.target or TARGET)
@@ -208,7 +209,8 @@ def test_what_is_no_pair_to_load_is_shown_as_what_it_is() -> None:
     assert "this version cannot use it yet" in shown[1].facts
     opened = [row.picked(Picks()) for row in shown[1:]]
     assert [each and each.leads_to for each in opened] == [network.target_repo, ""]
-    assert [row.is_picked(opened[1] or Picks()) for row in shown] == [False, False, True]
+    assert [row.is_open(opened[1] or Picks()) for row in shown] == [False, False, True]
+    assert not any(row.is_picked(opened[1] or Picks()) for row in shown)
     assert not any(row.has_mark for row in shown[1:])
     without, draft = recommended_drafts((network, lookups, PAIR), SECOND.target or TARGET)
     assert [without.title, draft.title] == ["No draft model", "Wolf-0.5B-Q8_0"]

@@ -538,7 +538,25 @@ def test_a_row_that_is_open_is_left_with_its_page(qtbot: QtBot, world: World) ->
     assert dialog.main.isEnabled()
     dialog.show_page(dialog.installed)
     assert (dialog.main.text(), dialog.main.isEnabled()) == ("Load model", False)
+    assert not row.is_open(world.picker.picks)
+
+
+def test_the_picked_model_stays_while_another_row_is_looked_at(qtbot: QtBot, world: World) -> None:
+    dialog = opened(qtbot, world)
+    pick(dialog, "target")
+    picked = world.picker.picks.target
+    assert picked is not None
+    dialog.show_page(dialog.recommended)
+    row = Offer("x", "x", role="repository", repo="paceline/demo-draft-GGUF")
+    dialog.recommended.picked.emit(row)
+    assert dialog.main.text() == "Show its files"
+    assert dialog.steps.target.name.text() == picked.title
     assert not row.is_picked(world.picker.picks)
+    dialog.show_page(dialog.installed)
+    offers = dialog.installed.rows.offers
+    assert [each.model for each in offers.rows if each.is_picked(offers.picks)] == [picked]
+    judged(qtbot, world)
+    assert (dialog.main.text(), dialog.main.isEnabled()) == ("Load model", True)
 
 
 def test_a_head_is_no_target_and_says_so(qtbot: QtBot, world: World) -> None:

@@ -52,7 +52,7 @@ def test_the_main_button_is_about_the_row_that_is_open() -> None:
     picks = Picks().with_target(TARGET).with_draft(DRAFT)
     leads = Offer("x", "x", role="repository", repo="o/r").picked(picks)
     assert leads is not None
-    assert leads.target is None, "or Load would mean another row"
+    assert (leads.target, leads.draft) == (TARGET, DRAFT), "it stays for when the row is left"
     assert (main_button(leads).todo, main_button(leads).text) == ("files", "Show its files")
     nowhere = Offer("y", "y", role="repository").picked(picks)
     assert nowhere is not None

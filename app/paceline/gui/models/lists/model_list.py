@@ -58,7 +58,7 @@ def paint_row(
         rect = QRect(rect.topLeft(), QSize(rect.width(), row_height))
     inner = rect.adjusted(_MARGIN_PX, 8, -_MARGIN_PX, -8)
     if row.has_mark:
-        if not row.problem:
+        if not row.problem and row.role != "repository":
             _paint_mark(painter, inner, is_picked=is_picked)
         inner.adjust(_MARK_PX + _GAP_PX, 0, 0, 0)
     half = inner.height() // 2

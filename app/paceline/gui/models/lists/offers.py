@@ -122,16 +122,16 @@ class Offer:
                 return picks.with_draft(self.draft, uses_head=self.draft is None)
             case "head" | "lookups" if not is_first:
                 return picks.with_draft(None, uses_head=self.role == "head")
-            case "repository" if is_first:
-                return replace(picks, target=None, draft=None, row=self.key, leads_to=self.repo)
             case "repository":
-                return replace(picks, draft=None, row=self.key, leads_to=self.repo)
+                return replace(picks, row=self.key, leads_to=self.repo)
         return None
 
-    def is_picked(self, picks: Picks) -> bool:
+    def is_open(self, picks: Picks) -> bool:
         """Return true where this is what the main button is about."""
-        if picks.row:
-            return self.role == "repository" and self.key == picks.row
+        return self.key == picks.row if picks.row else self.is_picked(picks)
+
+    def is_picked(self, picks: Picks) -> bool:
+        """Return true where this is what would be loaded."""
         match self.role:
             case "model":
                 return _is_same(picks.picked, self.model)

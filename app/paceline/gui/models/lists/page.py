@@ -187,10 +187,10 @@ class Page(Refits, Shown):
             self._words.clear()
         self.refresh()
         current = self.rows.current
-        is_closed = self.rows.opens and current is not None and not current.is_picked(picks)
+        is_closed = self.rows.opens and current is not None and not current.is_open(picks)
         if is_other_step or is_closed:
             shown = enumerate(self.rows.offers.rows)
-            self.rows.show_row(next((at for at, row in shown if row.is_picked(picks)), -1))
+            self.rows.show_row(next((at for at, row in shown if row.is_open(picks)), -1))
 
     def _fit(self) -> None:
         directions = QBoxLayout.Direction
