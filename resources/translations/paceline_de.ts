@@ -5323,6 +5323,14 @@
     </message>
 </context>
 <context>
+    <name>Offer</name>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/options.py"/>
+        <source>Load</source>
+        <translation>Laden</translation>
+    </message>
+</context>
+<context>
     <name>Offers</name>
     <message>
         <location filename="../../app/paceline/gui/models/lists/offers.py"/>

@@ -87,7 +87,7 @@ def test_the_card_is_live_and_names_every_drafter(program: Program, client: Fake
     program.live.refreshed.emit()
     assert [line.title.text() for line in card.lines] == ["Grammar", "Draft model"]
     assert card.lines[0].figures.text() == "2 of 4"
-    assert card.lines[1].details.text() == "drafts 2, accepted 2\ntokens 2, accepted 2"
+    assert card.lines[1].details.text() == "drafts 2, with a right guess 2\nguesses 2, right 2"
     look.set_mode("dark")
     assert DARK.accent in colours_of(card.lines[1].dot)
     client.finish_turn("axx")
@@ -135,8 +135,8 @@ def test_the_details_are_llama_cpps_statistics(program: Program, client: FakeCli
     assert card.lines[0].more.isVisible()
     assert card.lines[0].details.text().splitlines() == [
         "calls: begin 1, draft 90, accept 40",
-        "drafts 40, accepted 31",
-        "tokens 120, accepted 30",
+        "drafts 40, with a right guess 31",
+        "guesses 120, right 30",
         "time: begin 2.1\u202fms, draft 410\u202fms, accept 1.25\u202fs",
     ]
     assert [bar.share for bar in card.lines[0].bars.bars] == [1.0, 0.4, 0.1]

@@ -351,9 +351,9 @@ def test_the_tokens_of_a_wide_formula_are_found_where_they_are_seen(
     qtbot.waitUntil(lambda: bool(bars(view)))
     (bar,), (placed,) = bars(view), view.content.formulas
     at = QPoint(bar.geometry().center().x(), round(formula_rect(view.document(), placed).top()) + 4)
-    assert "target" in view.tool_tip_at(at)
+    assert "the model" in view.tool_tip_at(at)
     bar.setValue(bar.maximum())
-    assert "accepted" in view.tool_tip_at(at)
+    assert "right guess" in view.tool_tip_at(at)
     view.mark(hits_in(text, phrase("x_{0}"), 0))
     qtbot.wait(20)
     view.selectAll()

@@ -63,7 +63,7 @@ class Offer(QFrame):
         self.setProperty("kind", "card")
         self.title = text_label("", "title", wraps=True, plain=True)
         self.facts = text_label("", "small", wraps=True, plain=True)
-        self.button = QPushButton()
+        self.button = QPushButton(self.tr("Load"))
         words = column_of(None, self.title, self.facts, None, spacing=HALF // 2)
         middle = Qt.AlignmentFlag.AlignVCenter
         row_of((words, 1), (self.button, 0, middle), on=self, margins=(14, 9, 12, 9), spacing=STEP)
