@@ -8394,6 +8394,26 @@
         <translation>Entwürfe dürfen in dieser Antwort noch {seconds:time} verlieren; dann setzt Auto sie aus.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>Drafts paused: another wrong one would have cost more than they had saved.</source>
+        <translation>Entwürfe pausierten: Noch ein falscher hätte mehr gekostet, als sie gespart hatten.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>Drafts paused: they did not pay.</source>
+        <translation>Entwürfe pausierten: Sie haben sich nicht gelohnt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>Drafts paused: with {names} it was {gain:.2f} times as fast as without.</source>
+        <translation>Entwürfe pausierten: Mit {names} war es {gain:.2f}-mal so schnell wie ohne.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>Drafts paused: {names} did not pay.</source>
+        <translation>Entwürfe pausierten: kein Gewinn mit {names}.</translation>
+    </message>
+    <message>
         <location filename="../../app/server/listener.py"/>
         <source>End that program, or choose another port.</source>
         <translation>Beenden Sie dieses Programm oder wählen Sie einen anderen Port.</translation>
@@ -8477,6 +8497,11 @@
         <location filename="../../app/chat/exchange/chat_json.py"/>
         <source>Export it again from where it is whole.</source>
         <translation>Exportieren Sie ihn noch einmal dort, wo er heil ist.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>Faster alone here: drafts take more time than they save.</source>
+        <translation>Allein schneller: Entwürfe kosten hier mehr Zeit, als sie sparen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
@@ -10243,6 +10268,16 @@
         <translation>Zum Vergleichen ist es noch zu wenig.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>There was little to copy from.</source>
+        <translation>Es gab wenig, woraus sich abschreiben ließ.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>There was nothing to copy from.</source>
+        <translation>Es gab nichts, woraus sich abschreiben ließ.</translation>
+    </message>
+    <message>
         <location filename="../../app/storage/problems.py"/>
         <source>They are left alone. New chats are kept in memory, and put aside for the newer version when Paceline is closed. Install it to see the old ones.</source>
         <translation>Sie bleiben unberührt. Neue Chats werden im Speicher gehalten und beim Schließen von Paceline für die neuere Version beiseitegelegt. Installieren Sie sie, um die alten zu sehen.</translation>
@@ -10416,6 +10451,11 @@
         <location filename="../../app/gui/sampling/sampling_settings.py"/>
         <source>Token {token} is given twice.</source>
         <translation>Token {token} ist zweimal angegeben.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>Too short for Auto to learn what drafts cost.</source>
+        <translation>Zu kurz, um zu lernen, was Entwürfe kosten.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/params.py"/>
@@ -10611,6 +10651,11 @@
         <location filename="../../app/engine/draft/strategy.py"/>
         <source>Write {key}={default:g}, for example.</source>
         <translation>Schreiben Sie zum Beispiel {key}={default:g}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>Written without drafts, to see how fast the model is alone.</source>
+        <translation>Ohne Entwürfe geschrieben, um zu sehen, wie schnell das Modell allein ist.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/own_kernels.py"/>
@@ -12223,6 +12268,16 @@
         <location filename="../../app/chat/auto_words.py"/>
         <source>{names} pays here: {facts}.</source>
         <translation>{names} lohnt sich: {facts}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>{names} was tried, to see whether drafting pays here.</source>
+        <translation>Versuch mit {names}, um zu sehen, ob sich Entwürfe hier lohnen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>{names} were tried, to see whether drafting pays here.</source>
+        <translation>Versuch mit {names}, um zu sehen, ob sich Entwürfe hier lohnen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/kernels.py"/>

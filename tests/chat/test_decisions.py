@@ -15,6 +15,7 @@ from paceline.chat.decisions import (
     is_news,
     mix_of,
     phase_of,
+    phase_of_whole,
 )
 from paceline.figures import Decision, DraftCount, Outlook, Reason, TurnStats, WidthCost
 from paceline.messages import ControlReported, StepCommitted
@@ -103,6 +104,47 @@ def test_a_reply_that_copied_a_little_is_not_said_to_have_copied_nothing(
     phase = phase_of(mix_of(steps(nothing=28, pays=n_drafts)), stats=None, report=report())
     assert (phase.kind, phase.n_drafts) == ("nothing", n_drafts)
     assert phase_words(phase, str).startswith(said)
+
+
+@pytest.mark.parametrize("stats", [None, GAIN, PERHAPS, LOSS])
+@pytest.mark.parametrize("n_drafts", [0, 1, 20, 200])
+@pytest.mark.parametrize("reason", get_args(Reason))
+def test_of_a_reply_that_has_ended_nothing_is_said_of_now(
+    reason: Reason, n_drafts: int, stats: TurnStats | None
+) -> None:
+    told = report(outlook("draft", gain=0.8))
+    for known in (told, None):
+        mix = mix_of(steps(**{"pays": n_drafts} | {reason: 160}))
+        words = str(phase_words(phase_of_whole(mix, stats=stats, report=known), str))
+        assert words
+        assert not [now for now in ("is being", "are being", "for now", "yet", "so far", "of late")
+                    if now in words]  # fmt: skip
+
+
+def test_a_reply_of_which_a_third_was_copied_is_about_its_drafts() -> None:
+    mix = mix_of([*steps(nothing=160), *(step(n=3) for _ in range(40))])  # 80 of 280 tokens
+    assert phase_of(mix, stats=PERHAPS).kind == "nothing"
+    assert phase_of_whole(mix, stats=PERHAPS).kind == "even"
+    assert phase_of_whole(mix, stats=None).kind == "drafts"
+    few = mix_of([*steps(nothing=160), step(n=3)])
+    assert phase_words(phase_of_whole(few, stats=PERHAPS), str) == "There was little to copy from."
+    assert phase_of_whole(few, stats=LOSS).kind == "loses", "the red figure is about these drafts"
+
+
+def test_figures_of_a_moment_wait_for_enough_drafts_and_follow_them() -> None:
+    log, shown = DecisionLog(), []
+    for i in range(24):
+        log.push(step(n=1 if i < 2 else 8))  # the first two are wrong, the others nearly right
+        log.judge(stats=None, report=None, has_ended=False)
+        assert log.phase is not None
+        words = str(phase_words(log.phase, str))
+        shown.append(words)
+        assert bool(words) == (i >= 3)
+        if i >= 10:
+            now = phase_of(log.whole, stats=None)
+            assert log.phase.rate == pytest.approx(now.rate, abs=0.12)
+            assert log.phase.per_step == pytest.approx(now.per_step, abs=1.8)
+    assert len(set(shown)) < 8, "it stays calm"
 
 
 def test_reports_say_who_is_expensive_and_who_pauses() -> None:
@@ -202,8 +244,8 @@ def test_another_phase_is_shown_when_it_is_news_twice_and_in_the_end_of_all_step
         shown.append(log.phase.kind if log.phase else "")
     assert shown == ["even", "even", "nothing"]
     log.judge(stats=PERHAPS, report=None, has_ended=True)
-    assert log.phase == phase_of(log.whole, stats=PERHAPS)
-    assert log.phase.kind == "even"
+    assert log.phase == phase_of_whole(log.whole, stats=PERHAPS)
+    assert (log.phase.kind, log.phase.has_ended) == ("even", True)
     log.clear()
     assert log.phase is None
 

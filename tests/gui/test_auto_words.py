@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -71,6 +72,14 @@ def phases() -> Iterator[Phase]:
     yield Phase("expensive", price=Price(1, 0.6, 0.72))
     yield Phase("shut")
     yield Phase("nothing", n_drafts=4)
+    for phase in (
+        *(Phase(kind, DRAFT, 2.6, rate=0.67) for kind in get_args(PhaseKind)),
+        Phase("trial", BOTH),
+        Phase("nothing", n_drafts=4),
+        Phase("shut", DRAFT, gain=0.82),
+        Phase("shut"),
+    ):
+        yield replace(phase, has_ended=True)
 
 
 def stats(*drafters: DrafterStats, speed: float = 30.0) -> TurnStats:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 from msgspec import structs
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from gui.fake_client import STATS, perhaps, plain_step, step_of, undrafted, without_plain
 from paceline.chat.sameness import CannotCompare, Differs, Same
 from paceline.gui.run import run_words
+from paceline.gui.run.cards import FiguresCard
 from paceline.gui.run.difference_view import DifferenceView
 from paceline.gui.run.drafters_card import DraftersCard, judged_by_place
 from paceline.gui.run.sameness import SamenessWords, progress_words, result_words
@@ -78,6 +79,29 @@ def test_a_reply_without_drafts_has_no_ratio_whoever_was_asked(strategy: str) ->
 def test_a_ratio_that_may_be_a_gain_or_a_loss_is_even() -> None:
     (_, plain, ratio, *_) = run_words.figures(replace(RECORD, stats=perhaps()))
     assert (plain.value, ratio.value, ratio.tone) == ("", "≈ 1×", "even")
+
+
+def test_a_loss_is_not_told_in_the_first_replies() -> None:
+    slow = structs.replace(STATS, plain_tokens_per_s=60.0, plain_low=55.0, plain_high=65.0)
+    record = replace(RECORD, stats=slow)
+    assert run_words.figures(record)[2].tone == "loss"
+    assert "Alone" in run_words.plain_words(record)
+    hidden = run_words.figures(record, judges=False)
+    assert (hidden[1].value, hidden[2].value, hidden[2].tone) == ("", "", None)
+    assert run_words.plain_words(record, judges=False) == ""
+    assert run_words.figures(RECORD, judges=False) == run_words.figures(RECORD)
+
+
+def test_figures_that_are_not_known_take_no_room(qtbot: QtBot) -> None:
+    card = FiguresCard()
+    qtbot.addWidget(card)
+    card.show_record(replace(RECORD, stats=perhaps()))
+    shown = [label.text() for label in card.findChildren(QLabel) if not label.isHidden()]
+    assert "Alone" not in shown
+    assert "Ratio" in shown
+    assert "–" not in shown
+    card.show_record(RECORD)
+    assert "Alone" in [la.text() for la in card.findChildren(QLabel) if not la.isHidden()]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from paceline.chat.decisions import Mix, Phase, PhaseKind, phase_of
+from paceline.chat.decisions import Mix, Phase, PhaseKind, phase_of_whole
 from paceline.figures import PLACE_OF, Decision, Reason, TurnStats, WidthCost
 from paceline.messages import ControlReported, Outlook
 from paceline.sentence import Sentence, joined, sentence
@@ -35,6 +35,7 @@ _PHASES: dict[PhaseKind, tuple[Sentence, ...]] = {
         sentence("{names} are being tried, to see whether drafting pays here."),
     ),
     "drafts": (Sentence("{names}: {facts}."),),
+    "early": (Sentence(""),),
     "pays": (
         sentence("{names} pays here: {facts}."),
         sentence("{names} pay here: {facts}."),
@@ -70,6 +71,26 @@ _PHASES: dict[PhaseKind, tuple[Sentence, ...]] = {
 }
 """Templates of the phases; where there are two, of one drafter or token and of several, or of no
 draft and of few."""
+_ENDED: dict[PhaseKind, tuple[Sentence, ...]] = {
+    "begins": (sentence("Too short for Auto to learn what drafts cost."),),
+    "measures": (sentence("Written without drafts, to see how fast the model is alone."),),
+    "trial": (
+        sentence("{names} was tried, to see whether drafting pays here."),
+        sentence("{names} were tried, to see whether drafting pays here."),
+    ),
+    "nothing": (
+        sentence("There was nothing to copy from."),
+        sentence("There was little to copy from."),
+    ),
+    "shut": (
+        sentence("Drafts paused: with {names} it was {gain:.2f} times as fast as without."),
+        sentence("Drafts paused: {names} did not pay."),
+    ),
+    "ledger": (
+        sentence("Drafts paused: another wrong one would have cost more than they had saved."),
+    ),
+}
+"""Templates of phases of a reply that has ended, where they differ."""
 
 
 def phase_words(phase: Phase, title: Titles, *, judges: bool = True) -> Sentence:
@@ -86,23 +107,35 @@ def phase_words(phase: Phase, title: Titles, *, judges: bool = True) -> Sentence
         phase = replace(phase, kind="drafts", step_time=None)
     elif not judges and phase.kind in ("expensive", "shut", "ledger"):
         return sentence("Auto is still learning what drafts gain here.")
-    one, *_, many = _PHASES[phase.kind] * 2
+    templates = {**_PHASES, **_ENDED} if phase.has_ended else _PHASES
+    one, *_, many = templates[phase.kind] * 2
     if phase.kind == "expensive":
-        price = phase.price
-        if price is None:
-            return sentence("No drafts for now: they would take more time than they save.")
-        return Sentence(many if price.n > 1 else one, price._asdict())
+        return _expensive_words(phase, one, many)
     names, n_names = _names(phase.drafters, title)
-    if phase.kind == "shut":
-        if not phase.drafters:
-            return sentence("No drafts for now: they did not pay of late.")
-        if phase.gain is None or n_names > 1:
-            return Sentence(many, {"names": names})
+    if phase.kind == "shut" and not names:
+        return sentence(
+            "Drafts paused: they did not pay."
+            if phase.has_ended
+            else "No drafts for now: they did not pay of late."
+        )
+    if phase.kind == "shut" and phase.gain is not None and n_names == 1:
         return Sentence(one, {"names": names, "gain": phase.gain})
+    if phase.kind == "shut":
+        return Sentence(many, {"names": names})
     if phase.kind == "nothing":
         return many if phase.n_drafts else one
     given: dict[str, str] = {"names": names, "facts": _facts(phase)}
     return Sentence(many if n_names > 1 else one, given)
+
+
+def _expensive_words(phase: Phase, one: Sentence, many: Sentence) -> Sentence:
+    if phase.price is not None:
+        return Sentence(many if phase.price.n > 1 else one, phase.price._asdict())
+    return sentence(
+        "Faster alone here: drafts take more time than they save."
+        if phase.has_ended
+        else "No drafts for now: they would take more time than they save."
+    )
 
 
 def _facts(phase: Phase) -> Sentence:
@@ -179,17 +212,23 @@ def reasons_words(mix: Mix) -> str:
     return sentence("Auto: {reason}", reason=joined(shares, ", "))
 
 
-def decision_rows(mix: Mix, title: Titles, stats: TurnStats | None) -> Iterator[tuple[str, str]]:
+def decision_rows(
+    mix: Mix, title: Titles, stats: TurnStats | None, *, judges: bool = True
+) -> Iterator[tuple[str, str]]:
     """Give a reply's decisions: in short, by drafter, and by reason with their shares.
 
     Args:
         mix: All steps of the reply.
         title: Names drafters.
         stats: The reply's figures; None: not known.
+        judges: Whether it may be said that drafts do not pay.
     """
     if not mix.n_steps:
         return
-    yield sentence("In short"), phase_words(phase_of(mix, stats=stats), title)
+    yield (
+        sentence("In short"),
+        phase_words(phase_of_whole(mix, stats=stats), title, judges=judges),
+    )
     for name, work in mix.ranked:
         yield (
             title(name),

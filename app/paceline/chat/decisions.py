@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from math import sqrt
 from operator import mul
@@ -87,6 +87,12 @@ class Mix:
         return sorted(self.drafters.items(), key=lambda item: -item[1].n_steps)
 
     @property
+    def copied(self) -> float:
+        """Accepted tokens of all, 0..1; each step has one of its own besides."""
+        accepted = sum(work.n_accepted for work in self.drafters.values())
+        return accepted / max(accepted + self.n_steps, 1)
+
+    @property
     def acceptance(self) -> float | None:
         """Accepted of the judged tokens, 0..1; None: none was judged."""
         judged = sum(work.n_judged for work in self.drafters.values())
@@ -106,12 +112,12 @@ def mix_of(steps: Iterable[StepCommitted]) -> Mix:
 
 
 PhaseKind = Literal[
-    "begins", "measures", "pays", "even", "loses", "drafts", "forced", "trial", "nothing",
+    "begins", "measures", "pays", "even", "loses", "drafts", "early", "forced", "trial", "nothing",
     "expensive", "shut", "ledger",
 ]  # fmt: skip
 PlainReason = Literal["nothing", "expensive", "shut", "ledger"]
 _NAMED: tuple[Literal["forced", "trial"], ...] = ("forced", "trial")
-_DRAFTING: tuple[PhaseKind, ...] = ("pays", "even", "loses", "drafts", *_NAMED)
+_DRAFTING: tuple[PhaseKind, ...] = ("pays", "even", "loses", "drafts", "early", *_NAMED)
 _PLAIN_REASONS: tuple[PlainReason, ...] = ("nothing", "expensive", "shut", "ledger")
 KIND_OF: dict[SpeedupVerdict, PhaseKind] = {"gain": "pays", "even": "even", "loss": "loses"}
 _FROM, _STAY = 0.25, 0.12
@@ -122,6 +128,10 @@ _LEAD = 1.25
 _TOKENS, _RATE, _RATIO = 0.3, 0.06, 0.1
 """Differences of figures that are news, where they rest on `_MANY` drafts."""
 _MANY = 16
+_FEWEST = 4
+"""Drafts that figures of a moment rest on at least."""
+_COPIED = 0.1
+"""Share of a whole reply's tokens from which its drafts are what it is about."""
 _KEPT = 0.2
 """Share of the drafts with which a drafter that was named is named again."""
 _MEASURING, _STILL_MEASURING = 0.8, 0.65
@@ -148,8 +158,8 @@ class Phase:
 
     Attributes:
         kind: "begins": nothing is known yet; "measures": plain steps only to see how fast they are;
-            "pays", "even", "loses": drafts, by their effect; "drafts": that is not known; the
-            others are reasons of `Decision`.
+            "pays", "even", "loses": drafts, by their effect; "drafts": that is not known; "early":
+            nor have there been enough for figures; the others are reasons of `Decision`.
         drafters: Ids of the drafters that are meant.
         per_step: Tokens per step.
         step_time: Time of a step over a plain one's; None: not known. `per_step` over it is the
@@ -158,6 +168,7 @@ class Phase:
         price: Of "expensive": the figures that make it so; None: they do not tell.
         gain: Of "shut": the drafter's speed over plain decoding's, below 1; None: not known.
         n_drafts: Drafts that the figures rest on.
+        has_ended: Whether it is about a whole reply, which has ended.
     """
 
     kind: PhaseKind
@@ -168,6 +179,7 @@ class Phase:
     price: Price | None = None
     gain: float | None = None
     n_drafts: int = 0
+    has_ended: bool = False
 
     @property
     def ratio_text(self) -> str:
@@ -209,22 +221,58 @@ def phase_of(
     report: ControlReported | None = None,
     before: Phase | None = None,
 ) -> Phase:
-    """Return the phase of these steps.
+    """Return the phase of the newest steps.
 
     Args:
-        mix: The newest steps; or all of them, of a reply that has ended.
+        mix: The newest steps.
         stats: Of the reply so far; None: not known.
         report: The last report; None: there was none yet.
         before: The phase that is shown; it is kept where the steps allow it.
     """
-    if mix.n_steps <= mix.plain["plain"] + mix.plain["first"]:
-        return Phase("measures" if mix.plain["plain"] else "begins")
+    if _is_unknown(mix):
+        return _unknown_phase(mix)
     share = mix.n_drafting / mix.n_steps
     is_drafting = before is not None and before.kind in _DRAFTING
     helps = stats is not None and stats.verdict == "gain" and mix.n_drafting
     if share < (_STAY if is_drafting else _FROM) and not helps:
         return _plain_phase(mix, report, before)
+    now = _drafting_phase(mix, stats, before)
+    return replace(now, kind="early") if now.kind == "drafts" and now.n_drafts < _FEWEST else now
+
+
+def phase_of_whole(
+    mix: Mix, *, stats: TurnStats | None, report: ControlReported | None = None
+) -> Phase:
+    """Return the phase of a reply that has ended, about which all is said by its own figures.
+
+    Args:
+        mix: All its steps.
+        stats: Its figures; None: not known.
+        report: The last report; None: not known.
+    """
+    is_felt = stats is not None and stats.verdict in ("gain", "loss")
+    if _is_unknown(mix):
+        phase = _unknown_phase(mix)
+    elif mix.n_drafting and (
+        is_felt or mix.copied >= _COPIED or mix.n_drafting >= _FROM * mix.n_steps
+    ):
+        phase = _drafting_phase(mix, stats, None)
+    else:
+        phase = _plain_phase(mix, report, None)
+    return replace(phase, has_ended=True)
+
+
+def _is_unknown(mix: Mix) -> bool:
+    return mix.n_steps <= mix.plain["plain"] + mix.plain["first"]
+
+
+def _unknown_phase(mix: Mix) -> Phase:
+    return Phase("measures" if mix.plain["plain"] else "begins")
+
+
+def _drafting_phase(mix: Mix, stats: TurnStats | None, before: Phase | None) -> Phase:
     drafters = _leaders(mix, before)
+    helps = stats is not None and stats.verdict == "gain"
     for kind in _NAMED:
         is_most = 2 * (mix.reasons[kind] - mix.plain[kind]) > mix.n_drafting
         if is_most and not (helps and kind == "trial"):  # beside a gain nothing is tried any more
@@ -303,9 +351,8 @@ def is_news(before: Phase | None, now: Phase) -> bool:
     """Whether the sentence about `now` differs in meaning from that about `before`."""
     if before is None or before.kind != now.kind or set(before.drafters) != set(now.drafters):
         return True
-    # Shares of few drafts scatter by the root of their number.
-    n_drafts = min(before.n_drafts, now.n_drafts)
-    scatter = sqrt(max(_MANY / n_drafts, 1.0)) if n_drafts else 1.0
+    # Shares of few drafts scatter by the root of their number; more drafts correct what few said.
+    scatter = sqrt(max(_MANY / now.n_drafts, 1.0)) if now.n_drafts else 1.0
     pairs = (
         (before.per_step, now.per_step, _TOKENS + 0.15 * before.per_step),
         (before.step_time, now.step_time, _TOKENS),
@@ -356,12 +403,13 @@ class DecisionLog:
         if not self.whole.n_steps:
             return
         if has_ended:
-            self.phase = phase_of(self.whole, stats=stats, report=report)
+            self.phase = phase_of_whole(self.whole, stats=stats, report=report)
             return
         recent = mix_of(self._recent)
         now = phase_of(recent, stats=stats, report=report, before=self.phase)
         # What is true for a moment alone is not worth a sentence, unless another one would
-        # contradict the ratio beside it.
+        # contradict the ratio beside it, or rests on too few drafts.
         self._n_news = self._n_news + 1 if is_news(self.phase, now) else 0
-        if self.phase is None or self._n_news > 1 or _contradict(self.phase, now):
+        is_early = self.phase is None or "early" in (self.phase.kind, now.kind)
+        if self.phase is None or is_early or self._n_news > 1 or _contradict(self.phase, now):
             self.phase, self._n_news = now, 0

@@ -31,18 +31,19 @@ class FiguresCard(Card):
         self.body.addLayout(self._grid)
         self.body.addWidget(self.plain)
 
-    def show_record(self, record: RunRecord) -> None:
-        """Show the figures of this run."""
+    def show_record(self, record: RunRecord, *, judges: bool = True) -> None:
+        """Show the figures of this run that are known; a loss where `judges` says so."""
         self.heading.setText(heading(record))
-        words = plain_words(record)
+        words = plain_words(record, judges=judges)
         say(self.plain, words)
-        for at, figure in enumerate(figures(record)):
+        for at, figure in enumerate(figures(record, judges=judges)):
             if at == len(self.values):
                 self._add_column()
             value = self.values[at]
+            for label in (value, self._captions[at]):
+                label.setVisible(bool(figure.value))
             self._captions[at].setText(figure.caption)
-            unit = f" {figure.unit}" if figure.unit else ""
-            value.setText(f"{figure.value}{unit}" if figure.value else "–")
+            value.setText(f"{figure.value} {figure.unit}".rstrip())
             value.setAccessibleName(f"{figure.caption}: {value.text()}")
             set_look(value, tone=figure.tone or "")
 

@@ -126,7 +126,7 @@ class RunController(DialogOwner[RunDialog]):
         self._text = reply.text
         models = {"target": record.target, "draft": record.draft}
         obstacles = {name: self._hash_obstacle(model) for name, model in models.items()}
-        dialog.show_record(record, obstacles)
+        dialog.show_record(record, obstacles, judges=self._context.live.judges)
         result = self.results.get(reply.message_id)
         if result is not None:
             dialog.strip.show_words(result_words(result))

@@ -64,6 +64,7 @@ class ReplyPage(QScrollArea):
         self._sources = sources
         self._record: RunRecord | None = None
         self._obstacles: Mapping[str, str] = {}
+        self._judges = True
         self._filling = Slices(self)
         self.metrics = StepMetrics(sources)
         self.models: dict[str, ModelCard] = {}
@@ -81,19 +82,22 @@ class ReplyPage(QScrollArea):
         self.setWidget(page)
         self._has_cards = False
 
-    def show_record(self, record: RunRecord, obstacles: Mapping[str, str]) -> None:
+    def show_record(
+        self, record: RunRecord, obstacles: Mapping[str, str], *, judges: bool = True
+    ) -> None:
         """Show a run.
 
         Args:
             record: The run.
             obstacles: Of "target" and "draft": why its file cannot be hashed; empty: it can.
+            judges: Whether it may be said that drafts do not pay.
         """
-        self._record, self._obstacles = record, obstacles
+        self._record, self._obstacles, self._judges = record, obstacles, judges
         error = record.error
         self.problem.setVisible(error is not None)
         if error is not None:
             self.problem_text.setText(said(error.message, error.hint))
-        self.figures.show_record(record)
+        self.figures.show_record(record, judges=judges)
         self._filling.start(self._fill(record))
 
     def _fill(self, record: RunRecord) -> Iterator[None]:
@@ -119,7 +123,8 @@ class ReplyPage(QScrollArea):
         yield
         self.drafters.show_run(record, self.metrics)
         yield
-        rows = decision_rows(decided, self._sources.full_title, record.stats)
+        title, judges = self._sources.full_title, self._judges
+        rows = decision_rows(decided, title, record.stats, judges=judges)
         self.decisions.show_rows([(said(name), said(words)) for name, words in rows])
         self.settings.show_rows(settings_rows(record))
         yield
@@ -180,8 +185,8 @@ class ReplyPage(QScrollArea):
             return
         stats = record.stats
         plain = stats.plain_tokens_per_s if stats is not None else None
-        ending = spoken(self.metrics, self._sources, stats)
-        self.plot.refresh(plain, ending, gain_of(stats).plain)
+        ending = spoken(self.metrics, self._sources, stats, judges=self._judges)
+        self.plot.refresh(plain, ending, gain_of(stats, judges=self._judges).plain)
 
 
 SIZE = QSize(900, 720)
@@ -218,10 +223,10 @@ class RunDialog(QDialog):
     def _fit(self) -> None:
         self.setMinimumSize(within_screen(self, scaled(SMALLEST)))
 
-    def show_record(self, record: RunRecord, obstacles: Mapping[str, str]) -> None:
+    def show_record(self, record: RunRecord, obstacles: Mapping[str, str], *, judges: bool) -> None:
         """Show another run; see `ReplyPage`."""
         self._record = record
-        self.reply_page.show_record(record, obstacles)
+        self.reply_page.show_record(record, obstacles, judges=judges)
 
     def set_verify_obstacle(self, obstacle: str) -> None:
         """Say why no sameness can be verified now; empty: it can."""

@@ -39,10 +39,10 @@ class Figure:
     tone: SpeedupVerdict | None = None
 
 
-def figures(record: RunRecord) -> tuple[Figure, ...]:
-    """The large figures of a run."""
+def figures(record: RunRecord, *, judges: bool = True) -> tuple[Figure, ...]:
+    """The large figures of a run; a loss where `judges` says so."""
     speed, rate, stats = speed_of(record), acceptance_of(record), record.stats
-    gain = gain_of(stats)
+    gain = gain_of(stats, judges=judges)
     plain = stats.plain_tokens_per_s if stats is not None and gain.plain else None
     first = record.first_token_s
     if stats is not None:
@@ -77,10 +77,13 @@ def figures_words(record: RunRecord) -> str:
     )
 
 
-def plain_words(record: RunRecord) -> str:
-    """Return the time of plain decoding; an estimate, and how it was made."""
+def plain_words(record: RunRecord, *, judges: bool = True) -> str:
+    """Return the time of plain decoding, an estimate, and how it was made.
+
+    Empty where it is not known, or where it is that of a loss and `judges` is false.
+    """
     stats = record.stats
-    if stats is None:
+    if stats is None or (stats.verdict == "loss" and not judges):
         return ""
     if not stats.n_drafted:
         return _tr("This reply was written without drafts: one token per step.")

@@ -75,7 +75,9 @@ class HeadlineCard(Card):
         self.ratio.setText(headline.ratio)
         set_look(self.ratio, tone=headline.tone)
         self.sentence.setText(
-            headline.sentence or self.tr("The speed of the next reply appears here, live.")
+            headline.sentence
+            if headline.speed
+            else self.tr("The speed of the next reply appears here, live.")
         )
 
 

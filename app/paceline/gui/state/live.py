@@ -59,6 +59,7 @@ class LiveFigures(QObject):
         self._is_held = False
         self._put_off: tuple[Reply | None] | None = None
         self._n_ticks = 0
+        self._has_figures = False
         self._timer = QTimer(self, interval=REFRESH_MS)
         self._timer.timeout.connect(self._on_tick)
 
@@ -152,7 +153,8 @@ class LiveFigures(QObject):
 
     def _begin(self, *, is_growing: bool) -> None:
         if is_growing:
-            self._n_ticks = TICKS_PER_REFRESH - 1  # draw the first figures with the first bars
+            self._n_ticks = TICKS_PER_REFRESH - 1
+            self._has_figures = False
             self._timer.start()
         else:
             self._timer.stop()
@@ -199,6 +201,9 @@ class LiveFigures(QObject):
     @Slot()
     def _on_tick(self) -> None:
         self._n_ticks += 1
+        if not self._has_figures and self.headline.speed:
+            self._has_figures = True
+            self._n_ticks = TICKS_PER_REFRESH  # the first figures come with the first bars
         if self._n_ticks % TICKS_PER_REFRESH:
             self.moved.emit()
         else:
