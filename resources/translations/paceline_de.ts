@@ -7553,8 +7553,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
-        <source>System prompt: what the model should be</source>
-        <translation>System-Prompt: was das Modell sein soll</translation>
+        <source>System prompt: the model's role</source>
+        <translation>System-Prompt: Rolle des Modells</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
@@ -14047,13 +14047,13 @@ Jeder Leser darf zehn Bücher für vier Wochen ausleihen. Für jeden Tag, den ei
     <name>VerdictCard</name>
     <message>
         <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
-        <source>About {} tokens/s here ({}).</source>
-        <translation>Etwa {} Token/s hier ({}).</translation>
+        <source>About {} tokens/s alone ({}).</source>
+        <translation>Etwa {} Token/s allein ({}).</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>
-        <source>About {} tokens/s here, {} with drafts ({}).</source>
-        <translation>Etwa {} Token/s hier, {} mit Entwürfen ({}).</translation>
+        <source>About {} tokens/s alone, {} with drafts ({}).</source>
+        <translation>Etwa {} Token/s allein, {} mit Entwürfen ({}).</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/verdict_card.py"/>

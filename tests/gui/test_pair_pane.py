@@ -159,7 +159,7 @@ def test_the_conclusion_says_nothing_else_than_its_figures(
     drafted = Speed(*(gain * each for each in SPEED))
     card.show_judgement(known(verdict), has_draft=True, speeds=Speeds(SPEED, drafted, basis))
     text = card.sentence.text().replace("\u200b", "")
-    assert text.startswith("About 6 tokens/s here")
+    assert text.startswith("About 6 tokens/s alone")
     assert f"({basis})" in text
     is_good = card.conclusion.property("tone") == "gain"
     is_meant_well = verdict is GOOD or basis == "measured"
@@ -633,4 +633,4 @@ def test_what_was_measured_before_is_said_in_place_of_an_estimate(
     pane.show_picks(Picks(target=TARGET, draft=DRAFT))
     qtbot.waitUntil(lambda: "(measured)" in pane.verdict.sentence.text())
     text = pane.verdict.sentence.text().replace("\u200b", "")
-    assert text.startswith("About 10 tokens/s here, ")
+    assert text.startswith("About 10 tokens/s alone, ")

@@ -108,7 +108,7 @@ class SamplingSettings(Card):
         self.biases = ParsedLine(read_biases, write_bias, "ID=X, ID=X")
         self.max_tokens = number_field(self._parameters["max_tokens"])
         self.system_prompt = LeavingEdit()
-        self.system_prompt.setPlaceholderText(self.tr("System prompt: what the model should be"))
+        self.system_prompt.setPlaceholderText(self.tr("System prompt: the model's role"))
         self._explain(self.system_prompt, "system_prompt")
         self.folder = text_label(wraps=True, plain=True)
         self.folder.hide()

@@ -210,10 +210,10 @@ def _and_speed(words: str, speeds: Speeds | None, *, with_drafts: bool = True) -
         return words
     basis = _tr("measured") if speeds.basis == "measured" else _tr("estimate")
     alone = f"{local(speeds.alone.rounded):g}"
-    speed = _tr("About {} tokens/s here ({}).").format(alone, basis)
+    speed = _tr("About {} tokens/s alone ({}).").format(alone, basis)
     if with_drafts and speeds.drafted is not None:
         drafted = f"{local(speeds.drafted.rounded):g}"
-        speed = _tr("About {} tokens/s here, {} with drafts ({}).").format(alone, drafted, basis)
+        speed = _tr("About {} tokens/s alone, {} with drafts ({}).").format(alone, drafted, basis)
     return f"{speed} {words}"
 
 
