@@ -6342,8 +6342,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/compare/columns.py"/>
-        <source>Reading the prompt: {:.0f} %…</source>
-        <translation>Der Prompt wird gelesen: {:.0f} % …</translation>
+        <source>Reading the prompt: {:.0f} %, {}…</source>
+        <translation>Der Prompt wird gelesen: {:.0f} %, {} …</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/compare/columns.py"/>

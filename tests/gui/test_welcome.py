@@ -11,11 +11,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPushButton, QScrollArea, QWidget
 
+from gui.compare.test_columns import check_clocks
 from gui.fake_client import described, model_info
 from gui.picker_world import BIG, HUGE, Q8_0, SMALL, write_model
 from paceline.catalog.judge.first_choice import recommended
 from paceline.catalog.models import Models
-from paceline.chat.recording import Recording, read_recording
+from paceline.chat.recording import RecordedTurn, Recording, read_recording
 from paceline.engine.draft import registry
 from paceline.gui.look.current import look
 from paceline.gui.state.sources import Sources
@@ -29,6 +30,7 @@ from paceline.messages import (
     Reading,
     StartTurn,
     StepCommitted,
+    TurnFinished,
 )
 from paceline.params import params_of
 from paceline.paths import Paths, resources
@@ -220,15 +222,32 @@ def test_each_column_shows_what_was_there_at_that_time(
     look.set_motion("full")
     example.play()
     columns = example.columns
-    for seconds in sorted(at for at, _ in (*recording.alone, *recording.drafted))[::7]:
+    written = [
+        (column, [(at, e) for at, e in turn if isinstance(e, StepCommitted)])
+        for column, turn in ((columns.left, recording.alone), (columns.right, recording.drafted))
+    ]
+    for seconds in sorted(at - steps[0][0] for _, steps in written for at, _ in steps)[::7]:
         example.show_at(seconds)
-        for column, turn in ((columns.left, recording.alone), (columns.right, recording.drafted)):
-            steps = [e.text for at, e in turn if at <= seconds and isinstance(e, StepCommitted)]
-            assert column.reply.text == "".join(steps)
+        for column, steps in written:
+            begin = steps[0][0]
+            assert column.reply.text == "".join(e.text for at, e in steps if at <= begin + seconds)
+            assert column.reply.text, "both begin to write at once"
+            if not column.reply.has_ended:
+                assert column.words["clock"] == f"{seconds:.1f} s"
     assert not example.is_over
     example.show_at(recording.alone[-1][0])
     assert example.is_over
     assert "the same text" in columns.outcome
+    check_clocks(columns)
+    for column, turn in ((columns.left, recording.alone), (columns.right, recording.drafted)):
+        end = turn[-1][1]
+        assert isinstance(end, TurnFinished)
+        assert f"Read the prompt in {end.stats.prefill_s:.1f} s" in column.words["end"]
+
+
+def writing_s(turn: RecordedTurn) -> float:
+    """Seconds from the first token to the end."""
+    return turn[-1][0] - next(at for at, event in turn if isinstance(event, StepCommitted))
 
 
 def test_it_goes_on_by_its_clock(qtbot: QtBot, recording: Recording) -> None:
@@ -239,10 +258,10 @@ def test_it_goes_on_by_its_clock(qtbot: QtBot, recording: Recording) -> None:
     qtbot.addWidget(example)
     example.play()
     left, right = example.columns.left.reply, example.columns.right.reply
-    now[0] += recording.drafted[-1][0]
+    now[0] += writing_s(recording.drafted)
     qtbot.waitUntil(lambda: right.has_ended)
     assert not left.has_ended
-    now[0] += recording.alone[-1][0]
+    now[0] += writing_s(recording.alone)
     qtbot.waitUntil(lambda: example.is_over)
     example.again.click()
     assert not example.is_over

@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QScrollArea, QWidget
 
 from gui.chat_help import settle
-from gui.compare.turns import READ_S, Turn, turn
+from gui.compare.turns import Turn, turn
 from paceline.chat.reply import Reply, TurnOptions
 from paceline.engine.draft import registry
 from paceline.gui.chat.markdown.view import MessageView
@@ -61,6 +61,18 @@ def play(column: ReplyColumn, events: Turn) -> None:
         column.take(at_s, event)
 
 
+def check_clocks(columns: TwoColumns) -> None:
+    """The shown ratio is that of the shown clocks, within the rounding of all three."""
+    left, right = (
+        float(column.words["clock"].removesuffix(" s")) for column in (columns.left, columns.right)
+    )
+    found = re.match(r"(≈ )?([\d.]+)× as fast", columns.outcome)
+    assert found is not None
+    off = 0.06 if found[1] else 0.005
+    assert (left - 0.05) / (right + 0.05) <= float(found[2]) + off
+    assert (left + 0.05) / (right - 0.05) >= float(found[2]) - off
+
+
 def reply_of(events: Turn) -> Reply:
     """What a column knows of a turn."""
     reply = Reply("", "", TurnOptions(), submitted_s=0.0)
@@ -77,13 +89,15 @@ def test_the_clock_runs_between_events_and_stands_at_the_end(columns: TwoColumns
     look.set_motion("full")
     events = turn(TEXT, 0.1)
     columns.left.take(*events[0])
-    columns.left.pass_time(0.15)
-    assert columns.left.words["clock"] == "0.1 s"
-    columns.left.pass_time(3.26)
-    assert columns.left.words["clock"] == "3.3 s"
-    play(columns.left, events[1:])
+    columns.left.pass_time(0.46)
+    assert not columns.left.words["clock"]
+    play(columns.left, events[1:3])
+    assert columns.left.words["clock"] == "0.0 s"
+    columns.left.pass_time(events[2][0] + 2.76)
+    assert columns.left.words["clock"] == "2.8 s"
+    play(columns.left, events[3:])
     columns.left.pass_time(99.0)
-    assert columns.left.words["clock"] == f"{READ_S + 60 * 0.1:.1f} s"
+    assert columns.left.words["clock"] == f"{60 * 0.1:.1f} s"
 
 
 def test_with_reduced_motion_the_clock_shows_whole_seconds_until_the_end(
@@ -92,19 +106,26 @@ def test_with_reduced_motion_the_clock_shows_whole_seconds_until_the_end(
     events = turn(TEXT, 0.1)
     columns.left.take(*events[0])
     columns.left.pass_time(3.99)
+    assert columns.left.words["status"] == "Reading the prompt: 0 %, 3 s…"
+    play(columns.left, events[1:3])
+    columns.left.pass_time(events[2][0] + 3.99)
     assert columns.left.words["clock"] == "3 s"
-    play(columns.left, events[1:])
-    assert columns.left.words["clock"] == "6.5 s"
+    play(columns.left, events[3:])
+    assert columns.left.words["clock"] == "6.0 s"
 
 
-def test_before_the_text_it_says_how_much_of_the_prompt_is_read(
-    columns: TwoColumns, qtbot: QtBot
+def test_before_the_text_it_says_how_much_of_the_prompt_is_read_and_for_how_long(
+    columns: TwoColumns,
 ) -> None:
+    look.set_motion("full")
     columns.left.wait("Comes next")
     assert columns.left.words["status"] == "Comes next"
     columns.left.take(0.1, TurnStarted(40, 0, 7))
     columns.left.take(0.2, PrefillProgressed(10, 40))
-    qtbot.waitUntil(lambda: columns.left.words["status"] == "Reading the prompt: 25 %…")
+    assert columns.left.words["status"] == "Reading the prompt: 25 %, 0.2 s…"
+    columns.left.pass_time(1.3)
+    assert columns.left.words["status"] == "Reading the prompt: 25 %, 1.3 s…"
+    assert not columns.left.words["clock"]
     assert not columns.left.words["speed"]
     play(columns.left, turn(TEXT, 0.1))
     assert not columns.left.words["status"]
@@ -214,6 +235,16 @@ def test_when_both_have_ended_one_line_says_what_came_out(
     with qtbot.waitSignal(columns.ended):
         play(columns.left, turn(TEXT, 0.1))
     assert columns.outcome == "2.00× as fast, the same text"
+
+
+@pytest.mark.parametrize("step_s", [0.05, 0.1, 0.13])
+@pytest.mark.parametrize("per_step", [1, 2, 5])
+def test_the_ratio_is_that_of_both_clocks(
+    columns: TwoColumns, step_s: float, per_step: int
+) -> None:
+    play(columns.left, [(at + 7.0, event) for at, event in turn(TEXT, 0.1)])
+    play(columns.right, turn(TEXT, step_s, per_step=per_step))
+    check_clocks(columns)
 
 
 def test_where_texts_part_the_first_other_word_is_marked(columns: TwoColumns) -> None:

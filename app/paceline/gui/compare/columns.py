@@ -33,11 +33,12 @@ _NARROW_PX, _TEXT_PX = 400, 96
 
 
 class ReplyColumn(QFrame):
-    """One reply with its clock.
+    """One reply with the clock of its writing, which starts with the first token.
 
     `begin` makes it empty, `take` gives it the events of a turn, `pass_time` moves the clock
     between them. Seconds count from the turn's start, and are the caller's; nothing here runs by
-    itself. After `TurnFinished`, `TurnFailed` or `fail` the column stands still.
+    itself. After `TurnFinished`, `TurnFailed` or `fail` the column stands still, and its clock
+    shows the seconds that the speed is computed of.
 
     Attributes:
         reply: What is known of the reply so far; its `submitted_s` is 0.
@@ -116,24 +117,31 @@ class ReplyColumn(QFrame):
         match event:
             case TurnFinished():
                 reply.status = "finished"
-                self._finish(at_s)
+                self._show_clock(event.stats.decode_s)
+                self._finish()
             case TurnFailed():
-                self.fail(RunError(event.code, event.message, event.hint), at_s)
+                self.fail(RunError(event.code, event.message, event.hint))
             case _ if not self._flush.isActive():
                 self._flush.start()
 
     def pass_time(self, at_s: float) -> None:
         """Show the seconds since the turn's start; after the end: nothing."""
-        if self.reply.has_ended:
+        reply = self.reply
+        if reply.has_ended:
             return
-        self._show_clock(at_s)
+        if reply.first_token_s is not None:
+            self._show_clock(at_s - reply.first_token_s)
+        elif reply.n_prompt:
+            share = 100 * reply.n_prefilled / reply.n_prompt
+            words = self.tr("Reading the prompt: {:.0f} %, {}…")
+            self.wait(words.format(share, self._clock_text(at_s)))
 
-    def fail(self, error: RunError, at_s: float | None = None) -> None:
-        """End the reply with an error, at this time or where the clock stands."""
+    def fail(self, error: RunError) -> None:
+        """End the reply with an error; the clock stays where it is."""
         if self.reply.has_ended:
             return
         self.reply.status, self.reply.error = "failed", error
-        self._finish(at_s)
+        self._finish()
 
     @property
     def shown_text(self) -> str:
@@ -161,18 +169,19 @@ class ReplyColumn(QFrame):
 
     # ------------------------------------------------------------------------------- private
 
-    def _finish(self, at_s: float | None) -> None:
+    def _finish(self) -> None:
         self._flush.stop()
-        if at_s is not None:
-            self._show_clock(at_s)
         self._show()
         say(self._end, self._end_words())
         self.ended.emit()
 
     def _show_clock(self, seconds: float) -> None:
+        self._clock.setText(self._clock_text(seconds))
+
+    def _clock_text(self, seconds: float) -> str:
         jumps = look.reduces_motion and not self.reply.has_ended
         words = self.tr("{:.0f} s") if jumps else self.tr("{:.1f} s")
-        self._clock.setText(words.format(local(seconds // 1 if jumps else seconds)))
+        return words.format(local(seconds // 1 if jumps else seconds))
 
     @Slot()
     def _show(self) -> None:
@@ -180,9 +189,6 @@ class ReplyColumn(QFrame):
         assert body is not None
         if reply.steps or reply.has_ended:
             self.wait("")
-        elif reply.n_prompt:
-            share = 100 * reply.n_prefilled / reply.n_prompt
-            self.wait(self.tr("Reading the prompt: {:.0f} %…").format(share))
         if reply.text:
             body.set_caret(not reply.has_ended)
             body.show_source(reply.text, is_final=reply.has_ended, known=known_of(reply))

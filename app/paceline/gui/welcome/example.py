@@ -1,10 +1,12 @@
 """The recorded example: one question answered alone and with drafts, side by side, at its own pace.
 
+Both columns begin to write together: reading the prompt is the same work for both, and is left out.
 Nothing is asked of the engine, and nothing of it is a chat. Main thread.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable
@@ -14,7 +16,7 @@ from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from paceline.chat.recording import Recording, read_recording
+from paceline.chat.recording import RecordedTurn, Recording, read_recording
 from paceline.errors import UserError
 from paceline.gui.compare.columns import ReplyColumn, TwoColumns
 from paceline.gui.kit.labels import YieldingLabel, text_label
@@ -23,7 +25,7 @@ from paceline.gui.kit.sentences import said
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import HALF, STEP
 from paceline.gui.state.sources import Sources
-from paceline.messages import TurnEvent
+from paceline.messages import StepCommitted, TurnEvent
 
 _TICK_MS = 16
 _WAIT_MS = 700
@@ -51,7 +53,7 @@ class Example(QWidget):
         super().__init__()
         self._file, self._clock = file, clock
         self._recording: Recording | None = None
-        self._queues: list[tuple[ReplyColumn, deque[tuple[float, TurnEvent]]]] = []
+        self._queues: list[tuple[ReplyColumn, deque[tuple[float, TurnEvent]], float]] = []
         self._began = 0.0
         self._tick = QTimer(self, interval=_TICK_MS, timerType=Qt.TimerType.PreciseTimer)
         self._tick.timeout.connect(self._on_tick)
@@ -69,7 +71,7 @@ class Example(QWidget):
     @property
     def is_over(self) -> bool:
         """Both replies are shown to their ends."""
-        return bool(self._queues) and not any(queue for _, queue in self._queues)
+        return bool(self._queues) and not any(queue for _, queue, _ in self._queues)
 
     @Slot()
     def play(self) -> None:
@@ -78,20 +80,24 @@ class Example(QWidget):
         if recording is None:
             return
         self.columns.begin(self.tr("Without drafts"), self.tr("With drafts"))
-        left, right = deque(recording.alone), deque(recording.drafted)
-        self._queues = [(self.columns.left, left), (self.columns.right, right)]
+        self._queues = [
+            (column, deque(turn), _first_token_s(turn))
+            for column, turn in (
+                (self.columns.left, recording.alone), (self.columns.right, recording.drafted),
+            )
+        ]  # fmt: skip
         if look.reduces_motion:
-            self.show_at(max(left[-1][0], right[-1][0]))
+            self.show_at(math.inf)
         else:
             self._began = self._clock()
             self._tick.start()
 
     def show_at(self, seconds: float) -> None:
-        """Show both replies as they were so many seconds after they began; time only goes on."""
-        for column, queue in self._queues:
-            while queue and queue[0][0] <= seconds:
+        """Show both replies as they were so long after their first tokens; time only goes on."""
+        for column, queue, read_s in self._queues:
+            while queue and queue[0][0] <= read_s + seconds:
                 column.take(*queue.popleft())
-            column.pass_time(seconds)
+            column.pass_time(read_s + seconds)
 
     @Slot()
     def _on_tick(self) -> None:
@@ -129,3 +135,7 @@ class Example(QWidget):
         super().hideEvent(event)
         self._wait.stop()
         self._tick.stop()
+
+
+def _first_token_s(turn: RecordedTurn) -> float:
+    return next((at_s for at_s, event in turn if isinstance(event, StepCommitted)), 0.0)
