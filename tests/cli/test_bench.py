@@ -77,8 +77,8 @@ def test_table_file_and_recommendation(workload: Path, tmp_path: Path, paceline_
     assert result.code == 0, result.err
     head, *_ = result.out.splitlines()
     assert head.split() == ["Target", "paceline-demo-target-q8_0.gguf,", "17.3M", "weights"]
-    assert re.search(r"^ +list +ids +all +accepted$", result.out, re.MULTILINE)
-    assert re.search(r"^off +\*?1\.00 +\*?1\.00 +\*?1\.00$", result.out, re.MULTILINE)
+    assert re.search(r"^ +list +ids +all +whole +right$", result.out, re.MULTILINE)
+    assert re.search(r"^off +\*?1\.00 +\*?1\.00 +\*?1\.00 +\*?1\.00$", result.out, re.MULTILINE)
     assert "Every reply has the text of plain decoding." in result.out
     promise = r"^auto: Auto was (never noticeably slower|noticeably slower in [1-4] of 4 replies)\."
     assert re.search(promise, result.out, re.M)
