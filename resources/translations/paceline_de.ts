@@ -831,8 +831,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/result_page.py"/>
-        <source>Tokens of the reply by the time after the prompt</source>
-        <translation>Token der Antwort durch die Zeit hinter dem Prompt</translation>
+        <source>Tokens per second of plain decoding, times the ratio of writing</source>
+        <translation>Token pro Sekunde mit einfachem Dekodieren, mal dem Verhältnis beim Schreiben</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/result_page.py"/>

@@ -84,7 +84,7 @@ class BenchTableModel(FiguresModel):
         """Return what each column has."""
         return (
             "",
-            self.tr("Tokens of the reply by the time after the prompt"),
+            self.tr("Tokens per second of plain decoding, times the ratio of writing"),
             self.tr("How many times as fast as plain decoding it writes, the prompt not counted"),
             self.tr("How many times as fast a reply is there, with the reading of its prompt"),
             self.tr("Half of the repeats are between these, in writing"),

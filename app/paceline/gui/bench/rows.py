@@ -33,8 +33,10 @@ def rows_of(report: Report) -> tuple[BenchRow, ...]:
 def _row(report: Report, strategy: str) -> BenchRow:
     """Sum a strategy up over all prompts that every strategy has run.
 
-    Ratio, quartiles and speed are geometric means over prompts of what is each one's median. The
-    speed of all tokens together could contradict the ratio: one reply that was held up moves it.
+    Ratio and quartiles are geometric means over prompts of what is each one's median. The speed is
+    that of plain decoding, a mean of the same kind, times the ratio: the ratio compares runs of the
+    same moments, while a median of speeds alone depends on the moments that it happens to be of,
+    and could contradict it.
     """
     problem = _problem(report, strategy)
     speedup = speedup_of(report, strategy)
@@ -45,10 +47,13 @@ def _row(report: Report, strategy: str) -> BenchRow:
     runs = [run for run in report.runs if run.strategy == strategy and run.workload in names]
     results = [result for w in shared if (result := w.result_of(strategy)) is not None]
     n_steps = sum(run.n_steps for run in runs)
+    plain = [result.tokens_per_s for w in shared if (result := w.result_of(PLAIN)) is not None]
+    if strategy == PLAIN:
+        speedup = _ONE
     return BenchRow(
         strategy,
-        geometric_mean([result.tokens_per_s for result in results]),
-        speedup if strategy != PLAIN else _ONE,
+        geometric_mean(plain) * speedup.ratio,
+        speedup,
         speedup_of(report, strategy, whole) if strategy != PLAIN else _ONE,
         acceptance(runs),
         sum(run.n_tokens - 1 for run in runs) / n_steps if n_steps else None,
@@ -92,7 +97,8 @@ class BenchRow:
 
     Attributes:
         strategy: Its text.
-        tokens_per_s: Tokens over the time of decoding; the median of the replies to a prompt.
+        tokens_per_s: Plain decoding's tokens over the time of decoding, the median of the replies
+            to a prompt, times the ratio of `speedup`.
         speedup: What it gains in writing: the median, and the quartiles of the repeats.
         whole: The same of the whole reply, with its prompt.
         acceptance: Accepted of the judged tokens, 0..1.
