@@ -14415,6 +14415,11 @@ Jeder Leser darf zehn Bücher für vier Wochen ausleihen. Für jeden Tag, den ei
     </message>
     <message>
         <location filename="../../app/paceline/gui/welcome/controller.py"/>
+        <source>Recommended for this machine: {}</source>
+        <translation>Empfohlen für diesen Rechner: {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/controller.py"/>
         <source>Two tiny models that have read Python's documentation answer: too small to be made faster, but one sees how it works.</source>
         <translation>Es antworten zwei winzige Modelle, die die Dokumentation von Python gelesen haben: zu klein, um schneller zu werden, aber man sieht, wie es geht.</translation>
     </message>

@@ -370,17 +370,25 @@ def test_models_are_looked_for_behind_the_first_load(
 
 
 def test_one_pair_is_recommended_with_its_size_and_what_is_expected_of_it_here(
-    catalogued: Program, client: FakeClient
+    catalogued: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
     assert catalogued.catalogue is not None
     client.finish_load()
     offer, getting = page_of(catalogued).get, catalogued.catalogue.getting
+    catalogued.window.resize(1366, 768)
+    offer.hide()  # as long as nothing is known of the machine
+    qtbot.wait(30)
+    question = page_of(catalogued).questions[0]
+    place = question.mapTo(catalogued.window, question.rect().topLeft())
     catalogued.devices.show_reading(Reading(1, 24e9, 25e9, 26e9))
     found = recommended(
         catalogued.catalogue.curated, catalogued.devices.room.devices, catalogued.devices.reading
     )
     assert found is not None
-    assert offer.title.text() == found.pair.title
+    qtbot.wait(30)
+    assert offer.isVisible()
+    assert question.mapTo(catalogued.window, question.rect().topLeft()) == place
+    assert offer.title.text() == f"Recommended for this machine: {found.pair.title}"
     assert re.fullmatch(
         r"(about )?[\d.]+ GB · here about [\d.]+ tokens/s, [\d.]+ with drafts \(estimate\)",
         offer.facts.text(),

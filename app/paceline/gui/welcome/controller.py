@@ -145,6 +145,7 @@ class WelcomeController(QObject):
         for changed in (devices.changed, devices.described, devices.read):
             changed.connect(self._show_offers)
         if self._catalogue is not None:
+            page.get.keep_room()
             for changed in (self._catalogue.getting.changed, self._catalogue.getting.progressed):
                 changed.connect(self._show_recommended)
         context.actions.example.triggered.connect(self.open)
@@ -275,7 +276,8 @@ class WelcomeController(QObject):
             return
         getting = self._catalogue.getting
         action = self.tr("Cancel") if getting.is_busy else self.tr("Get it")
-        offer.show_models(found.pair.title, getting.line or _facts(found), action)
+        title = self.tr("Recommended for this machine: {}").format(found.pair.title)
+        offer.show_models(title, getting.line or _facts(found), action)
 
     # ------------------------------------------------------------------------------ what is chosen
 

@@ -69,6 +69,14 @@ class Offer(QFrame):
         row_of((words, 1), (self.button, 0, middle), on=self, margins=(14, 9, 12, 9), spacing=STEP)
         self.hide()
 
+    def keep_room(self) -> None:
+        """Take its room from now on, so that nothing moves when it says something."""
+        self.title.setText(" ")
+        self.facts.setText(" ")
+        policy = self.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        self.setSizePolicy(policy)
+
     def show_models(self, title: str, facts: str, action: str) -> None:
         """Offer them; `action` is on the button."""
         self.button.setText(action)
