@@ -239,7 +239,7 @@ def test_the_death_of_the_process_answers_everyone_once(
     trials: Trials,
     allow_warnings: AllowWarnings,
 ) -> None:
-    allow_warnings("was killed|ended by|SIGKILL")
+    allow_warnings("was killed|ended by|ended from outside")
     deaths: list[Event] = []
     client.watch(lambda event: deaths.append(event) if isinstance(event, EngineDied) else None)
     for number in trials(2, 20):

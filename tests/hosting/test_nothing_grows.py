@@ -127,7 +127,7 @@ def test_loading_in_place_of_what_is_loaded(
 def test_starting_over_behind_kills(
     demo_pair: tuple[Path, Path], n: int, allow_warnings: Callable[[str], None]
 ) -> None:
-    allow_warnings("SIGKILL")
+    allow_warnings("ended from outside")
     with Host("process", demo_pair) as host:
 
         def cycle() -> None:
