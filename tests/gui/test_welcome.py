@@ -258,7 +258,7 @@ def test_it_goes_on_by_its_clock(qtbot: QtBot, recording: Recording) -> None:
     qtbot.addWidget(example)
     example.play()
     left, right = example.columns.left.reply, example.columns.right.reply
-    now[0] += writing_s(recording.drafted)
+    now[0] += writing_s(recording.drafted) + 1e-6  # the clock adds floats
     qtbot.waitUntil(lambda: right.has_ended)
     assert not left.has_ended
     now[0] += writing_s(recording.alone)
