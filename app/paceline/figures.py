@@ -300,7 +300,7 @@ class Kept(Checked, frozen=True):
 
 SpeedupVerdict = Literal["gain", "even", "loss"]
 GAIN_FROM, LOSS_TO = 1.05, 0.95
-"""Ratios between these are even: with one decimal they read 1.0, and nobody feels them."""
+"""Ratios between these are even: with one decimal they read 1.0, and the difference is not felt."""
 FEWEST_STEPS, FEWEST_TOKENS = 40, 60
 """Steps or tokens of a reply before which nothing is said of its gain: its first drafts are trials,
 but a reply that is copied takes few steps."""

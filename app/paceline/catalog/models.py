@@ -131,7 +131,7 @@ class Models:
 
     @property
     def download_folders(self) -> tuple[Path, ...]:
-        """Where downloads go, and then where they go if nothing else is chosen."""
+        """Return where downloads go, and then where they go if nothing else is chosen."""
         return tuple(dict.fromkeys((self.models_folder, self._paths.models_dir)))
 
     def examine(self, reference: str, is_stopped: Callable[[], bool] = never) -> Examined:

@@ -6,7 +6,7 @@ version of the reply drafts, nor do earlier chats, and nothing is remembered. Th
 nothing of these turns: no chat has them before `ChatSession.keep_reply` is called.
 
 All that the engine is to do is queued at once, the load of other models and of the window's own
-after them included. So nobody else's turn can be carried out by models that are there for a while
+after them included. So no other asker's turn is carried out by models that are there for a while
 only, and the own ones come back however this ends. What waits for them goes on then: to everyone
 else they are being loaded. After the engine's death the loads are carried out by the next one; a
 turn that had not begun is queued again. On the session's thread.
@@ -116,12 +116,12 @@ class Comparison:
 
     @property
     def is_running(self) -> bool:
-        """Whether a comparison is under way."""
+        """Return whether a comparison is under way."""
         return not all(turn.reply.has_ended for turn in self._run.turns)
 
     @property
     def replies(self) -> tuple[Reply, ...]:
-        """What is known of the replies of the last comparison."""
+        """Return what is known of the replies of the last comparison."""
         return tuple(turn.reply for turn in self._run.turns)
 
     def obstacle(self) -> UserText:
@@ -292,5 +292,5 @@ class Comparison:
 
 
 def _waits(ticket: Ticket | None) -> bool:
-    """Whether a load that survived the engine's death is still to come."""
+    """Return whether a load that survived the engine's death is still to come."""
     return ticket is not None and ticket.state == "waiting"

@@ -367,7 +367,7 @@ def is_news(before: Phase | None, now: Phase) -> bool:
 
 
 def _contradict(before: Phase, now: Phase) -> bool:
-    """Whether the sentence of `before` would stand beside a ratio that it does not have."""
+    """Return whether the sentence of `before` would stand beside a ratio that it does not have."""
     is_effect = now.kind in KIND_OF.values()
     return is_effect and (before.kind, before.ratio_text) != (now.kind, now.ratio_text)
 

@@ -1,7 +1,7 @@
 """Titles that the loaded model writes, of chats that their users have not named.
 
 One is asked for after the first reply, by `SayAside`: it lets the next turn be what it would have
-been, and gives way to whoever wants the engine. It is no reply: nothing of it is shown but the
+been, and gives way to any other request. It is no reply: nothing of it is shown but the
 title, counts in a figure, or is learned from. One that cannot be used leaves the title as it is.
 On the session's thread.
 """
@@ -92,7 +92,7 @@ class TitleWriter:
             self._ticket = self._client.request(command, Priority.IDLE, answer, "title")
 
     def is_wanted(self, conversation_id: str) -> bool:
-        """Whether asking again can help: who asked last had to give way."""
+        """Return whether asking again can help: who asked last had to give way."""
         return 0 < self._n_asked[conversation_id] < _MOST_ASKED
 
     def _question_about(self, chat: Conversation) -> SayAside | None:

@@ -142,7 +142,7 @@ def mathml(source: str) -> ET.Element | None:
         return None
     if not all(map(_is_known, root.iter())):
         return None
-    # A command that nobody knows stands in the formula as it is; of little else it is none.
+    # An unknown command stands in the formula as it is; of little else it is none.
     shown = [element.text for element in root.iter() if element.text and not len(element)]
     n_unknown = sum(_COMMAND.fullmatch(text.strip()) is not None for text in shown)
     return root if not n_unknown or 2 * n_unknown < len(shown) else None

@@ -139,7 +139,7 @@ class BenchRow:
 
     @property
     def kind(self) -> Kind:
-        """Which colours it has."""
+        """Return which colours it has."""
         return kind_of(self.strategy)
 
 

@@ -189,7 +189,7 @@ def left_text(progress: Progress) -> str:
 
 
 def bound_text(report: Report) -> str:
-    """Whether Auto kept to the time that it promises; empty where it did not take part.
+    """Return whether Auto kept to the time that it promises; empty where it did not take part.
 
     Within the time that is promised for a short reply there is room for a loss; beside one that is
     shown, it is not said that Auto was never slower.

@@ -145,7 +145,7 @@ class ReplyColumn(QFrame):
 
     @property
     def shown_text(self) -> str:
-        """What can be read of the reply, without markup."""
+        """Return what can be read of the reply, without markup."""
         assert self._body is not None
         return self._body.plain_text
 
@@ -278,7 +278,7 @@ class TwoColumns(Refits, QWidget):
 
     @property
     def outcome(self) -> str:
-        """What came out; empty as long as one of them is being written."""
+        """Return what came out; empty as long as one of them is being written."""
         return self._outcome.text().strip()
 
     def sizeHint(self) -> QSize:

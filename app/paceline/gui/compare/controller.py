@@ -72,7 +72,7 @@ class CompareController(DialogOwner[CompareDialog]):
 
     @property
     def is_running(self) -> bool:
-        """Whether a comparison is under way."""
+        """Return whether a comparison is under way."""
         return self._comparison.is_running
 
     @Slot()

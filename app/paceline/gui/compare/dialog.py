@@ -47,7 +47,7 @@ class SideForm:
 
     @property
     def value(self) -> tuple[Any, ...]:
-        """What is chosen in each list."""
+        """Return what is chosen in each list."""
         return tuple(field.currentData() for field in self.fields)
 
     @property

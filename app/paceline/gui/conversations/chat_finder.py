@@ -95,7 +95,7 @@ class ChatList(QListView):
 
     @property
     def has_current(self) -> bool:
-        """Whether a chat or a folder has the keyboard."""
+        """Return whether a chat or a folder has the keyboard."""
         return self.currentIndex().flags() != Qt.ItemFlag.NoItemFlags
 
     @property

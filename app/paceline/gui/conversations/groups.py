@@ -107,7 +107,7 @@ class ChatGroups:
         return self.folder_of(entry) or self.heading(moment(entry), is_pinned=entry.pinned)
 
     def key(self, entry: Entry) -> Key:
-        """Where an entry stands; equally new chats by their ids.
+        """Return where an entry stands; equally new chats by their ids.
 
         After a chat that changed at the very moment at which a group ends stands its heading.
         """

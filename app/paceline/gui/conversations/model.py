@@ -115,7 +115,7 @@ class FolderLine(NamedTuple):
 
     @property
     def is_archive(self) -> bool:
-        """Whether it is the archive, which has no name of its own."""
+        """Return whether it is the archive, which has no name of its own."""
         return self.folder.folder_id == ARCHIVE
 
 
@@ -437,7 +437,7 @@ class ConversationList(ChatRows):
         return flags | flag.ItemIsDragEnabled
 
     def mimeTypes(self) -> list[str]:
-        """What can be dropped on the list."""
+        """Return what can be dropped on the list."""
         return [CHAT_MIME]
 
     def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
@@ -479,7 +479,7 @@ class ConversationList(ChatRows):
         return bool(self._query.tags) or folder.folder_id in self._open
 
     def _is_seen(self, summary: ConversationSummary) -> bool:
-        """Whether no closed folder hides a chat."""
+        """Return whether no closed folder hides a chat."""
         folder = self._groups.folder_of(summary)
         return folder is None or self._is_open(folder)
 

@@ -160,7 +160,7 @@ def model_folders(paths: list[str]) -> list[str]:
 
 
 def _holds_models(folder: str, *most: int) -> bool:
-    """Whether a folder has models among its first entries; it may be on a slow disk."""
+    """Return whether a folder has models among its first entries; it may be on a slow disk."""
     with contextlib.suppress(OSError), os.scandir(folder) as found:
         entries = list(islice(found, most[0]))
         if any(entry.name.lower().endswith(_MODEL) for entry in entries):

@@ -78,7 +78,7 @@ class TextField(QPlainTextEdit):
             self.setPlainText(text)
 
     def has_undo(self) -> bool:
-        """Whether the key for it undoes something here; if not, it belongs to the window."""
+        """Return whether the key for it undoes something here; if not, it belongs to the window."""
         return self.document().isUndoAvailable()
 
     def event(self, event: QEvent) -> bool:

@@ -261,7 +261,7 @@ class Picks:
 
     @property
     def does_without(self) -> bool:
-        """Whether nothing but lookups drafts."""
+        """Return whether nothing but lookups drafts."""
         return self.draft is None and not self.drafts_itself
 
     @property

@@ -122,7 +122,7 @@ class ModelBar(Refits, QPushButton):
         return target or self.tr("No model"), self.tr("drafted by") if draft else "", draft
 
     def _width(self, *words: str) -> int:
-        """How wide the labels are with these words; pixels."""
+        """Return how wide the labels are with these words; pixels."""
         labels = self.target, self.between, self.draft
         room = QRect(0, 0, 9999, 999)  # as QLabel does
         widths = (

@@ -114,7 +114,7 @@ class ReplyPresets(PresetList[ReplyPreset]):
 
     @property
     def differs(self) -> bool:
-        """Whether other values are set than the chosen preset sets."""
+        """Return whether other values are set than the chosen preset sets."""
         return self.applied(self.chosen) != self.now
 
     @property

@@ -115,7 +115,7 @@ class AdviceLine(QFrame):
 
     @property
     def key(self) -> str:
-        """Which reply it is about; empty: about none."""
+        """Return which reply it is about; empty: about none."""
         return self._key
 
     def show_advice(self, key: str, advice: tuple[Advice, ...]) -> None:

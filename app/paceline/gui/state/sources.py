@@ -40,12 +40,12 @@ class Sources:
         return frozenset(name for name in (DRAFT, *self._infos) if self.kind(name) == "draft")
 
     def title(self, drafter_id: str) -> str:
-        """What is shown for it: one word for all that look up; details have `full_title`."""
+        """Return what is shown for it: one word for all that look up; details have `full_title`."""
         info = self._infos.get(drafter_id)
         return drafter_id if info is None else short_title(info)
 
     def full_title(self, drafter_id: str) -> str:
-        """What tells it from others of its kind."""
+        """Return what tells it from others of its kind."""
         info = self._infos.get(drafter_id)
         return drafter_id if info is None else info.title
 

@@ -273,13 +273,13 @@ class FormulaObjects(QPyTextObject):
 
 
 def x_of(line: QTextLine, position: int) -> float:
-    """Where a position of a block stands in one of its lines, in pixels."""
+    """Return where a position of a block stands in one of its lines, in pixels."""
     # The binding gives the position back beside the coordinate.
     return float(cast("tuple[float, int]", line.cursorToX(position))[0])
 
 
 def formula_rect(document: QTextDocument, placed: PlacedFormula) -> QRectF:
-    """Where a formula is painted, in document coordinates."""
+    """Return where a formula is painted, in document coordinates."""
     block = document.findBlock(placed.position)
     at = placed.position - block.position()
     line = block.layout().lineForTextPosition(at)

@@ -152,7 +152,7 @@ class Provenance:
         return self._step_seconds[min(last, len(self._step_seconds) - 1)] - spent
 
     def spans(self, segments: Iterable[Segment], base: int = 0) -> list[Span]:
-        """Where coloured characters stand in the document; touching spans are merged.
+        """Return where coloured characters stand in the document; touching spans are merged.
 
         A stretch has at least two tokens of one kind of drafter, and those between them, where no
         more than one of the target's own stands between two.

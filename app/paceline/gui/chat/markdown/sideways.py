@@ -91,7 +91,7 @@ class SideWindow(NamedTuple):
 
 
 def shift_at(windows: Iterable[SideWindow], at: QPointF) -> int:
-    """How far what is seen at a point is moved to the left, in pixels."""
+    """Return how far what is seen at a point is moved to the left, in pixels."""
     return next((window.shift for window in windows if window.rect.contains(at)), 0)
 
 
@@ -138,12 +138,12 @@ class BarsOnFormulas:
 
     @property
     def has_last(self) -> bool:
-        """Whether the document ends with such a formula, whose bar needs room below it."""
+        """Return whether the document ends with such a formula, whose bar needs room below it."""
         last = self._document.characterCount() - 1
         return bool(self._bars) and self._bars[-1][0].position + 1 == last
 
     def windows(self) -> Iterator[SideWindow]:
-        """Where such formulas are seen, from the top."""
+        """Return where such formulas are seen, from the top."""
         for placed, bar in self._bars:
             room, begin = self._room(placed), formula_rect(self._document, placed).left()
             rect = room.adjusted(0, -_ABOVE_PX, 0, _BELOW_PX)
@@ -151,12 +151,12 @@ class BarsOnFormulas:
             yield SideWindow(rect, shift, placed.position, placed.position + 1, bar)
 
     def _room(self, placed: PlacedFormula) -> QRectF:
-        """What a formula's paragraph has for it, as high as it is."""
+        """Return what a formula's paragraph has for it, as high as it is."""
         rect, (left, width) = formula_rect(self._document, placed), self._sides(placed)
         return QRectF(left, rect.top(), width, rect.height())
 
     def _sides(self, placed: PlacedFormula) -> tuple[float, float]:
-        """Where a formula's paragraph begins, and how wide it is."""
+        """Return where a formula's paragraph begins, and how wide it is."""
         around = self._document.findBlock(placed.position).blockFormat()
         left, right = around.leftMargin(), around.rightMargin()
         return left, max(self._document.textWidth() - left - right, 1)

@@ -289,7 +289,7 @@ class MessageView(QTextBrowser):
         self._fit()
 
     def _windows(self) -> list[SideWindow]:
-        """Where code and formulas are scrolled, from the top."""
+        """Return where code and formulas are scrolled, from the top."""
         windows = [*self._codes.windows(), *self._bars.windows()]
         return sorted(windows, key=lambda window: window.rect.top())
 

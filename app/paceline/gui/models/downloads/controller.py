@@ -202,12 +202,12 @@ class PairFetcher(QObject):
 
     @property
     def progress(self) -> int:
-        """How much of what is downloaded for the pair is there, in thousandths."""
+        """Return how much of what is downloaded for the pair is there, in thousandths."""
         return together(self._its_downloads)
 
     @property
     def line(self) -> str:
-        """How the pair's downloads stand, in one line; empty before they begin."""
+        """Return how the pair's downloads stand, in one line; empty before they begin."""
         return self.problem or (amount_and_pace(found) if (found := self._its_downloads) else "")
 
     @property

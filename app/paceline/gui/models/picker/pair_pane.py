@@ -148,7 +148,7 @@ class PairPane(QWidget):
 
     @property
     def is_looking(self) -> bool:
-        """Whether the models, or the memory that they take, are still being looked into."""
+        """Return whether the models, or the memory that they take, are still being looked into."""
         judgement = self.judgement.judgement
         is_planned = judgement.plan is not None or bool(judgement.plan_problem)
         return judgement.status == "looking" or (judgement.status == "known" and not is_planned)
