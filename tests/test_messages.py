@@ -16,8 +16,19 @@ from paceline import messages
 from paceline.sentence import UserText
 
 IMPERATIVES = {
-    *("Load", "Start", "Tune", "Cancel", "Describe", "Count", "Remember", "Unload", "Shutdown"),
-    *("Calibrate", "Measure", "Reset", "Render", "Encode"),
+    *(
+        "Load",
+        "Start",
+        "Tune",
+        "Cancel",
+        "Describe",
+        "Count",
+        "Remember",
+        "Unload",
+        "Shutdown",
+        "Say",
+    ),
+    *("Calibrate", "Measure", "Reset", "Render", "Encode", "Say"),
 }
 
 

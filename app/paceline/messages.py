@@ -221,7 +221,7 @@ class MeasureReading(Tagged, frozen=True):
 
 
 class SayAside(Tagged, frozen=True):
-    """Ask the model something about the chat in its context; answered by `AsideSaid`.
+    """Ask the model something about the chat in its context; answered by `AsideAnswered`.
 
     The context is afterwards as it was, so that the chat's next turn is what it would have been.
     Any request of `Priority.COUNTING` or above stops it.
@@ -412,7 +412,7 @@ class Calibrated(Tagged, frozen=True):
     problem: UserText = ""
 
 
-class AsideSaid(Tagged, frozen=True):
+class AsideAnswered(Tagged, frozen=True):
     """The likeliest answer, one line; empty: the model could not be asked, or was stopped."""
 
     text: str = ""
@@ -601,7 +601,7 @@ Event = (
     | Remembered
     | Calibrated
     | ReadingMeasured
-    | AsideSaid
+    | AsideAnswered
     | EngineDied
     | TurnEvent
 )

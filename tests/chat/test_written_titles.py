@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from chat.chat_bench import ChatBench
 from paceline.chat.titles import MOST_CHARS, TitleWriter, title_of_answer
 from paceline.hosting.broker import Priority
-from paceline.messages import AsideSaid, SayAside
+from paceline.messages import AsideAnswered, SayAside
 
 QUESTION = "How do I read a file in Python?"
 
@@ -40,7 +40,7 @@ class Desk:
         self.writer.write(self.bench.id)
 
     def answer(self, text: str) -> None:
-        self.bench.client.emit(AsideSaid(text))
+        self.bench.client.emit(AsideAnswered(text))
 
 
 def test_a_title_is_asked_for_after_the_first_reply() -> None:

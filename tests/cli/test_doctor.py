@@ -154,12 +154,14 @@ def test_a_process_that_does_not_start_is_told(
 
 
 @posix
-@pytest.mark.parametrize(("name", "is_native"), [("SIGKILL", False), ("SIGILL", True)])
+@pytest.mark.parametrize(
+    ("main", "name", "is_native"),
+    [("be_killed", "ended from outside", False), ("crash", "SIGILL", True)],
+)
 def test_a_library_that_crashes_does_not_take_the_doctor_along(
-    monkeypatch: pytest.MonkeyPatch, name: str, is_native: bool
+    monkeypatch: pytest.MonkeyPatch, main: str, name: str, is_native: bool
 ) -> None:
-    main = {"SIGKILL": be_killed, "SIGILL": crash}[name]
-    monkeypatch.setattr("paceline.hosting.description.run_description", main)
+    monkeypatch.setattr("paceline.hosting.description.run_description", globals()[main])
     asked = loading.ask_engine()
     assert name in asked.process_error
     assert (asked.answer is None) == is_native

@@ -9,7 +9,7 @@ import pytest
 
 from engine.test_service import ASK, Bench
 from fake_model import EOG, N_VOCAB, FakeModel
-from paceline.messages import AsideSaid, Chat, SayAside, StartTurn, TurnFinished, TurnStarted
+from paceline.messages import AsideAnswered, Chat, SayAside, StartTurn, TurnFinished, TurnStarted
 
 TITLE = "A short title"
 
@@ -37,7 +37,7 @@ def replied(bench: Bench) -> StartTurn:
 def aside(bench: Bench, turn: StartTurn, max_tokens: int = 16) -> str:
     bench.client.request(SayAside(turn, "title?", max_tokens))
     said = bench.events[-1]
-    assert isinstance(said, AsideSaid)
+    assert isinstance(said, AsideAnswered)
     return said.text
 
 
@@ -49,7 +49,7 @@ def test_the_model_answers_after_its_reply_and_the_context_is_as_before() -> Non
     held, n_events = list(model.tokens), len(bench.events)
     assert aside(bench, turn) == TITLE
     assert list(model.tokens) == held
-    assert bench.events[n_events:] == [AsideSaid(TITLE)], "nothing else is told of it"
+    assert bench.events[n_events:] == [AsideAnswered(TITLE)], "nothing else is told of it"
     bench.ask(messages=(*ASK, *ASK))
     again = Bench(target=FakeModel(says))
     again.load()
@@ -99,7 +99,7 @@ def test_the_first_line_is_all_of_the_answer() -> None:
     bench.load()
     turn = replied(bench)
     bench.client.request(SayAside(turn, "lines?"))
-    assert bench.events[-1] == AsideSaid("One")
+    assert bench.events[-1] == AsideAnswered("One")
 
 
 def test_an_answer_that_does_not_end_is_none() -> None:

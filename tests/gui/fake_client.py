@@ -9,7 +9,7 @@ from msgspec import structs
 from paceline.engine.draft.strategy import complete
 from paceline.hosting.broker import EngineEvent, Listener, Priority, Ticket
 from paceline.messages import (
-    AsideSaid,
+    AsideAnswered,
     Calibrate,
     Calibrated,
     Command,
@@ -228,7 +228,7 @@ def _asked_by(event: Event) -> type[Command]:
             return Remember
         case ReadingMeasured():
             return MeasureReading
-        case AsideSaid():
+        case AsideAnswered():
             return SayAside
         case Calibrated() | SamenessChanged():
             return Calibrate

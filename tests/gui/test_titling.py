@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from paceline.chat.pair import Pair
-from paceline.messages import AsideSaid, LoadPair, ModelParams, SayAside
+from paceline.messages import AsideAnswered, LoadPair, ModelParams, SayAside
 from paceline.paths import demo_pair, resources
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def test_a_title_is_written_while_nothing_is_to_be_done(
 ) -> None:
     answered(program, client)
     rest(program)
-    client.emit(AsideSaid("Reading files"))
+    client.emit(AsideAnswered("Reading files"))
     (chat,) = program.session.summaries
     assert chat.title == "Reading files"
     assert program.shown.conversation.title == "Reading files"
@@ -51,7 +51,7 @@ def test_who_asks_again_waits_anew(program: Program, client: FakeClient) -> None
     answered(program, client)
     rest(program)
     client.tickets[-1].gave_way = True
-    client.emit(AsideSaid())
+    client.emit(AsideAnswered())
     assert program.titling.rest.isActive()
     program.chat.send("And writing?")
     assert not program.titling.rest.isActive()

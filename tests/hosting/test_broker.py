@@ -20,7 +20,7 @@ from hypothesis.stateful import (
 from message_samples import sample
 from paceline.hosting.broker import CLOSED, Broker, Priority, Ticket
 from paceline.messages import (
-    AsideSaid,
+    AsideAnswered,
     Calibrate,
     Calibrated,
     Chat,
@@ -153,7 +153,7 @@ def test_a_late_cancel_cannot_stop_the_next_turn(broker: Broker) -> None:
         (LOAD, LoadFailed("cancelled", "Stopped.", "")),
         (Calibrate(), Calibrated(problem="Stopped.")),
         (MeasureReading(), ReadingMeasured()),
-        (ASIDE, AsideSaid()),
+        (ASIDE, AsideAnswered()),
         (Encode(RawText("")), Encoded(code="cancelled", problem="Stopped.")),
         (RenderPrompt(Chat(())), PromptRendered(problem="Stopped.")),
         (CountTokens(Chat(())), None),
@@ -287,7 +287,7 @@ def test_what_was_begun_beside_a_turn_is_over_with_it(broker: Broker) -> None:
         (Remember, Remembered),
         (Calibrate, Calibrated),
         (MeasureReading, ReadingMeasured),
-        (SayAside, AsideSaid),
+        (SayAside, AsideAnswered),
         (Unload, Unloaded),
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 from integration.engine import GREEDY, WARM, Engine
 from paceline.engine.model.context import CachedContext
 from paceline.messages import (
-    AsideSaid,
+    AsideAnswered,
     Chat,
     ChatMessage,
     Reset,
@@ -45,7 +45,7 @@ def two_turns(
     if with_aside:
         turn = StartTurn(Chat((USER,)), begun=first.tokens, begun_text=first.text)
         engine.client.request(SayAside(turn, "Give our chat a short title."))
-        assert isinstance(engine.events[-1], AsideSaid)
+        assert isinstance(engine.events[-1], AsideAnswered)
         assert list(engine.pair.target.tokens) == held
     n_before = len(engine.events)
     reply = ChatMessage.of_text("assistant", first.text)

@@ -22,7 +22,7 @@ from paceline.conversation import Conversation, automatic_title
 from paceline.errors import UserError
 from paceline.hosting.broker import Priority, Ticket
 from paceline.hosting.client import EngineClient
-from paceline.messages import AsideSaid, Event, SayAside
+from paceline.messages import AsideAnswered, Event, SayAside
 
 MOST_CHARS = 60
 LEAST_PARAMS = 500_000_000
@@ -109,7 +109,7 @@ class TitleWriter:
 
     def _on_answer(self, conversation_id: str, event: Event) -> None:
         ticket, self._ticket = self._ticket, None
-        if isinstance(event, AsideSaid):  # otherwise the engine has died, or ends
+        if isinstance(event, AsideAnswered):  # otherwise the engine has died, or ends
             if ticket is None or not ticket.gave_way:
                 self._n_asked[conversation_id] = _MOST_ASKED
                 self._take(conversation_id, event.text)

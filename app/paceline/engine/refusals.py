@@ -7,7 +7,7 @@ import logging
 
 from paceline.errors import CancelledError, UserError
 from paceline.messages import (
-    AsideSaid,
+    AsideAnswered,
     Calibrate,
     Calibrated,
     Command,
@@ -118,7 +118,7 @@ def stopped(command: Command) -> Event | None:
         case MeasureReading():
             return ReadingMeasured()
         case SayAside():
-            return AsideSaid()
+            return AsideAnswered()
         case Encode():
             return Encoded(code="cancelled", problem=sentence("Stopped."))
         case RenderPrompt():

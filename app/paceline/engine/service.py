@@ -50,7 +50,7 @@ from paceline.engine.stats import Activity
 from paceline.engine.turn import Turn
 from paceline.errors import CancelledError, ModelError, UserError
 from paceline.messages import (
-    AsideSaid,
+    AsideAnswered,
     Calibrate,
     Cancel,
     Command,
@@ -367,7 +367,7 @@ class EngineService:
             self._unload()
             self._emit(Unloaded())
 
-    def _say_aside(self, command: SayAside) -> AsideSaid:
+    def _say_aside(self, command: SayAside) -> AsideAnswered:
         said = ""
         try:
             if self._pair is not None:
@@ -375,7 +375,7 @@ class EngineService:
         except Exception:
             _log.exception("nothing is said aside")
             self._leave_lost()
-        return AsideSaid(said)
+        return AsideAnswered(said)
 
     def _take_tune(self) -> Tune | None:
         """Carry out what need not wait for the turn's end, and return what is for the turn."""

@@ -27,7 +27,7 @@ from msgspec import structs
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.refusals import stopped
 from paceline.messages import (
-    AsideSaid,
+    AsideAnswered,
     Calibrate,
     Calibrated,
     Command,
@@ -79,7 +79,7 @@ _ANSWERS: dict[type[Command], tuple[type[Event], ...]] = {
     Remember: (Remembered,),
     Calibrate: (Calibrated,),
     MeasureReading: (ReadingMeasured,),
-    SayAside: (AsideSaid,),
+    SayAside: (AsideAnswered,),
     Unload: (Unloaded,),
 }
 """The events that end a request."""

@@ -51,7 +51,7 @@ from paceline.hosting.supervisor import (
 )
 from paceline.hosting.wire import Beat, Done, Upward
 from paceline.messages import (
-    AsideSaid,
+    AsideAnswered,
     Calibrate,
     Cancel,
     Command,
@@ -335,7 +335,7 @@ class ProcessService:
             case MeasureReading():
                 self._emit(ReadingMeasured())
             case SayAside():
-                self._emit(AsideSaid())
+                self._emit(AsideAnswered())
             case Remember() | Reset():
                 pass  # nothing is loaded that could know of texts
 
