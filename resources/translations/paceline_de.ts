@@ -5507,12 +5507,15 @@
     </message>
 </context>
 <context>
-    <name>PairGetter</name>
+    <name>PairFetcher</name>
     <message>
-        <location filename="../../app/paceline/gui/models/downloads/getting.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/controller.py"/>
         <source>Load pair</source>
         <translation>Paar laden</translation>
     </message>
+</context>
+<context>
+    <name>PairGetter</name>
     <message>
         <location filename="../../app/paceline/gui/models/downloads/getting.py"/>
         <source>The recommended pair is downloaded.</source>
@@ -5660,11 +5663,6 @@
         <location filename="../../app/paceline/gui/models/picker/controller.py"/>
         <source>GGUF models (*.gguf);;All files (*)</source>
         <translation>GGUF-Modelle (*.gguf);;Alle Dateien (*)</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/controller.py"/>
-        <source>Load pair</source>
-        <translation>Paar laden</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/controller.py"/>

@@ -478,14 +478,15 @@ def test_a_pair_that_arrives_after_the_dialog_was_closed_is_offered(
 
     qtbot.waitUntil(lambda: bool(offers()), timeout=LIMIT_MS)
     assert not loads
-    world.picker.load_fetched()
+    (action,) = [offer.action for offer in offers() if offer.action]
+    action.run()
     assert world.notices[-1] == offers()[0]  # not hidden by “… is downloaded. Use it”
     (pair,) = loads
     target, draft = pair.target, pair.draft
     for params, original in zip((target, draft), paths.demo_pair(), strict=True):
         assert Path(params.path).is_relative_to(world.models.models_folder)
         assert Path(params.path).read_bytes() == original.read_bytes()
-    world.picker.load_fetched()
+    action.run()
     assert len(loads) == 1
 
 

@@ -13,13 +13,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from paceline.chat.reply import Reply
-from paceline.figures import Speedup
+from paceline.figures import FEWEST_STEPS, Speedup
 from paceline.gui.kit.translation import translator
 from paceline.gui.state.figures import ratio_text
 from paceline.messages import StepCommitted
 
-FEWEST_TOKENS = 40
-"""Of a reply whose speed is compared."""
 _STRETCHES = 8
 """A machine that is slower for a while is so for some part of a reply, not for single steps."""
 _DRIFT, _BUSY_DRIFT = 0.02, 0.15
@@ -42,7 +40,7 @@ def speedup(left: Reply, right: Reply) -> Speedup | None:
     one, other = left.stats, right.stats
     if one is None or other is None or not (one.tokens_per_s and other.tokens_per_s):
         return None
-    if min(len(left.traces), len(right.traces)) < FEWEST_TOKENS:
+    if min(len(left.traces), len(right.traces)) < FEWEST_STEPS:  # alone, each token is a step
         return None
     ratio = other.tokens_per_s / one.tokens_per_s
     drift = _BUSY_DRIFT if _is_busy(left, right) else _DRIFT

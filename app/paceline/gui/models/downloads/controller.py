@@ -6,6 +6,7 @@ pair that was asked for last counts; downloads of an earlier one go on, and are 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -65,7 +66,8 @@ class DownloadsController(QObject):
         self._downloads = downloads
         self.model = DownloadsModel(self)
         """How they stand, for the widgets"""
-        self._notifications = notifications
+        self.notices = notifications
+        """Where the ends of downloads are reported"""
         self._window = window
         self._is_closed = False
         self._show()
@@ -149,17 +151,17 @@ class DownloadsController(QObject):
         name = title(now)
         if now.status == "done":
             use = Action(self.tr("Use it"), partial(self.do, "use", now.id))
-            self._notifications.tell(
+            self.notices.tell(
                 self.tr("“{}” is downloaded.").format(name),
                 action=use if "use" in steps(now) else None,
                 topic=DOWNLOADS,
             )
         elif now.status == "failed":
             message = self.tr("“{}” was not downloaded: {}").format(name, said(now.problem))
-            self._notifications.error(message, now.hint, topic=DOWNLOADS)
+            self.notices.error(message, now.hint, topic=DOWNLOADS)
         else:
             message = self.tr("“{}” had to pause: {}").format(name, said(now.problem))
-            self._notifications.warn(message, now.hint, topic=DOWNLOADS)
+            self.notices.warn(message, now.hint, topic=DOWNLOADS)
 
 
 class PairFetcher(QObject):
@@ -183,6 +185,7 @@ class PairFetcher(QObject):
         self._models = models
         self._downloads = downloads
         self._background = background
+        self._load_offered: Callable[[], None] | None = None
         self._question = 0
         self.wanted: Pair | None = None
         """The pair that is waited for, as it was asked for."""
@@ -230,6 +233,12 @@ class PairFetcher(QObject):
             find, partial(self._on_found, question), partial(self._on_not_found, question)
         )
 
+    def offer(self, pair: Pair, words: str, load: Callable[[Pair], None]) -> None:
+        """Tell that a pair is here, with a button that loads it once."""
+        self._load_offered = partial(load, pair)
+        action = Action(self.tr("Load pair"), self._on_load_offered)
+        self._downloads.notices.tell(words, action=action, topic=DOWNLOADS)
+
     def stop(self) -> None:
         """Stop waiting; running downloads go on."""
         self._want(None)
@@ -242,6 +251,11 @@ class PairFetcher(QObject):
             self._downloads.cancel(id_)
 
     # ----------------------------------------------------------------------------------- private
+
+    def _on_load_offered(self) -> None:
+        load, self._load_offered = self._load_offered, None
+        if load is not None:
+            load()
 
     def _want(self, pair: Pair | None) -> None:
         self._question += 1
@@ -292,6 +306,7 @@ class PairFetcher(QObject):
             target=replace(pair.target, path=paths[pair.target.path]),
             drafting=moved(pair.drafting, paths.__getitem__),
         )
+        self._downloads.notices.settled.emit(DOWNLOADS)  # that one file came is no news now
         self.ready.emit(found)  # `wanted` is still this pair
         if self.wanted is pair:
             self.stop()

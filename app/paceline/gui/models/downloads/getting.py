@@ -11,8 +11,7 @@ from paceline.catalog.models import Models
 from paceline.chat.pair import Pair
 from paceline.engine.draft.heads import drafts_with
 from paceline.gui.context import AppContext
-from paceline.gui.kit.notices import Action
-from paceline.gui.models.downloads.controller import DOWNLOADS, DownloadsController, PairFetcher
+from paceline.gui.models.downloads.controller import DownloadsController, PairFetcher
 from paceline.params import DRAFT, OWN_HEAD, Drafting, DraftModel, ModelParams, TargetHead
 
 
@@ -42,7 +41,6 @@ class PairGetter(PairFetcher):
         self._context = context
         self._load = load
         self._before: Pair | None = None
-        self._got: Pair | None = None
         self.ready.connect(self._on_ready)
 
     def get(self, pair: CuratedPair) -> None:
@@ -55,22 +53,10 @@ class PairGetter(PairFetcher):
 
     @Slot(object)
     def _on_ready(self, pair: Pair) -> None:
-        notices = self._context.notices
-        notices.settled.emit(DOWNLOADS)  # that one file has come is no news any more
         if self._context.pair.state.pair == self._before:
             self._load(pair)
-            return
-        self._got = pair
-        notices.tell(
-            self.tr("The recommended pair is downloaded."),
-            action=Action(self.tr("Load pair"), self._load_got),
-            topic=DOWNLOADS,
-        )
-
-    def _load_got(self) -> None:
-        if self._got is not None:
-            pair, self._got = self._got, None
-            self._load(pair)
+        else:
+            self.offer(pair, self.tr("The recommended pair is downloaded."), self._load)
 
 
 def pair_of(pair: CuratedPair) -> Pair:

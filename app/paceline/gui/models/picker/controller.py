@@ -21,9 +21,9 @@ from paceline.errors import UserError
 from paceline.gui.context import AppContext
 from paceline.gui.kit.dialogs import DialogOwner
 from paceline.gui.kit.file_dialogs import FileChooser
-from paceline.gui.kit.notices import Action, Notice
+from paceline.gui.kit.notices import Notice
 from paceline.gui.models.candidates import Candidate, Machine, MainButton, Picks, main_button
-from paceline.gui.models.downloads.controller import DOWNLOADS, DownloadsController, PairFetcher
+from paceline.gui.models.downloads.controller import DownloadsController, PairFetcher
 from paceline.gui.models.lists.hub_page import HubPage
 from paceline.gui.models.lists.hub_search import HubSearch
 from paceline.gui.models.lists.installed_page import InstalledPage
@@ -82,7 +82,6 @@ class PickerController(DialogOwner[PickerDialog]):
             context.window,
         )
         self._fetcher = PairFetcher(models, downloads, context.background, self)
-        self._fetched: Pair | None = None
         self.picks = Picks()
         """What is picked so far."""
         self._button = MainButton("wait", "")
@@ -125,13 +124,6 @@ class PickerController(DialogOwner[PickerDialog]):
         self._builder.discard()
         self._fetcher.stop()
         self.judgement.close()
-
-    @Slot()
-    def load_fetched(self) -> None:
-        """Load the pair that was downloaded after the dialog was closed."""
-        if self._fetched is not None:
-            pair, self._fetched = self._fetched, None
-            self.load_requested.emit(pair)
 
     # ---------------------------------------------------------------------------------- the dialog
 
@@ -379,16 +371,11 @@ class PickerController(DialogOwner[PickerDialog]):
     @Slot(object)
     def _on_fetched(self, pair: Pair) -> None:
         self._library.refresh()
-        self._notifications.settled.emit(DOWNLOADS)  # that one file has come is no news any more
         if self.dialog is not None and self._is_waited_for:
             self._load(pair)
             return
-        self._fetched = pair
-        self._notifications.tell(
-            self.tr("The pair that you picked is downloaded."),
-            action=Action(self.tr("Load pair"), self.load_fetched),
-            topic=DOWNLOADS,
-        )
+        words = self.tr("The pair that you picked is downloaded.")
+        self._fetcher.offer(pair, words, self.load_requested.emit)
 
     @Slot(object)
     def _on_notice(self, notice: Notice) -> None:
