@@ -72,7 +72,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a branch, or an imported chat, comes from.
+    """The source of a branch or of an imported chat.
 
     Attributes:
         conversation_id: The chat that it was taken from, which may be gone.

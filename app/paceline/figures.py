@@ -106,7 +106,7 @@ class DeviceInfo(Checked, frozen=True):
 
 
 class Reading(Checked, frozen=True):
-    """How fast this machine reads weights while it decodes, in bytes per second.
+    """The rate at which this machine reads weights while it decodes, in bytes per second.
 
     Attributes:
         n_threads: The threads that it was measured with, those that a model gets by default.

@@ -1,4 +1,4 @@
-"""What a benchmark says of a pair, in one sentence: the same in the window and at the command line.
+"""The verdict of a benchmark on a pair, in one sentence, for window and command line.
 
 It is about the time of writing, which tokens per second are of; the whole reply, with the reading
 of its prompt, is told beside it.
@@ -17,14 +17,14 @@ from paceline.figures import GAIN_FROM, Speedup
 from paceline.sentence import Sentence, joined, sentence
 
 AS_FAST = 0.98
-"""What comes this near to the best is called as fast."""
+"""A strategy that comes this near to the best is called as fast."""
 _FEWEST = 2
 """Prompts, and strategies besides plain decoding, from which on a pair is judged by them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the figures say.
+    """The meaning of the figures.
 
     Attributes:
         kind: "gain": something is faster; "none": nothing is; "few": nothing is, but too little was

@@ -1,4 +1,4 @@
-"""What the model says beside a chat, after which its context is as it was, to the last cell.
+"""An answer of the model beside a chat; afterwards the context is as it was, to the last cell.
 
 The chat that the context holds goes on by a short question of the program's own. What that adds is
 decoded in batches of its own after the chat's cells, which stay, and is taken back at the end. So

@@ -88,7 +88,7 @@ class FirstFrame(QSplashScreen):
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """What there is before the window is made."""
+    """The parts that exist before the window is made."""
 
     app: QApplication
     paths: Paths

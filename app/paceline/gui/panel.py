@@ -175,7 +175,7 @@ class SpeculationPanel(QWidget):
         self.advice.show_advice(key, (*self._pair_advice(), *advice)[:MOST])
 
     def _may_advise(self, reply: Reply) -> bool:
-        """Whether advice on a reply is any use: it is of the loaded pair, and the user's own.
+        """Return whether advice on a reply helps: it is of the loaded pair, and the user's own.
 
         In the first replies of a home there is none.
         """

@@ -171,13 +171,13 @@ class CuratedPair:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all its files are named and this version can use them, so that it can be had."""
+        """Return whether all its files are named, and this version can use them."""
         drafts = self.draft_file is not None or not self.draft_repo
         return self.is_usable and self.target_file is not None and drafts
 
     @property
     def download(self) -> DownloadSize | None:
-        """What is downloaded for it; None: not known. A head of unknown size counts nothing."""
+        """Bytes to download; None: not known. A head of unknown size counts nothing."""
         if not self.target_bytes:
             return None
         is_whole = self.draft_bytes is not None or not self.draft_repo

@@ -27,7 +27,7 @@ from paceline.sentence import sentence
 
 Level = Literal["good", "note", "bad"]
 Outlook = Literal["good", "little", "slower", ""]
-"""What drafting is expected to gain; empty: nothing is known."""
+"""The expected gain of drafting; empty: nothing is known."""
 
 
 @dataclass(frozen=True, slots=True)

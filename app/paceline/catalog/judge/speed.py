@@ -1,4 +1,4 @@
-"""How fast a model will write on this machine, and how fast a pair, before it is loaded.
+"""Expected speeds of models and pairs on this machine, before they are loaded.
 
 Writing one token multiplies by all weights that work on it, so its time is their bytes by what this
 machine reads per second (`engine.measure.reading`), and some time for each layer and each logit.
@@ -32,7 +32,7 @@ _USUAL_LAYERS, _USUAL_LOGITS = 32, 150_000
 
 
 class _Case(NamedTuple):
-    """What is assumed for one end of an interval, or for its middle.
+    """Assumptions for one end of an interval, or for its middle.
 
     Attributes:
         reach: The share of the machine's reading that decoding reaches.
@@ -48,7 +48,7 @@ class _Case(NamedTuple):
 _LOW, _TYPICAL, _HIGH = _Case(0.55, 0.4, 0.3), _Case(0.85, 0.7, 0.12), _Case(1.5, 0.85, 0.05)
 _LONGEST_DRAFT = 8
 _MEASURED = (0.85, 1.0, 1.1)
-"""How far replies lie from what was measured, in speeds."""
+"""Speeds of replies, as shares of what was measured: low, typical, high."""
 
 
 class Speed(NamedTuple):
@@ -69,7 +69,7 @@ class Speed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Speeds:
-    """How fast a pair writes.
+    """The speeds of a pair.
 
     Attributes:
         alone: The target without drafts.
@@ -88,7 +88,7 @@ class Speeds:
 
 
 class Work(NamedTuple):
-    """What writing one token takes: bytes that are read, and seconds besides."""
+    """The cost of writing one token: bytes that are read, and seconds besides."""
 
     n_bytes: float
     fixed_s: float

@@ -32,7 +32,7 @@ _WRITTEN = {
     "solid": r"\downarrow ",
     "gas": r"\uparrow ",
 }
-"""How parts are written; others are signs, or as they are."""
+"""LaTeX of the kinds of parts; others are signs, or stay as they are."""
 _PART = re.compile(
     r"->\[(?P<above>[^\[\]]+)\](?!\[)"
     r"|(?P<arrow><=>|<->|->|<-)"

@@ -126,7 +126,7 @@ def _acceptance_key(pair: LoadedPair) -> str:
 
 
 class Measured(NamedTuple):
-    """What loads and replies on this machine have measured of a pair, with the usual context.
+    """Figures of a pair that loads and replies have measured here, with the usual context.
 
     Attributes:
         plain_s: Seconds of a plain step.

@@ -1,4 +1,4 @@
-"""How fast this machine reads weights: measured once, kept by processor and number of threads.
+"""The rate at which this machine reads weights: measured once, kept by processor and threads.
 
 Writing one token reads all weights once, so that tells about how fast a model will be before it is
 here (`catalog.judge.speed`). It is the product of decoding that is timed and not memory alone: with

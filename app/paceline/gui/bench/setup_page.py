@@ -161,7 +161,7 @@ class PromptsCard(Card):
 
 @dataclass(frozen=True, slots=True)
 class SetupChoice:
-    """What is to be compared: strategies, prompts, and how often."""
+    """The choice of strategies, prompts and repeats to compare."""
 
     ticked: dict[str, bool]
     prompts: tuple[str, ...]

@@ -146,7 +146,7 @@ class Pace:
 
 
 def estimate_text(plan: Plan, pace: Pace | None) -> str:
-    """How much is to be done, and about how long that takes; None: there was no reply yet."""
+    """Return how many replies are to come, and about how long they take; None: not known yet."""
     counted = _tr("{:,} replies").format(local(plan.n_runs))
     if pace is None:
         longest = max((workload.max_tokens for workload in plan.workloads), default=0)

@@ -29,7 +29,7 @@ from paceline.run_record import RunError
 _PAUSE_MS = 33
 """Between two times that a growing text is shown."""
 _NARROW_PX, _TEXT_PX = 400, 96
-"""Where two columns find no room beside each other; the least height of a text."""
+"""The width below which columns stand one below the other; the least height of a text."""
 
 
 class ReplyColumn(QFrame):

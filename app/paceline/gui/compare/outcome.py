@@ -1,4 +1,4 @@
-"""What came out of two replies to one prompt: how fast they were, and where their texts part.
+"""The outcome of two replies to one prompt: their speeds, and the place where their texts part.
 
 Pure functions. A ratio is that of the tokens per second that both columns show, so that readers can
 compute it again. Its interval is about the machine alone: both replies are known step by step, and

@@ -1,4 +1,4 @@
-"""What is done with folders of chats: their menu, the choice of one for a chat, their editor."""
+"""Menu and editor of folders of chats, and the choice of a folder for a chat."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_CHARS = 4 * TAG_CHARS
 
 
 class FolderMenu(QMenu):
-    """What can be done with a folder; each signal has its id."""
+    """The menu of a folder; each signal has its id."""
 
     new_chat_wanted = Signal(str)
     search_wanted = Signal(str)

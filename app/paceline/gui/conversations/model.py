@@ -101,13 +101,13 @@ SUMMARY_ROLE = ID_ROLE + 2
 FOLDER_ROLE = ID_ROLE + 3
 """A folder's `FolderLine`; None for all others."""
 INDENT_ROLE = ID_ROLE + 4
-"""Whether a chat stands in a folder."""
+"""True for a chat that stands in a folder."""
 CHAT_MIME = "application/x-paceline-chat"
-"""What is dragged: the id of a chat."""
+"""Media type of a dragged chat, which is its id."""
 
 
 class FolderLine(NamedTuple):
-    """What is shown of a folder, or of the archive."""
+    """The row of a folder, or of the archive."""
 
     folder: Folder
     n_chats: int

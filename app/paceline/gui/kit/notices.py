@@ -1,4 +1,4 @@
-"""What the window tells: notices and their bar, and the only dialogs that block.
+"""Notices and their bar, and the only dialogs that block.
 
 Everything that goes wrong is told here, as a message and what to do about it. Nothing else in the
 program opens a message box.

@@ -56,7 +56,7 @@ class Look(QObject):
         self.column_px = COLUMNS["normal"]
         """Width of a chat at most, in device-independent pixels."""
         self.is_compact = False
-        """Whether there is less room between messages and in rows of chats."""
+        """True: there is less room between messages and in rows of chats."""
         self._hears_desktop = False
 
     def follow(self, dress: Callable[[], None]) -> None:

@@ -201,7 +201,7 @@ Todo = Literal["load", "download", "files", "wait"]
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What is known of this computer.
+    """Facts about this computer.
 
     Attributes:
         n_free: Bytes of memory that a model may take; 0: not known.

@@ -47,7 +47,7 @@ class SavedPairs(QObject):
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """What to call them: by their files, or as they were called where that is shorter."""
+        """Their names: by their files, or as they were called where that is shorter."""
         return tuple(map(self._title, range(len(self.pairs))))
 
     def _title(self, at: int) -> str:

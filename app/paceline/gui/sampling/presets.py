@@ -119,7 +119,7 @@ class ReplyPresets(PresetList[ReplyPreset]):
 
     @property
     def is_changed(self) -> bool:
-        """Whether anything at all is set otherwise, also what the chosen one leaves as it is."""
+        """Return whether any field is set otherwise, also one that the preset leaves as it is."""
         preset = self.preset(self.chosen)
         return preset is None or preset.settings != self.now
 

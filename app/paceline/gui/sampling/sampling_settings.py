@@ -1,4 +1,4 @@
-"""How replies are drawn: prompt, preset, temperature and length; the rest is folded below.
+"""Settings of a chat's replies: prompt, preset, temperature and length; the rest is folded.
 
 The rest are further numbers, penalties, reasoning, template, seed, stops, form and biases.
 """

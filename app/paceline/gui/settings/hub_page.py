@@ -184,7 +184,7 @@ class ProxyField(OwnField):
 
 
 class HubPage(SettingsPage):
-    """What the Hub is asked with, and where its files go."""
+    """The page of the Hub's access token, the proxy and the folder of downloads."""
 
     def __init__(self, store: SettingsStore, models: Models, background: Background) -> None:
         super().__init__(QCoreApplication.translate("HubPage", "Downloads"), store)

@@ -58,7 +58,7 @@ class Room:
         return any(each.kind in ("gpu", "igpu") for each in self.devices)
 
     def is_about(self, other: Room) -> bool:
-        """Whether another room has the same devices and pairs, and about as much of it is free."""
+        """Return whether another room has the same devices and pairs, and about as much free."""
         pairs = zip(self.devices, other.devices, strict=False)
         return (
             len(self.devices) == len(other.devices)

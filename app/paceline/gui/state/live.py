@@ -65,7 +65,7 @@ class LiveFigures(QObject):
 
     @property
     def judges(self) -> bool:
-        """Whether it may be said that drafts do not pay: not in the first replies of a home."""
+        """True: it may be said that drafts do not pay; not in the first replies of a home."""
         return bool(self._n_replies.value > FIRST_REPLIES)
 
     @Slot(object)

@@ -18,7 +18,7 @@ _tr = translator("Sources")
 
 
 def short_title(info: DrafterInfo) -> str:
-    """What a drafter is called where its kind does not matter: all that look up by one word."""
+    """Return the title of a drafter where its kind does not matter: one word for all lookups."""
     is_lookup = info.family == "lookup" and info.id != grammar_drafter.NAME
     return _tr("Lookup") if is_lookup else info.title
 

@@ -1,4 +1,4 @@
-"""What an empty chat shows: at first the recorded example and offers, later questions alone.
+"""The page of an empty chat: at first the recorded example and offers, later questions alone.
 
 Nothing is asked of the network. The folders of models are looked through once the first load has
 ended, since both would fight for the disk; what is found appears as it comes. Main thread.

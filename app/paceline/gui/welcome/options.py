@@ -1,4 +1,4 @@
-"""What can be chosen on the welcome page by one click: a question, or models to load or to get."""
+"""The choices of the welcome page: a question, or models to load or to get."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from paceline.gui.kit.translation import translator
 
 
 class Starter(NamedTuple):
-    """What a question is called, and its text."""
+    """A question to begin with: its name and its text."""
 
     title: str
     text: str

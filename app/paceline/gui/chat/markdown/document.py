@@ -65,7 +65,7 @@ _CLEAN = str.maketrans(
 
 
 class _Closed(NamedTuple):
-    """Where the part ends that will not change any more; the first `n_spans` are of `n_settled`.
+    """The end of the part that will not change any more; the first `n_spans` are of `n_settled`.
 
     Colours near its end may change later, with the next tokens.
     """
@@ -296,7 +296,7 @@ class MarkdownDocument:
         return self.provenance.spans(self._map.segments[first:end], self.base)
 
     def _n_settled(self, before: _Closed) -> int:
-        """How many segments of the closed part have their colours for good; all of some closing."""
+        """Segments of the closed part whose colours are final; a closing makes all of them so."""
         segments, settled = self._map.segments, self.provenance.settled - self.base
         for n in (len(segments), before.n_segments):
             if not n or segments[n - 1].offset + segments[n - 1].length <= settled:

@@ -22,7 +22,7 @@ _STEP_PX = 40
 _NOTCH = 120
 """Of a wheel, in eighths of a degree."""
 _ABOVE_PX, _BELOW_PX = 3, 4
-"""How far marks and lines of tokens reach beyond a formula."""
+"""Pixels by which marks and lines of tokens reach beyond a formula."""
 
 
 class SideBar(QScrollBar):
@@ -73,7 +73,7 @@ class SideBar(QScrollBar):
 
 
 class SideWindow(NamedTuple):
-    """What is seen of a part that is wider than the message.
+    """The visible stretch of a part that is wider than the message.
 
     Attributes:
         rect: Where it is seen, in document coordinates.

@@ -67,7 +67,7 @@ class DownloadsController(QObject):
         self.model = DownloadsModel(self)
         """How they stand, for the widgets"""
         self.notices = notifications
-        """Where the ends of downloads are reported"""
+        """Takes the ends of downloads"""
         self._window = window
         self._is_closed = False
         self._show()

@@ -71,7 +71,7 @@ class HubSearch(QObject):
 
     @property
     def out_of_reach(self) -> str:
-        """Why the Hub cannot be asked now, of `OUT_OF_REACH`; empty: it can, as far as known."""
+        """The reason, of `OUT_OF_REACH`, why the Hub cannot be asked now; empty: none known."""
         error = self.repo_error or self.error
         found = error.code if error is not None and error.code in OUT_OF_REACH else ""
         return OUT_OF_REACH[0] if self._hub.offline else found

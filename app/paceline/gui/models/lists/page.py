@@ -122,7 +122,7 @@ class Page(Refits, Shown):
         self.picks = Picks()
         """What is picked so far."""
         self.machine = Machine()
-        """What is known of this computer."""
+        """Facts about this computer"""
         self._step = 0
         self._words: SearchField | None = None
         self.rows = ModelList(name, opens=opens)

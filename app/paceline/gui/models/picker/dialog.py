@@ -141,7 +141,7 @@ SMALLEST = QSize(480, 560)
 PANE_PX = 388
 _ROOMY_PX, _NARROW_PX = 960, 330
 _STACKED_PX = 720
-"""Where it is narrower, the judgement stands below the lists."""
+"""The width below which the judgement stands below the lists."""
 
 
 class PickerDialog(Refits, QDialog):

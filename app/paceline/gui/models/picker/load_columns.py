@@ -27,7 +27,7 @@ from paceline.parameters import Parameter
 from paceline.params import ModelParams, read_shares
 
 SPLIT = ("split_mode", "tensor_split", "main_gpu")
-"""How several GPUs share a model"""
+"""The split of a model over several GPUs"""
 _FOR_GPUS = ("n_gpu_layers", "device", "n_cpu_moe")
 _FIELD_PX = 64
 

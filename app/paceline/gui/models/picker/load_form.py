@@ -1,4 +1,4 @@
-"""How the picked pair will be loaded: the context, and folded all that few need."""
+"""Settings of the load of the picked pair: the context, and folded all that few need."""
 
 from __future__ import annotations
 

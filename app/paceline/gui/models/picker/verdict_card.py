@@ -1,4 +1,4 @@
-"""What comes of a pair, first and large: one sentence about it, and folded why."""
+"""The verdict on a pair, first and large: one sentence, and the reasons folded."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from paceline.gui.models.picker.pair_judgement import Judgement
 from paceline.gui.state.pair import model_name
 
 _AROUND_PX = 64
-"""What stands beside the text of the button: its own margins and those of the card."""
+"""Pixels beside the text of the button: its own margins and those of the card."""
 
 
 class _Line(QWidget):
@@ -53,7 +53,7 @@ class _Line(QWidget):
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """What comes of a pair, first and large; `tone` is "gain", "even", "slower", "loss" or ""."""
+    """A conclusion in one or two words; `tone` is "gain", "even", "slower", "loss" or ""."""
 
     title: str
     tone: str = ""
