@@ -2176,6 +2176,64 @@
     </message>
 </context>
 <context>
+    <name>DownloadsPage</name>
+    <message>
+        <location filename="../../app/paceline/gui/settings/downloads_page.py"/>
+        <source>Access token</source>
+        <translation>Zugangstoken</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/downloads_page.py"/>
+        <source>All requests go by it. Downloads under way go on from where they were.</source>
+        <translation>Alle Anfragen gehen darüber. Laufende Downloads werden fortgesetzt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/downloads_page.py"/>
+        <source>Downloads</source>
+        <translation>Downloads</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/downloads_page.py"/>
+        <source>Downloads go to</source>
+        <translation>Ordner für Downloads</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/downloads_page.py"/>
+        <source>Files</source>
+        <translation>Dateien</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/downloads_page.py"/>
+        <source>For models whose terms must be accepted, and for more requests. It is kept apart from the settings, where only you can read it, and goes to the Hub alone.</source>
+        <translation>Für Modelle, deren Bedingungen angenommen werden müssen, und für mehr Anfragen. Es liegt getrennt von den Einstellungen, wo nur Sie es lesen können, und geht allein an den Hub.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/downloads_page.py"/>
+        <source>Hugging Face Hub</source>
+        <translation>Hugging Face Hub</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/downloads_page.py"/>
+        <source>Proxy</source>
+        <translation>Proxy</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/downloads_page.py"/>
+        <source>The Hub is not asked for anything. Everything on this computer works.</source>
+        <translation>Beim Hub wird nichts abgefragt. Alles auf diesem Rechner funktioniert.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/downloads_page.py"/>
+        <source>What was downloaded before stays where it is, and is still found.</source>
+        <translation>Was schon heruntergeladen ist, bleibt, wo es ist, und wird weiter gefunden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/downloads_page.py"/>
+        <source>Work offline</source>
+        <translation>Offline arbeiten</translation>
+    </message>
+</context>
+<context>
     <name>DownloadsPanel</name>
     <message>
         <location filename="../../app/paceline/gui/models/downloads/panel.py"/>
@@ -3627,27 +3685,27 @@
 <context>
     <name>FolderField</name>
     <message>
-        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <location filename="../../app/paceline/gui/settings/downloads_page.py"/>
         <source>Choose the folder of downloads</source>
         <translation>Ordner für Downloads wählen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <location filename="../../app/paceline/gui/settings/downloads_page.py"/>
         <source>Choose…</source>
         <translation>Wählen …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <location filename="../../app/paceline/gui/settings/downloads_page.py"/>
         <source>Nothing can be written to {}. Choose another folder.</source>
         <translation>In {} kann nichts geschrieben werden. Wählen Sie einen anderen Ordner.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <location filename="../../app/paceline/gui/settings/downloads_page.py"/>
         <source>Usual folder</source>
         <translation>Üblicher Ordner</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <location filename="../../app/paceline/gui/settings/downloads_page.py"/>
         <source>Where downloads go</source>
         <translation>Ordner für Downloads</translation>
     </message>
@@ -3965,29 +4023,9 @@
 <context>
     <name>HubPage</name>
     <message>
-        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
-        <source>Access token</source>
-        <translation>Zugangstoken</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
-        <source>All requests go by it. Downloads under way go on from where they were.</source>
-        <translation>Alle Anfragen gehen darüber. Laufende Downloads werden fortgesetzt.</translation>
-    </message>
-    <message>
         <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Any license</source>
         <translation>Jede Lizenz</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
-        <source>Downloads</source>
-        <translation>Downloads</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
-        <source>Downloads go to</source>
-        <translation>Ordner für Downloads</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
@@ -3995,24 +4033,9 @@
         <translation>Entwurfsmodelle für dieses Modell</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
-        <source>Files</source>
-        <translation>Dateien</translation>
-    </message>
-    <message>
         <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Fits my machine</source>
         <translation>Passt auf meinen Rechner</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
-        <source>For models whose terms must be accepted, and for more requests. It is kept apart from the settings, where only you can read it, and goes to the Hub alone.</source>
-        <translation>Für Modelle, deren Bedingungen angenommen werden müssen, und für mehr Anfragen. Es liegt getrennt von den Einstellungen, wo nur Sie es lesen können, und geht allein an den Hub.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
-        <source>Hugging Face Hub</source>
-        <translation>Hugging Face Hub</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
@@ -4065,11 +4088,6 @@
         <translation>Reihenfolge</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
-        <source>Proxy</source>
-        <translation>Proxy</translation>
-    </message>
-    <message>
         <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Search on Hugging Face</source>
         <translation>Auf Hugging Face suchen</translation>
@@ -4078,11 +4096,6 @@
         <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Searching…</source>
         <translation>Suche läuft …</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
-        <source>The Hub is not asked for anything. Everything on this computer works.</source>
-        <translation>Beim Hub wird nichts abgefragt. Alles auf diesem Rechner funktioniert.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
@@ -4098,16 +4111,6 @@
         <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Try fewer words, another license, or fewer limits.</source>
         <translation>Versuchen Sie weniger Wörter, eine andere Lizenz oder weniger Grenzen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
-        <source>What was downloaded before stays where it is, and is still found.</source>
-        <translation>Was schon heruntergeladen ist, bleibt, wo es ist, und wird weiter gefunden.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
-        <source>Work offline</source>
-        <translation>Offline arbeiten</translation>
     </message>
 </context>
 <context>
@@ -5323,7 +5326,7 @@
     </message>
 </context>
 <context>
-    <name>Offer</name>
+    <name>OfferCard</name>
     <message>
         <location filename="../../app/paceline/gui/welcome/options.py"/>
         <source>Load</source>
@@ -6204,12 +6207,12 @@
 <context>
     <name>ProxyField</name>
     <message>
-        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <location filename="../../app/paceline/gui/settings/downloads_page.py"/>
         <source>Automatic: as HTTPS_PROXY says, or none</source>
         <translation>Automatisch: wie HTTPS_PROXY sagt, sonst keiner</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <location filename="../../app/paceline/gui/settings/downloads_page.py"/>
         <source>This is no address of a proxy, and is not used. One looks like {}; it may also begin with https:// or socks5://.</source>
         <translation>Das ist keine Adresse eines Proxys und wird nicht benutzt. Eine sieht aus wie {}; sie kann auch mit https:// oder socks5:// beginnen.</translation>
     </message>
@@ -13891,42 +13894,42 @@ Jeder Leser darf zehn Bücher für vier Wochen ausleihen. Für jeden Tag, den ei
 <context>
     <name>TokenField</name>
     <message>
-        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <location filename="../../app/paceline/gui/settings/downloads_page.py"/>
         <source>Access token of Hugging Face</source>
         <translation>Zugangstoken von Hugging Face</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <location filename="../../app/paceline/gui/settings/downloads_page.py"/>
         <source>Access token, hf_…</source>
         <translation>Zugangstoken, hf_…</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <location filename="../../app/paceline/gui/settings/downloads_page.py"/>
         <source>Forget</source>
         <translation>Vergessen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <location filename="../../app/paceline/gui/settings/downloads_page.py"/>
         <source>Forget the access token</source>
         <translation>Das Zugangstoken vergessen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <location filename="../../app/paceline/gui/settings/downloads_page.py"/>
         <source>Not set</source>
         <translation>Nicht gesetzt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <location filename="../../app/paceline/gui/settings/downloads_page.py"/>
         <source>Set</source>
         <translation>Gesetzt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <location filename="../../app/paceline/gui/settings/downloads_page.py"/>
         <source>Set by the variable HF_TOKEN</source>
         <translation>Durch die Variable HF_TOKEN gesetzt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/settings/hub_page.py"/>
+        <location filename="../../app/paceline/gui/settings/downloads_page.py"/>
         <source>Use token</source>
         <translation>Token verwenden</translation>
     </message>

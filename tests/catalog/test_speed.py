@@ -12,8 +12,8 @@ from msgspec import structs
 from catalog.made_models import CARD, SMALL
 from paceline.catalog.judge.curated import curated_pairs_path, load_curated
 from paceline.catalog.judge.speed import (
-    Speed,
-    Work,
+    ExpectedSpeed,
+    TokenWork,
     expected,
     expected_of_pair,
     measured_speeds,
@@ -21,7 +21,7 @@ from paceline.catalog.judge.speed import (
     work_of,
     work_of_head,
 )
-from paceline.engine.measure.known import Measured
+from paceline.engine.measure.known import MeasuredPair
 from paceline.messages import Reading
 
 GB = 10**9
@@ -73,7 +73,7 @@ def reading(rate: float) -> Reading:
 def test_drafts_never_make_it_slower_and_the_middle_lies_between(
     target: float, draft: float, rate: float, acceptance: float | None
 ) -> None:
-    speeds = expected(Work(target, 1e-3), reading(rate), Work(draft, 1e-4), acceptance)
+    speeds = expected(TokenWork(target, 1e-3), reading(rate), TokenWork(draft, 1e-4), acceptance)
     assert speeds is not None
     assert speeds.drafted is not None
     assert speeds.basis == "estimate"
@@ -87,13 +87,13 @@ def test_drafts_never_make_it_slower_and_the_middle_lies_between(
 @given(sizes, rates, st.floats(1.1, 10), st.floats(0.0, 0.8))
 def test_what_it_follows_from(n: float, rate: float, more: float, acceptance: float) -> None:
     def alone(n_bytes: float, rate: float) -> float:
-        speeds = expected(Work(n_bytes, 0.0), reading(rate))
+        speeds = expected(TokenWork(n_bytes, 0.0), reading(rate))
         assert speeds is not None
         assert speeds.gain == 1
         return speeds.alone.typical
 
     def gain(draft: float, acceptance: float) -> float:
-        speeds = expected(Work(n, 0.0), reading(rate), Work(draft, 0.0), acceptance)
+        speeds = expected(TokenWork(n, 0.0), reading(rate), TokenWork(draft, 0.0), acceptance)
         assert speeds is not None
         return speeds.gain
 
@@ -106,7 +106,7 @@ def test_what_it_follows_from(n: float, rate: float, more: float, acceptance: fl
 
 @given(st.floats(0.01, 1e5))
 def test_a_number_is_rounded_far_within_its_interval(typical: float) -> None:
-    said = Speed(typical / 2, typical, 2 * typical).rounded
+    said = ExpectedSpeed(typical / 2, typical, 2 * typical).rounded
     assert abs(said - typical) <= typical / 12 + 1e-9
     assert float(f"{said:.2g}") == pytest.approx(said)
 
@@ -114,7 +114,7 @@ def test_a_number_is_rounded_far_within_its_interval(typical: float) -> None:
 def test_nothing_is_told_where_it_is_not_known() -> None:
     pair = next(p for p in load_curated(curated_pairs_path()) if p.title == "Gemma 4 E2B")
     assert expected(work_of(CARD), None) is None
-    assert expected(Work(0, 0), ZEN_5) is None
+    assert expected(TokenWork(0, 0), ZEN_5) is None
     assert expected_of_pair(pair, None) is None
     assert expected_of_pair(replace(pair, target_bytes=None), ZEN_5) is None
     alone = expected_of_pair(replace(pair, draft_bytes=None), ZEN_5)
@@ -147,11 +147,11 @@ def test_what_was_measured_takes_the_place_of_an_estimate(
     plain_s: float, acceptance: float, price: float
 ) -> None:
     flat = tuple(1 + 0.1 * max(n - 1, 0) for n in range(20))
-    alone = measured_speeds(Measured(plain_s, flat))
+    alone = measured_speeds(MeasuredPair(plain_s, flat))
     assert alone.basis == "measured"
     assert alone.drafted is None
     assert alone.alone.typical == pytest.approx(1 / plain_s)
-    pair = measured_speeds(Measured(plain_s, flat, price * plain_s, acceptance))
+    pair = measured_speeds(MeasuredPair(plain_s, flat, price * plain_s, acceptance))
     assert pair.drafted is not None
     assert pair.gain >= 1
     best = max(sum(acceptance**k for k in range(n + 1)) / (1 + n * (0.1 + price)) for n in range(9))

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from gui.fake_client import STATS, model_info
-from paceline.chat.comparison import Comparison, Side
+from paceline.chat.comparison import ReplyComparison, Side
 from paceline.chat.pair import Pair, PairLoader
 from paceline.chat.reply import TurnOptions, to_record
 from paceline.chat.session import ChatSession
@@ -177,7 +177,7 @@ class Bench:
         )
         self.told: list[tuple[int, str]] = []
         self.n_ended = 0
-        self.comparison = Comparison(
+        self.comparison = ReplyComparison(
             self.client,
             self.session,
             self.loader,
@@ -337,7 +337,7 @@ def test_it_does_not_begin_while_the_engine_is_needed_or_empty(status: str) -> N
         bench.loader.load(OWN)
     else:
         bench.loader = PairLoader(bench.client)
-        bench.comparison = Comparison(bench.client, bench.session, bench.loader, bench)
+        bench.comparison = ReplyComparison(bench.client, bench.session, bench.loader, bench)
     assert bench.comparison.obstacle()
     n_before = len(bench.client.done)
     assert not bench.comparison.start(bench.chat, bench.question, (side(), side()))

@@ -7,7 +7,7 @@ import pytest
 from paceline.engine.auto.acceptance import Acceptance, rates_to_json
 from paceline.engine.auto.costs import VerifyCosts
 from paceline.engine.facts import Facts
-from paceline.engine.measure.known import USUAL_CONTEXT, Measured, measured_before
+from paceline.engine.measure.known import USUAL_CONTEXT, MeasuredPair, measured_before
 
 TARGET, DRAFT = "0" * 16, "1" * 16
 
@@ -60,5 +60,5 @@ def test_drafts_are_known_once_enough_of_them_were_judged(facts: Facts) -> None:
     facts.put(f"acceptance|{TARGET}|0.3|t2-2|{DRAFT}|0.3|t2-2", accepted(101, 30))
     facts.put(f"acceptance|{TARGET}|0.3|t2-2|another|0.3|t2-2", accepted(1000, 0))
     known = measured_before(facts, TARGET, DRAFT)
-    assert isinstance(known, Measured)
+    assert isinstance(known, MeasuredPair)
     assert known.acceptance == pytest.approx(0.6)

@@ -16,7 +16,7 @@ from paceline.params import Drafting, params_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from paceline.engine.measure.known import Measured
+    from paceline.engine.measure.known import MeasuredPair
     from paceline.errors import UserError
     from paceline.messages import DeviceInfo
     from paceline.params import ModelParams
@@ -104,7 +104,7 @@ class FakeJudge:
     planned: list[tuple[ModelParams, Drafting]] = field(default_factory=list)
     n_looks: int = 0
     has_head: bool = False
-    before: Measured | None = None
+    before: MeasuredPair | None = None
     make_plan: Callable[..., MemoryPlan] = plan_of
 
     def __post_init__(self) -> None:
@@ -129,7 +129,7 @@ class FakeJudge:
         self.judged.append((target, draft))
         return self.verdict
 
-    def measured(self, target: str, draft: str = "") -> Measured | None:
+    def measured(self, target: str, draft: str = "") -> MeasuredPair | None:
         del target, draft
         return self.before
 

@@ -247,7 +247,7 @@ def test_the_estimate_counts_replies_and_guesses_from_plain_speed(qtbot: QtBot) 
     plan = plan_of(("off", "suffix"), n_workloads=3, n_repeats=5, max_tokens=100)
     assert words.estimate_text(plan, None).startswith("30 replies of up to 100 tokens")
     # 30 replies of 100 tokens, 4 of 8 to warm up, and 15 s until it is known what steps cost
-    assert words.estimate_text(plan, words.Pace(100.0, 400.0)) == "30 replies, about 45 s"
+    assert words.estimate_text(plan, words.BenchPace(100.0, 400.0)) == "30 replies, about 45 s"
     assert words.left_text(Progress("measure", 1, 4, None, None)) == ""
     assert words.left_text(Progress("measure", 1, 4, None, 300.0)) == "about 5 min left"
     assert words.left_text(Progress("measure", 1, 4, None, 3.0)) == "a few seconds left"

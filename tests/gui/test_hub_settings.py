@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from gui.fake_client import FakeClient
     from paceline.gui.program import Program
-    from paceline.gui.settings.hub_page import HubPage
+    from paceline.gui.settings.downloads_page import DownloadsPage
 
 pytestmark = [
     pytest.mark.qt_log_ignore("This plugin does not support"),
@@ -71,7 +71,7 @@ def program(make_program: Callable[..., Program], client: FakeClient, models: Mo
 
 
 @pytest.fixture
-def page(program: Program) -> HubPage:
+def page(program: Program) -> DownloadsPage:
     program.window.actions_.settings.trigger()
     dialog = program.settings_controller.dialog
     assert dialog is not None
@@ -88,7 +88,7 @@ def type_into(field: QLineEdit, text: str) -> None:
 
 
 def test_a_token_is_kept_apart_never_shown_and_forgotten(
-    page: HubPage,
+    page: DownloadsPage,
     program: Program,
     models: Models,
     qtbot: QtBot,
@@ -116,7 +116,7 @@ def test_a_token_is_kept_apart_never_shown_and_forgotten(
     assert not file.exists()
 
 
-def test_a_token_that_is_none_is_refused_in_words(page: HubPage, qtbot: QtBot) -> None:
+def test_a_token_that_is_none_is_refused_in_words(page: DownloadsPage, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: bool(page.token.state.text()))
     type_into(page.token.field, "hf two words")
     qtbot.waitUntil(lambda: "no access token" in page.token.problem.text())
@@ -139,7 +139,7 @@ def test_a_token_of_the_environment_is_said_and_not_forgotten(
 
 
 def test_downloads_go_to_the_chosen_folder(
-    page: HubPage, program: Program, models: Models, tmp_path: Path
+    page: DownloadsPage, program: Program, models: Models, tmp_path: Path
 ) -> None:
     usual, chosen = models.models_folder, tmp_path / "big"
     chosen.mkdir()
@@ -155,7 +155,7 @@ def test_downloads_go_to_the_chosen_folder(
 
 
 def test_a_folder_that_cannot_be_written_to_is_not_taken(
-    page: HubPage, models: Models, tmp_path: Path
+    page: DownloadsPage, models: Models, tmp_path: Path
 ) -> None:
     before = models.models_folder
     page.folder.take(str(tmp_path / "none"))
@@ -164,7 +164,7 @@ def test_a_folder_that_cannot_be_written_to_is_not_taken(
 
 
 def test_the_hub_is_asked_by_the_proxy(
-    page: HubPage, program: Program, models: Models, server: HubServer
+    page: DownloadsPage, program: Program, models: Models, server: HubServer
 ) -> None:
     with Proxy() as proxy:
         type_into(page.proxy.field, proxy.address)
@@ -184,7 +184,7 @@ def test_the_hub_is_asked_by_the_proxy(
 
 
 def test_what_is_set_is_kept_and_put_back(
-    page: HubPage, program: Program, tmp_path: Path, paceline_home: Path
+    page: DownloadsPage, program: Program, tmp_path: Path, paceline_home: Path
 ) -> None:
     program.settings.update(
         hub_proxy="http://host:3128", download_folder=str(tmp_path), usual_ctx=8192, usual_threads=3

@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QScrollArea, QWidget
 from gui.fake_judge import CARD, GIB, GOOD, FakeJudge, plan_of
 from paceline import paths
 from paceline.catalog.judge.pairing import Reason, Remedy, Verdict
-from paceline.catalog.judge.speed import Speed, Speeds
+from paceline.catalog.judge.speed import ExpectedSpeed, Speeds
 from paceline.catalog.memory.values import DevicePlan, MemoryPlan, MemoryRemedy, Share
 from paceline.chat.pair import Pair
-from paceline.engine.measure.known import Measured
+from paceline.engine.measure.known import MeasuredPair
 from paceline.engine.model.memory_hints import SLOW_CACHE
 from paceline.engine.model.states import GoingBack
 from paceline.errors import UserError
@@ -145,7 +145,7 @@ def test_the_conclusion_comes_first_and_the_reasons_are_folded(
     assert all(line.isVisible() for line in card.lines[: len(reasons)])
 
 
-SPEED = Speed(4.0, 6.0, 8.0)
+SPEED = ExpectedSpeed(4.0, 6.0, 8.0)
 
 
 @pytest.mark.parametrize("verdict", [GOOD, LITTLE, SLOWER])
@@ -156,7 +156,7 @@ def test_the_conclusion_says_nothing_else_than_its_figures(
 ) -> None:
     card = VerdictCard()
     qtbot.addWidget(card)
-    drafted = Speed(*(gain * each for each in SPEED))
+    drafted = ExpectedSpeed(*(gain * each for each in SPEED))
     card.show_judgement(known(verdict), has_draft=True, speeds=Speeds(SPEED, drafted, basis))
     text = card.sentence.text().replace("\u200b", "")
     assert text.startswith("About 6 tokens/s alone")
@@ -629,7 +629,7 @@ def test_a_name_from_right_to_left_stays_beside_its_role(pane: PairPane, qtbot: 
 def test_what_was_measured_before_is_said_in_place_of_an_estimate(
     qtbot: QtBot, judge: FakeJudge, pane: PairPane
 ) -> None:
-    judge.before = Measured(0.1, tuple(1 + 0.1 * n for n in range(12)), 0.01, 0.8)
+    judge.before = MeasuredPair(0.1, tuple(1 + 0.1 * n for n in range(12)), 0.01, 0.8)
     pane.show_picks(Picks(target=TARGET, draft=DRAFT))
     qtbot.waitUntil(lambda: "(measured)" in pane.verdict.sentence.text())
     text = pane.verdict.sentence.text().replace("\u200b", "")

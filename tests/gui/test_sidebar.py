@@ -145,13 +145,19 @@ def test_rows_are_reached_and_opened_by_keyboard(
     assert sidebar.search.hasFocus()
 
 
-def test_a_title_is_edited_in_place(
-    sidebar: Sidebar, qtbot: QtBot, asked: list[tuple[object, ...]]
-) -> None:
+def title_editor(sidebar: Sidebar, qtbot: QtBot) -> QLineEdit:
+    """Begin to edit the title of the current chat."""
     sidebar.list.take_focus()
     qtbot.keyClick(sidebar.list, Key.Key_F2)
     editor = sidebar.list.findChild(QLineEdit)
     assert editor is not None
+    return editor
+
+
+def test_a_title_is_edited_in_place(
+    sidebar: Sidebar, qtbot: QtBot, asked: list[tuple[object, ...]]
+) -> None:
+    editor = title_editor(sidebar, qtbot)
     assert editor.text() == "Apples"
     editor.setText("Green apples")
     qtbot.keyClick(editor, Key.Key_Return)
@@ -162,10 +168,7 @@ def test_a_title_is_edited_in_place(
 def test_a_title_that_is_being_written_outlives_a_change_of_the_old_one(
     sidebar: Sidebar, qtbot: QtBot, asked: list[tuple[object, ...]]
 ) -> None:
-    sidebar.list.take_focus()
-    qtbot.keyClick(sidebar.list, Key.Key_F2)
-    editor = sidebar.list.findChild(QLineEdit)
-    assert editor is not None
+    editor = title_editor(sidebar, qtbot)
     qtbot.keyClicks(editor, "Pears")
     old = sidebar.model.summary("a")
     assert old is not None

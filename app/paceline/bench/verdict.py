@@ -23,7 +23,7 @@ _FEWEST = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class BenchVerdict:
     """The meaning of the figures.
 
     Attributes:
@@ -64,7 +64,7 @@ def speedup_of(
     return Speedup(*map(geometric_mean, columns))
 
 
-def verdict(report: Report, title: Callable[[str], str] = str) -> Verdict:
+def verdict(report: Report, title: Callable[[str], str] = str) -> BenchVerdict:
     """Return what a report says.
 
     Args:
@@ -78,9 +78,9 @@ def verdict(report: Report, title: Callable[[str], str] = str) -> Verdict:
     }
     others = [strategy for strategy in found if strategy != PLAIN]
     if not found:
-        return Verdict("open", sentence("Nothing has been measured yet."))
+        return BenchVerdict("open", sentence("Nothing has been measured yet."))
     if not others or PLAIN not in found:
-        return Verdict("open", sentence("There is too little to compare yet."))
+        return BenchVerdict("open", sentence("There is too little to compare yet."))
     best = max(others, key=lambda strategy: found[strategy].ratio)
     gain, name = found[best], title(best)
     if gain.verdict == "gain":
@@ -96,7 +96,7 @@ def verdict(report: Report, title: Callable[[str], str] = str) -> Verdict:
             if len(near) > 1:
                 more = sentence("{n} others are about as fast.", n=len(near))
             words = joined([words, more])
-        return Verdict("gain", words, best)
+        return BenchVerdict("gain", words, best)
     if gain.high >= GAIN_FROM:
         words = sentence(
             "Whether guessing pays cannot be told: a quarter of the repeats with {name} reach "
@@ -104,21 +104,21 @@ def verdict(report: Report, title: Callable[[str], str] = str) -> Verdict:
             name=name,
             high=gain.high,
         )
-        return Verdict("open", words)
+        return BenchVerdict("open", words)
     if len(others) < _FEWEST or len(report.workloads) < _FEWEST:
         words = sentence(
             "{name} gains nothing here. One prompt or one strategy is too few to judge the pair "
             "by.",
             name=name,
         )
-        return Verdict("few", words)
+        return BenchVerdict("few", words)
     if gain.verdict == "loss":
         words = sentence(
             "Guessing does not pay with this pair: the best, {name}, gives {ratio:ratio}.",
             name=name,
             ratio=gain.ratio,
         )
-        return Verdict("none", words, PLAIN)
-    return Verdict(
+        return BenchVerdict("none", words, PLAIN)
+    return BenchVerdict(
         "none", sentence("Guessing does not pay with this pair: nothing is faster than it alone.")
     )

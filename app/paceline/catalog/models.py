@@ -46,7 +46,7 @@ from paceline.catalog.sidecar import SIDECAR, sidecar_in_path
 from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.engine.draft.heads import drafts_with
 from paceline.engine.facts import Facts
-from paceline.engine.measure.known import Measured, measured_before
+from paceline.engine.measure.known import MeasuredPair, measured_before
 from paceline.engine.model.model_file import file_id
 from paceline.errors import ModelError
 from paceline.messages import DeviceInfo
@@ -218,7 +218,7 @@ class Models:
         )
         return search.find(target, is_late, by_translation=by_translation)
 
-    def measured(self, target: str, draft: str = "") -> Measured | None:
+    def measured(self, target: str, draft: str = "") -> MeasuredPair | None:
         """Return what was measured of two files on this machine before; None: nothing.
 
         Args:

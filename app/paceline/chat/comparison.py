@@ -95,7 +95,7 @@ class _Run:
     is_cancelled: bool = False
 
 
-class Comparison:
+class ReplyComparison:
     """At most one comparison at a time."""
 
     def __init__(

@@ -72,7 +72,7 @@ def _pairs_of(
 
 
 @dataclass(frozen=True, slots=True)
-class Recommendation:
+class RecommendedPair:
     """The pair to get for a machine.
 
     Attributes:
@@ -88,7 +88,7 @@ class Recommendation:
 
 def recommended(
     pairs: Iterable[CuratedPair], devices: Sequence[DeviceInfo], reading: Reading | None
-) -> Recommendation | None:
+) -> RecommendedPair | None:
     """Return the pair to recommend for a machine; None: none fits, or nothing is known of it.
 
     It fits the free memory of the GPUs, or else of the processor. Where speeds are known, it is the
@@ -106,7 +106,7 @@ def recommended(
     room, machine = (n_gpu, "gpu") if n_gpu else (n_main, "processor")
     known = reading_for(reading, [each.kind for each in devices])
     fitting = [
-        Recommendation(pair, pair.download, expected_of_pair(pair, known))
+        RecommendedPair(pair, pair.download, expected_of_pair(pair, known))
         for pair in pairs
         if pair.is_complete
         and pair.machine in ("any", machine)
@@ -117,7 +117,7 @@ def recommended(
     return max(fitting, key=lambda each: _merit(each, on_gpu=bool(n_gpu)))
 
 
-def _merit(each: Recommendation, *, on_gpu: bool) -> tuple[bool, float]:
+def _merit(each: RecommendedPair, *, on_gpu: bool) -> tuple[bool, float]:
     """Return how good it is, to be compared with others on the same machine."""
     size = float(each.pair.least_memory or 0)
     if each.speeds is None:

@@ -21,7 +21,7 @@ from typing import Literal, NamedTuple
 from paceline.catalog.card import ModelCard
 from paceline.catalog.judge.curated import CuratedPair
 from paceline.catalog.judge.pairing import bytes_per_token
-from paceline.engine.measure.known import USUAL_CONTEXT, Measured
+from paceline.engine.measure.known import USUAL_CONTEXT, MeasuredPair
 from paceline.figures import Reading
 
 _LAYER_S = 60e-6
@@ -51,7 +51,7 @@ _MEASURED = (0.85, 1.0, 1.1)
 """Speeds of replies, as shares of what was measured: low, typical, high."""
 
 
-class Speed(NamedTuple):
+class ExpectedSpeed(NamedTuple):
     """Tokens per second: the most likely number, and an interval that should hold the true one."""
 
     low: float
@@ -77,8 +77,8 @@ class Speeds:
         basis: "estimate": by sizes; "measured": by loads and replies of this pair on this machine.
     """
 
-    alone: Speed
-    drafted: Speed | None = None
+    alone: ExpectedSpeed
+    drafted: ExpectedSpeed | None = None
     basis: Literal["estimate", "measured"] = "estimate"
 
     @property
@@ -87,7 +87,7 @@ class Speeds:
         return self.drafted.typical / self.alone.typical if self.drafted is not None else 1.0
 
 
-class Work(NamedTuple):
+class TokenWork(NamedTuple):
     """The cost of writing one token: bytes that are read, and seconds besides."""
 
     n_bytes: float
@@ -98,14 +98,14 @@ class Work(NamedTuple):
         return self.n_bytes / bytes_per_s + self.fixed_s
 
 
-def work_of(card: ModelCard) -> Work:
+def work_of(card: ModelCard) -> TokenWork:
     """Return what a model takes for a token, by its header."""
     cached = 2 * sum(keys + values for keys, values in card.kv_elements) * USUAL_CONTEXT
     fixed_s = card.n_layers * _LAYER_S + card.n_vocab * _LOGIT_S
-    return Work(bytes_per_token(card) + cached, fixed_s)
+    return TokenWork(bytes_per_token(card) + cached, fixed_s)
 
 
-def work_of_size(n_bytes: int, active: float | None = None) -> Work:
+def work_of_size(n_bytes: int, active: float | None = None) -> TokenWork:
     """Return what a file takes for a token of which its size alone is known.
 
     Args:
@@ -113,18 +113,18 @@ def work_of_size(n_bytes: int, active: float | None = None) -> Work:
         active: Share of it that a token reads; None: all.
     """
     fixed_s = _USUAL_LAYERS * _LAYER_S + _USUAL_LOGITS * _LOGIT_S
-    return Work(n_bytes * (active or 1.0), fixed_s)
+    return TokenWork(n_bytes * (active or 1.0), fixed_s)
 
 
-def work_of_head(n_bytes: int) -> Work:
+def work_of_head(n_bytes: int) -> TokenWork:
     """Return what a head in a file of its own takes for a token: it has a layer or a few."""
-    return Work(n_bytes, 2 * _LAYER_S)
+    return TokenWork(n_bytes, 2 * _LAYER_S)
 
 
 def expected(
-    target: Work,
+    target: TokenWork,
     reading: Reading | None,
-    draft: Work | None = None,
+    draft: TokenWork | None = None,
     acceptance: float | None = None,
 ) -> Speeds | None:
     """Return how fast a model is expected to be; None: the machine's reading is not known.
@@ -141,12 +141,12 @@ def expected(
     cases = ((_LOW, reading.low), (_TYPICAL, reading.typical), (_HIGH, reading.high))
     alone = [1 / target.seconds(case.reach * rate) for case, rate in cases]
     if draft is None or draft.n_bytes <= 0:
-        return Speeds(Speed(*alone))
+        return Speeds(ExpectedSpeed(*alone))
     usual = _TYPICAL.reach * reading.typical
     price = draft.seconds(usual) / target.seconds(usual)
     gains = (_gain(case, price, acceptance) for case, _ in cases)
     drafted = [speed * gain for speed, gain in zip(alone, gains, strict=True)]
-    return Speeds(Speed(*alone), Speed(*drafted))
+    return Speeds(ExpectedSpeed(*alone), ExpectedSpeed(*drafted))
 
 
 def _gain(case: _Case, price: float, acceptance: float | None) -> float:
@@ -170,15 +170,17 @@ def _best(accepted: float, costs: Sequence[float]) -> float:
     )
 
 
-def measured_speeds(measured: Measured) -> Speeds:
+def measured_speeds(measured: MeasuredPair) -> Speeds:
     """Return how fast a pair is, by what was measured of it here."""
     alone = [share / measured.plain_s for share in _MEASURED]
     if measured.draft_s is None or measured.acceptance is None:
-        return Speeds(Speed(*alone), basis="measured")
+        return Speeds(ExpectedSpeed(*alone), basis="measured")
     price = measured.draft_s / measured.plain_s
     steps = measured.steps[1 : _LONGEST_DRAFT + 2]
     gain = _best(measured.acceptance, [cost + n * price for n, cost in enumerate(steps)])
-    return Speeds(Speed(*alone), Speed(*(gain * speed for speed in alone)), "measured")
+    return Speeds(
+        ExpectedSpeed(*alone), ExpectedSpeed(*(gain * speed for speed in alone)), "measured"
+    )
 
 
 def expected_of_pair(pair: CuratedPair, reading: Reading | None) -> Speeds | None:

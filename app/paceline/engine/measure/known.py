@@ -125,7 +125,7 @@ def _acceptance_key(pair: LoadedPair) -> str:
     return key
 
 
-class Measured(NamedTuple):
+class MeasuredPair(NamedTuple):
     """Figures of a pair that loads and replies have measured here, with the usual context.
 
     Attributes:
@@ -141,7 +141,7 @@ class Measured(NamedTuple):
     acceptance: float | None = None
 
 
-def measured_before(facts: Facts, target: str, draft: str = "") -> Measured | None:
+def measured_before(facts: Facts, target: str, draft: str = "") -> MeasuredPair | None:
     """Return what is known of two models; None: nothing of the target.
 
     Of several builds, settings and numbers of threads the fastest counts.
@@ -159,7 +159,7 @@ def measured_before(facts: Facts, target: str, draft: str = "") -> Measured | No
     if not found:
         return None
     plain_s, costs = min(found, key=lambda each: each[0])
-    measured = Measured(plain_s, tuple(costs.ratios(USUAL_CONTEXT)))
+    measured = MeasuredPair(plain_s, tuple(costs.ratios(USUAL_CONTEXT)))
     if not draft:
         return measured
     drafting = [_parse(fact) for fact in facts.below(f"draft_costs|{draft}|").values()]

@@ -62,7 +62,7 @@ class BenchController(DialogOwner[BenchDialog]):
         self._shown, self._pair = context.shown, context.pair
         self._speculation = context.speculation
         self._workloads: tuple[Workload, ...] = ()
-        self._pace: words.Pace | None = None
+        self._pace: words.BenchPace | None = None
         self._choice: SetupChoice | None = None  # what was chosen last
         self._ending = ""
         self._n_shown = 0
@@ -321,7 +321,7 @@ class BenchController(DialogOwner[BenchDialog]):
             n_read = stats.n_prompt - stats.n_reused
             reads = n_read / stats.prefill_s if n_read > _FEW_READ and stats.prefill_s else 0.0
             before = self._pace.reads if self._pace is not None else stats.plain_tokens_per_s
-            self._pace = words.Pace(stats.plain_tokens_per_s, reads or before)
+            self._pace = words.BenchPace(stats.plain_tokens_per_s, reads or before)
         self.driver.reply_ended()
         self._refresh()
 

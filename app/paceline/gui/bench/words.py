@@ -138,14 +138,14 @@ PREPARING_S = 15
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class BenchPace:
     """The tokens per second of the last reply: written without drafts, and of its prompt."""
 
     writes: float
     reads: float
 
 
-def estimate_text(plan: Plan, pace: Pace | None) -> str:
+def estimate_text(plan: Plan, pace: BenchPace | None) -> str:
     """Return how many replies are to come, and about how long they take; None: not known yet."""
     counted = _tr("{:,} replies").format(local(plan.n_runs))
     if pace is None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
-from paceline.chat.comparison import Comparison, Side
+from paceline.chat.comparison import ReplyComparison, Side
 from paceline.chat.pair import Pair
 from paceline.chat.prompt import with_instructions
 from paceline.chat.reply import TurnOptions
@@ -16,7 +16,7 @@ from paceline.engine.model.model_file import file_id
 from paceline.errors import UserError
 from paceline.gui.chat.links import MessageRequests
 from paceline.gui.compare.columns import ReplyColumn, TwoColumns
-from paceline.gui.compare.dialog import CompareDialog, Offered
+from paceline.gui.compare.dialog import CompareDialog, SideChoice
 from paceline.gui.context import AppContext
 from paceline.gui.kit.dialogs import DialogOwner
 from paceline.gui.kit.sentences import said
@@ -61,7 +61,7 @@ class CompareController(DialogOwner[CompareDialog]):
         self._context, self._presets, self._saved = context, presets, saved
         self._requests = requests
         self._question_id = self._chat_id = ""
-        self._comparison = Comparison(
+        self._comparison = ReplyComparison(
             context.client, context.session, context.loader, self, fingerprint_of=fingerprint_of
         )
         self._timer = QTimer(self, interval=_TICK_MS)
@@ -105,7 +105,7 @@ class CompareController(DialogOwner[CompareDialog]):
         self._show_obstacle()
         dialog.open()
 
-    def _offered(self) -> Offered:
+    def _offered(self) -> SideChoice:
         speculation, state = self._context.speculation, self._context.pair.state
         strategies = [
             (self.tr("Without drafts") if group == "off" else choice.title, choice.name)
@@ -119,7 +119,7 @@ class CompareController(DialogOwner[CompareDialog]):
         for row, title in enumerate(self._saved.titles):
             if row != own:
                 pairs.append((title, self._saved.pair(row)))
-        return Offered(strategies, settings, pairs)
+        return SideChoice(strategies, settings, pairs)
 
     # ------------------------------------------------------------------------------- running
 

@@ -22,7 +22,7 @@ Entries = Sequence[tuple[str, Any]]
 """Words of a list, with the values that they stand for."""
 
 
-class Offered(NamedTuple):
+class SideChoice(NamedTuple):
     """The entries of each list; the first one of the last two is how it is now."""
 
     strategies: Entries
@@ -37,7 +37,7 @@ class SideForm:
         fields: The lists, in this order.
     """
 
-    def __init__(self, offered: Offered, names: Sequence[str]) -> None:
+    def __init__(self, offered: SideChoice, names: Sequence[str]) -> None:
         self.fields = tuple(
             Choice(entries, name=name, n_letters=8)
             for entries, name in zip(offered, names, strict=True)
@@ -74,7 +74,7 @@ class CompareDialog(QDialog):
     def __init__(
         self,
         question: str,
-        offered: Offered,
+        offered: SideChoice,
         chosen: tuple[int, int],
         columns: TwoColumns,
         parent: QWidget,

@@ -19,7 +19,7 @@ from paceline.catalog.hub.values import (
     parse_reference,
 )
 from paceline.catalog.judge.first_choice import WORTH_IT
-from paceline.catalog.judge.speed import Speeds, Work, work_of, work_of_head, work_of_size
+from paceline.catalog.judge.speed import Speeds, TokenWork, work_of, work_of_head, work_of_size
 from paceline.catalog.local.library import LibraryEntry
 from paceline.catalog.sidecar import has_head_by_path, sidecar_in_path
 from paceline.engine.draft.heads import drafts_with, head_title
@@ -69,7 +69,7 @@ class Candidate:
     has_template: bool = True
     has_head: bool = False
     head: str = ""
-    work: Work | None = None
+    work: TokenWork | None = None
 
     @property
     def is_head(self) -> bool:
@@ -148,7 +148,7 @@ def of_entry(entry: LibraryEntry) -> Candidate:
     )
 
 
-def _work_here(entry: LibraryEntry) -> Work | None:
+def _work_here(entry: LibraryEntry) -> TokenWork | None:
     if entry.card is None or not entry.card.n_bytes:
         return None
     return work_of_head(entry.card.n_bytes) if entry.sidecar else work_of(entry.card)
@@ -179,7 +179,7 @@ def of_choice(repository: HubRepository, choice: HubChoice) -> Candidate:
     )
 
 
-def work_on_hub(model: HubModel, n_bytes: int) -> Work | None:
+def work_on_hub(model: HubModel, n_bytes: int) -> TokenWork | None:
     """Return what a file of the Hub takes for a token; None: not known, as of mixtures."""
     is_known = n_bytes > 0 and "moe" not in model.architecture
     return work_of_size(n_bytes) if is_known else None

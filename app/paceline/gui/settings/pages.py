@@ -30,6 +30,7 @@ from paceline.gui.kit.translation import parameter_in_words
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP, STEP, px
 from paceline.gui.look.theme import ui_font
+from paceline.gui.settings.downloads_page import DownloadsPage
 from paceline.gui.settings.forms import (
     ChoiceField,
     FolderList,
@@ -38,7 +39,6 @@ from paceline.gui.settings.forms import (
     SizeField,
     ThemePictures,
 )
-from paceline.gui.settings.hub_page import HubPage
 from paceline.gui.state.settings_store import Setting, SettingsStore
 from paceline.parameters import parameters_of
 from paceline.params import ModelParams
@@ -394,7 +394,7 @@ class SettingsDialog(QDialog):
         self._before: list[tuple[Setting, Any]] = []
         self.looks = LooksPage(store)
         self.models = ModelsPage(store, has_library=models is not None)
-        self.hub = [HubPage(store, models, background)] if models is not None else []
+        self.hub = [DownloadsPage(store, models, background)] if models is not None else []
         self.privacy = PrivacyPage(store, places)
         self.pages: tuple[SettingsPage, ...] = (
             GeneralPage(store), self.looks, self.models, *self.hub, self.privacy, *further,

@@ -122,7 +122,7 @@ class _Delegate(QStyledItemDelegate):
         painter.restore()
 
 
-class Offer(NamedTuple):
+class StrategyEntry(NamedTuple):
     """A row of the list.
 
     Attributes:
@@ -150,7 +150,7 @@ class StrategyMenu(Popup):
     """Opens below a widget; Enter or a click chooses, Esc leaves all as it was."""
 
     chosen = Signal(str)
-    """`Offer.key` of what was chosen"""
+    """`StrategyEntry.key` of what was chosen"""
     own_wanted = Signal()
     """The user wants to put a chain together"""
 
@@ -172,7 +172,7 @@ class StrategyMenu(Popup):
         self.own.clicked.connect(self._on_own)
         column_of(self.search, self.list, self.own, on=self.card, margins=4, spacing=4)
 
-    def show_offers(self, offers: Sequence[Offer], chosen: str, *, is_all: bool) -> None:
+    def show_offers(self, offers: Sequence[StrategyEntry], chosen: str, *, is_all: bool) -> None:
         """List these; with a search and the way to own chains where they are all that there are."""
         self.search.clear()
         self.list.clear()
@@ -348,7 +348,7 @@ class StrategyPicker(QWidget):
             kind = chosen.title if chosen.name != USUAL_LOOKUP else ""
         self.chooser.show_choice(title, kind, chosen)
 
-    def _offers(self) -> Iterator[Offer]:
+    def _offers(self) -> Iterator[StrategyEntry]:
         """Give the four, each meaning what was used last of its group, or what can be used."""
         model = self._model
         for group, title, summary in self._offered:
@@ -358,15 +358,17 @@ class StrategyPicker(QWidget):
             for name in [*usable, *names][:1]:
                 head = choices[name] if name in HEADS else None
                 words = (head.title, head.summary) if head else (title, summary)
-                yield Offer(name, *words, obstacle=self._way_out(name))
+                yield StrategyEntry(name, *words, obstacle=self._way_out(name))
         more = self.tr("All lookups by their kinds, and several in a row.")
-        yield Offer("", self.tr("More…"), more)
+        yield StrategyEntry("", self.tr("More…"), more)
 
-    def _all(self) -> Iterator[Offer]:
+    def _all(self) -> Iterator[StrategyEntry]:
         for group in GROUPS:
             for choice in self._model.choices(group):
                 obstacle = self._way_out(choice.name)
-                yield Offer(choice.name, choice.title, choice.summary, choice.name, obstacle)
+                yield StrategyEntry(
+                    choice.name, choice.title, choice.summary, choice.name, obstacle
+                )
 
     def _way_out(self, name: str) -> str:
         obstacle = self._model.obstacle(name)

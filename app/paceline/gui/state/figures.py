@@ -81,7 +81,7 @@ def duration_text(seconds: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Gain:
+class ShownGain:
     """A speed over plain decoding's, as it is shown everywhere; without text where it is not.
 
     Attributes:
@@ -95,7 +95,7 @@ class Gain:
     plain: str = ""
 
 
-def gain_of(stats: TurnStats | None, *, judges: bool = True) -> Gain:
+def gain_of(stats: TurnStats | None, *, judges: bool = True) -> ShownGain:
     """Return a reply's gain.
 
     Args:
@@ -104,15 +104,15 @@ def gain_of(stats: TurnStats | None, *, judges: bool = True) -> Gain:
     """
     verdict = stats.verdict if stats is not None else None
     if stats is None or stats.speedup is None or verdict is None:
-        return Gain()
+        return ShownGain()
     if verdict == "loss" and not judges:
-        return Gain()
+        return ShownGain()
     if verdict == "even":
-        return Gain(about_one())
+        return ShownGain(about_one())
     plain = stats.plain_tokens_per_s or 0.0
     text = with_signs(sizes.short_ratio(stats.speedup.ratio))
     rounded = f"{local(plain):.{0 if plain >= 10 else 1}f}"
-    return Gain(text, verdict, _tr("alone about {}").format(rounded))
+    return ShownGain(text, verdict, _tr("alone about {}").format(rounded))
 
 
 def about_one() -> str:

@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from paceline.chat.decisions import DecisionLog
 from paceline.chat.reply import Reply
-from paceline.gui.state.figures import Gain, Headline, gain_of, headline
+from paceline.gui.state.figures import Headline, ShownGain, gain_of, headline
 from paceline.gui.state.metrics import StepMetrics
 from paceline.gui.state.settings_store import Setting
 from paceline.gui.state.sources import Sources
@@ -81,7 +81,7 @@ class LiveFigures(QObject):
         return stats.plain_tokens_per_s if stats is not None else None
 
     @property
-    def gain(self) -> Gain:
+    def gain(self) -> ShownGain:
         """All that is said of the reply's gain."""
         return gain_of(self.reply.stats if self.reply is not None else None, judges=self.judges)
 

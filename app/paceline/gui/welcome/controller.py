@@ -15,7 +15,7 @@ from PySide6.QtGui import QIcon
 
 from paceline import starter
 from paceline.catalog.judge.curated import CuratedPair
-from paceline.catalog.judge.first_choice import LocalPair, Recommendation, best_here, recommended
+from paceline.catalog.judge.first_choice import LocalPair, RecommendedPair, best_here, recommended
 from paceline.catalog.local.library import LibraryEntry
 from paceline.chat.pair import Pair, PairState
 from paceline.conversation import Conversation
@@ -123,7 +123,7 @@ class WelcomeController(QObject):
         self._has_looked = False
         self._n_compared = 0
         self._best: LocalPair | None = None
-        self._recommended: Recommendation | None = None
+        self._recommended: RecommendedPair | None = None
         example = Example(context.live.sources, resources / "examples" / "starter.jsonl")
         self.page = WelcomePage(example)
         sign = QIcon(str(resources / "icons" / "paceline.svg"))
@@ -322,7 +322,7 @@ class WelcomeController(QObject):
             getting.get(self._recommended.pair)
 
 
-def _facts(found: Recommendation) -> str:
+def _facts(found: RecommendedPair) -> str:
     """Return the size of a download, and what speeds are expected here."""
     parts = []
     if found.download is not None:

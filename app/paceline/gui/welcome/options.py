@@ -55,7 +55,7 @@ class OptionButton(Refits, QPushButton):
         self._column.activate()
 
 
-class Offer(QFrame):
+class OfferCard(QFrame):
     """Models by name, with what is to be known of them, and a button; hidden until it says so."""
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ from paceline.gui.kit.layouts import Refits, centred, column_of, discard, grid_o
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP, PAGE, STEP, px
 from paceline.gui.welcome.example import Example
-from paceline.gui.welcome.options import Offer, OptionButton
+from paceline.gui.welcome.options import OfferCard, OptionButton
 from paceline.gui.welcome.starters import Starter
 
 _ALL_FROM, _TWO_FROM = 600, 400
@@ -44,7 +44,7 @@ class WelcomePage(Refits, QScrollArea):
         self.setAccessibleName(self.tr("Welcome"))
         self.example = example
         self.sign = QLabel()
-        self.get, self.own = Offer(), Offer()
+        self.get, self.own = OfferCard(), OfferCard()
         self.questions: list[OptionButton] = []
         self._title = text_label("", "heading", wraps=True, plain=True)
         self._body = text_label("", "muted", wraps=True, plain=True)

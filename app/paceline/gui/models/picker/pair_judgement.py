@@ -19,7 +19,7 @@ from paceline.catalog.card import Examined, ModelCard
 from paceline.catalog.judge.pairing import Verdict
 from paceline.catalog.memory.values import MemoryPlan
 from paceline.chat.pair import Pair
-from paceline.engine.measure.known import Measured
+from paceline.engine.measure.known import MeasuredPair
 from paceline.errors import UserError
 from paceline.gui.kit.background import Background
 from paceline.gui.state.current_devices import Room, RoomPlanner
@@ -42,7 +42,7 @@ class Judge(Protocol):
     def judge(self, target: str, draft: str, is_stopped: Callable[[], bool] = ...) -> Verdict:
         """Return whether a draft model or a head goes with a target."""
 
-    def measured(self, target: str, draft: str = ...) -> Measured | None:
+    def measured(self, target: str, draft: str = ...) -> MeasuredPair | None:
         """Return what was measured of two files here before."""
 
 
@@ -73,7 +73,7 @@ class Judgement:
     code: str = ""
     hint: str = ""
     plan_problem: str = ""
-    measured: Measured | None = None
+    measured: MeasuredPair | None = None
 
     @property
     def obstacle(self) -> str:

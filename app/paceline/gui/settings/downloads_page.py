@@ -183,11 +183,11 @@ class ProxyField(OwnField):
         say(self.problem, problem)
 
 
-class HubPage(SettingsPage):
+class DownloadsPage(SettingsPage):
     """The page of the Hub's access token, the proxy and the folder of downloads."""
 
     def __init__(self, store: SettingsStore, models: Models, background: Background) -> None:
-        super().__init__(QCoreApplication.translate("HubPage", "Downloads"), store)
+        super().__init__(QCoreApplication.translate("DownloadsPage", "Downloads"), store)
         self._models, self._background = models, background
 
     def _fill(self) -> None:
