@@ -119,6 +119,7 @@ class FakeModel:
         can_rollback: bool = True,
         n_states: int = 0,
         has_copies: bool = False,
+        n_block: int = 0,
         cancel: CancelFlag | None = None,
     ) -> None:
         self.vocab: Vocabulary = ByteVocabulary()
@@ -139,6 +140,8 @@ class FakeModel:
         self.max_rollback = n_ctx if can_rollback else 0
         self._n_states, self._n_new = n_states, 0
         self.needs_copies, self._has_copies = False, has_copies
+        self.n_block = n_block
+        self.n_copied: list[int] = []
         self.saved: dict[Place, TokenSequence] = {}
         self.facts_key = "fake"
         self.info = ModelInfo(
@@ -200,6 +203,18 @@ class FakeModel:
             self._n_new = 0
         assert self.tokens.gaps.whole(n_past) == n_past, "no gap is cut in two"
         self.tokens.cut(n_past)
+        return True
+
+    def copy_cells(self, first: int, n: int) -> bytearray | None:
+        """Return the tokens as bytes; notes their number in `n_copied`."""
+        self.n_copied.append(n)
+        return bytearray(np.array(self.tokens[first : first + n], np.int32).tobytes())
+
+    def put_cells(self, n: int, data: bytes | bytearray) -> bool:
+        """Append tokens that were copied."""
+        tokens = np.frombuffer(bytes(data), np.int32).tolist()
+        assert len(tokens) == n
+        self.tokens.extend(tokens)
         return True
 
     def clear(self, *, wipe: bool = False) -> None:

@@ -27,6 +27,7 @@ IMPERATIVES = {
         "Unload",
         "Shutdown",
         "Say",
+        "Forget",
     ),
     *("Calibrate", "Measure", "Reset", "Render", "Encode", "Say"),
 }

@@ -327,6 +327,11 @@ class Speedup(NamedTuple):
         return "loss" if self.high < 1.0 and self.ratio <= LOSS_TO else "even"
 
 
+Warmth = Literal["context", "memory", "disk"]
+"""Where a prompt's tokens were that need no reading: in the target's context, or in stored states
+that were in memory, or at least one of them in its file alone."""
+
+
 class TurnStats(Checked, frozen=True):
     """The figures of one reply; times in seconds, rates in 0..1.
 
@@ -334,7 +339,7 @@ class TurnStats(Checked, frozen=True):
         batch_invariant: Whether a token's logits are the same at every batch width in use; None:
             not known yet. See `Sameness.holds`.
         n_prompt: Tokens of the prompt, reused ones included.
-        n_reused: Tokens of the prompt that were still in the target's context.
+        n_reused: Tokens of the prompt that needed no reading.
         n_generated: Committed tokens, with the one from the prefill's logits.
         prefill_s: The target's prefill only.
         decode_s: From the prefill's end to the last commit; draft prefill and catch-up
@@ -361,6 +366,7 @@ class TurnStats(Checked, frozen=True):
         basis: See `Sameness.basis`; empty: it was not kept.
         kept: What it has of the reply that it replaces; None: it replaces none, or goes on after a
             beginning.
+        warm: Where those of `n_reused` were.
     """
 
     batch_invariant: bool | None
@@ -388,6 +394,7 @@ class TurnStats(Checked, frozen=True):
     plain_high: float | None = None
     machine_busy: bool = False
     kept: Kept | None = None
+    warm: Warmth = "context"
 
     @property
     def speedup(self) -> Speedup | None:

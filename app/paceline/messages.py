@@ -43,6 +43,7 @@ from paceline.figures import Sameness as Sameness  # noqa: PLC0414
 from paceline.figures import TokenLikelihood as TokenLikelihood  # noqa: PLC0414
 from paceline.figures import TokenTrace as TokenTrace  # noqa: PLC0414
 from paceline.figures import TurnStats as TurnStats  # noqa: PLC0414
+from paceline.figures import Warmth as Warmth  # noqa: PLC0414
 from paceline.figures import WidthCost as WidthCost  # noqa: PLC0414
 from paceline.params import DEFAULT_STRATEGY, OWN_HEAD
 from paceline.params import Drafting as Drafting  # noqa: PLC0414
@@ -84,6 +85,32 @@ class EarlierReply(Checked, frozen=True):
     same_prompt: bool = True
 
 
+class StateOwner(Checked, frozen=True):
+    """Whose text a prompt is, and thus whose its stored states are.
+
+    Attributes:
+        name: A chat's id, or a name that several askers share; not empty.
+        private: Whether its states serve this owner alone, and are held in memory alone.
+    """
+
+    name: str
+    private: bool = False
+
+
+class StateStorage(Checked, frozen=True):
+    """Where the states of texts that were read are kept, and how much of them.
+
+    Attributes:
+        memory_bytes: In memory at most; -1: as much as `state_memory` allows.
+        folder: Folder of the files; empty: there are none.
+        disk_bytes: In files at most; -1: 4 GB, and no more than a tenth of what is free there.
+    """
+
+    memory_bytes: int = -1
+    folder: str = ""
+    disk_bytes: int = -1
+
+
 # ----------------------------------------------------------------------------------- commands
 
 
@@ -97,6 +124,7 @@ class LoadPair(Tagged, frozen=True):
         lookup_cache: A static lookup-cache file for the drafter ``ngram-cache``; empty: none.
         exact: Choose batch widths that make a reply the same with any strategy on this machine.
         kernels: Whose kernels compute on the CPU; holds for the whole process from now on.
+        states: Where states of texts are kept; None: nowhere.
     """
 
     target: ModelParams
@@ -105,6 +133,7 @@ class LoadPair(Tagged, frozen=True):
     lookup_cache: str = ""
     exact: bool = False
     kernels: KernelWish = "stock"
+    states: StateStorage | None = None
 
 
 class StartTurn(Tagged, frozen=True):
@@ -129,6 +158,8 @@ class StartTurn(Tagged, frozen=True):
             ``earlier`` copies. They never change what is drawn.
         n_likely: Of each token its likelihood is told, with so many of the likeliest tokens; -1:
             it is not.
+        owner: Whose states are looked for and kept, besides what all may use; None: none are
+            kept, and what contexts hold is all that is reused.
     """
 
     prompt: Prompt
@@ -144,6 +175,7 @@ class StartTurn(Tagged, frozen=True):
     begun_text: str = ""
     earlier: tuple[EarlierReply, ...] = ()
     n_likely: int = -1
+    owner: StateOwner | None = None
 
 
 class Tune(Tagged, frozen=True):
@@ -206,6 +238,20 @@ class Remember(Tagged, frozen=True):
     makes_room: bool = False
 
 
+class ForgetStates(Tagged, frozen=True):
+    """Forget the stored states of these owners, and theirs alone; answered by `StatesForgotten`.
+
+    It is gone at once from memory and files, also in the middle of another one's reply.
+
+    Attributes:
+        owners: Their names; none: the states of all.
+        folder: See `StateStorage`; for when nothing is loaded. Empty: only what is loaded counts.
+    """
+
+    owners: tuple[str, ...] = ()
+    folder: str = ""
+
+
 class Calibrate(Tagged, frozen=True):
     """Measure again what steps of each width cost; answered by `Calibrated`. Empties contexts."""
 
@@ -266,6 +312,7 @@ Command = (
     | RenderPrompt
     | Encode
     | Remember
+    | ForgetStates
     | Calibrate
     | MeasureReading
     | SayAside
@@ -403,6 +450,10 @@ class Remembered(Tagged, frozen=True):
     chat: str
 
 
+class StatesForgotten(Tagged, frozen=True):
+    """What was to be forgotten is gone from memory and files."""
+
+
 class Calibrated(Tagged, frozen=True):
     """What decodes of the target and of the draft model cost; `problem`: why that is not known."""
 
@@ -427,6 +478,8 @@ class ReadingMeasured(Tagged, frozen=True):
 class TurnStarted(Tagged, frozen=True):
     """The prompt is tokenized; the prefill begins.
 
+    `n_reused` tokens of it need not be read, and were `warm` where that says.
+
     `n_cut` messages, or files beside a gap, were left out of it.
 
     The reply's text begins with `opening`, a mark of reasoning that stands at the prompt's end and
@@ -442,6 +495,7 @@ class TurnStarted(Tagged, frozen=True):
     opening: str = ""
     knows_marks: bool = True
     calls: str = ""
+    warm: Warmth = "context"
 
 
 class PrefillProgressed(Tagged, frozen=True):
@@ -599,6 +653,7 @@ Event = (
     | PromptRendered
     | Encoded
     | Remembered
+    | StatesForgotten
     | Calibrated
     | ReadingMeasured
     | AsideAnswered

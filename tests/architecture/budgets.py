@@ -30,8 +30,8 @@ BUDGETS = {
     # A server for other programs is started here, too.
     "cli": Size(24, 4_250),
     # Programs ask for the tokens of any prompt, the window how fast this machine reads weights.
-    # What is said aside is a file.
-    "engine": Size(15, 2_080),
+    # What is said aside is a file; stored states are forgotten by a command.
+    "engine": Size(15, 2_120),
     "engine/auto": Size(10, 1_350),
     # Some twenty forms in which families of models call tools, each a table; a grammar and a
     # reader are made of them. A reply may have a form where it calls none.
@@ -42,11 +42,13 @@ BUDGETS = {
     "engine/draft": Size(25, 3_240),
     # Grammars are cut into lexemes that the library reads exactly; errors name their arguments.
     # Parts of grammars are written as the library's rules. How fast weights are read is timed.
-    "engine/llama": Size(20, 3_280),
+    # Parts of a context are copied.
+    "engine/llama": Size(20, 3_400),
     # What was measured of a pair is found by its files, and how fast weights are read is kept.
     "engine/measure": Size(6, 700),
     # Errors of models and their settings name their arguments, one a line; a text may have gaps.
-    "engine/model": Size(13, 1_400),
+    # Stored states are a tree, files, and what is done with them before and after a reply.
+    "engine/model": Size(16, 2_000),
     # Marks and forms of calls are learned from the template, tools that it cannot write are text,
     # and pieces of a prompt go on without a blank; a gap with the files beside it has a file.
     # Calls that a template does not write are said.

@@ -22,7 +22,7 @@ from paceline.catalog.inspect.inspector import Inspector
 from paceline.catalog.memory.plan import plan
 from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.engine.llama import LlamaBackend
-from paceline.engine.llama.saved_states import state_bytes
+from paceline.engine.llama.state_copies import state_bytes
 from paceline.engine.model.context import PROMPT_END
 from paceline.messages import ModelParams, PairLoaded, SamplingParams, TextDiverged
 

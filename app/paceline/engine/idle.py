@@ -52,6 +52,7 @@ class IdleWork:
         self._pair = pair
         if jobs is None:
             jobs = (
+                *((pair.states,) if pair.states else ()),
                 _calibration(pair),
                 Grammars(pair),
                 CatchingUp(pair),
@@ -72,7 +73,7 @@ class IdleWork:
     def calibrate_anew(self) -> None:
         """Measure again what decodes cost, since it is not known any more."""
         self.stop_calibrating()
-        self._jobs.insert(0, _calibration(self._pair))
+        self._jobs.insert(self._pair.states is not None, _calibration(self._pair))
 
     def stop_calibrating(self) -> None:
         """Measure nothing more: everything is known."""

@@ -12,6 +12,7 @@ from paceline.engine.draft.lookups.earlier_texts import EarlierTexts
 from paceline.engine.facts import Facts
 from paceline.engine.model.backend import LanguageModel
 from paceline.engine.model.context import CachedContext
+from paceline.engine.model.kept_states import KeptStates
 from paceline.engine.model.model_file import OVERWRITTEN, Written, written_at
 from paceline.engine.model.translation import TranslatedContext, Translation
 from paceline.engine.prompt.conversation import is_about_tools, tools_of
@@ -39,6 +40,7 @@ class LoadedPair:
         template_failure: What to tell of each reply for which the guess took the place of the
             file's own template, which failed; empty: it has not.
         earlier: Texts of earlier chats, as the target's tokens.
+        states: Keeps what the contexts hold; None: nothing is kept.
         knowledge: What Auto knows of their costs and of how often drafts are accepted.
         promise: What holds of the same text, and which batch widths make it so.
         files: Which files the weights are in, and when they were written before the load.
@@ -78,6 +80,7 @@ class LoadedPair:
         self.notes: tuple[str, ...] = ()
         self.kept: dict[str, object] = {}
         self.earlier = EarlierTexts(partial(target.vocab.tokenize, special=False))
+        self.states: KeptStates | None = None
         self.knowledge = Knowledge()
         if draft is not None and draft.info.size_bytes and target.info.size_bytes:
             share = draft.info.size_bytes / target.info.size_bytes
@@ -166,6 +169,8 @@ class LoadedPair:
 
     def empty(self, *, wipe: bool = False) -> None:
         """Empty both contexts; `wipe`: to the last byte, since invalid numbers could live on."""
+        if self.states is not None:
+            self.states.owner = None
         for context in (self.target, self.draft):
             if context:
                 context.clear(wipe=wipe)
@@ -182,6 +187,9 @@ class LoadedPair:
         self.has_forgotten = True
 
     def close(self) -> None:
-        """Free both models, the draft first. A second call does nothing."""
+        """Keep what the contexts hold, then free both models. A second call does nothing."""
+        states, self.states = self.states, None
+        if states is not None and not self.is_lost:
+            states.close()
         for model in reversed(self.models):
             model.close()

@@ -34,8 +34,10 @@ from paceline.engine.measure.thread_choice import ThreadChooser
 from paceline.engine.measure.thread_choice import note as thread_note
 from paceline.engine.model.backend import Backend, LanguageModel
 from paceline.engine.model.context import BatchWidths
+from paceline.engine.model.kept_states import KeptStates
 from paceline.engine.model.model_file import check_in_place, written_parts
 from paceline.engine.model.states import MOST_STATES, GoingBack
+from paceline.engine.model.stored_states import StateStore, state_memory
 from paceline.engine.model.translation import LEAST_SHARE, Translation, words_on_translation
 from paceline.engine.model.vocabularies import vocabulary_mismatch
 from paceline.engine.native import llama_backend
@@ -59,6 +61,7 @@ from paceline.messages import (
     DraftModel,
     Encode,
     Event,
+    ForgetStates,
     LoadFailed,
     LoadPair,
     LoadProgressed,
@@ -75,6 +78,8 @@ from paceline.messages import (
     SayAside,
     Shutdown,
     StartTurn,
+    StatesForgotten,
+    StateStorage,
     TargetHead,
     Translating,
     Tune,
@@ -103,7 +108,7 @@ class EngineService:
         self,
         emit: Callable[[Event], None],
         *,
-        take_between: Callable[[], Tune | Remember | None],
+        take_between: Callable[[], Tune | Remember | ForgetStates | None],
         cancel: CancelFlag,
         backend: Callable[[], Backend] | None = None,
     ) -> None:
@@ -133,8 +138,8 @@ class EngineService:
             case MeasureReading(cache_dir=folder):
                 reading = machine_reading(self._get_backend(), Facts(folder), self._cancel)
                 self._emit(ReadingMeasured(reading))
-            case Remember():
-                self._remember(command)
+            case Remember() | ForgetStates():
+                self._let_know(command)
             case Calibrate():
                 self._calibrate()
             case Reset():
@@ -255,6 +260,7 @@ class EngineService:
             )
             recall_acceptance(pair)
             pair.promise.measure()
+            pair.states = self._states(pair, command.states)
             pair.notes, pair.files = notes, files
             check_in_place(files)
             return pair
@@ -263,6 +269,15 @@ class EngineService:
                 draft.close()
             target.close()
             raise
+
+    def _states(self, pair: LoadedPair, storage: StateStorage | None) -> KeptStates | None:
+        if storage is None:
+            return None
+        most = storage.memory_bytes
+        if most < 0:
+            devices = self._get_backend().describe().devices
+            most = state_memory(next((d.free_bytes for d in devices if d.kind == "cpu"), 0))
+        return KeptStates(pair.target, pair.draft, StateStore(most))
 
     def _load_head(
         self, command: LoadPair, wanted: TargetHead, target: LanguageModel, facts: Facts
@@ -379,9 +394,20 @@ class EngineService:
 
     def _take_tune(self) -> Tune | None:
         """Carry out what need not wait for the turn's end, and return what is for the turn."""
-        while isinstance(command := self._take_between(), Remember):
-            self._remember(command)
+        while isinstance(command := self._take_between(), (Remember, ForgetStates)):
+            self._let_know(command)
         return command
+
+    def _let_know(self, command: Remember | ForgetStates) -> None:
+        if isinstance(command, Remember):
+            self._remember(command)
+        else:
+            self._forget_states(command)
+
+    def _forget_states(self, command: ForgetStates) -> None:
+        if self._pair is not None and self._pair.states is not None:
+            self._pair.states.forget(command.owners)
+        self._emit(StatesForgotten())
 
     def _remember(self, command: Remember) -> None:
         if self._pair is None:

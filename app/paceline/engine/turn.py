@@ -158,6 +158,7 @@ class Turn:
                 knowledge=pair.knowledge,
                 expected=command.expected,
                 likelihoods=likelihoods,
+                after_reading=pair.states.after_reading if pair.states else None,
             )
         except BaseException:  # a beginning or a drafter that cannot be
             self._sampler.close()
@@ -213,6 +214,11 @@ class Turn:
     def _tell_start(self) -> None:
         whole = TokenSequence(self._prompt)
         whole.extend(self._begun)
+        states, warm = self._pair.states, self._decoder.meter.warm
+        if states is not None:
+            with_draft = self._pair.uses_draft
+            warm = states.begin(whole, self._command.owner, with_draft=with_draft)
+        self._decoder.meter.warm = warm
         n_reused = self._pair.target.reuse(whole)
         try:
             self._emit(
@@ -225,6 +231,7 @@ class Turn:
                     self._opening,
                     self._knows_marks,
                     self._calls,
+                    warm,
                 )
             )
         except BaseException:

@@ -38,6 +38,7 @@ from paceline.messages import (
     EngineDescribed,
     EngineDied,
     Event,
+    ForgetStates,
     LoadFailed,
     LoadPair,
     LoadProgressed,
@@ -52,6 +53,7 @@ from paceline.messages import (
     SayAside,
     Shutdown,
     StartTurn,
+    StatesForgotten,
     Strategy,
     TokensCounted,
     Tune,
@@ -77,6 +79,7 @@ _ANSWERS: dict[type[Command], tuple[type[Event], ...]] = {
     RenderPrompt: (PromptRendered,),
     Encode: (Encoded,),
     Remember: (Remembered,),
+    ForgetStates: (StatesForgotten,),
     Calibrate: (Calibrated,),
     MeasureReading: (ReadingMeasured,),
     SayAside: (AsideAnswered,),
@@ -221,7 +224,7 @@ class Broker:
         self._changed = threading.Condition()
         self._numbers = itertools.count()
         self._waiting: list[tuple[Priority, int, Ticket]] = []
-        self._remembering: deque[Ticket] = deque()  # each a `Remember`, beside the running turn
+        self._beside: deque[Ticket] = deque()  # carried out beside the running turn
         self._watchers: list[Callable[[EngineEvent], None]] = []
         self._death: EngineDied | None = None
         self._is_idle = self._is_closed = False
@@ -366,8 +369,8 @@ class Broker:
         with self._changed:
             ticket, self.running = self.running, None
             late = [each for _, _, each in self._waiting if each.turn is not None]
-            ended = [*self._remembering, *filter(self._remove, late)]
-            self._remembering.clear()
+            ended = [*self._beside, *filter(self._remove, late)]
+            self._beside.clear()
             death, self._death = self._death, None
         assert ticket is not None
         self._finish(ticket, death)
@@ -386,23 +389,23 @@ class Broker:
                 self.flag.clear()
             return self._is_idle
 
-    def take_between(self) -> Tune | Remember | None:
+    def take_between(self) -> Tune | Remember | ForgetStates | None:
         """Take what can be carried out between two steps of the running turn.
 
-        That is a `Tune` for it, or a `Remember`: what was deleted is not to be drafted any more.
+        That is a `Tune` for it, or what lets the engine know of a deletion.
         """
         if not self._waiting:  # the common case costs no lock; a missed request waits one step
             return None
         with self._changed:
             for _, _, ticket in self._waiting:
                 command = ticket.command
-                if isinstance(command, (Tune, Remember)):
+                if isinstance(command, (Tune, Remember, ForgetStates)):
                     self._remove(ticket)
                     if isinstance(command, Tune):
                         ticket.end()  # its answer is the turn's
                     else:
                         ticket.begin()
-                        self._remembering.append(ticket)
+                        self._beside.append(ticket)
                     return command
         return None
 
@@ -412,8 +415,8 @@ class Broker:
             self._tell_all(event)
         if isinstance(event, EngineDied):
             self._die(event)
-        elif isinstance(event, Remembered) and self._remembering:
-            self._finish(self._remembering.popleft(), event)
+        elif isinstance(event, (Remembered, StatesForgotten)) and self._beside:
+            self._finish(self._beside.popleft(), event)
         elif self.running is not None:
             self.running.tell(event)
 
@@ -425,8 +428,8 @@ class Broker:
         elif ticket is not None:
             ticket.tell(death)
         with self._changed:
-            gone = [*self._remembering, *self._take_all(keeps=_STARTING)]
-            self._remembering.clear()
+            gone = [*self._beside, *self._take_all(keeps=_STARTING)]
+            self._beside.clear()
         for each in gone:
             self._finish(each, death)
 
@@ -435,8 +438,8 @@ class Broker:
         self._tell_all(death)
         with self._changed:
             running, self.running, self._death = self.running, None, None
-            gone = [*filter(None, [running]), *self._remembering, *self._take_all()]
-            self._remembering.clear()
+            gone = [*filter(None, [running]), *self._beside, *self._take_all()]
+            self._beside.clear()
         for ticket in gone:
             self._finish(ticket, death)
 

@@ -60,6 +60,7 @@ from paceline.messages import (
     Encode,
     EngineDied,
     Event,
+    ForgetStates,
     LoadFailed,
     LoadPair,
     LoadProgressed,
@@ -73,6 +74,7 @@ from paceline.messages import (
     SayAside,
     Shutdown,
     StartTurn,
+    StatesForgotten,
     Tune,
     TurnFailed,
     TurnFinished,
@@ -237,6 +239,7 @@ class ProcessService:
                 | MeasureReading()
                 | SayAside()
                 | Remember()
+                | ForgetStates()
                 | Reset()
             ):
                 self._ask(command)
@@ -313,6 +316,7 @@ class ProcessService:
         | MeasureReading
         | SayAside
         | Remember
+        | ForgetStates
         | Reset,
     ) -> None:
         """Carry out a command that starts no process; refuse it when there is none."""
@@ -336,6 +340,8 @@ class ProcessService:
                 self._emit(ReadingMeasured())
             case SayAside():
                 self._emit(AsideAnswered())
+            case ForgetStates():
+                self._emit(StatesForgotten())
             case Remember() | Reset():
                 pass  # nothing is loaded that could know of texts
 

@@ -194,8 +194,10 @@ class Decoder:
         knowledge: Knowledge | None = None,
         expected: Sequence[int] = (),
         likelihoods: Likelihoods | None = None,
+        after_reading: Callable[[int], None] | None = None,
     ) -> None:
         self._target = target
+        self._after_reading = after_reading
         self._bench = bench
         self._sampler = bench.sampler
         self._comparison = Comparison(bench.sampler, expected) if expected else None
@@ -344,6 +346,8 @@ class Decoder:
             except EngineError as failure:
                 rows = self._mended(self.history, failure, on_prefill=on_prefill)
                 self.meter.n_reused = 0
+            if self._after_reading is not None:  # the rows outlive it, as nothing is decoded
+                self._after_reading(len(self.history) - self.meter.n_reused)
         finally:
             self.meter.prefill_s = _clock() - began
         self._clock.start()

@@ -20,11 +20,12 @@ import numpy as np
 from msgspec import structs
 
 from paceline.engine.cancel import CancelFlag
+from paceline.engine.llama import state_copies
 from paceline.engine.llama.hidden_rows import HiddenRows, give_hidden_rows, last_rows, n_columns
 from paceline.engine.llama.kernels import OwnKernels, uses_of
 from paceline.engine.llama.library import devices, llama_cpp, meta, read_text, start
 from paceline.engine.llama.native_params import native_context_params
-from paceline.engine.llama.saved_states import SavedStates, state_bytes
+from paceline.engine.llama.state_copies import SavedStates, state_bytes
 from paceline.engine.llama.vocabulary import LlamaVocabulary, vocabulary_pointer
 from paceline.engine.model.backend import Place, Rows, Vocabulary
 from paceline.engine.model.memory_hints import what_to_do
@@ -112,6 +113,7 @@ class LlamaModel:
         n_threads = params.n_threads or default_threads()
         n_threads_batch = params.n_threads_batch or n_threads
         self._wanted_context = params, n_threads, n_threads_batch
+        self._architecture = meta(model, "general.architecture")
         self._context = self._new_context(*self._wanted_context)
         self._memory = llama_cpp.llama_get_memory(self._context)
         self._make_batch()
@@ -124,7 +126,7 @@ class LlamaModel:
             name=title_with_type(
                 one_line(visible(meta(model, "general.name") or path.stem)), description
             ),
-            architecture=meta(model, "general.architecture"),
+            architecture=self._architecture,
             description=description,
             n_params=llama_cpp.llama_model_n_params(model),
             size_bytes=llama_cpp.llama_model_size(model),
@@ -175,8 +177,18 @@ class LlamaModel:
 
     def _native_params(self, params: ModelParams) -> Any:
         return native_context_params(
-            params, self.n_ctx, self.n_batch, self.max_rows, self._n_states
+            params,
+            self.n_ctx,
+            self.n_batch,
+            self.max_rows,
+            self._n_states,
+            with_blocks=self._has_blocks,
         )
+
+    @property
+    def _has_blocks(self) -> bool:
+        keeps_windows = not self._wanted_context[0].swa_full
+        return state_copies.has_blocks(self._model, self._architecture, keeps_windows=keeps_windows)
 
     def give_hidden_rows(self) -> HiddenRows:
         """Keep the hidden state at each place from now on, for a head; see `hidden_rows.py`.
@@ -429,6 +441,38 @@ class LlamaModel:
         self._n_past, self._n_new = max(held, 0), 0
         self._gaps.cut(self._n_past)
         return held
+
+    @property
+    def n_block(self) -> int:
+        """Tokens whose cells can be copied alone; see `backend.LanguageModel`."""
+        if self.forgets or not self._has_blocks:
+            return 0
+        return state_copies.block_size(self._window)
+
+    def copy_cells(self, first: int, n: int) -> bytearray | None:
+        """Copy what cells hold; see `backend.LanguageModel`."""
+        began = self.clock()
+        if self.n_block:
+            places = self._gaps.position(first), self._gaps.position(first + n)
+            data = state_copies.copy_part(self._context, *places)
+        else:
+            data = state_copies.copy_whole(self._context)
+        self.native_s += self.clock() - began
+        return data
+
+    def put_cells(self, n: int, data: bytes | bytearray) -> bool:
+        """Append cells that were copied; see `backend.LanguageModel`."""
+        began = self.clock()
+        put = state_copies.put_part if self.n_block else state_copies.put_whole
+        wanted = self._n_past + n
+        done = put(self._context, data)
+        has_all = llama_cpp.llama_memory_seq_pos_max(self._memory, 0) == wanted - 1
+        if done and not has_all:
+            llama_cpp.llama_memory_seq_rm(self._memory, 0, self._n_past, -1)
+        elif done:
+            self._n_past, self._n_new = wanted, 0
+        self.native_s += self.clock() - began
+        return done and has_all
 
     def clear(self, *, wipe: bool = False) -> None:
         """Forget everything; `wipe` also zeroes the cells, which takes 60 ms for 600 MB."""

@@ -110,6 +110,11 @@ class MtpHead(LlamaModel):
 
     # -------------------------------------------------------------------------- the native side
 
+    @property
+    def _has_blocks(self) -> bool:
+        """As the target has, whose sequences it shares."""
+        return self._target._has_blocks
+
     def _native_params(self, params: ModelParams) -> Any:
         p = super()._native_params(params)
         p.ctx_type = llama_cpp.LLAMA_CONTEXT_TYPE_MTP

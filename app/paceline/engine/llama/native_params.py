@@ -80,7 +80,13 @@ def native_model_params(
 
 
 def native_context_params(
-    params: ModelParams, n_ctx: int, n_batch: int, max_rows: int, n_states: int = 0
+    params: ModelParams,
+    n_ctx: int,
+    n_batch: int,
+    max_rows: int,
+    n_states: int = 0,
+    *,
+    with_blocks: bool = False,
 ) -> Any:
     """Return the structure for `llama_init_from_model`; threads and callbacks are the caller's.
 
@@ -92,13 +98,15 @@ def native_context_params(
         max_rows: Rows of logits that one decode gives at most.
         n_states: Earlier states that a recurrent memory keeps, one for each token that can be
             taken back; clamped to 0 for kinds of models that cannot.
+        with_blocks: Whether a second sequence shares the cells, by which blocks of them are copied
+            out and in; see `state_copies.py`.
     """
     p = llama_cpp.llama_context_default_params()
     p.n_ctx = n_ctx
     p.n_batch = p.n_ubatch = n_batch
-    p.n_seq_max = 1
+    p.n_seq_max, p.kv_unified = (2, True) if with_blocks else (1, False)
     p.n_rs_seq = n_states
-    p.n_outputs_max = max_rows
+    p.n_outputs_max = max(max_rows, p.n_seq_max)  # llama.cpp ends the process with fewer
     p.swa_full = params.swa_full
     p.flash_attn_type = FLASH_ATTN[params.flash_attn]
     p.type_k, p.type_v = KV_TYPES[params.kv_type_k][0], KV_TYPES[params.kv_type_v][0]

@@ -277,6 +277,25 @@ class LanguageModel(Protocol):
             Tokens that the context holds then; -1: none is saved, and it is to be cleared.
         """
 
+    @property
+    def n_block(self) -> int:
+        """Tokens whose cells can be copied out alone, at most; 0: all that it holds, or nothing.
+
+        With 0 what was copied can only be put into an empty context.
+        """
+
+    def copy_cells(self, first: int, n: int) -> bytearray | None:
+        """Copy what `n` cells hold, from the place `first` on; None: the library cannot.
+
+        Both are multiples of `n_block`, or they reach to the end of the context.
+        """
+
+    def put_cells(self, n: int, data: bytes | bytearray) -> bool:
+        """Append `n` cells that were copied at this place of the same tokens; False: it failed.
+
+        The context holds then what it held before, or is to be cleared where `n_block` is 0.
+        """
+
     def clear(self, *, wipe: bool = False) -> None:
         """Forget everything; `wipe` also zeroes the memory, where NaN might have stayed."""
 

@@ -55,7 +55,7 @@ class BatchWidths(NamedTuple):
         return max(self.lowest, self.multiple) - 1
 
 
-def _untold(_n_done: int) -> None:
+def _untold(_n_tokens: int) -> None:
     """Leave it untold how far a text was read."""
 
 
@@ -76,6 +76,8 @@ class CachedContext:
             in the very batch in which an empty context computes it.
         prompt_widths: In exact mode the widths of the piece that ends a prompt, since `widths` may
             become other ones; None: `widths`.
+        on_place: Called where a prompt's place was saved that the context may have to go back to,
+            with the number of tokens that were read before it.
     """
 
     def __init__(self, model: LanguageModel) -> None:
@@ -85,6 +87,7 @@ class CachedContext:
         self.widths = BatchWidths()
         self.prefill_piece = 0
         self.prompt_widths: BatchWidths | None = None
+        self.on_place: Callable[[int], None] = _untold
         self._n_whole = 0  # leading tokens that were computed in whole pieces
 
     @property
@@ -228,6 +231,7 @@ class CachedContext:
             else:  # it went back further than the text that stays
                 self._repay_safely(len(first))
             self.model.save("prompt")
+            self.on_place(len(first) - n_held)
         return self.extend(prompt, self.prefill_piece or chunk, on_progress)
 
     def extend(
@@ -281,6 +285,36 @@ class CachedContext:
             keep -= self.tokens.gaps.n_since(keep) % self.prefill_piece
         self.rollback(keep)
         return len(self.tokens) - self.n_owed
+
+    @property
+    def n_lasting(self) -> int:
+        """Leading tokens whose cells another context can go on from, up to the first gap.
+
+        In exact mode they are those of whole pieces. All or none where cells cannot be copied in
+        blocks.
+        """
+        first_gap = next((start for start, _ in self.tokens.gaps), len(self.tokens))
+        n = min(first_gap, self._n_whole if self.prefill_piece else len(self.tokens))
+        if self.model.n_block:
+            return n
+        return n if n == len(self.tokens) and not self.n_owed else 0
+
+    def put(self, tokens: Sequence[int], data: bytes | bytearray) -> bool:
+        """Append tokens with what their cells held elsewhere; see `LanguageModel.put_cells`.
+
+        Returns:
+            Whether it holds them now; if not it holds what it held before, or nothing.
+        """
+        if len(self.tokens) + len(tokens) > self.model.n_ctx:
+            return False
+        if not self.model.put_cells(len(tokens), data):
+            if not self.model.n_block:
+                self.clear()
+            return False
+        self.tokens.extend(tokens)
+        if self.prefill_piece:
+            self._n_whole = len(self.tokens)
+        return True
 
     def rollback(self, n_tokens: int) -> None:
         """Shorten the context to `n_tokens`; a model that cannot forgets everything.

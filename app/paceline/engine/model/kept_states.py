@@ -1,0 +1,205 @@
+"""What a pair's contexts hold is kept, and found again before a reply: nothing is read twice.
+
+Before a reply, what the contexts hold of another text is copied into the store, and the longest
+stored beginning of the prompt is put into them where it is longer than what is there. In idle time
+what is new is copied, a block at a time, and then written to files. After a long prompt that is
+done before the first token, for less than a hundredth of the time that reading took.
+
+Another text's numbers never enter: a block is found by all tokens before it, and by the model with
+its settings. So a reply from a stored state is the reply from the live context, bit for bit.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from paceline.engine.model.backend import DraftHead
+from paceline.engine.model.context import CachedContext
+from paceline.engine.model.stored_states import StateStore, StateTree
+from paceline.engine.model.tokens import common_prefix
+from paceline.figures import Warmth
+from paceline.messages import StateOwner
+
+LONG = 1024
+"""Tokens that were read, from which on they are kept at once."""
+_READ_AGAIN = 256
+"""Tokens that are read again rather than copied: a whole state may have hundreds of megabytes."""
+CLOSING_S = 2.0
+"""Seconds of writing at most when models are freed; what is not written then is dropped."""
+
+_clock = time.monotonic
+
+
+def key_of(context: CachedContext) -> str:
+    """Return what the states of a context depend on besides its text."""
+    model, piece = context.model, context.prefill_piece
+    return f"{model.facts_key}|ctx{model.info.n_ctx}|piece{piece}|{model.n_block}"
+
+
+def can_be_kept(context: CachedContext | None) -> bool:
+    """Return whether states of it are of use.
+
+    A head needs the target's hidden state at each token, which no state holds; and a draft model of
+    another vocabulary holds a text of its own, which is read anew in idle time.
+    """
+    return type(context) is CachedContext and not isinstance(context.model, DraftHead)
+
+
+class KeptStates:
+    """Keeps the states of a pair's contexts; a job for idle time.
+
+    Args:
+        target: The target's context.
+        draft: The draft model's; None: there is none.
+        store: Where states go.
+
+    Attributes:
+        owner: Whose text the contexts hold; None: it is not kept.
+    """
+
+    def __init__(
+        self, target: CachedContext, draft: CachedContext | None, store: StateStore
+    ) -> None:
+        self.owner: StateOwner | None = None
+        self._target = target
+        self._store = store
+        self._trees: dict[CachedContext, tuple[str, StateTree]] = {}
+        self._kept = [context for context in (target, draft) if can_be_kept(context) and context]
+        target.on_place = self._at_place
+
+    @property
+    def contexts(self) -> Sequence[CachedContext]:
+        """None: nothing is decoded."""
+        return ()
+
+    def _tree(self, context: CachedContext) -> StateTree:
+        """Return the tree for a context's present settings, which may change between replies."""
+        key = key_of(context)
+        known = self._trees.get(context)
+        if known is None or known[0] != key:
+            known = self._trees[context] = key, self._store.tree(key, context.model.n_block)
+        return known[1]
+
+    # -------------------------------------------------------------------------- before a reply
+
+    def begin(self, prompt: Sequence[int], owner: StateOwner | None, *, with_draft: bool) -> Warmth:
+        """Let the contexts hold as much of a prompt as they do, or as is stored.
+
+        Args:
+            prompt: Of the next reply, with its beginning.
+            owner: Whose it is.
+            with_draft: Whether the draft model will be used.
+
+        Returns:
+            Where the target's came from.
+        """
+        before, self.owner = self.owner, owner
+        for context in self._kept:
+            goes_on = common_prefix(context.tokens, prompt) == len(context.tokens)
+            if before and not (before == owner and goes_on):
+                self._keep_all(context, before)
+        if before and before.private and before != owner:
+            for context in self._kept:
+                context.clear()
+        if owner is None:
+            return "context"
+        for context in self._kept[1:]:
+            if with_draft and len(prompt) < context.n_ctx:
+                self._bring(context, prompt, owner)
+        return self._bring(self._target, prompt, owner)
+
+    def _bring(self, context: CachedContext, prompt: Sequence[int], owner: StateOwner) -> Warmth:
+        tree, n_live = self._tree(context), common_prefix(context.tokens, prompt)
+        n_block = context.model.n_block
+        if not n_block and n_live < len(context.tokens):
+            n_live = 0  # what may be gone back to is stored as well
+        self._store.refresh(tree)
+        found = tree.find(prompt[: len(prompt) - 1], owner.name)
+        if found.n_tokens <= n_live:
+            return "context"
+        warm: Warmth = "memory"
+        wanted, n_first, done = [], 0, 0
+        for block in found.blocks:
+            n = len(block.tokens)
+            done += n
+            if done <= n_live:
+                n_first += n
+                continue
+            if block.data is None:
+                warm = "disk"
+            data = self._store.data(tree, block)
+            if data is None:
+                break
+            wanted.append((block.tokens, data))
+        n_stored = min(n_first + sum(len(tokens) for tokens, _ in wanted), found.n_tokens)
+        if n_stored <= n_live:
+            return "context"
+        context.rollback(n_first)
+        if len(context.tokens) != n_first:
+            return "context"
+        for tokens, data in wanted:
+            if not context.put(tokens, data):
+                break
+        return warm
+
+    # ---------------------------------------------------------------------------------- after it
+
+    def _at_place(self, n_read: int) -> None:
+        """Keep the state of a place in a prompt, where states are stored as wholes alone."""
+        if self.owner is not None and n_read >= _READ_AGAIN:
+            self._keep_all(self._target, self.owner)
+
+    def after_reading(self, n_read: int) -> None:
+        """Keep a long prompt at once that was just read."""
+        if self.owner is not None and n_read >= LONG:
+            if self._target.model.n_block:  # otherwise it was kept before the prompt's end
+                self._keep_all(self._target, self.owner)
+            while self._store.file_one(wants_ends=True):
+                pass
+
+    def slice(self) -> bool:
+        """Copy a block, or write one; False: everything is kept."""
+        if self.owner is not None:
+            for context in self._kept:
+                if self._keep_block(context, self.owner):
+                    return True
+        return self._store.file_one()
+
+    def _keep_all(self, context: CachedContext, owner: StateOwner) -> None:
+        while self._keep_block(context, owner):
+            pass
+
+    def _keep_block(self, context: CachedContext, owner: StateOwner) -> bool:
+        """Copy the next block that is not stored; False: all are, or it cannot be copied."""
+        n_lasting = context.n_lasting
+        if not n_lasting or not self._store.most_bytes:
+            return False
+        tree = self._tree(context)
+        missing = tree.missing(context.tokens[:n_lasting], owner)
+        if missing is None:
+            return False
+        parent, first, n = missing
+        data = context.model.copy_cells(first, n)
+        if data is None or len(data) > self._store.most_bytes:
+            return False
+        block = tree.add(parent, context.tokens[first : first + n], data, owner)
+        return block in parent.children  # otherwise there is no room for it
+
+    def forget(self, owners: Sequence[str]) -> None:
+        """Forget what is these owners' alone; none: everything."""
+        for name in owners or ("",):
+            self._store.forget(name)
+        if self.owner is not None and (not owners or self.owner.name in owners):
+            self.owner = None
+            for context in self._kept:
+                context.clear()
+
+    def close(self) -> None:
+        """Keep what is new, and write it as far as time allows."""
+        until = _clock() + CLOSING_S
+        if self.owner is not None:
+            for context in self._kept:
+                self._keep_all(context, self.owner)
+        while _clock() < until and self._store.file_one(wants_ends=True):
+            pass

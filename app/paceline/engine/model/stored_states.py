@@ -1,0 +1,333 @@
+"""Stored states: what contexts held of texts that were read, found again by their tokens.
+
+A text is cut into blocks of a fixed number of tokens, and what the cells of a block hold is stored
+once, in a tree: each block comes after the one before it. Texts that begin alike share blocks, and
+the longest beginning that is stored is found from the root on, whatever chat or program it came
+from. A text's last block is shorter. Where a memory cannot be cut (`LanguageModel.n_block` is 0),
+a block is all that the context held, and serves only a text that goes on after all of it.
+
+Blocks are held in memory up to a number of bytes, and in files where a store has some
+(`state_files`). What was used longest ago goes first, the end of a text before its beginning.
+
+Everything here belongs to the engine's thread.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
+from typing import NamedTuple, Protocol
+
+from paceline.messages import StateOwner
+
+SHORTEST = 16
+"""Tokens of a block at least: fewer are read again in no time."""
+
+
+def state_memory(free_bytes: int) -> int:
+    """Return how many bytes of memory stored states may take, by what is free after a load."""
+    return min(free_bytes // 8, 4 << 30)
+
+
+class Block:
+    """The cells of some tokens, after those of the blocks before it.
+
+    Attributes:
+        tokens: Their ids.
+        parent: The block before it; the root of its tree has none.
+        name: A digest of the model, of the tokens before it and its own.
+        data: What its cells hold; None: it is in its file alone.
+        is_filed: Whether it has a file.
+        owners: The names of those whose texts hold all of its tokens; none for a private one.
+        only_for: Name of the owner that it serves alone, as it came of a private text; empty: any.
+        used: Grows with each use; a parent's is never below its children's.
+    """
+
+    __slots__ = (
+        "children", "data", "is_filed", "n_bytes", "name", "only_for", "owners", "parent",
+        "tokens", "used",
+    )  # fmt: skip
+
+    def __init__(
+        self, parent: Block | None, tokens: Sequence[int], name: str, only_for: str = ""
+    ) -> None:
+        self.parent = parent
+        self.tokens = list(tokens)
+        self.name = name
+        self.data: bytes | bytearray | None = None
+        self.n_bytes = 0
+        self.is_filed = False
+        self.owners: set[str] = set()
+        self.only_for = only_for
+        self.used = 0
+        self.children: list[Block] = []
+
+    def line(self) -> Iterator[Block]:
+        """Return this block and those before it, the last one first, without the root."""
+        block = self
+        while block.parent is not None:
+            yield block
+            block = block.parent
+
+    def descendants(self) -> Iterator[Block]:
+        """Return the blocks after it, and those after them; the last ones first."""
+        for child in self.children:
+            yield from child.descendants()
+            yield child
+
+
+class StateFiles(Protocol):
+    """Keeps blocks in files; every method takes what goes wrong upon itself and loses warmth."""
+
+    def load(self, tree: StateTree) -> None:
+        """Let a tree know of the blocks that are in files for its model; also those of others."""
+
+    def read(self, tree: StateTree, block: Block) -> bytes | None:
+        """Return what a block's cells hold; None: the file is gone or wrong, and was removed."""
+
+    def write(self, tree: StateTree, block: Block) -> bool:
+        """Write a block with its owners, or its owners alone where it is there; False: it cannot.
+
+        Older files go where the limit asks for it.
+        """
+
+    def remove(self, tree: StateTree, block: Block) -> None:
+        """Delete a block's file."""
+
+
+class Found(NamedTuple):
+    """The longest stored beginning of a text.
+
+    Attributes:
+        blocks: The blocks in their order; of the last one perhaps only a part is of use.
+        n_tokens: How many tokens of the text are in them.
+    """
+
+    blocks: tuple[Block, ...]
+    n_tokens: int
+
+
+class StateTree:
+    """The stored states of one model with its settings.
+
+    Args:
+        store: Counts the bytes of all trees.
+        key: Names model, build and settings: states of another key cannot be used.
+        n_block: Tokens of a block; 0: a block is all that a context held.
+    """
+
+    def __init__(self, store: StateStore, key: str, n_block: int) -> None:
+        self.key = key
+        self.n_block = n_block
+        self.root = Block(None, (), hashlib.sha256(key.encode()).hexdigest()[:32])
+        self._store = store
+
+    def name_after(self, parent: Block, tokens: Sequence[int], only_for: str = "") -> str:
+        """Return the name of the block of these tokens after a parent."""
+        digest = hashlib.sha256(parent.name.encode())
+        digest.update(array("i", tokens).tobytes())
+        digest.update(only_for.encode())
+        return digest.hexdigest()[:32]
+
+    def find(self, tokens: Sequence[int], owner: str) -> Found:
+        """Return the longest stored beginning of a text that may serve this owner."""
+        block, done, blocks = self.root, 0, list[Block]()
+        while True:
+            best, n_best = None, 0
+            for child in block.children:
+                if child.only_for in ("", owner):
+                    n_same = _n_same(child.tokens, tokens, done)
+                    is_of_use = n_same == len(child.tokens) or self.n_block > 0
+                    if is_of_use and n_same > n_best:
+                        best, n_best = child, n_same
+            if best is None:
+                return Found(tuple(blocks), done)
+            blocks.append(best)
+            done += n_best
+            if n_best < len(best.tokens) or len(best.tokens) != self.n_block:
+                return Found(tuple(blocks), done)
+            block = best
+
+    def missing(self, tokens: Sequence[int], owner: StateOwner) -> tuple[Block, int, int] | None:
+        """Return which part of a text is to be stored next, if one is.
+
+        What is there already counts as used, and as this owner's, too.
+
+        Returns:
+            The block before it, its first place and its number of tokens; None: all is stored.
+        """
+        seen = ("", owner.name) if owner.private else ("",)
+        block, done, rest = self.root, 0, len(tokens)
+        while rest >= SHORTEST:
+            n = min(self.n_block or rest, rest)
+            wanted = tokens[done : done + n]
+            same = (c for c in block.children if c.only_for in seen and c.tokens == wanted)
+            child = next(same, None)
+            if child is None:
+                return block, done, n
+            if not owner.private and owner.name not in child.owners:
+                child.owners.add(owner.name)
+                self._store.note_owners(self, child)
+            block, done, rest = child, done + n, rest - n
+        self._store.touch(block)
+        return None
+
+    def add(
+        self, parent: Block, tokens: Sequence[int], data: bytes | bytearray, owner: StateOwner
+    ) -> Block:
+        """Store a block after its parent; see `missing`."""
+        only_for = owner.name if owner.private else ""
+        block = Block(parent, tokens, self.name_after(parent, tokens, only_for), only_for)
+        if not owner.private:
+            block.owners.add(owner.name)
+        parent.children.append(block)
+        for other in tuple(parent.children):
+            is_shorter = len(other.tokens) < len(block.tokens) and self.n_block > 0
+            is_beginning = is_shorter and other.tokens == block.tokens[: len(other.tokens)]
+            if is_beginning and other.owners <= block.owners and other.only_for == only_for:
+                self.remove(other)  # the end of the same text, which grew
+        self._store.hold(self, block, data)
+        return block
+
+    def remove(self, block: Block) -> None:
+        """Forget a block and those after it, in memory and on disk."""
+        for gone in (*block.descendants(), block):
+            self._store.let_go(self, gone)
+        if block.parent is not None and block in block.parent.children:
+            block.parent.children.remove(block)
+
+    def forget(self, owner: str = "") -> None:
+        """Forget what is this owner's alone; empty: everything."""
+        for block in tuple(self.root.descendants()):
+            if owner and owner in block.owners and len(block.owners) > 1:
+                block.owners.discard(owner)
+                self._store.note_owners(self, block)
+            elif not owner or owner == block.only_for or owner in block.owners:
+                self.remove(block)
+
+
+def _n_same(some: list[int], tokens: Sequence[int], first: int) -> int:
+    """Return how many of the first tokens stand in a text from a place on."""
+    there = tokens[first : first + len(some)]
+    if some == there:
+        return len(some)
+    return next(
+        (i for i, (a, b) in enumerate(zip(some, there, strict=False)) if a != b), len(there)
+    )
+
+
+class StateStore:
+    """The stored states of a pair's models, in memory up to `most_bytes`, and in files.
+
+    Attributes:
+        n_bytes: What is held in memory.
+    """
+
+    def __init__(self, most_bytes: int, files: StateFiles | None = None) -> None:
+        self.most_bytes = most_bytes
+        self.n_bytes = 0
+        self._files = files
+        self._clock = 0
+        self._held: dict[Block, StateTree] = {}
+        self._unfiled: dict[Block, StateTree] = {}
+        self.trees: list[StateTree] = []
+
+    def tree(self, key: str, n_block: int) -> StateTree:
+        """Return a tree for a model; it knows what files hold for this key."""
+        tree = StateTree(self, key, n_block)
+        self.trees.append(tree)
+        if self._files is not None:
+            self._files.load(tree)
+        return tree
+
+    def refresh(self, tree: StateTree) -> None:
+        """Let a tree know what other programs have filed since."""
+        if self._files is not None:
+            self._files.load(tree)
+
+    def data(self, tree: StateTree, block: Block) -> bytes | bytearray | None:
+        """Return what a block's cells hold; None: it is nowhere any more, and was forgotten."""
+        self.touch(block)
+        if block.data is None:
+            found = self._files.read(tree, block) if self._files and block.is_filed else None
+            if found is None:
+                block.is_filed = False
+                tree.remove(block)
+                return None
+            self.hold(tree, block, found)
+            return found  # it may have found no room in memory
+        return block.data
+
+    def touch(self, block: Block) -> None:
+        """Note that a block and those before it are in use."""
+        for each in block.line():  # so that the end of a text goes before its beginning
+            self._clock += 1
+            each.used = self._clock
+
+    def hold(self, tree: StateTree, block: Block, data: bytes | bytearray) -> None:
+        """Hold a block in memory, as long as there is room."""
+        block.data, block.n_bytes = data, len(data)
+        self.n_bytes += len(data)
+        self._held[block] = tree
+        if self._files is not None and not block.is_filed and not block.only_for:
+            self._unfiled[block] = tree
+        self.touch(block)
+        while self.n_bytes > self.most_bytes and self._held:
+            oldest = min(self._held, key=lambda held: held.used)
+            self._drop(self._held[oldest], oldest)
+
+    def _drop(self, tree: StateTree, block: Block) -> None:
+        """Hold a block no longer in memory: in its file alone, or not at all."""
+        if block in self._unfiled:
+            self._file(block)
+        if block.is_filed:
+            self._release(block)
+        else:
+            tree.remove(block)
+
+    def _release(self, block: Block) -> None:
+        if self._held.pop(block, None) is not None:
+            self.n_bytes -= block.n_bytes
+        block.data = None
+
+    def let_go(self, tree: StateTree, block: Block) -> None:
+        """Hold a block nowhere any more; its tree forgets it."""
+        self._unfiled.pop(block, None)
+        self._release(block)
+        if block.is_filed and self._files is not None:
+            block.is_filed = False
+            self._files.remove(tree, block)
+
+    def note_owners(self, tree: StateTree, block: Block) -> None:
+        """Have the owners of a block written where it has a file."""
+        if block.is_filed:
+            self._unfiled[block] = tree
+
+    def file_one(self, *, wants_ends: bool = False) -> bool:
+        """Write the block that was used last and waits for it; False: none waits.
+
+        Args:
+            wants_ends: Whether blocks are written, too, that the text may take the place of when
+                it grows.
+        """
+        waiting = (
+            (block.used, block)
+            for block, tree in self._unfiled.items()
+            if wants_ends or len(block.tokens) == tree.n_block
+        )
+        found = max(waiting, default=None, key=itemgetter(0))
+        if found is not None:
+            self._file(found[1])
+        return found is not None
+
+    def _file(self, block: Block) -> None:
+        tree = self._unfiled.pop(block)
+        if self._files is not None:
+            block.is_filed = self._files.write(tree, block)
+
+    def forget(self, owner: str = "") -> None:
+        """Forget what is this owner's alone in all trees; empty: everything."""
+        for tree in self.trees:
+            tree.forget(owner)
