@@ -27,7 +27,7 @@ IMPERATIVES = {
         "Unload",
         "Shutdown",
         "Say",
-        "Forget",
+        "Drop",
     ),
     *("Calibrate", "Measure", "Reset", "Render", "Encode", "Say"),
 }

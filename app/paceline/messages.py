@@ -238,8 +238,8 @@ class Remember(Tagged, frozen=True):
     makes_room: bool = False
 
 
-class ForgetStates(Tagged, frozen=True):
-    """Forget the stored states of these owners, and theirs alone; answered by `StatesForgotten`.
+class DropStates(Tagged, frozen=True):
+    """Forget the stored states of these owners, and theirs alone; answered by `StatesDropped`.
 
     It is gone at once from memory and files, also in the middle of another one's reply.
 
@@ -312,7 +312,7 @@ Command = (
     | RenderPrompt
     | Encode
     | Remember
-    | ForgetStates
+    | DropStates
     | Calibrate
     | MeasureReading
     | SayAside
@@ -450,7 +450,7 @@ class Remembered(Tagged, frozen=True):
     chat: str
 
 
-class StatesForgotten(Tagged, frozen=True):
+class StatesDropped(Tagged, frozen=True):
     """What was to be forgotten is gone from memory and files."""
 
 
@@ -653,7 +653,7 @@ Event = (
     | PromptRendered
     | Encoded
     | Remembered
-    | StatesForgotten
+    | StatesDropped
     | Calibrated
     | ReadingMeasured
     | AsideAnswered

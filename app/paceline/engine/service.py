@@ -59,9 +59,9 @@ from paceline.messages import (
     CountTokens,
     DescribeEngine,
     DraftModel,
+    DropStates,
     Encode,
     Event,
-    ForgetStates,
     LoadFailed,
     LoadPair,
     LoadProgressed,
@@ -78,7 +78,7 @@ from paceline.messages import (
     SayAside,
     Shutdown,
     StartTurn,
-    StatesForgotten,
+    StatesDropped,
     StateStorage,
     TargetHead,
     Translating,
@@ -108,7 +108,7 @@ class EngineService:
         self,
         emit: Callable[[Event], None],
         *,
-        take_between: Callable[[], Tune | Remember | ForgetStates | None],
+        take_between: Callable[[], Tune | Remember | DropStates | None],
         cancel: CancelFlag,
         backend: Callable[[], Backend] | None = None,
     ) -> None:
@@ -138,7 +138,7 @@ class EngineService:
             case MeasureReading(cache_dir=folder):
                 reading = machine_reading(self._get_backend(), Facts(folder), self._cancel)
                 self._emit(ReadingMeasured(reading))
-            case Remember() | ForgetStates():
+            case Remember() | DropStates():
                 self._let_know(command)
             case Calibrate():
                 self._calibrate()
@@ -394,20 +394,20 @@ class EngineService:
 
     def _take_tune(self) -> Tune | None:
         """Carry out what need not wait for the turn's end, and return what is for the turn."""
-        while isinstance(command := self._take_between(), (Remember, ForgetStates)):
+        while isinstance(command := self._take_between(), (Remember, DropStates)):
             self._let_know(command)
         return command
 
-    def _let_know(self, command: Remember | ForgetStates) -> None:
+    def _let_know(self, command: Remember | DropStates) -> None:
         if isinstance(command, Remember):
             self._remember(command)
         else:
             self._forget_states(command)
 
-    def _forget_states(self, command: ForgetStates) -> None:
+    def _forget_states(self, command: DropStates) -> None:
         if self._pair is not None and self._pair.states is not None:
             self._pair.states.forget(command.owners)
-        self._emit(StatesForgotten())
+        self._emit(StatesDropped())
 
     def _remember(self, command: Remember) -> None:
         if self._pair is None:

@@ -33,12 +33,12 @@ from paceline.messages import (
     Command,
     CountTokens,
     DescribeEngine,
+    DropStates,
     Encode,
     Encoded,
     EngineDescribed,
     EngineDied,
     Event,
-    ForgetStates,
     LoadFailed,
     LoadPair,
     LoadProgressed,
@@ -53,7 +53,7 @@ from paceline.messages import (
     SayAside,
     Shutdown,
     StartTurn,
-    StatesForgotten,
+    StatesDropped,
     Strategy,
     TokensCounted,
     Tune,
@@ -79,7 +79,7 @@ _ANSWERS: dict[type[Command], tuple[type[Event], ...]] = {
     RenderPrompt: (PromptRendered,),
     Encode: (Encoded,),
     Remember: (Remembered,),
-    ForgetStates: (StatesForgotten,),
+    DropStates: (StatesDropped,),
     Calibrate: (Calibrated,),
     MeasureReading: (ReadingMeasured,),
     SayAside: (AsideAnswered,),
@@ -389,7 +389,7 @@ class Broker:
                 self.flag.clear()
             return self._is_idle
 
-    def take_between(self) -> Tune | Remember | ForgetStates | None:
+    def take_between(self) -> Tune | Remember | DropStates | None:
         """Take what can be carried out between two steps of the running turn.
 
         That is a `Tune` for it, or what lets the engine know of a deletion.
@@ -399,7 +399,7 @@ class Broker:
         with self._changed:
             for _, _, ticket in self._waiting:
                 command = ticket.command
-                if isinstance(command, (Tune, Remember, ForgetStates)):
+                if isinstance(command, (Tune, Remember, DropStates)):
                     self._remove(ticket)
                     if isinstance(command, Tune):
                         ticket.end()  # its answer is the turn's
@@ -415,7 +415,7 @@ class Broker:
             self._tell_all(event)
         if isinstance(event, EngineDied):
             self._die(event)
-        elif isinstance(event, (Remembered, StatesForgotten)) and self._beside:
+        elif isinstance(event, (Remembered, StatesDropped)) and self._beside:
             self._finish(self._beside.popleft(), event)
         elif self.running is not None:
             self.running.tell(event)

@@ -30,7 +30,7 @@ from paceline.hosting.wire import (
     decode_command,
     encode_message,
 )
-from paceline.messages import Cancel, ForgetStates, Remember, Shutdown, Tune
+from paceline.messages import Cancel, DropStates, Remember, Shutdown, Tune
 from paceline.workers.child import FAILED, ChildPipe, last_words
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _work(line: ChildPipe, uplink: Uplink) -> None:
 
     report_aborts(line.send_last)
 
-    def take_between() -> Tune | Remember | ForgetStates | None:
+    def take_between() -> Tune | Remember | DropStates | None:
         command = broker.take_between()
         if command is not None:
             uplink.send(Done())

@@ -57,10 +57,10 @@ from paceline.messages import (
     Command,
     CountTokens,
     DescribeEngine,
+    DropStates,
     Encode,
     EngineDied,
     Event,
-    ForgetStates,
     LoadFailed,
     LoadPair,
     LoadProgressed,
@@ -74,7 +74,7 @@ from paceline.messages import (
     SayAside,
     Shutdown,
     StartTurn,
-    StatesForgotten,
+    StatesDropped,
     Tune,
     TurnFailed,
     TurnFinished,
@@ -239,7 +239,7 @@ class ProcessService:
                 | MeasureReading()
                 | SayAside()
                 | Remember()
-                | ForgetStates()
+                | DropStates()
                 | Reset()
             ):
                 self._ask(command)
@@ -316,7 +316,7 @@ class ProcessService:
         | MeasureReading
         | SayAside
         | Remember
-        | ForgetStates
+        | DropStates
         | Reset,
     ) -> None:
         """Carry out a command that starts no process; refuse it when there is none."""
@@ -340,8 +340,8 @@ class ProcessService:
                 self._emit(ReadingMeasured())
             case SayAside():
                 self._emit(AsideAnswered())
-            case ForgetStates():
-                self._emit(StatesForgotten())
+            case DropStates():
+                self._emit(StatesDropped())
             case Remember() | Reset():
                 pass  # nothing is loaded that could know of texts
 
