@@ -1,4 +1,4 @@
-// Attention (FLASH_ATTN_EXT) for 1 to 63 query rows.
+// Attention (FLASH_ATTN_EXT) for 1 to 512 query rows.
 //
 // What it promises. Each query row comes out bit for bit as ggml-cpu computes it when it is the
 // only row of the node and there is one thread, whatever the number of rows and threads. ggml does

@@ -1,4 +1,4 @@
-// Attention for a few query rows; see README.md and the page at the top of attention.cpp.
+// Attention for up to 512 query rows; see README.md and the page at the top of attention.cpp.
 #pragma once
 #include "ggml-cpu-impl.h"
 

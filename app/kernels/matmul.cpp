@@ -1,4 +1,4 @@
-// Products of a weight matrix with 1 to 63 rows of activations, reading the weights once.
+// Products of a weight matrix with 1 to 512 rows of activations, reading the weights seldom.
 //
 // ggml computes a product with several rows as that many products with one row (or, for some types
 // and from some width on, by kernels that round differently). Here a group of weight rows is
@@ -34,6 +34,7 @@ constexpr int TILE  = 64;         // columns that are computed together
 // processor. With an L1 of 32 KB that is also better for few columns, whose little
 // work hides no wait (Zen 4; Zen 5 and Intel's since Ice Lake have 48 KB).
 const long L1_BYTES = sysconf(_SC_LEVEL1_DCACHE_SIZE) > 32 << 10 ? sysconf(_SC_LEVEL1_DCACHE_SIZE) : 32 << 10;
+const long L2_BYTES = sysconf(_SC_LEVEL2_CACHE_SIZE) > 256 << 10 ? sysconf(_SC_LEVEL2_CACHE_SIZE) : 256 << 10;
 struct Prefetch {
     bool into_l1;
     Prefetch(int n_columns, size_t group) : into_l1((n_columns >= 8 || L1_BYTES >= 48 << 10) && group <= 20480) {}
@@ -710,25 +711,32 @@ Kernel kernel_of(const WeightKind & kind) {
 // Which columns meet which matrix: one matrix, or those of the experts that were chosen.
 struct Plan {
     struct Part { const char * weights; int first, n; };   // slots
-    int n_slots = 0, n_parts = 0;
+    int n_slots = 0, n_parts = 0, n_used = 1;
     Part part[MAX_EXPERTS];
-    const float * from[MAX_SLOTS];
-    float *       to[MAX_SLOTS];
+    int  use[MAX_SLOTS];   // token * n_used + which of its experts
+    const ggml_tensor * x, * y;
+    const float * from(int slot) const {
+        const int token = use[slot] / n_used, i = use[slot] % n_used;
+        return (const float *) ((const char *) x->data + (has_experts() ? i % x->ne[1] * x->nb[1] + token * x->nb[2] : token * x->nb[1]));
+    }
+    float * to(int slot) const {
+        const int token = use[slot] / n_used, i = use[slot] % n_used;
+        return (float *) ((char *) y->data + (has_experts() ? i * y->nb[1] + token * y->nb[2] : token * y->nb[1]));
+    }
+    bool has_experts() const { return y->op == GGML_OP_MUL_MAT_ID; }
 };
 
 bool make_plan(Plan & plan, const ggml_tensor * op) {
     const ggml_tensor * w = op->src[0], * x = op->src[1];
-    if (op->op == GGML_OP_MUL_MAT) {
+    plan.x = x; plan.y = op;
+    if (!plan.has_experts()) {
         plan.n_parts = 1; plan.n_slots = (int) x->ne[1];
         plan.part[0] = { (const char *) w->data, 0, plan.n_slots };
-        for (int c = 0; c < plan.n_slots; c++) {
-            plan.from[c] = (const float *) ((const char *) x->data + c * x->nb[1]);
-            plan.to[c]   = (float *) ((char *) op->data + c * op->nb[1]);
-        }
+        for (int c = 0; c < plan.n_slots; c++) plan.use[c] = c;
         return true;
     }
     const ggml_tensor * ids = op->src[2];
-    const int n_used = (int) ids->ne[0], n_tokens = (int) ids->ne[1], n_experts = (int) w->ne[2];
+    const int n_used = plan.n_used = (int) ids->ne[0], n_tokens = (int) ids->ne[1], n_experts = (int) w->ne[2];
     int count[MAX_EXPERTS + 1] = {};
     const auto expert = [&](int token, int i) { return *(const int32_t *) ((const char *) ids->data + token * ids->nb[1] + i * ids->nb[0]); };
     for (int t = 0; t < n_tokens; t++) for (int i = 0; i < n_used; i++) {
@@ -742,11 +750,7 @@ bool make_plan(Plan & plan, const ggml_tensor * op) {
         if (count[e]) plan.part[plan.n_parts++] = { (const char *) w->data + e * w->nb[2], plan.n_slots, count[e] };
         plan.n_slots += count[e];
     }
-    for (int t = 0; t < n_tokens; t++) for (int i = 0; i < n_used; i++) {
-        const int slot = next[expert(t, i)]++;
-        plan.from[slot] = (const float *) ((const char *) x->data + (i % x->ne[1]) * x->nb[1] + t * x->nb[2]);
-        plan.to[slot]   = (float *) ((char *) op->data + i * op->nb[1] + t * op->nb[2]);
-    }
+    for (int t = 0; t < n_tokens; t++) for (int i = 0; i < n_used; i++) plan.use[next[expert(t, i)]++] = t * n_used + i;
     return true;
 }
 
@@ -771,8 +775,15 @@ void in_two_parts(const WeightKind & kind, Kernel kernel, Group g, Tile t) {
     for (int c = 0; c < t.n; c++) for (int r = 0; r < g.n_rows; r++) t.out[c][r] += keep[c][r];
 }
 
-// Rows [r0, r1) of one part, all of its columns; the weights of a group stay in the cache meanwhile.
-void compute_rows(const WeightKind & kind, Kernel kernel, const ggml_tensor * w, const Plan & plan, const Plan::Part & part, char * activations, int64_t r0, int64_t r1) {
+// Tiles of a part that are computed with one group of rows before the next: as many as stay in L2
+// beside the weights, so that few passes over the weights are needed, and one over the tiles.
+int tiles_together(size_t column) {
+    const size_t fit = L2_BYTES / 2 / (TILE * column);
+    return fit > 1 ? (int) fit : 1;
+}
+
+// Rows [r0, r1) of one part and its tiles [i0, i1); the weights of a group stay in the cache meanwhile.
+void compute_rows(const WeightKind & kind, Kernel kernel, const ggml_tensor * w, const Plan & plan, const Plan::Part & part, char * activations, int64_t r0, int64_t r1, int i0, int i1) {
     const int64_t k = w->ne[0], n_all = w->ne[1];
     const size_t stride = w->nb[1], column = column_bytes(kind, k);
     const int step = kind.repacked ? INTERLEAVED_ROWS : GROUP;
@@ -789,10 +800,10 @@ void compute_rows(const WeightKind & kind, Kernel kernel, const ggml_tensor * w,
             else g.row[i] = base + (i < g.n_rows ? i : g.n_rows - 1) * stride;
         }
         g.ahead = contiguous && r + (groups_ahead + 1) * step <= n_all ? base + groups_ahead * step * stride : nullptr;
-        for (int i = 0; i < n_tiles(part.n); i++) {
+        for (int i = i0; i < i1; i++) {
             const int c = tile_start(part.n, i), n = tile_start(part.n, i + 1) - c, slot = part.first + c;
             float * out[TILE];
-            for (int j = 0; j < n; j++) out[j] = plan.to[slot + j] + r;
+            for (int j = 0; j < n; j++) out[j] = plan.to(slot + j) + r;
             const Tile t = tile_at(activations + slot * column, k, n, out);
             if (planted == OTHER_ORDER) in_two_parts(kind, kernel, g, t);
             else kernel(g, t);
@@ -824,7 +835,7 @@ bool matmul(const WeightKind & kind, const ggml_compute_params * params, ggml_te
     for (int p = 0; p < plan.n_parts && b0 < b1; p++) for (int i = 0; i < n_tiles(plan.part[p].n); i++) {
         const int c = tile_start(plan.part[p].n, i), n = tile_start(plan.part[p].n, i + 1) - c, slot = plan.part[p].first + c;
         const Tile t = tile_at(activations + slot * column, k, n, nullptr);
-        for (int j = 0; j < n; j++) put_column(kind, t, j, plan.from[slot + j], b0, b1, scratch);
+        for (int j = 0; j < n; j++) put_column(kind, t, j, plan.from(slot + j), b0, b1, scratch);
         if (planted == LOST_BLOCK && b1 == blocks) for (int j = 0; j < n; j++) {
             static const float nothing[256] = {};
             put_column(kind, t, j, nothing - (blocks - 1) * (k / blocks), blocks - 1, blocks, scratch);
@@ -837,11 +848,15 @@ bool matmul(const WeightKind & kind, const ggml_compute_params * params, ggml_te
     if (ith == 0) ggml_threadpool_chunk_set(params->threadpool, nth);
     ggml_barrier(params->threadpool);
     for (int chunk = ith; chunk < n_chunks; chunk = ggml_threadpool_chunk_add(params->threadpool, 1)) {
-        const int i = chunk % per_part;
-        const int64_t r0 = units * i / per_part * UNIT, r1 = units * (i + 1) / per_part * UNIT;
-        compute_rows(kind, kernel, w, plan, plan.part[chunk / per_part], activations, r0, r1 < w->ne[1] ? r1 : w->ne[1]);
+        const int at = chunk % per_part;
+        const int64_t r0 = units * at / per_part * UNIT, r1 = units * (at + 1) / per_part * UNIT;
+        const Plan::Part & part = plan.part[chunk / per_part];
+        const int n = n_tiles(part.n), together = tiles_together(column);
+        for (int i0 = 0; i0 < n; i0 += together) {
+            compute_rows(kind, kernel, w, plan, part, activations, r0, r1 < w->ne[1] ? r1 : w->ne[1], i0, i0 + together < n ? i0 + together : n);
+        }
     }
-    if (planted == OVERRUN && ith == 0) plan.to[plan.n_slots - 1][w->ne[1]] = 1.0f;
+    if (planted == OVERRUN && ith == 0) plan.to(plan.n_slots - 1)[w->ne[1]] = 1.0f;
     return true;
 }
 

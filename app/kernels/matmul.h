@@ -1,13 +1,13 @@
-// Matrix products for a few rows of activations; see README.md.
+// Matrix products for up to 512 rows of activations; see README.md.
 #pragma once
 #include "ggml-cpu-impl.h"
 
 namespace paceline {
 
-constexpr int MAX_ROWS = 63;   // tokens in one decode; wider ones are prompts, where ggml is fast
+constexpr int MAX_ROWS = 512;   // tokens in one decode; more are not asked for
 
-// Limits of a mixture of experts; others are left to ggml.
-constexpr int MAX_SLOTS = 1024, MAX_EXPERTS = 1024;
+// Limits of a mixture of experts, of which a token uses up to 32; others are left to ggml.
+constexpr int MAX_SLOTS = 32 * MAX_ROWS, MAX_EXPERTS = 1024;
 
 enum Layout { BLOCKS_32, BLOCKS_256, FLOATS, INTERLEAVED_32, INTERLEAVED_256 };
 

@@ -38,7 +38,7 @@ PACELINE_API void paceline_kernels_enable(uint64_t kernels);
 // How many nodes a kernel has computed since the last call of this function.
 PACELINE_API long paceline_kernels_calls(int kernel);
 
-// Compare a kernel with ggml's own, bit by bit: odd shapes, widths 1 to 63, one and three threads,
+// Compare a kernel with ggml's own, bit by bit: odd shapes, widths 1 to 512, one and three threads,
 // against ggml with one row and one thread. 1: equal; 0: different; -1: could not be run.
 // Leaves all kernels switched off. `fault` other than 0 plants a fault in the kernel's result
 // (1 another order of adding, 2 a block left out, 3 a wrong scale, 4 a write beyond the end), which

@@ -20,7 +20,8 @@ ggml_backend_buffer_type_t ggml_backend_cpu_repack_buffer_type(void);
 namespace paceline {
 namespace {
 
-const int WIDTHS[] = {1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 33, 63};
+// Rows of a decode: those of drafts, and for some shapes those of prompts.
+const std::vector<int> NARROW = {1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 33, 63}, WIDE = {63, 64, 65, 200, MAX_ROWS};
 constexpr float CANARY = 12345.0f;
 
 struct Random {
@@ -96,12 +97,12 @@ bool same(const std::vector<float> & got, const std::vector<float> & wanted, siz
 }
 
 // 1: equal, 0: different, -1: could not be run.
-int test_product(int kernel, int64_t k, int64_t n, int n_experts) {
+int test_product(int kernel, int64_t k, int64_t n, int n_experts, const std::vector<int> & widths) {
     Random random; random.state += k * 31 + n;
     Context context;
     ggml_tensor * w = weights(context, kernel, k, n, n_experts, random);
     if (!w) return -1;
-    const int most = WIDTHS[sizeof(WIDTHS) / sizeof(int) - 1], n_used = n_experts > 1 ? 2 : 1;
+    const int most = widths.back(), n_used = n_experts > 1 ? 2 : 1;
     std::vector<float> x(k * most);
     for (float & value : x) value = random.next();
     std::vector<int32_t> ids;
@@ -118,7 +119,7 @@ int test_product(int kernel, int64_t k, int64_t n, int n_experts) {
     }
     paceline_kernels_enable((uint64_t) 1 << kernel); planted = fault;
     paceline_kernels_calls(kernel);
-    for (int width : WIDTHS) for (int n_threads : {1, 3}) {
+    for (int width : widths) for (int n_threads : {1, 3}) {
         if (!same(product(w, x, ids, n_used, 0, width, n_threads), wanted, n * n_used * width)) return 0;
     }
     return paceline_kernels_calls(kernel) ? 1 : -1;
@@ -126,9 +127,9 @@ int test_product(int kernel, int64_t k, int64_t n, int n_experts) {
 
 struct Head { int size, n_heads, n_kv_heads; float soft_cap; bool sinks; };
 
-// Attention of rows [first, first + count) to `cells` cells; each row sees as many as its mask says.
+// Attention of rows [first, first + count) of `most` to `cells` cells; each row sees as many as its mask says.
 std::vector<float> attention(ggml_type type, const Head & head, int cells, const std::vector<float> & q, const std::vector<float> & kv,
-                             const std::vector<ggml_fp16_t> & mask, int first, int count, int n_threads) {
+                             const std::vector<ggml_fp16_t> & mask, int most, int first, int count, int n_threads) {
     Context context;
     ggml_tensor * query = floats(context, {head.size, count, head.n_heads});
     ggml_tensor * k = ggml_new_tensor_3d(context, type, head.size, cells, head.n_kv_heads), * v = ggml_new_tensor_3d(context, type, head.size, cells, head.n_kv_heads);
@@ -140,7 +141,6 @@ std::vector<float> attention(ggml_type type, const Head & head, int cells, const
     ggml_tensor * result = ggml_flash_attn_ext(context, query, k, v, seen, 1.0f / std::sqrt((float) head.size), 0.0f, head.soft_cap);
     if (sinks) ggml_flash_attn_ext_add_sinks(result, sinks);
     result->data = room->data; result->buffer = room->buffer;
-    const int most = WIDTHS[sizeof(WIDTHS) / sizeof(int) - 1];
     for (int h = 0; h < head.n_heads; h++)
         ggml_backend_tensor_set(query, q.data() + ((size_t) h * most + first) * head.size, h * query->nb[2], (size_t) count * head.size * sizeof(float));
     std::vector<char> data(ggml_nbytes(k));
@@ -158,9 +158,9 @@ std::vector<float> attention(ggml_type type, const Head & head, int cells, const
     return out;
 }
 
-int test_attention(int kernel, const Head & head, int cells) {
+int test_attention(int kernel, const Head & head, int cells, const std::vector<int> & widths) {
     const auto type = (ggml_type) paceline_kernels_type(kernel);
-    const int most = WIDTHS[sizeof(WIDTHS) / sizeof(int) - 1];
+    const int most = widths.back();
     Random random; random.state += cells * 17 + head.size;
     std::vector<float> q((size_t) head.size * head.n_heads * most), kv((size_t) 2 * head.size * head.n_kv_heads * cells);
     for (float & value : q) value = 2 * random.next();
@@ -175,35 +175,40 @@ int test_attention(int kernel, const Head & head, int cells) {
     const size_t size = (size_t) head.size * head.n_heads;
     std::vector<float> wanted;
     for (int row = 0; row < most; row++) {
-        const auto one = attention(type, head, cells, q, kv, mask, row, 1, 1);
+        const auto one = attention(type, head, cells, q, kv, mask, most, row, 1, 1);
         wanted.insert(wanted.end(), one.begin(), one.begin() + size);
     }
     paceline_kernels_enable((uint64_t) 1 << kernel); planted = fault;
     paceline_kernels_calls(kernel);
-    for (int width : WIDTHS) for (int n_threads : {1, 3}) {
-        if (!same(attention(type, head, cells, q, kv, mask, 0, width, n_threads), wanted, size * width)) return 0;
+    for (int width : widths) for (int n_threads : {1, 3}) {
+        if (!same(attention(type, head, cells, q, kv, mask, most, 0, width, n_threads), wanted, size * width)) return 0;
     }
     return paceline_kernels_calls(kernel) ? 1 : -1;
 }
 
 int test(int kernel) {
     if (paceline_kernels_operation(kernel) == 1) {
-        for (const auto & [head, cells] : std::vector<std::pair<Head, int>>{
-                 {{64, 9, 3, 0, false}, 64}, {{64, 4, 1, 0, true}, 257}, {{128, 4, 2, 0, false}, 640}, {{96, 2, 2, 30, false}, 100}, {{160, 4, 2, 0, true}, 130}, {{192, 2, 2, 0, false}, 600}, {{256, 2, 1, 0, false}, 96}}) {
-            const int answer = test_attention(kernel, head, cells);
+        struct Case { Head head; int cells; std::vector<int> widths; };
+        for (const auto & [head, cells, widths] : std::vector<Case>{
+                 {{64, 9, 3, 0, false}, 64, NARROW}, {{64, 4, 1, 0, true}, 257, NARROW}, {{128, 4, 2, 0, false}, 640, NARROW},
+                 {{96, 2, 2, 30, false}, 100, NARROW}, {{160, 4, 2, 0, true}, 130, NARROW}, {{192, 2, 2, 0, false}, 600, NARROW},
+                 {{256, 2, 1, 0, false}, 96, NARROW}, {{64, 3, 1, 0, false}, MAX_ROWS + 64, WIDE}, {{128, 1, 1, 0, false}, MAX_ROWS + 13, WIDE}}) {
+            const int answer = test_attention(kernel, head, cells, widths);
             if (answer != 1) return answer;
         }
         return 1;
     }
     const bool by_256 = ggml_blck_size((ggml_type) paceline_kernels_type(kernel)) == 256, repacked = paceline_kernels_is_repacked(kernel);
-    struct Shape { int64_t k, n; int n_experts; };
-    std::vector<Shape> shapes = by_256 ? std::vector<Shape>{{256, 1, 1}, {512, 7, 1}, {768, 21, 1}, {2048, 34, 1}, {512, 20, 5}}
-                                       : std::vector<Shape>{{64, 1, 1}, {192, 7, 1}, {576, 21, 1}, {2048, 34, 1}, {256, 20, 5}};
+    struct Shape { int64_t k, n; int n_experts; std::vector<int> widths; };
+    std::vector<Shape> shapes = by_256 ? std::vector<Shape>{{256, 1, 1, NARROW}, {512, 7, 1, NARROW}, {768, 21, 1, NARROW}, {2048, 34, 1, NARROW}, {512, 20, 5, NARROW}}
+                                       : std::vector<Shape>{{64, 1, 1, NARROW}, {192, 7, 1, NARROW}, {576, 21, 1, NARROW}, {2048, 34, 1, NARROW}, {256, 20, 5, NARROW}};
+    shapes.push_back({4096, 18, 1, WIDE});   // too wide for L2 at once
+    shapes.push_back({256, 20, 5, WIDE});
     const auto type = (ggml_type) paceline_kernels_type(kernel);
-    if (!by_256 && ggml_blck_size(type) == 32) shapes.push_back({1088 + (type == GGML_TYPE_IQ4_NL && !repacked ? 0 : 32), 18, 1});
+    if (!by_256 && ggml_blck_size(type) == 32) shapes.push_back({1088 + (type == GGML_TYPE_IQ4_NL && !repacked ? 0 : 32), 18, 1, NARROW});
     for (Shape shape : shapes) {
         if (repacked) shape.n = (shape.n + 7) / 8 * 8;   // others are not repacked
-        const int answer = test_product(kernel, shape.k, shape.n, shape.n_experts);
+        const int answer = test_product(kernel, shape.k, shape.n, shape.n_experts, shape.widths);
         if (answer != 1) return answer;
     }
     return 1;

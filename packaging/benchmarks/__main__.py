@@ -45,6 +45,12 @@ BENCHMARKS = {
         "app/kernels/README.md",
         "measures seconds of a decode of n tokens",
     ),
+    "reading": Benchmark(
+        "benchmarks.reading",
+        "how fast a prompt is read, by Paceline's kernels and by llama.cpp's",
+        "app/kernels/README.md",
+        "measures how fast prompts are read",
+    ),
     "same_text": Benchmark(
         "benchmarks.same_text",
         "replies and rows of logits that differ from plain decoding's, beside what is promised",

@@ -145,6 +145,18 @@ class WideDecodes:
         self.cut()
         return taken
 
+    def seconds_of_prompt(self, side: str, tokens: Sequence[int], piece: int) -> float:
+        """Time reading tokens into an empty context, so many per decode; leaves it empty."""
+        self.model.clear()
+        self.sides.use(side)
+        before = self.model.native_s
+        for start in range(0, len(tokens), piece):
+            part = tokens[start : start + piece]
+            self.model.decode(part, int(start + piece >= len(tokens)))
+        taken = self.model.native_s - before
+        self.model.clear()
+        return taken
+
     def cut(self) -> None:
         """Shorten the context to what `fill` has left."""
         self.model.rollback(self.n_cells)

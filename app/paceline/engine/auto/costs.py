@@ -25,8 +25,7 @@ from paceline.figures import WidthCost
 
 MAX_WIDTH = 63
 """Tokens of the widest verify. On CPUs llama.cpp's flash attention takes another kernel from 64
-query rows on, whose rounding differs, Paceline's own kernels are proved up to here, and every row
-costs n_vocab floats of memory."""
+query rows on, whose rounding differs, and every row costs n_vocab floats of memory."""
 _SHORTEST_S, _LONGEST_S = 1e-9, 1e6  # valid range of a measured time
 _VERSION = 1
 
