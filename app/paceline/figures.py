@@ -173,6 +173,8 @@ class Sameness(Checked, frozen=True):
         difference: The largest difference of one logit between any two widths; None: nothing was
             compared.
         is_exact: Whether the pair was loaded in exact mode.
+        any_context: Whether the text depends neither on what the context held before nor on where
+            a prompt was cut: in exact mode, and where own kernels compute every row alone.
         words: All that in sentences.
         basis: Identifies what the numbers depend on: model, settings, build, processor, widths.
             Only where it is the same can equality be expected at all.
@@ -184,6 +186,7 @@ class Sameness(Checked, frozen=True):
     is_exact: bool
     words: UserText
     basis: str = ""
+    any_context: bool = False
 
 
 class WidthCost(Checked, frozen=True):
@@ -364,6 +367,7 @@ class TurnStats(Checked, frozen=True):
         n_rows_compared: See `Sameness.n_rows`.
         logit_difference: See `Sameness.difference`.
         basis: See `Sameness.basis`; empty: it was not kept.
+        any_context: See `Sameness.any_context`.
         kept: What it has of the reply that it replaces; None: it replaces none, or goes on after a
             beginning.
         warm: Where those of `n_reused` were.
@@ -395,6 +399,7 @@ class TurnStats(Checked, frozen=True):
     machine_busy: bool = False
     kept: Kept | None = None
     warm: Warmth = "context"
+    any_context: bool = False
 
     @property
     def speedup(self) -> Speedup | None:

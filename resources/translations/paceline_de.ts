@@ -4612,8 +4612,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
-        <source>The same text with any strategy and whatever was in the context before, on this machine. Prompts are prefilled in fixed pieces, and where the processor or GPU computes narrow batches in another way, single tokens are decoded in wider ones, which costs speed; a note says how much after loading.</source>
-        <translation>Derselbe Text mit jeder Strategie und gleich, was vorher im Kontext war, auf diesem Rechner. Prompts werden in festen Stücken eingelesen, und wo Prozessor oder GPU schmale Batches anders rechnen, werden einzelne Token in breiteren dekodiert, was Tempo kostet; ein Hinweis sagt nach dem Laden, wie viel.</translation>
+        <source>The same text with any strategy and whatever was in the context before, on this machine. Where Paceline's own kernels compute, that is so anyway. Elsewhere prompts are prefilled in fixed pieces, and where narrow batches are computed in another way, single tokens are decoded in wider ones, which costs speed; a note says how much after loading.</source>
+        <translation>Derselbe Text mit jeder Strategie und gleich, was vorher im Kontext war, auf diesem Rechner. Wo die Kernel von Paceline rechnen, ist das ohnehin so. Sonst werden Prompts in festen Stücken eingelesen, und wo schmale Batches anders gerechnet werden, werden einzelne Token in breiteren dekodiert, was Tempo kostet; ein Hinweis sagt nach dem Laden, wie viel.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
@@ -7181,6 +7181,11 @@
         <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>t/s</source>
         <translation>t/s</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
+        <source>the same text with any drafts, whatever was in the context before</source>
+        <translation>mit jedem Entwurf derselbe Text, gleich, was vorher im Kontext war</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/run_words.py"/>
@@ -10130,13 +10135,13 @@
     </message>
     <message>
         <location filename="../../app/engine/sameness/promise.py"/>
-        <source>The same turn gives the same text with any strategy here, as far as was looked{looked}. A next turn, or regenerating, can differ in near-ties; exact mode avoids that.</source>
-        <translation>Derselbe Beitrag ergibt hier mit jeder Strategie denselben Text, soweit geprüft wurde{looked}. Der nächste Beitrag, oder ein neues Erzeugen, kann sich in knappen Fällen unterscheiden; der exakte Modus vermeidet das.</translation>
+        <source>The same turn gives the same text here with any strategy, and whatever was in the context before: each token is computed as if it were alone{looked}.</source>
+        <translation>Dieselbe Frage an derselben Stelle gibt hier mit jeder Strategie denselben Text, gleich, was vorher im Kontext war: Jedes Token wird gerechnet, als stünde es allein{looked}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/sameness/promise.py"/>
-        <source>The same turn gives the same text with any strategy here: each token is computed as if it were alone{looked}. A next turn, or regenerating, can differ in near-ties; exact mode avoids that.</source>
-        <translation>Derselbe Beitrag ergibt hier mit jeder Strategie denselben Text: Jedes Token wird berechnet, als wäre es allein{looked}. Der nächste Beitrag, oder ein neues Erzeugen, kann sich in knappen Fällen unterscheiden; der exakte Modus vermeidet das.</translation>
+        <source>The same turn gives the same text with any strategy here, as far as was looked{looked}. A next turn, or regenerating, can differ in near-ties; exact mode avoids that.</source>
+        <translation>Derselbe Beitrag ergibt hier mit jeder Strategie denselben Text, soweit geprüft wurde{looked}. Der nächste Beitrag, oder ein neues Erzeugen, kann sich in knappen Fällen unterscheiden; der exakte Modus vermeidet das.</translation>
     </message>
     <message>
         <location filename="../../app/engine/refusals.py"/>

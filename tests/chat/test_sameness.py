@@ -212,10 +212,10 @@ def test_equality_is_promised_where_both_turns_had_such_rows(
     assert found.is_promised is is_promised
 
 
-def test_exact_mode_promises_it_whatever_was_reused(bench: Bench) -> None:
+def test_it_is_promised_whatever_was_reused_where_any_context_gives_the_same(bench: Bench) -> None:
     record = bench.record
     assert record.stats is not None
-    sameness = Sameness(True, 400, 0.0, True, "Exact.", "a")
+    sameness = Sameness(True, 400, 0.0, False, "Sure.", "a", any_context=True)
     bench.client.emit(SamenessChanged(sameness))
     assert bench.loader.state.sameness == sameness
     bench.start(replace(record, stats=structs.replace(record.stats, n_reused=300, **SURE)))  # type: ignore[arg-type]
@@ -225,7 +225,7 @@ def test_exact_mode_promises_it_whatever_was_reused(bench: Bench) -> None:
     (found,) = bench.results
     assert isinstance(found, Differs)
     assert found.is_promised
-    assert found.is_exact
+    assert found.any_context
 
 
 def test_a_reply_that_filled_its_context_is_compared_as_far_as_it_goes(bench: Bench) -> None:

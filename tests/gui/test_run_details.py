@@ -226,7 +226,7 @@ MEASURED = replace(DIFFERS, logit_difference=0.4)
         (replace(MEASURED, margin=0.9), "lookup"),
         (replace(MEASURED, reused=(300, 40)), "lookup"),
         (replace(MEASURED, margin=None), "lookup"),
-        (replace(MEASURED, is_exact=True), "lookup"),
+        (replace(MEASURED, any_context=True), "lookup"),
         (replace(MEASURED, logit_difference=0.0), "lookup"),
         (replace(MEASURED, is_promised=True), "danger"),
         (replace(MEASURED, is_promised=True, margin=1e-5), "danger"),
@@ -245,7 +245,7 @@ def test_a_difference_is_a_fault_where_equality_was_promised(
         assert ("near-tie" in words.details) == (result == MEASURED)
         assert ("Rounding was not seen" in words.details) == (
             tone == "lookup"
-            and not result.is_exact
+            and not result.any_context
             and (result.logit_difference == 0.0 or result.margin in {None, 0.9})
         )
         assert ("avoids that" in words.details) == (

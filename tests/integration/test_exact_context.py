@@ -1,7 +1,8 @@
-"""Exact mode: a reply equals that of an empty context, whatever happened in this one before.
+"""A reply equals that of an empty context, whatever happened in this one before.
 
-Every logit that a token was drawn from is compared, bit by bit, not only the tokens. The same
-histories without exact mode are the control: there logits do differ.
+So it is by own kernels, and by llama.cpp's in exact mode. Every logit that a token was drawn from
+is compared, bit by bit, not only the tokens. The same histories by llama.cpp's kernels without
+exact mode are the control: there logits do differ.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import pytest
 
 from paceline.engine import Pair, generate, load_pair
 from paceline.engine.sample.sampling import Sampler
-from paceline.messages import ModelParams, SamplingParams
+from paceline.kernel_files import find
+from paceline.messages import KernelWish, ModelParams, SamplingParams
 from paceline.paths import resources
 
 STRATEGIES = ("off", "draft:n_max=4:p_min=0", "prompt-lookup:max_ngram=2", "draft:n_max=12:p_min=0")
@@ -103,11 +105,12 @@ class Life:
 
 def compare(
     paths: tuple[Path, Path], text: Sequence[int], rows: Rows, folder: Path,
-    *, exact: bool, n_threads: int, n_lives: int, n_replies: int,
+    *, kernels: KernelWish, exact: bool, n_threads: int, n_lives: int, n_replies: int,
 ) -> tuple[int, int]:  # fmt: skip
     """Return how many replies there were, and how many had other logits than a fresh pair's."""
     target, draft = (ModelParams(str(path), n_ctx=2048, n_threads=n_threads) for path in paths)
-    options = {"exact": exact, "cache_dir": folder}
+    is_promised = exact or kernels == "own"
+    options = {"kernels": kernels, "exact": exact, "cache_dir": folder}
     n = n_other = 0
     for seed in range(n_lives):
         rng = random.Random(seed)
@@ -132,28 +135,33 @@ def compare(
                     continue
                 n += 1
                 n_other += found[0] != found[1]
-                if exact:
+                if is_promised:
                     assert found[0][0] == found[1][0], (seed, prompt, strategy)
                     assert found[0][1] == found[1][1], "the same tokens from other logits"
     return n, n_other
 
 
-@pytest.mark.grid(short=1)
+@pytest.mark.grid(short=4)
 @pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("kernels", ["own", "stock"])
 def test_a_reply_equals_that_of_a_fresh_context(
     demo_pair: tuple[Path, Path],
     text: list[int],
     rows: Rows,
     tmp_path: Path,
     is_long: bool,
+    kernels: KernelWish,
     n_threads: int,
 ) -> None:
+    if kernels == "own" and find() is None:
+        pytest.skip("Paceline's own kernels are not built for this llama.cpp")
     n, n_other = compare(
         demo_pair,
         text,
         rows,
         tmp_path,
-        exact=True,
+        kernels=kernels,
+        exact=kernels == "stock",
         n_threads=n_threads,
         n_lives=2 if is_long else 1,
         n_replies=3 if is_long else 2,
@@ -162,10 +170,11 @@ def test_a_reply_equals_that_of_a_fresh_context(
     assert n >= (3 if is_long else 1)
 
 
-def test_without_exact_mode_logits_do_differ(
+def test_without_either_logits_do_differ(
     demo_pair: tuple[Path, Path], text: list[int], rows: Rows, tmp_path: Path
 ) -> None:
     _, n_other = compare(
-        demo_pair, text, rows, tmp_path, exact=False, n_threads=1, n_lives=1, n_replies=2
-    )
+        demo_pair, text, rows, tmp_path,
+        kernels="stock", exact=False, n_threads=1, n_lives=1, n_replies=2,
+    )  # fmt: skip
     assert n_other > 0

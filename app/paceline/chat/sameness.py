@@ -77,7 +77,8 @@ class Differs:
             widths with this file on this computer; None: not measured.
         reused: How many tokens of the prompt were still in the context when the reply was made,
             and now; None: not known.
-        is_exact: Whether the pair is loaded in exact mode now.
+        any_context: Whether the text of the pair that is loaded now does not depend on what the
+            context held before.
     """
 
     index: int
@@ -89,7 +90,7 @@ class Differs:
     is_promised: bool
     logit_difference: float | None
     reused: tuple[int, int] | None = None
-    is_exact: bool = False
+    any_context: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,13 +337,13 @@ class SamenessCheck:
             self._is_promised(run.made_with, end.stats),
             _most(run.made_with, end.stats),
             None if run.made_with is None else (run.made_with.n_reused, end.stats.n_reused),
-            self._is_exact,
+            self._any_context,
         )
 
     @property
-    def _is_exact(self) -> bool:
+    def _any_context(self) -> bool:
         sameness = self._pair.state.sameness
-        return sameness is not None and sameness.is_exact
+        return sameness is not None and sameness.any_context
 
     def _is_promised(self, then: TurnStats | None, now: TurnStats) -> bool:
         """Whether equality was promised to both turns, computed on the same basis."""
@@ -352,7 +353,7 @@ class SamenessCheck:
             and then.basis == now.basis
             and then.batch_invariant is True
             and now.batch_invariant is True
-            and (self._is_exact or then.n_reused == now.n_reused)
+            and (self._any_context or then.n_reused == now.n_reused)
         )
 
     def _end(self, result: Result) -> None:

@@ -81,7 +81,7 @@ def add_exact(group: argparse._ArgumentGroup) -> None:
         "--exact",
         action="store_true",
         help="the same reply with any strategy and whatever was in the context before, also where "
-        "this costs time; it says what it costs",
+        "this costs time, which it says (with own kernels it costs nothing)",
     )
 
 

@@ -136,4 +136,5 @@ class TurnMeter:
             n_rows_compared=sameness.n_rows if sameness else 0,
             logit_difference=sameness.difference if sameness else None,
             basis=sameness.basis if sameness else "",
+            any_context=sameness.any_context if sameness else False,
         )

@@ -54,7 +54,7 @@ class Served:
         """The promise about a reply's text: what it does not depend on."""
         if self.sameness is None or not self.sameness.holds:
             return "none"
-        return "any strategy and any cache" if self.sameness.is_exact else "any strategy"
+        return "any strategy and any cache" if self.sameness.any_context else "any strategy"
 
 
 def model_id(path: str) -> str:

@@ -518,7 +518,22 @@ def test_only_own_kernels_are_sure_without_a_look() -> None:
         uses = tuple(map(KernelUse, ("q4_K", "attention"), by))  # type: ignore[arg-type]
         made.model.info = structs.replace(made.model.info, kernels=uses)
         assert made.holds is holds
-    assert "as if it were alone" in made.words
+        assert made.promise.sameness.any_context is (holds is True)
+    assert "whatever was in the context before: each token is computed as if" in made.words
     assert "as far as" not in made.words
     made.model.can_rollback, made.model.max_rollback = False, 16
     assert made.holds is None, "what recurrent operators do was never compared"
+    assert not made.promise.sameness.any_context
+
+
+def test_exact_mode_cuts_a_prompt_only_where_that_makes_a_difference() -> None:
+    model = RoundingModel()
+    model.computes_here = True
+    for by, piece in (("stock", PIECE), ("own", 0)):
+        uses = tuple(KernelUse(kind, by) for kind in ("q4_K", "attention"))  # type: ignore[arg-type]
+        model.info = structs.replace(model.info, kernels=uses)
+        pair = LoadedPair(model, None, Facts(""), is_exact=True)
+        assert pair.target.prefill_piece == piece
+        sameness = pair.promise.sameness
+        assert sameness.any_context
+        assert ("are prefilled again" in sameness.words) is (piece > 0)

@@ -71,9 +71,10 @@ class CachedContext:
             before them: with the next decode.
         widths: The batch widths that decodes take which output rows; see `sameness/promise.py`.
             Shorter batches are padded, and the padding is taken back.
-        prefill_piece: Above 0 only in exact mode: a prompt is prefilled in pieces that begin at
-            multiples of it, and whole ones alone are reused. So each cell of a prompt is computed
-            in the very batch in which an empty context computes it.
+        prefill_piece: Above 0 only in exact mode, where numbers depend on the batch: a prompt is
+            prefilled in pieces that begin at multiples of it, and whole ones alone are reused. So
+            each cell of a prompt is computed in the very batch in which an empty context computes
+            it.
         prompt_widths: In exact mode the widths of the piece that ends a prompt, since `widths` may
             become other ones; None: `widths`.
         on_place: Called where a prompt's place was saved that the context may have to go back to,

@@ -3,9 +3,10 @@
 Three things are meant by "the same text". The same turn, with the same context in front of it, is
 the same with any strategy where rows of logits do not depend on the batch: by construction where
 Paceline's kernels compute everything, otherwise as far as rows were compared. The next turn, a
-reply generated again, or one after a restart find other cells in front of them, since prompts are
-prefilled in batches that begin where the reuse ends; that is the same in exact mode alone, which
-prefills in pieces at fixed places. Another machine or build never is.
+reply generated again, or one after a restart find cells in front of them that were computed in
+other batches, since prompts are prefilled from where the reuse ends. Where Paceline's kernels
+compute everything, these cells are the same numbers. Elsewhere they are in exact mode alone, which
+prefills in pieces at fixed places. Another machine or build never gives the same.
 
 How many rows a load can compare in its time depends on the machine and on what else it does, and
 so must no text. So exact mode decodes batches of one width, `EXACT_WIDTH`, until enough rows were
@@ -86,10 +87,9 @@ class Promise:
         self._news: tuple[str, ...] = ()
         self._looked_at = 0
         self._spent_s = 0.0
-        if self._is_exact:
+        if self._is_exact and not self._computes_each_row_alone:
             context.prefill_piece = n = min(PIECE, context.model.n_batch)
-            if not self._computes_each_row_alone:
-                context.prompt_widths = BatchWidths(EXACT_WIDTH, EXACT_WIDTH, n - n % EXACT_WIDTH)
+            context.prompt_widths = BatchWidths(EXACT_WIDTH, EXACT_WIDTH, n - n % EXACT_WIDTH)
         self.settle()
 
     # ------------------------------------------------------------------------------ what holds
@@ -105,11 +105,18 @@ class Promise:
             self._is_exact,
             self._words,
             self._basis,
+            any_context=self._any_context,
         )
 
     @property
+    def _any_context(self) -> bool:
+        in_pieces = bool(self._context.prefill_piece)
+        is_constructed = self._is_constructed(self._context.widths)
+        return self._holds is not False and (in_pieces or is_constructed)
+
+    @property
     def _basis(self) -> str:
-        mode = "exact" if self._is_exact else "usual"
+        mode = "exact" if self._context.prefill_piece else "usual"
         text = f"{self._key}|{self._context.widths}|{mode}"
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -155,7 +162,7 @@ class Promise:
         evidence, widths = self._evidence, self._context.widths
         if self._is_exact:
             return words_of_exact_mode(
-                widths, evidence.n_rows(widths), self._cost, PIECE,
+                widths, evidence.n_rows(widths), self._cost, self._context.prefill_piece,
                 holds=self._holds, is_sure=self._is_constructed(widths),
                 is_possible=self._is_possible, may_cost_less=self._goal.lowest < widths.lowest,
             )  # fmt: skip
@@ -401,9 +408,8 @@ def usual_words(n_rows: int, difference: float | None, *, holds: bool | None, is
     match holds:
         case True if is_sure:
             return sentence(
-                "The same turn gives the same text with any strategy here: each token is "
-                "computed as if it were alone{looked}. A next turn, or regenerating, can "
-                "differ in near-ties; exact mode avoids that.",
+                "The same turn gives the same text here with any strategy, and whatever was in "
+                "the context before: each token is computed as if it were alone{looked}.",
                 looked=_looked(n_rows),
             )
         case True:
@@ -444,7 +450,7 @@ def words_of_exact_mode(
         widths: Those in use.
         n_rows: Rows that were compared at them.
         cost: Time of a plain step over its usual time; None: that was not measured.
-        piece: Tokens per piece of a prefill.
+        piece: Tokens per piece of a prefill; 0: it is cut anywhere.
         holds: See `figures.Sameness`.
         is_sure: See `usual_words`.
         is_possible: Whether there are widths that agree.
@@ -482,12 +488,13 @@ def words_of_exact_mode(
         parts.append(sentence("Once enough rows were compared, fewer may do, with the same text."))
     if widths.highest <= BatchWidths().highest - widths.multiple:
         parts.append(sentence("Drafts end at {n} tokens.", n=widths.highest - 1))
-    parts.append(
-        sentence(
-            "With each prompt the last reply and up to {n} tokens more are prefilled again.",
-            n=piece - 1,
+    if piece:
+        parts.append(
+            sentence(
+                "With each prompt the last reply and up to {n} tokens more are prefilled again.",
+                n=piece - 1,
+            )
         )
-    )
     return joined(parts)
 
 

@@ -211,6 +211,8 @@ def logit_words(stats: TurnStats) -> str:
         most = stats.logit_difference
         words = _tr("they depend on the batch width, so near-ties may fall either way")
         return words if most is None else _tr("{} (up to {:.2g} apart)").format(words, local(most))
+    if stats.any_context:
+        return _tr("the same text with any drafts, whatever was in the context before")
     return _tr("checked: the same text with any drafts")
 
 

@@ -78,7 +78,7 @@ def _explanation(result: Differs) -> str:
     """Return the cause of a difference that no promise excludes."""
     cure = _tr("Exact mode (in the loading settings) avoids that.")
     most = result.logit_difference
-    if result.is_exact:
+    if result.any_context:
         words = _tr("Was the reply made with other settings or kernels, or not in exact mode?")
     elif result.reused is not None and result.reused[0] != result.reused[1]:
         words = _tr(

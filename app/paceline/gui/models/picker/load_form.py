@@ -254,9 +254,10 @@ class LoadForm(Card):
         self.exact.setToolTip(
             self.tr(
                 "The same text with any strategy and whatever was in the context before, on this "
-                "machine. Prompts are prefilled in fixed pieces, and where the processor or GPU "
-                "computes narrow batches in another way, single tokens are decoded in wider ones, "
-                "which costs speed; a note says how much after loading."
+                "machine. Where Paceline's own kernels compute, that is so anyway. Elsewhere "
+                "prompts are prefilled in fixed pieces, and where narrow batches are computed in "
+                "another way, single tokens are decoded in wider ones, which costs speed; a note "
+                "says how much after loading."
             )
         )
         self.lookup_cache = FileField(
