@@ -144,6 +144,7 @@ class EngineService:
                 self._calibrate()
             case Reset():
                 if self._pair is not None:
+                    self._leave_text()
                     self._pair.forget(keeps_rates=command.keeps_rates)
             case Unload():
                 self._unload()
@@ -447,7 +448,13 @@ class EngineService:
         self._told = sameness.holds, sameness.basis
         self._emit(SamenessChanged(sameness))
 
+    def _leave_text(self) -> None:
+        """Keep the states of what the contexts hold, which are emptied next."""
+        if self._pair is not None and self._pair.states is not None and not self._pair.is_lost:
+            self._pair.states.leave()
+
     def _calibrate(self) -> None:
+        self._leave_text()
         answer = calibrated(self._pair)
         if self._pair is not None and self._pair.is_lost:
             self._unload()

@@ -195,11 +195,16 @@ class KeptStates:
             for context in self._kept:
                 context.clear()
 
+    def leave(self) -> None:
+        """Keep what the contexts hold, before they hold what is not to be kept."""
+        owner, self.owner = self.owner, None
+        if owner is not None:
+            for context in self._kept:
+                self._keep_all(context, owner)
+
     def close(self) -> None:
         """Keep what is new, and write it as far as time allows."""
         until = _clock() + CLOSING_S
-        if self.owner is not None:
-            for context in self._kept:
-                self._keep_all(context, self.owner)
+        self.leave()
         while _clock() < until and self._store.file_one(wants_ends=True):
             pass

@@ -1,0 +1,169 @@
+"""What the engine does with stored states around replies, resets and deletions."""
+
+from __future__ import annotations
+
+import pytest
+
+from fake_model import FakeBackend, FakeModel, scripted
+from paceline.engine.cancel import CancelFlag
+from paceline.engine.service import EngineService
+from paceline.messages import (
+    Calibrate,
+    DraftModel,
+    DropStates,
+    Event,
+    LoadPair,
+    ModelParams,
+    PairLoaded,
+    RawText,
+    Reset,
+    StartTurn,
+    StateOwner,
+    StatesDropped,
+    StateStorage,
+    Strategy,
+    TurnStarted,
+    Unload,
+)
+
+A, B, SECRET = StateOwner("a"), StateOwner("b"), StateOwner("s", private=True)
+TEXT, OTHER = "An old text. " * 12, "Quite another. " * 12
+ROOM = StateStorage(memory_bytes=1 << 20)
+
+
+class Engine:
+    """An engine with scripted models; the target writes a reply to `OTHER` alone."""
+
+    def __init__(
+        self, storage: StateStorage | None = ROOM, *, n_block: int = 32, reply: str = ""
+    ) -> None:
+        end = scripted(reply, len(OTHER))
+        self.target = FakeModel(end, n_ctx=1024, n_block=n_block)
+        self.draft = FakeModel(end, n_ctx=1024, n_block=n_block)
+        self.events: list[Event] = []
+        self.waiting: list[DropStates] = []
+        backend = FakeBackend({"t": self.target, "d": self.draft})
+        self.service = EngineService(
+            self.events.append,
+            take_between=lambda: self.waiting.pop() if self.waiting else None,
+            cancel=CancelFlag(),
+            backend=lambda: backend,
+        )
+        self.service.handle(
+            LoadPair(ModelParams("t"), DraftModel(ModelParams("d")), states=storage)
+        )
+        assert isinstance(self.events[-1], PairLoaded)
+
+    def ask(self, text: str, owner: StateOwner | None, strategy: str = "off") -> TurnStarted:
+        """Ask, and return how the turn began."""
+        self.events.clear()
+        self.service.handle(
+            StartTurn(
+                RawText(text), owner=owner, seed=1, strategy=Strategy.of(strategy), max_tokens=9
+            )
+        )
+        return next(event for event in self.events if isinstance(event, TurnStarted))
+
+
+def test_a_text_is_read_once() -> None:
+    engine = Engine()
+    assert engine.ask(TEXT, A).n_reused == 0
+    assert engine.ask(OTHER, B).n_reused == 0
+    again = engine.ask(TEXT, B)
+    assert (again.warm, again.n_reused) == ("memory", len(TEXT) - 1)
+    assert engine.ask(TEXT, B).warm == "context"
+
+
+@pytest.mark.parametrize("command", [Reset(), Calibrate()])
+def test_what_empties_the_contexts_leaves_the_text_warm(command: Reset | Calibrate) -> None:
+    engine = Engine()
+    engine.ask(TEXT, A)
+    engine.service.handle(command)
+    again = engine.ask(TEXT, A)
+    assert (again.warm, again.n_reused) == ("memory", len(TEXT) - 1)
+
+
+def test_the_draft_model_finds_its_text_too() -> None:
+    engine = Engine()
+    for text, owner in ((TEXT, A), (OTHER, B)):
+        engine.ask(text, owner, "draft")
+        while engine.service.idle():  # the draft model catches up
+            pass
+    engine.draft.widths.clear()
+    engine.ask(TEXT, A, "draft")
+    while engine.service.idle():
+        pass
+    assert sum(engine.draft.widths) <= 2
+
+
+@pytest.mark.parametrize("storage", [None, StateStorage(memory_bytes=0)])
+def test_nothing_is_kept_where_it_is_off(storage: StateStorage | None) -> None:
+    engine = Engine(storage)
+    engine.ask(TEXT, A)
+    engine.ask(OTHER, A)
+    assert engine.ask(TEXT, A).n_reused == 0
+    assert not engine.target.n_copied
+
+
+def test_nothing_is_kept_of_a_turn_without_an_owner() -> None:
+    engine = Engine()
+    engine.ask(TEXT, None)
+    engine.ask(OTHER, A)
+    assert engine.ask(TEXT, A).n_reused == 0
+
+
+def test_a_private_text_serves_its_chat_alone() -> None:
+    engine = Engine()
+    engine.ask(TEXT, SECRET)
+    assert engine.ask(TEXT, A).n_reused == 0, "not even from the context"
+    engine.ask(OTHER, B)
+    assert engine.ask(TEXT, SECRET).n_reused == len(TEXT) - 1
+
+
+def test_what_is_dropped_is_gone_from_context_and_store() -> None:
+    engine = Engine()
+    engine.ask(OTHER, A)
+    engine.ask(TEXT, A)
+    engine.service.handle(DropStates(("a",)))
+    assert isinstance(engine.events[-1], StatesDropped)
+    assert not engine.target.tokens
+    assert engine.ask(TEXT, B).n_reused == 0
+    assert engine.ask(OTHER, B).n_reused == 0
+
+
+def test_states_are_dropped_between_two_steps_of_another_reply() -> None:
+    engine = Engine(reply="A long reply")
+    engine.ask(TEXT, A)
+    engine.waiting.append(DropStates(("a",)))
+    engine.ask(OTHER, B)
+    kinds = [type(event).__name__ for event in engine.events]
+    assert kinds.index("StatesDropped") < kinds.index("TurnFinished")
+    assert engine.ask(TEXT, B).n_reused == 0
+
+
+def test_a_whole_state_serves_what_goes_on_after_it() -> None:
+    engine = Engine(n_block=0)
+    engine.ask(TEXT, A)
+    engine.ask(OTHER, B)
+    assert engine.ask(TEXT[:-20], A).n_reused == 0
+    engine.ask(OTHER, B)
+    again = engine.ask(f"{TEXT}More.", A)
+    assert (again.warm, again.n_reused) == ("memory", len(TEXT))
+
+
+def test_a_block_that_cannot_be_put_back_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Engine()
+    engine.ask(TEXT, A)
+    engine.ask(OTHER, B)
+    monkeypatch.setattr(engine.target, "put_cells", lambda _n, _data: False)
+    assert engine.ask(TEXT, A).n_reused == 0
+    assert bytes(engine.target.tokens[: len(TEXT)]).decode() == TEXT
+
+
+def test_what_contexts_hold_is_kept_before_models_are_freed() -> None:
+    engine = Engine()
+    engine.ask(TEXT, A)
+    engine.target.n_copied.clear()
+    engine.service.handle(Unload())
+    assert engine.target.n_copied
+    assert engine.target.closed
