@@ -22,6 +22,7 @@ from paceline.messages import (
     ModelParams,
     PairLoaded,
     SamplingParams,
+    StateStorage,
     StepCommitted,
     TurnFailed,
     TurnFinished,
@@ -75,6 +76,7 @@ class Engine:
         lookup_cache: str = "",
         kernels: KernelWish = "stock",
         mtp: str | Path = "auto",
+        states: StateStorage | None = None,
         **params: object,
     ) -> None:
         self.events: list[Event] = []
@@ -87,6 +89,7 @@ class Engine:
                 exact=exact,
                 lookup_cache=lookup_cache,
                 kernels=kernels,
+                states=states,
             )
         )
         self.loaded = self.events[-1]

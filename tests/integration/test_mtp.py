@@ -28,6 +28,8 @@ from paceline.messages import (
     ModelParams,
     PairLoaded,
     SamplingParams,
+    StateOwner,
+    StateStorage,
     TuneRejected,
 )
 
@@ -200,6 +202,22 @@ def test_a_head_that_knows_is_believed_and_one_that_does_not_costs_nothing_of_th
     assert shares["tiny-mtp-true"] >= 0.99
     assert shares["tiny-mtp-step35-true"] >= 0.99
     assert shares["tiny-mtp-false"] < 0.05
+
+
+@pytest.mark.parametrize("kind", ["tiny-mtp-true", "tiny-mtp-step35-true"])
+def test_a_head_takes_no_state_of_the_text_before_for_one_that_came_back(kind: str) -> None:
+    """A stored state has no hidden rows, and those of the other text are not its own."""
+    options = {"sampling": SamplingParams(0), "max_tokens": 60, "ignore_eog": True}
+    texts = PROMPT * 40, "Quite another text. " * 200
+    with Engine(make_pairs.path(kind), states=StateStorage(memory_bytes=1 << 30)) as engine:
+        plain = engine.reply(texts[0], **options, owner=StateOwner("a"))
+        engine.reply(texts[1], strategy=STRATEGIES[1], **options, owner=StateOwner("b"))
+        reply = engine.reply(texts[0], strategy=STRATEGIES[1], **options, owner=StateOwner("a"))
+        assert (reply.stats.warm, reply.tokens) == ("memory", plain.tokens)
+        assert head_of(engine).first_place >= reply.stats.n_reused > 250
+        n_drafted, n_accepted = drafted(engine)
+        assert n_drafted > 30
+        assert n_accepted >= 0.95 * n_drafted
 
 
 @pytest.mark.parametrize("kind", ["tiny-mtp", "tiny-mtp-step35"])

@@ -51,6 +51,11 @@ class HiddenRows:
         self._rows[places % room] = kept
         self.first = max(self.first, self.end - room)
 
+    def cut(self, place: int) -> None:
+        """Forget the rows from this place on: what stands there was not decoded here."""
+        self.end = min(self.end, place)
+        self.first = min(self.first, self.end)
+
     def take(self, place: int, n: int) -> Rows:
         """Return copies of `n` rows from a place on, all of which must be kept."""
         assert self.first <= place <= self.end - n

@@ -470,6 +470,8 @@ class LlamaModel:
         if done and not has_all:
             llama_cpp.llama_memory_seq_rm(self._memory, 0, self._n_past, -1)
         elif done:
+            if self._hidden is not None:
+                self._hidden.cut(self._n_past)
             self._n_past, self._n_new = wanted, 0
         self.native_s += self.clock() - began
         return done and has_all

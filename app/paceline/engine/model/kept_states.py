@@ -180,7 +180,10 @@ class KeptStates:
         if missing is None:
             return False
         parent, first, n = missing
-        data = context.model.copy_cells(first, n)
+        try:
+            data = context.model.copy_cells(first, n)
+        except MemoryError:  # warmth is lost, and nothing else
+            return False
         if data is None or len(data) > self._store.most_bytes:
             return False
         block = tree.add(parent, context.tokens[first : first + n], data, owner)
