@@ -8,11 +8,11 @@ import textwrap
 
 import pytest
 
-from paceline.engine.service import give_back_freed_memory
+from paceline.engine.native import give_back_freed_memory
 
 SCRIPT = """
     import psutil
-    from paceline.engine.service import give_back_freed_memory
+    from paceline.engine.native import give_back_freed_memory
 
     def uss():
         return psutil.Process().memory_full_info().uss
@@ -43,7 +43,7 @@ def test_the_heap_keeps_what_was_freed_until_it_is_told_to_give_it_back() -> Non
 
 
 def test_a_system_without_it_is_fine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("paceline.engine.service.ctypes.CDLL", lambda name: object())
+    monkeypatch.setattr("paceline.engine.native.ctypes.CDLL", lambda name: object())
     give_back_freed_memory()
     monkeypatch.setattr(sys, "platform", "win32")
     give_back_freed_memory()

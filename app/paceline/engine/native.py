@@ -1,7 +1,10 @@
-"""The one way to llama.cpp that loads nothing before it is needed."""
+"""The one way to the native libraries that loads nothing before it is needed."""
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+import sys
 from collections.abc import Callable
 
 from paceline.engine.model.backend import Backend
@@ -26,3 +29,17 @@ def report_aborts(tell: Callable[[str], None]) -> None:
     from paceline.engine.llama import on_abort  # noqa: PLC0415
 
     on_abort(tell)
+
+
+def give_back_freed_memory() -> None:
+    """Let the heap return its free pages; takes milliseconds. Any thread.
+
+    Does nothing where the C library is not glibc.
+
+    glibc keeps freed blocks of its heap for later, up to tens of megabytes where something small
+    lies after them. Pairs that are loaded one after the other then look like a leak that grows in
+    jumps (measured on the demo pair: 95 MB against 71 MB), and what is kept is missing elsewhere.
+    """
+    if sys.platform == "linux":
+        with contextlib.suppress(AttributeError, OSError):
+            ctypes.CDLL(None).malloc_trim(0)

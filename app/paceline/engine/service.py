@@ -7,11 +7,8 @@ Every failure of a load or a turn becomes an event here.
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import logging
 import secrets
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -40,7 +37,7 @@ from paceline.engine.model.states import MOST_STATES, GoingBack
 from paceline.engine.model.stored_states import StateStore, state_memory
 from paceline.engine.model.translation import LEAST_SHARE, Translation, words_on_translation
 from paceline.engine.model.vocabularies import vocabulary_mismatch
-from paceline.engine.native import llama_backend
+from paceline.engine.native import give_back_freed_memory, llama_backend
 from paceline.engine.pair import LoadedPair
 from paceline.engine.prompt.formats import words_on
 from paceline.engine.prompt.renderer import renderer
@@ -584,17 +581,3 @@ def _going_back(target: LanguageModel) -> GoingBack:
     if not target.can_rollback:
         return GoingBack("copies" if target.needs_copies else "states", target.max_rollback)
     return GoingBack("windows" if target.forgets else "cells")
-
-
-def give_back_freed_memory() -> None:
-    """Let the heap return its free pages; takes milliseconds. Any thread.
-
-    Does nothing where the C library is not glibc.
-
-    glibc keeps freed blocks of its heap for later, up to tens of megabytes where something small
-    lies after them. Pairs that are loaded one after the other then look like a leak that grows in
-    jumps (measured on the demo pair: 95 MB against 71 MB), and what is kept is missing elsewhere.
-    """
-    if sys.platform == "linux":
-        with contextlib.suppress(AttributeError, OSError):
-            ctypes.CDLL(None).malloc_trim(0)
