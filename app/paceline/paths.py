@@ -54,6 +54,11 @@ class Paths:
         return self.data_dir / "models"
 
     @property
+    def states_dir(self) -> Path:
+        """Where the states of texts are kept that models have read; see `StateStorage`."""
+        return self.cache_dir / "states"
+
+    @property
     def old_memory(self) -> Path:
         """What is deleted at the start; see `OLD_MEMORY`."""
         return self.data_dir / OLD_MEMORY

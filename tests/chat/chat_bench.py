@@ -206,6 +206,7 @@ class ChatBench(Shown):
         prefix: str = "id",
         defaults: ReplySettings | None = None,
         loads: bool = True,
+        states_folder: str = "",
     ) -> None:
         self.client = FakeClient()
         self.time = 0.0
@@ -220,6 +221,7 @@ class ChatBench(Shown):
             store=self.store,
             defaults=lambda: defaults or ReplySettings(),
             fingerprint_of=lambda path: self.fingerprints.get(path, ""),
+            states_folder=states_folder,
             new_id=lambda: f"{prefix}-{next(numbers)}",
             clock=lambda: self.time,
             now=lambda: self.today,

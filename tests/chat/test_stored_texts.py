@@ -10,6 +10,7 @@ from chat.chat_bench import ChatBench
 from paceline.chat.reply import TurnOptions
 from paceline.conversation import Attachment
 from paceline.messages import (
+    DropStates,
     EngineDied,
     LoadPair,
     Remember,
@@ -129,7 +130,8 @@ def test_a_deletion_is_told_at_once_and_undone(engine: Engine) -> None:
     engine.hear()
     n = len(engine.client.commands)
     engine.session.remove(first)
-    assert engine.client.commands[n:] == [Remember(first)]  # neither undo nor idle is waited for
+    told = [Remember(first), DropStates((first,))]
+    assert engine.client.commands[n:] == told  # neither undo nor idle is waited for
     assert engine.texts == {"Two?", "2."}
     engine.restore(first)
     assert engine.texts == {"One?", "1.", "Two?", "2."}

@@ -16,7 +16,7 @@ from cli.program import assert_one_clear_line, paceline, paceline_process
 from engine.draft.test_lookup_cache import as_file, obvious_count, pairs_of
 from fake_model import ByteVocabulary
 from paceline.cli import cache
-from paceline.cli.chat_run import FILE_NAME
+from paceline.cli.chat_run import FILE_NAME, STATES_OWNER
 from paceline.engine.draft.lookups import lookup_cache
 from paceline.engine.draft.lookups.lookup_cache import Origin, read_origin, sidecar, write_origin
 from paceline.engine.draft.lookups.ngram_cache import try_out
@@ -332,6 +332,10 @@ def test_clearing(paceline_home: Path, tmp_path: Path) -> None:
     (data / FILE_NAME).write_bytes(bytes(76))
     chats = data / "chats.db"
     chats.write_bytes(b"chats")
+    for owner in (STATES_OWNER, "a chat of the window"):
+        folder = paceline_home / "cache" / "states" / "a model" / owner.encode().hex()
+        folder.mkdir(parents=True)
+        (folder / "a block").touch()
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "precious").write_text("")
@@ -342,6 +346,8 @@ def test_clearing(paceline_home: Path, tmp_path: Path) -> None:
     assert not drafts.exists()
     assert not (data / FILE_NAME).exists()
     assert chats.exists()
+    left = list((paceline_home / "cache" / "states").rglob("a block"))
+    assert [file.parent.name for file in left] == [b"a chat of the window".hex()]
     assert (elsewhere / "precious").exists()
     result = paceline("cache", "clear")
     assert result.code == 0

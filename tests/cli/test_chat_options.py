@@ -13,12 +13,20 @@ from hypothesis import strategies as st
 
 from cli.program import assert_one_clear_line, chat, paceline
 from paceline.cli.chat import ChatRequest, read_request
+from paceline.cli.chat_run import STATES_OWNER
 from paceline.cli.main import parse
 from paceline.cli.reply_options import TEMPLATES, THINKING
 from paceline.engine.draft.registry import built_in
 from paceline.engine.prompt.formats import FORMATS, PLAIN
 from paceline.engine.prompt.template import CHOICES
-from paceline.messages import LogitBias, Prompting, SamplingParams, Translating
+from paceline.messages import (
+    LogitBias,
+    Prompting,
+    SamplingParams,
+    StateOwner,
+    StateStorage,
+    Translating,
+)
 from paceline.params import DraftModel, shown_stop
 from paceline.paths import Paths
 
@@ -35,6 +43,7 @@ def test_nothing_more_is_asked_for_than_what_is_given() -> None:
     asked = request()
     assert (asked.load.lookup_cache, asked.load.exact) == ("", False)
     assert (asked.turn.remember, asked.kept_dir, asked.notes) == (False, None, ())
+    assert asked.load.states is None
 
 
 def test_a_form_arrives(tmp_path: Path) -> None:
@@ -154,6 +163,8 @@ def test_remember_names_the_folders(paceline_home: Path) -> None:
     asked = request("--remember")
     assert asked.turn.remember
     assert asked.kept_dir == paceline_home / "data"
+    assert asked.load.states == StateStorage(folder=str(paceline_home / "cache" / "states"))
+    assert asked.turn.owner == StateOwner(STATES_OWNER)
 
 
 def test_the_help_names_every_template_and_every_way_to_think() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from fake_model import FakeBackend, FakeModel, scripted
@@ -22,6 +24,7 @@ from paceline.messages import (
     StatesDropped,
     StateStorage,
     Strategy,
+    TurnFinished,
     TurnStarted,
     Unload,
 )
@@ -139,6 +142,30 @@ def test_states_are_dropped_between_two_steps_of_another_reply() -> None:
     kinds = [type(event).__name__ for event in engine.events]
     assert kinds.index("StatesDropped") < kinds.index("TurnFinished")
     assert engine.ask(TEXT, B).n_reused == 0
+
+
+@pytest.mark.parametrize("owners", [("a",), ()])
+def test_a_reply_goes_on_whose_own_states_are_dropped(owners: tuple[str, ...]) -> None:
+    engine = Engine(reply="A long reply")
+    engine.waiting.append(DropStates(owners))
+    engine.ask(OTHER, A)
+    finished = next(event for event in engine.events if isinstance(event, TurnFinished))
+    assert finished.text == "A long re"
+    assert not engine.target.tokens
+    engine.ask(TEXT, B)
+    assert engine.ask(OTHER, B).n_reused == 0
+
+
+@pytest.mark.parametrize("is_loaded", [True, False])
+def test_files_go_of_models_that_are_not_loaded(tmp_path: Path, *, is_loaded: bool) -> None:
+    file = tmp_path / "another model" / b"a".hex() / "a block"
+    file.parent.mkdir(parents=True)
+    file.touch()
+    engine = Engine()
+    if not is_loaded:
+        engine.service.handle(Unload())
+    engine.service.handle(DropStates(("a",), str(tmp_path)))
+    assert not file.exists()
 
 
 def test_a_whole_state_serves_what_goes_on_after_it() -> None:

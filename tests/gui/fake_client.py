@@ -16,6 +16,7 @@ from paceline.messages import (
     CountTokens,
     DescribeEngine,
     DraftCount,
+    DropStates,
     Encode,
     Encoded,
     EngineDescribed,
@@ -36,6 +37,7 @@ from paceline.messages import (
     SamenessChanged,
     SayAside,
     StartTurn,
+    StatesDropped,
     StepCommitted,
     Strategy,
     TokensCounted,
@@ -81,13 +83,14 @@ class FakeClient:
 
     Attributes:
         takes_texts: Whether a `Remember` is answered at once.
+        drops_states: Whether a `DropStates` is.
         tickets: Those of all requests.
         commands: What was asked for, and each `Tune`.
         cancelled: What was cancelled.
     """
 
     def __init__(self) -> None:
-        self.takes_texts = True
+        self.takes_texts = self.drops_states = True
         self.tickets: list[Ticket] = []
         self.commands: list[Command] = []
         self.cancelled: list[Command] = []
@@ -122,6 +125,8 @@ class FakeClient:
         self.commands.append(command)
         if isinstance(command, Remember) and self.takes_texts:
             self.emit(Remembered(command.chat))
+        if isinstance(command, DropStates) and self.drops_states:
+            self.emit(StatesDropped())
 
     def watch(self, listener: Listener) -> None:
         self._watchers.append(listener)
@@ -224,6 +229,8 @@ def _asked_by(event: Event) -> type[Command]:
             return RenderPrompt
         case Encoded():
             return Encode
+        case StatesDropped():
+            return DropStates
         case Remembered():
             return Remember
         case ReadingMeasured():

@@ -23,11 +23,14 @@ from paceline.gui.look.current import look
 from paceline.gui.models.load_checks import first_parts
 from paceline.gui.state import figures
 from paceline.messages import (
+    DropStates,
     EngineDied,
     LoadFailed,
     LoadPair,
     LoadProgressed,
     StartTurn,
+    StateOwner,
+    StateStorage,
     TurnFailed,
     TurnStarted,
 )
@@ -772,6 +775,28 @@ def test_settings_that_could_not_be_read_are_told(
 ) -> None:
     program = make_program(put_aside=tmp_path / "settings.unusable-1.json")
     assert "settings.unusable-1.json" in program.window.chat_pane.errors.text.text()
+
+
+def test_states_of_chats_are_kept_and_dropped_in_the_users_folder(
+    make_program: Callable[..., Program], client: FakeClient, paceline_home: Path
+) -> None:
+    folder = paceline_home / "cache" / "states"
+    program = make_program()
+    program.start()
+    client.finish_load()
+    program.chat.send("Hello?")
+    chat = program.shown.id
+    assert client.last(LoadPair).states == StateStorage(folder=str(folder))
+    assert client.last(StartTurn).owner == StateOwner(chat)
+    kept = folder / "a model" / chat.encode().hex() / "a block"
+    kept.parent.mkdir(parents=True)
+    kept.touch()
+    client.drops_states = False
+    program.session.remove(chat)
+    assert client.last(DropStates) == DropStates((chat,), str(folder))
+    assert kept.exists()
+    program.window.close()
+    assert not kept.exists()
 
 
 def test_a_folder_that_cannot_be_written_costs_only_the_settings(

@@ -15,11 +15,13 @@ from paceline.messages import (
     Chat,
     ChatMessage,
     CountTokens,
+    DropStates,
     Encode,
     Encoded,
     EngineDied,
     RawText,
     Remember,
+    StatesDropped,
     TokensCounted,
     TurnStarted,
 )
@@ -77,6 +79,15 @@ def test_a_prompt_beyond_a_frame_is_refused_in_words(rig: MakeRig) -> None:
 def test_no_process_is_started_for_texts(rig: MakeRig) -> None:
     r = rig()
     assert r.submit(Remember("chat", ("Hello",))) == []
+    assert r.service.pid == 0
+
+
+def test_no_process_is_started_to_delete_stored_states(rig: MakeRig, tmp_path: Path) -> None:
+    for owner in "ab":
+        (tmp_path / "a model" / owner.encode().hex()).mkdir(parents=True)
+    r = rig()
+    assert r.submit(DropStates(("a",), str(tmp_path))) == [StatesDropped()]
+    assert [folder.name for folder in tmp_path.glob("*/*")] == [b"b".hex()]
     assert r.service.pid == 0
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 import pytest
+from msgspec import structs
 
-from paceline.messages import LoadPair, ModelParams
+from paceline.messages import LoadPair, ModelParams, StateStorage
 from random_model import random_model
 from server.rig import running
 from tiny_vocabularies import INFILL, sentencepiece
@@ -264,3 +265,19 @@ def test_a_model_that_fills_in_no_gaps_says_so(endpoint: Endpoint) -> None:
     error = refusal(endpoint, "/infill", **GAP)
     assert error["code"] == "no_infill"
     assert "cannot fill in a gap" in error["message"]
+
+
+# ------------------------------------------------------------------------------- stored states
+
+
+def test_programs_share_what_was_read(demo_load: LoadPair) -> None:
+    """Another API asks for the same text after a third program has used the context."""
+    text = "It was a dark and stormy night. " * 40
+    options: dict[str, Any] = {"max_tokens": 1, "n_predict": 1}
+    with running(structs.replace(demo_load, states=StateStorage())) as kept:
+        first = post(kept, "/completion", prompt=text, **options)["timings"]
+        post(kept, "/completion", prompt="Quite another text", **options)
+        again = post(kept, "/v1/completions", prompt=text, **options)["usage"]
+    assert first["cache_n"] == 0
+    details = again["prompt_tokens_details"]
+    assert details["cached_tokens"] == first["prompt_n"] - 1

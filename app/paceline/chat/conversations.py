@@ -67,6 +67,8 @@ class Conversations:
         folders: The folders that they may be in.
         on_texts: Called with a conversation's id when it has other texts, was removed or restored;
             not while a reply is under way.
+        on_deleted: Called with its id when it, or one of its messages, was deleted.
+        on_left: Called with a private one's id when nothing holds it open any more.
 
     Args:
         store: Keeps the conversations that are not private.
@@ -84,7 +86,9 @@ class Conversations:
     ) -> None:
         self.new_id = new_id
         self.now = now
-        self.on_texts: Callable[[str], None] = lambda _: None
+        self.on_texts: Callable[[str], None] = _tell_nobody
+        self.on_deleted: Callable[[str], None] = _tell_nobody
+        self.on_left: Callable[[str], None] = _tell_nobody
         self._defaults = defaults
         self._kept = store
         self._memory = ConversationStore()
@@ -137,6 +141,10 @@ class Conversations:
             UserError: That cannot be read.
         """
         return self._kept.gone(conversation_ids)
+
+    def is_open(self, conversation_id: str) -> bool:
+        """Return whether anything holds it open."""
+        return conversation_id in self._open
 
     def is_private(self, conversation_id: str) -> bool:
         """Whether it is kept in memory only."""
@@ -258,6 +266,8 @@ class Conversations:
         if not chat.n_holders:
             self.keep_settings(conversation_id)
             del self._open[conversation_id]
+            if self.is_private(conversation_id):
+                self.on_left(conversation_id)
 
     @contextmanager
     def opened(self, conversation_id: str) -> Iterator[Conversation]:
@@ -366,6 +376,7 @@ class Conversations:
                 chat.replies.pop(message_id, None)
         if removed:
             self.on_texts(name)
+            self.on_deleted(name)
 
     def new_message(
         self,
@@ -456,6 +467,7 @@ class Conversations:
         self._removed[conversation_id] = self._summaries.pop(conversation_id)
         self.store_of(conversation_id).remove(conversation_id)
         self.on_texts(conversation_id)
+        self.on_deleted(conversation_id)
 
     def restore(self, conversation_id: str) -> None:
         """Bring one back that was removed in this session; others are left alone."""
@@ -466,8 +478,9 @@ class Conversations:
             self.on_texts(conversation_id)
 
     def purge(self, conversation_id: str) -> None:
-        """Delete a removed one for good."""
-        self._removed.pop(conversation_id, None)
+        """Delete a removed one for good, perhaps of an earlier session."""
+        if self._removed.pop(conversation_id, None) is None:
+            self.on_deleted(conversation_id)
         self._purged.add(conversation_id)
         self.store_of(conversation_id).purge(conversation_id)
 
@@ -530,6 +543,10 @@ class DeletedMessages:
     messages: tuple[Message, ...]
     records: tuple[RunRecord, ...]
     leaf_id: str | None
+
+
+def _tell_nobody(_conversation_id: str) -> None:
+    """Stand in for who wants to know of changes."""
 
 
 def _can_be_used(settings: ReplySettings) -> bool:

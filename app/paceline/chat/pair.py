@@ -23,6 +23,7 @@ from paceline.messages import (
     PairLoaded,
     Sameness,
     SamenessChanged,
+    StateStorage,
     Unloaded,
 )
 from paceline.params import (
@@ -143,10 +144,12 @@ class PairLoader:
 
     Attributes:
         kernels: Which kernels the pairs that are loaded from now on compute with.
+        states: Where their states of texts are kept; None: nowhere.
     """
 
     def __init__(self, client: EngineClient, *, cache_dir: str = "") -> None:
         self.kernels: KernelWish = "stock"
+        self.states: StateStorage | None = None
         self._client = client
         self._cache_dir = cache_dir
         self._listener = PairListener()
@@ -202,7 +205,7 @@ class PairLoader:
             self._ticket = ticket
 
     def command(self, pair: Pair) -> LoadPair:
-        """Return what loads a pair, with the kernels and the folder that all have."""
+        """Return what loads a pair, with the kernels and the folders that all have."""
         models = self._decided.get(pair, pair)
         return LoadPair(
             models.target,
@@ -211,6 +214,7 @@ class PairLoader:
             lookup_cache=pair.lookup_cache,
             exact=pair.exact,
             kernels=self.kernels,
+            states=self.states,
         )
 
     def expect(self, pair: Pair) -> None:

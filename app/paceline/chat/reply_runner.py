@@ -43,6 +43,7 @@ from paceline.messages import (
     PairLoaded,
     PrefillProgressed,
     StartTurn,
+    StateOwner,
     StepCommitted,
     Strategy,
     TuneApplied,
@@ -142,8 +143,8 @@ class ReplyRunner:
         fingerprint_of: The fingerprint of a model's file by its path, at once; empty: not known,
             or not yet.
         clock: Monotonic seconds.
-        on_begin: Called when the engine begins with a reply, before it drafts.
-        on_end: Called when a reply has ended, after the listener.
+        on_begin: Called with its chat when the engine begins with a reply, before it drafts.
+        on_end: Called with its chat when a reply has ended, after the listener.
     """
 
     def __init__(
@@ -154,8 +155,8 @@ class ReplyRunner:
         *,
         fingerprint_of: Callable[[str], str],
         clock: Callable[[], float],
-        on_begin: Callable[[], None],
-        on_end: Callable[[], None],
+        on_begin: Callable[[str], None],
+        on_end: Callable[[str], None],
     ) -> None:
         self.listener = SessionListener()
         self.engine_version = ""
@@ -384,7 +385,7 @@ class ReplyRunner:
         if reply is not self.active or not self._is_submitted or not isinstance(event, TurnEvent):
             return
         if isinstance(event, TurnStarted):
-            self._on_begin()
+            self._on_begin(reply.conversation_id)
         reply.grow(event, self._clock())
         match event:
             case TurnStarted():
@@ -421,7 +422,7 @@ class ReplyRunner:
         self._conversations.end_run(reply)
         self.listener.conversations_changed()
         self.listener.reply_ended(reply)
-        self._on_end()
+        self._on_end(reply.conversation_id)
 
 
 def start_turn(
@@ -441,4 +442,5 @@ def start_turn(
         begun=tuple(trace.token for trace in reply.traces),
         begun_text=reply.text,
         earlier=reply.earlier,
+        owner=StateOwner(conversation.conversation_id, conversation.private),
     )

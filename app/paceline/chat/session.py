@@ -15,6 +15,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from types import MappingProxyType
 
+from paceline.chat.chat_states import ChatStates
 from paceline.chat.conversations import Conversations, DeletedMessages, LaterTurns
 from paceline.chat.pair import PairEvent, PairLoader, new_id
 from paceline.chat.reply import (
@@ -68,6 +69,7 @@ class ChatSession:
     Attributes:
         conversations: To read from; changes go through the session, which tells its listener.
         stored_texts: Hands what is stored to the engine; nothing before its limit is set.
+        states: Has what the engine stored of chats dropped with their texts.
         later: How far `bring_up_to_date` is; None: it is not at work.
     """
 
@@ -79,6 +81,7 @@ class ChatSession:
         store: ConversationStore | None = None,
         defaults: Callable[[], ReplySettings] = ReplySettings,
         fingerprint_of: Callable[[str], str] = lambda _: "",
+        states_folder: str = "",
         new_id: Callable[[], str] = new_id,
         clock: Callable[[], float] = time.perf_counter,
         now: Callable[[], float] = time.time,
@@ -92,17 +95,19 @@ class ChatSession:
             defaults: How replies of a new conversation are drawn.
             fingerprint_of: The fingerprint of a model's file by its path, at once; empty: not
                 known, or not yet.
+            states_folder: See `StateStorage.folder`.
             new_id: Makes ids.
             clock: Monotonic seconds.
             now: Seconds since the epoch.
         """
         self.conversations = Conversations(store or ConversationStore(), new_id, now, defaults)
         self.stored_texts = StoredTexts(client, self.conversations)
+        self.states = ChatStates(client, self.conversations, states_folder)
         self._client = client
         self._pair = pair
         self._runner = ReplyRunner(
             client, pair, self.conversations, fingerprint_of=fingerprint_of, clock=clock,
-            on_begin=self.stored_texts.on_turn, on_end=self._go_on_later,
+            on_begin=self._on_begin, on_end=self._on_end,
         )  # fmt: skip
         pair.follow(self._on_pair_event)
         self._listener = SessionListener()
@@ -142,6 +147,22 @@ class ChatSession:
         if isinstance(event, EngineDescribed):
             self._runner.engine_version = event.library_version
             self._listener.engine_described(event)
+
+    def _on_begin(self, conversation_id: str) -> None:
+        """Have the engine forget what another window has deleted, before a reply drafts."""
+        try:
+            known = {*self.stored_texts.known, *self.states.known}
+            gone = self.conversations.gone(known)
+        except UserError:  # it is told where something is read or written for people
+            gone = frozenset()
+        for chat in gone:
+            self.stored_texts.take_out(chat)
+            self.states.drop(chat)
+        self.states.on_begin(conversation_id)
+
+    def _on_end(self, conversation_id: str) -> None:
+        self.states.on_end(conversation_id)
+        self._go_on_later()
 
     def _on_pair_event(self, event: PairEvent) -> None:
         """Take an event about the models; the pair's state is that of after it."""

@@ -8,6 +8,7 @@ deleted. Private chats are never handed in. On the thread of the chat session.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from operator import attrgetter
 
 from paceline.chat.conversations import Conversations
@@ -60,13 +61,14 @@ class StoredTexts:
             self._awaited = ""
             self._go_on()
 
-    def on_turn(self) -> None:
-        """Take out what another window has deleted, before a reply drafts from it."""
-        try:
-            gone = self._conversations.gone(self._sizes)
-        except UserError:  # it is told where something is read or written for people
-            return
-        for chat in gone:
+    @property
+    def known(self) -> Collection[str]:
+        """The chats that were handed in."""
+        return self._sizes.keys()
+
+    def take_out(self, chat: str) -> None:
+        """Take out a chat that another window has deleted."""
+        if chat in self._sizes:
             self._take_out(chat)
 
     def _hand_in_all(self) -> None:

@@ -18,7 +18,7 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from paceline.cli.chat_run import FILE_NAME
+from paceline.cli.chat_run import FILE_NAME, STATES_OWNER
 from paceline.cli.output import Progress, as_json, print_result, remark
 from paceline.cli.usage import Parser, UsageError
 from paceline.engine.draft.lookups import lookup_cache
@@ -33,6 +33,7 @@ from paceline.engine.draft.lookups.lookup_cache import (
 )
 from paceline.engine.draft.lookups.ngram_cache import STATIC, try_out
 from paceline.engine.model.backend import Vocabulary
+from paceline.engine.model.state_files import drop_files
 from paceline.engine.model.vocabularies import vocabulary_hash
 from paceline.engine.native import llama_backend
 from paceline.errors import UserError
@@ -90,7 +91,8 @@ def add(parser: Parser) -> None:
         "clear",
         help="delete the texts that `paceline chat --remember` has kept",
         description="Delete the texts that `paceline chat --remember` has kept for later chats. "
-        "Chats of the window are deleted there.",
+        "The states of what models have read of them go, too. Chats of the window are deleted "
+        "there.",
     )
     clear.add_argument("--json", action="store_true", help="one JSON object")
 
@@ -303,6 +305,7 @@ def _clear(folders: Paths) -> dict[str, Any]:
         if file.exists():
             n_files, n_bytes = n_files + 1, n_bytes + file.stat().st_size
             file.unlink()
+        drop_files(str(folders.states_dir), (STATES_OWNER,))
     except OSError as error:
         raise UserError(
             "cannot-delete",

@@ -22,7 +22,7 @@ from paceline.chat.prompt import (
     read_token_ids,
 )
 from paceline.cli import model_options
-from paceline.cli.chat_run import ChatRequest, ChatRun
+from paceline.cli.chat_run import STATES_OWNER, ChatRequest, ChatRun
 from paceline.cli.loading import engine_client, planner, with_local_files
 from paceline.cli.output import Interrupts
 from paceline.cli.parameter_options import add_parameters, given
@@ -47,6 +47,7 @@ from paceline.messages import (
     RawText,
     SamplingParams,
     StartTurn,
+    StateOwner,
     Tokens,
 )
 from paceline.parameters import parameters_of
@@ -187,6 +188,7 @@ def read_request(args: argparse.Namespace, folders: Paths) -> ChatRequest:
             lookup_cache=read_lookup_cache(args),
             exact=args.exact,
             drafting=translating(args, load.drafting),
+            states=model_options.read_states(folders, is_on=args.remember),
         ),
         turn=StartTurn(
             prompt=_read_prompt(args),
@@ -196,6 +198,7 @@ def read_request(args: argparse.Namespace, folders: Paths) -> ChatRequest:
             ignore_eog=args.ignore_eog,
             remember=args.remember,
             earlier=() if earlier is None else (earlier,),
+            owner=StateOwner(STATES_OWNER),
         ),
         strategy=args.strategy,
         notes=(*notes, *more),

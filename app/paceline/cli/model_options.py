@@ -20,7 +20,7 @@ from paceline.cli.usage import Parser, UsageError
 from paceline.engine.draft.heads import head_kind, head_title, usable_heads
 from paceline.engine.model.memory_hints import SLOW_CACHE
 from paceline.errors import UserError
-from paceline.messages import KernelWish, LoadPair, ModelParams
+from paceline.messages import KernelWish, LoadPair, ModelParams, StateStorage
 from paceline.parameters import Parameter, parameters_of
 from paceline.params import (
     AUTO,
@@ -267,6 +267,16 @@ def read_kernels(args: argparse.Namespace) -> KernelWish:
         wish: KernelWish = args.kernels
         return wish
     return kernels_of_environment(os.environ)
+
+
+def read_states(folders: Paths, *, is_on: bool) -> StateStorage | None:
+    """Return where states of texts are kept; None: nowhere.
+
+    Args:
+        folders: The program's folders.
+        is_on: Whether they are kept where no option says it.
+    """
+    return StateStorage(folder=str(folders.states_dir)) if is_on else None
 
 
 def _notes_without_draft(args: argparse.Namespace) -> list[str]:

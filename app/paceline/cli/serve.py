@@ -287,6 +287,7 @@ def _read_load(args: argparse.Namespace, paths: Paths) -> LoadPair:
         lookup_cache=read_lookup_cache(args),
         exact=args.exact,
         drafting=translating(args, load.drafting),
+        states=model_options.read_states(paths, is_on=True),
     )
 
 

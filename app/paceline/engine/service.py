@@ -33,6 +33,7 @@ from paceline.engine.model.backend import Backend, LanguageModel
 from paceline.engine.model.context import BatchWidths
 from paceline.engine.model.kept_states import KeptStates
 from paceline.engine.model.model_file import check_in_place, written_parts
+from paceline.engine.model.state_files import drop_files
 from paceline.engine.model.states import MOST_STATES, GoingBack
 from paceline.engine.model.stored_states import StateStore, state_memory
 from paceline.engine.model.translation import LEAST_SHARE, Translation, words_on_translation
@@ -369,10 +370,16 @@ class EngineService:
             )
             for _ in turn.run():  # every step has been emitted already
                 pass
+            self._end_states()
         except Exception as error:
             failure = describe_failure(error)
+            self._end_states()
             self._leave_lost()  # told first: who asks again on hearing of the failure must load
             self._emit(TurnFailed(*failure))
+
+    def _end_states(self) -> None:
+        if self._pair is not None and self._pair.states is not None and not self._pair.is_lost:
+            self._pair.states.end()
 
     def _leave_lost(self) -> None:
         """Free a pair that can do no more."""
@@ -405,6 +412,7 @@ class EngineService:
     def _forget_states(self, command: DropStates) -> None:
         if self._pair is not None and self._pair.states is not None:
             self._pair.states.forget(command.owners)
+        drop_files(command.folder, command.owners)
         self._emit(StatesDropped())
 
     def _remember(self, command: Remember) -> None:

@@ -77,6 +77,7 @@ from paceline.gui.storage_controller import StorageController
 from paceline.gui.welcome.controller import WelcomeController
 from paceline.gui.window import MainWindow
 from paceline.hosting.client import EngineClient
+from paceline.messages import StateStorage
 from paceline.params import ReplySettings
 from paceline.paths import Paths
 from paceline.server.journal import Journal
@@ -197,6 +198,7 @@ class Program(QObject):
             self.catalogue.close()
         self.serving.wait()  # what it asks for is answered before the engine ends
         engine_ended = self._client.close()
+        self.session.states.close()
         self.storage.close()
         self.background.close()
         shared_formulas().close()
@@ -238,6 +240,7 @@ class Program(QObject):
     def _make_session(self, chats_file: Path | None) -> None:
         """Make the session, which hears of the engine first, and tells the others."""
         self.loader = PairLoader(self._client, cache_dir=str(self._paths.cache_dir))
+        self.loader.states = StateStorage(folder=str(self._paths.states_dir))
         self.storage = StorageController(chats_file, self.notices, self)
         self.hashes = ModelHashes(self.pair, self.background, self)
         self.session = ChatSession(
@@ -246,6 +249,7 @@ class Program(QObject):
             store=self.storage.store,
             defaults=lambda: self.presets.default_settings,
             fingerprint_of=self.hashes.fingerprint_of,
+            states_folder=str(self._paths.states_dir),
         )
         self.shown = ShownChat(self.session, self.signals, self)
         self.drafts = Drafts(self.shown, self.session.conversations, self.signals)

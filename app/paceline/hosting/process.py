@@ -28,6 +28,7 @@ from typing import assert_never
 from msgspec import structs
 
 from paceline.engine.model.own_kernels import marks, write_mark
+from paceline.engine.model.state_files import drop_files
 from paceline.engine.refusals import (
     TOO_LARGE,
     no_model,
@@ -340,7 +341,8 @@ class ProcessService:
                 self._emit(ReadingMeasured())
             case SayAside():
                 self._emit(AsideAnswered())
-            case DropStates():
+            case DropStates(owners=owners, folder=folder):
+                drop_files(folder, owners)
                 self._emit(StatesDropped())
             case Remember() | Reset():
                 pass  # nothing is loaded that could know of texts

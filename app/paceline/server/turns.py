@@ -10,7 +10,7 @@ from msgspec import structs
 
 from paceline.engine.draft.strategy import read_strategy
 from paceline.errors import UserError
-from paceline.messages import EarlierReply, Prompt, StartTurn, Strategy
+from paceline.messages import EarlierReply, Prompt, StartTurn, StateOwner, Strategy
 from paceline.params import MAX_SEED
 from paceline.server.errors import of_value, refused
 from paceline.server.fields import read_biases, with_sampling
@@ -19,6 +19,10 @@ from paceline.server.limits import MOST_REPLIES
 if TYPE_CHECKING:
     from paceline.content import ChatMessage
     from paceline.server.served import Defaults, Served
+
+
+OWNER = "programs"
+"""Whose the states of prompts are that programs send: all of them share these."""
 
 
 class OwnFields(msgspec.Struct, kw_only=True):
@@ -131,6 +135,7 @@ def make_turn(
         begun_text=begun_text,
         earlier=(EarlierReply(text=prediction),) if prediction else (),
         n_likely=n_likely,
+        owner=StateOwner(OWNER),
     )
 
 

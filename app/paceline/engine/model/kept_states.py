@@ -62,6 +62,7 @@ class KeptStates:
         self, target: CachedContext, draft: CachedContext | None, store: StateStore
     ) -> None:
         self.owner: StateOwner | None = None
+        self._is_replying = self._was_dropped = False
         self._target = target
         self._store = store
         self._trees: dict[CachedContext, tuple[str, StateTree]] = {}
@@ -84,7 +85,7 @@ class KeptStates:
     # -------------------------------------------------------------------------- before a reply
 
     def begin(self, prompt: Sequence[int], owner: StateOwner | None, *, with_draft: bool) -> Warmth:
-        """Let the contexts hold as much of a prompt as they do, or as is stored.
+        """Let the contexts hold as much of a prompt as they do, or as is stored; see `end`.
 
         Args:
             prompt: Of the next reply, with its beginning.
@@ -95,6 +96,7 @@ class KeptStates:
             Where the target's came from.
         """
         before, self.owner = self.owner, owner
+        self._is_replying = True
         for context in self._kept:
             goes_on = common_prefix(context.tokens, prompt) == len(context.tokens)
             if before and not (before == owner and goes_on):
@@ -194,9 +196,16 @@ class KeptStates:
         for name in owners or ("",):
             self._store.forget(name)
         if self.owner is not None and (not owners or self.owner.name in owners):
-            self.owner = None
+            self.owner, self._was_dropped = None, True
+            if not self._is_replying:
+                self.end()
+
+    def end(self) -> None:
+        """Note that the reply is over, and empty the contexts of what was dropped meanwhile."""
+        if self._was_dropped:
             for context in self._kept:
                 context.clear()
+        self._is_replying = self._was_dropped = False
 
     def leave(self) -> None:
         """Keep what the contexts hold, before they hold what is not to be kept."""

@@ -1,0 +1,75 @@
+"""Has the engine drop its stored states of chats: what is deleted, or private and left, is gone.
+
+A chat's states go as soon as the chat, a message or a version of it is deleted, before any undo
+ends; one that comes back is read again. The engine does it, since it may be writing just then; what
+it did not come to before its end is deleted here. On the thread of the chat session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import partial
+
+from paceline.chat.conversations import Conversations
+from paceline.engine.model.state_files import drop_files
+from paceline.hosting.client import EngineClient
+from paceline.messages import DropStates, Event, StatesDropped
+
+
+class ChatStates:
+    """Knows whose states the engine may have.
+
+    Args:
+        client: Where commands go.
+        conversations: The chats; tells of deletions.
+        folder: See `StateStorage.folder`; empty: there are no files.
+    """
+
+    def __init__(self, client: EngineClient, conversations: Conversations, folder: str) -> None:
+        self._client = client
+        self._conversations = conversations
+        self._folder = folder
+        self._known: set[str] = set()
+        self._unanswered: set[tuple[str, ...]] = set()
+        conversations.on_deleted = self.drop
+        conversations.on_left = self.drop
+
+    @property
+    def known(self) -> Collection[str]:
+        """The stored chats that the engine has begun a reply of."""
+        return self._known
+
+    def on_begin(self, chat: str) -> None:
+        """Note that the engine begins with a reply of a chat."""
+        if not self._conversations.is_private(chat):
+            self._known.add(chat)
+        for owners in tuple(self._unanswered):  # the engine that was asked has died
+            self._ask(owners)
+
+    def on_end(self, chat: str) -> None:
+        """Drop the states of a private chat that was left while its reply was under way."""
+        if self._conversations.is_private(chat) and not self._conversations.is_open(chat):
+            self.drop(chat)
+
+    def drop(self, chat: str) -> None:
+        """Drop a chat's states."""
+        self._known.discard(chat)
+        self._ask((chat,))
+
+    def drop_all(self) -> None:
+        """Drop the states of all chats and programs."""
+        self._ask(())
+
+    def close(self) -> None:
+        """Delete the files of what the engine did not come to; it has ended."""
+        for owners in self._unanswered:
+            drop_files(self._folder, owners)
+
+    def _ask(self, owners: tuple[str, ...]) -> None:
+        self._unanswered.add(owners)
+        answer = partial(self._on_answer, owners)
+        self._client.request(DropStates(owners, self._folder), on_event=answer)
+
+    def _on_answer(self, owners: tuple[str, ...], event: Event) -> None:
+        if isinstance(event, StatesDropped):
+            self._unanswered.discard(owners)
