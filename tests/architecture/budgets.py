@@ -26,7 +26,7 @@ BUDGETS = {
     # programs are read, a module for each, and what is lost of them is counted. Auto's words and
     # those of advice serve the command line, too. Folders and titles have a file each, and so have
     # two replies to one question, and what the engine is to drop of stored states.
-    "chat": Size(44, 6_950),
+    "chat": Size(45, 6_950),
     # A server for other programs is started here, too.
     "cli": Size(24, 4_250),
     # Programs ask for the tokens of any prompt, the window how fast this machine reads weights.

@@ -15,9 +15,10 @@ from contextlib import ExitStack
 from dataclasses import replace
 from types import MappingProxyType
 
-from paceline.chat.chat_states import ChatStates
 from paceline.chat.conversations import Conversations, DeletedMessages, LaterTurns
 from paceline.chat.pair import PairEvent, PairLoader, new_id
+from paceline.chat.remembered.chat_states import ChatStates
+from paceline.chat.remembered.stored_texts import StoredTexts
 from paceline.chat.reply import (
     AskOptions,
     Reply,
@@ -27,7 +28,6 @@ from paceline.chat.reply import (
     to_record,
 )
 from paceline.chat.reply_runner import Drawing, ReplyRunner, SessionListener
-from paceline.chat.stored_texts import StoredTexts
 from paceline.content import Content, of_text
 from paceline.conversation import (
     Attachment,
