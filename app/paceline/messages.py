@@ -478,7 +478,8 @@ class ReadingMeasured(Tagged, frozen=True):
 class TurnStarted(Tagged, frozen=True):
     """The prompt is tokenized; the prefill begins.
 
-    `n_reused` tokens of it need not be read, and were `warm` where that says.
+    `n_reused` tokens of it need not be read, and were `warm` where that says. By the speed at which
+    the last prompt was read, the others take `expected_s` seconds; 0: that is not known.
 
     `n_cut` messages, or files beside a gap, were left out of it.
 
@@ -496,6 +497,7 @@ class TurnStarted(Tagged, frozen=True):
     knows_marks: bool = True
     calls: str = ""
     warm: Warmth = "context"
+    expected_s: float = 0.0
 
 
 class PrefillProgressed(Tagged, frozen=True):

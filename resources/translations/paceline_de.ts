@@ -6586,11 +6586,6 @@
     <name>ReplyWriter</name>
     <message>
         <location filename="../../app/paceline/gui/chat/controller.py"/>
-        <source>Reading the prompt: {:.0f} %…</source>
-        <translation>Der Prompt wird gelesen: {:.0f} % …</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/chat/controller.py"/>
         <source>Stopped when the program ended.</source>
         <translation>Abgebrochen, als das Programm endete.</translation>
     </message>
@@ -6777,13 +6772,13 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/serving/rows.py"/>
-        <source>Tokens of the prompt that were read anew</source>
-        <translation>Token des Prompts, die neu gelesen wurden</translation>
+        <source>Tokens of the prompt that needed no reading</source>
+        <translation>Token des Prompts, die nicht gelesen werden mussten</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/serving/rows.py"/>
-        <source>Tokens of the prompt that were still in the context</source>
-        <translation>Token des Prompts, die noch im Kontext standen</translation>
+        <source>Tokens of the prompt that were read anew</source>
+        <translation>Token des Prompts, die neu gelesen wurden</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/serving/rows.py"/>
@@ -7196,6 +7191,16 @@
         <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>your own</source>
         <translation>Ihre eigene</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
+        <source>{:,} tokens, {:,} of them kept in memory</source>
+        <translation>{:,} Token, {:,} davon im Speicher aufgehoben</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
+        <source>{:,} tokens, {:,} of them kept on disk</source>
+        <translation>{:,} Token, {:,} davon auf der Festplatte aufgehoben</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/run_words.py"/>
@@ -9281,6 +9286,11 @@
         <translation>Stelle die Nachricht des Assistenten mit dem Aufruf davor.</translation>
     </message>
     <message>
+        <location filename="../../app/hosting/prompt_wait.py"/>
+        <source>Reading {n_done:,} of {n_total:,} tokens</source>
+        <translation>{n_done:,} von {n_total:,} Token gelesen</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/sample/sampling.py"/>
         <source>Remove logit biases of -inf.</source>
         <translation>Entfernen Sie Logit-Verschiebungen von -inf.</translation>
@@ -10841,6 +10851,11 @@
         <translation>ein „$ref“ führt neben anderen Schlüsselwörtern zu sich selbst zurück</translation>
     </message>
     <message>
+        <location filename="../../app/hosting/prompt_wait.py"/>
+        <source>about {time} left</source>
+        <translation>noch etwa {time}</translation>
+    </message>
+    <message>
         <location filename="../../app/parameters.py"/>
         <source>above {low} and at most {high}</source>
         <translation>über {low} und höchstens {high}</translation>
@@ -12234,6 +12249,11 @@
         <location filename="../../app/engine/model/translation.py"/>
         <source>{n:.0f} %</source>
         <translation>{n:.0f} %</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/prompt_wait.py"/>
+        <source>{n_warm:,} were warm</source>
+        <translation>{n_warm:,} waren schon da</translation>
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>

@@ -7,6 +7,7 @@ import math
 import os
 import signal
 import sys
+from itertools import count
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +15,7 @@ from msgspec import structs
 
 from cli.scripted import ScriptedEngine
 from hosting.rig import wait_until
+from paceline.cli import output
 from paceline.cli.chat_run import ChatRequest, ChatRun
 from paceline.cli.loading import USAGE_CODES, TurnError
 from paceline.cli.output import Interrupts
@@ -46,7 +48,7 @@ from paceline.messages import (
 from paceline.params import Strategy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 INFO = ModelInfo("m", "m", "llama", "", 1, 1, 64, 64, 8, 1, 1, 1, 0, True, True)
 LOADED = PairLoaded(INFO, None, 0.1)
@@ -73,7 +75,13 @@ def finished(text: str, stats: TurnStats = STATS, reason: str = "eog") -> TurnFi
 REQUEST = ChatRequest(LoadPair(ModelParams("m.gguf")), StartTurn(RawText("p")), ("A note.",))
 
 
-def run(turn: Iterable[Event], load: list[Event] | None = None, *, as_json: bool = False) -> int:
+def run(
+    turn: Iterable[Event],
+    load: list[Event] | None = None,
+    *,
+    as_json: bool = False,
+    clock: Callable[[], float] = lambda: 0.0,
+) -> int:
     def answer(command: Command) -> Iterable[Event]:
         if isinstance(command, LoadPair):
             return [LOADED] if load is None else load
@@ -82,7 +90,7 @@ def run(turn: Iterable[Event], load: list[Event] | None = None, *, as_json: bool
     with Interrupts() as interrupts:
         engine = ScriptedEngine(answer)
         try:
-            return ChatRun(engine.client, REQUEST, interrupts, as_json=as_json).run()
+            return ChatRun(engine.client, REQUEST, interrupts, as_json=as_json, clock=clock).run()
         finally:
             refused = engine.client.request(DescribeEngine()).wait(0)
             assert isinstance(refused, EngineDied), "the client is closed"
@@ -137,7 +145,9 @@ def test_that_the_text_depends_on_drafts_is_told(
 def test_progress_is_for_terminals(capsys: Capture) -> None:
     load = [LoadProgressed("target", 0.5), LOADED]
     run([STARTED, PrefillProgressed(1, 3), finished("")], load)
-    assert "Loading" not in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert "Loading" not in err
+    assert "Reading" not in err
 
 
 def test_progress_on_a_terminal_is_wiped_away(
@@ -147,8 +157,29 @@ def test_progress_on_a_terminal_is_wiped_away(
     load = [LoadProgressed("draft", 0.5), LOADED]
     run([STARTED, PrefillProgressed(1, 3), step(0, "a"), finished("a")], load)
     err = capsys.readouterr().err
-    assert "\r\x1b[KLoading the draft model … 50%" in err
-    assert "\r\x1b[KReading the prompt … 1 of 3 tokens\r\x1b[K" in err
+    assert "\r\x1b[KLoading the draft model … 50%\r\x1b[K" in err
+    assert "Reading" not in err, "that took no time"
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_long_wait_for_the_first_token_is_told_on_a_terminal(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch, *, as_json: bool
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr(output, "EVERY_S", 0.001)
+    looks = count(step=2)
+    line, err = "\r\x1b[KReading 2,048 of 4,100 tokens · 2,048 were warm", ""
+
+    def events() -> Iterator[Event]:
+        nonlocal err
+        yield TurnStarted(4100, 2048, 7)
+        while line not in err:
+            err += capsys.readouterr().err
+        yield step(0, "a")
+        yield finished("a")
+
+    run(events(), as_json=as_json, clock=lambda: float(next(looks)))
+    assert capsys.readouterr().err.startswith("\r\x1b[K"), "the line is wiped away"
 
 
 def test_control_characters_do_not_reach_a_terminal(

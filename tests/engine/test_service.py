@@ -107,6 +107,19 @@ def test_figures_are_told_a_few_times_a_second(monkeypatch: pytest.MonkeyPatch) 
     assert kinds[2:-1] == [StepCommitted, FiguresReported] * 7
 
 
+def test_the_last_long_prompt_says_how_long_the_next_one_takes() -> None:
+    bench = Bench(target=FakeModel(random_language(1)))
+    bench.load()
+    stats = []
+    for text in ("a" * 100, "b", "c" * 50):
+        finished = bench.ask(messages=(), prompt=text, max_tokens=1)
+        assert isinstance(finished, TurnFinished)
+        stats.append(finished.stats)
+    expected = [event.expected_s for event in bench.events if isinstance(event, TurnStarted)]
+    each_s = stats[0].prefill_s / 100
+    assert expected == pytest.approx([0.0, each_s, 50 * each_s])
+
+
 def test_a_missing_seed_is_drawn_and_reported() -> None:
     bench = Bench(target=FakeModel(random_language(1)))
     bench.load()

@@ -28,6 +28,7 @@ from paceline.messages import (
     LoadFailed,
     LoadPair,
     LoadProgressed,
+    PrefillProgressed,
     StartTurn,
     StateOwner,
     StateStorage,
@@ -131,6 +132,22 @@ def test_the_stop_key_is_free_while_there_is_nothing_to_stop(
     client.reply("Hi")
     assert not stop.isEnabled()
     assert regenerate.isEnabled()
+
+
+def test_a_long_wait_for_the_first_token_is_told_and_runs_down(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    program.chat.send("Hello?")
+    (view,) = replies(program)
+    client.emit(TurnStarted(4100, 2048, 7, expected_s=900.0))
+    assert view.status_text == "", "a short wait is not worth a word"
+    line = "Reading 2,048 of 4,100 tokens · 2,048 were warm · about 15 min left"
+    qtbot.waitUntil(lambda: view.status_text == line)
+    client.emit(PrefillProgressed(4100, 4100))
+    assert view.status_text.startswith("Reading 4,100 of 4,100 tokens")
+    client.step("H", 0)
+    assert view.status_text == ""
+    client.finish_turn("Hi")
 
 
 def test_notes_about_the_turn_stand_with_its_figures(program: Program, client: FakeClient) -> None:

@@ -24,6 +24,7 @@ from paceline.messages import (
     KernelUse,
     StepCommitted,
     TurnStats,
+    Warmth,
 )
 from paceline.params import Prompting
 from paceline.run_record import ModelRecord, RunError, RunRecord
@@ -178,6 +179,20 @@ def test_a_change_of_strategy_is_told() -> None:
     assert "Reasoning" not in rows
     rows = dict(run_words.settings_rows(replace(RECORD, prompting=Prompting("{{ x }}", "low"))))
     assert (rows["Chat template"], rows["Reasoning"]) == ("your own", "low")
+
+
+@pytest.mark.parametrize(
+    ("warm", "words"),
+    [
+        ("context", "still in the context"),
+        ("memory", "kept in memory"),
+        ("disk", "kept on disk"),
+    ],
+)
+def test_it_is_told_where_the_warm_tokens_were(warm: Warmth, words: str) -> None:
+    stats = structs.replace(STATS, n_prompt=4100, n_reused=2048, warm=warm)
+    rows = dict(run_words.settings_rows(replace(RECORD, stats=stats)))
+    assert rows["Prompt"] == f"4,100 tokens, 2,048 of them {words}"
 
 
 def test_whose_kernels_computed_is_told_where_it_is_known() -> None:

@@ -9,8 +9,9 @@ import httpx2
 import pytest
 from msgspec import structs
 
-from paceline.messages import LoadPair, ModelParams, StateStorage
+from paceline.messages import LoadPair, ModelParams, PrefillProgressed, StateStorage
 from random_model import random_model
+from server.puppet import end, said_by
 from server.rig import running
 from tiny_vocabularies import INFILL, sentencepiece
 
@@ -44,6 +45,7 @@ def streamed(endpoint: Endpoint, path: str, **body: Any) -> list[dict[str, Any]]
     reply = httpx2.post(f"{endpoint.url}{path}", json=body | {"stream": True}, timeout=60)
     assert reply.headers["content-type"].startswith("text/event-stream")
     lines = [line for line in reply.text.splitlines() if line and not line.startswith(":")]
+    lines = [line for line in lines if line != "data: [DONE]"]
     return [json.loads(line.removeprefix("data: ")) for line in lines]
 
 
@@ -147,6 +149,21 @@ def test_a_completion_tells_its_end_and_figures(endpoint: Endpoint) -> None:
     cut = post(endpoint, "/completion", **body, stop=[stop])
     assert (cut["stop_type"], cut["stopping_word"]) == ("word", stop)
     assert cut["content"] == whole["content"][: whole["content"].index(stop)]
+
+
+@pytest.mark.parametrize("path", ["/completion", "/v1/chat/completions"])
+def test_a_stream_tells_how_far_the_prompt_is_read_where_that_is_asked_for(path: str) -> None:
+    content = {"prompt": "A list"} if path == "/completion" else {"messages": HELLO}
+    said = [PrefillProgressed(22, 30), PrefillProgressed(30, 30), "A ", "reply.", end()]
+    with said_by(said) as endpoint:
+        quiet = streamed(endpoint, path, **content)
+        told = streamed(endpoint, path, **content, return_progress=True)
+    assert not any("prompt_progress" in each for each in quiet)
+    found = [each["prompt_progress"] for each in told if "prompt_progress" in each]
+    times = [each.pop("time_ms") for each in found]
+    assert found == [{"total": 30, "cache": 10, "processed": n} for n in (10, 22, 30)]
+    assert times == sorted(times)
+    assert times[0] >= 0
 
 
 def test_a_client_chooses_what_it_is_told(endpoint: Endpoint) -> None:

@@ -12,6 +12,7 @@ from msgspec import structs
 from paceline.chat.reasoning import UNKNOWN, Known
 from paceline.codec import made_of
 from paceline.engine.draft.strategy import short_text, strategy_named
+from paceline.hosting.prompt_wait import PromptWait
 from paceline.messages import (
     EarlierReply,
     FiguresReported,
@@ -71,7 +72,7 @@ class Reply:
         text: The text so far.
         steps: One record per decoding step, for the plot and the figures.
         n_prompt: Tokens of the prompt; 0 until known.
-        n_prefilled: Tokens of the prompt that are in the context.
+        wait: How its prompt is read; None: that has not begun.
         seed: Key of the noise, as reported.
         submitted_s: When the turn was handed to the engine, on the session's clock.
         started_s: The same in seconds since the epoch; 0: it was not.
@@ -102,7 +103,7 @@ class Reply:
     text: str = ""
     steps: list[StepCommitted] = field(default_factory=list)
     n_prompt: int = 0
-    n_prefilled: int = 0
+    wait: PromptWait | None = None
     seed: int | None = None
     submitted_s: float | None = None
     started_s: float = 0.0
@@ -149,6 +150,11 @@ class Reply:
         self.options, self.strategy = options, options.strategy
 
     @property
+    def n_prefilled(self) -> int:
+        """Tokens of the prompt that are in the context; 0: reading has not begun."""
+        return self.wait.n_done if self.wait is not None else 0
+
+    @property
     def traces(self) -> list[TokenTrace]:
         """Where each token came from."""
         return [trace for step in self.steps for trace in step.tokens]
@@ -180,11 +186,13 @@ class Reply:
         match event:
             case TurnStarted():
                 self.status = "prefill"
-                self.n_prompt, self.n_prefilled = event.n_prompt, event.n_reused
+                self.n_prompt, self.wait = event.n_prompt, PromptWait(event, clock_s)
                 self.seed, self.notes, self.n_cut = event.seed, event.notes, event.n_cut
                 self.knows_marks = event.knows_marks
             case PrefillProgressed():
-                self.n_prefilled, self.n_prompt = event.n_done, event.n_total
+                self.n_prompt = event.n_total
+                if self.wait is not None:
+                    self.wait.grow(event, clock_s)
             case StepCommitted():
                 if self.first_token_s is None and self.submitted_s is not None:
                     self.first_token_s = clock_s - self.submitted_s
@@ -281,7 +289,6 @@ def to_reply(record: RunRecord, conversation_id: str, text: str) -> Reply:
         text=text,
         steps=list(record.steps),
         n_prompt=n_prompt,
-        n_prefilled=n_prompt,
     )
 
 

@@ -71,6 +71,7 @@ class ChatSession:
         stored_texts: Hands what is stored to the engine; nothing before its limit is set.
         states: Has what the engine stored of chats dropped with their texts.
         later: How far `bring_up_to_date` is; None: it is not at work.
+        clock: Monotonic seconds, which replies are timed by.
     """
 
     def __init__(
@@ -103,6 +104,7 @@ class ChatSession:
         self.conversations = Conversations(store or ConversationStore(), new_id, now, defaults)
         self.stored_texts = StoredTexts(client, self.conversations)
         self.states = ChatStates(client, self.conversations, states_folder)
+        self.clock = clock
         self._client = client
         self._pair = pair
         self._runner = ReplyRunner(

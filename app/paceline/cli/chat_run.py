@@ -30,6 +30,8 @@ import contextlib
 import json
 import logging
 import math
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,6 +48,7 @@ from paceline.figures import by_kind
 from paceline.files import delete_folder, write_whole
 from paceline.hosting.broker import Ticket
 from paceline.hosting.client import EngineClient
+from paceline.hosting.prompt_wait import PromptWait
 from paceline.messages import (
     Chat,
     Command,
@@ -71,6 +74,8 @@ from paceline.messages import (
 )
 from paceline.paths import OLD_MEMORY
 from paceline.sizes import percent
+
+WAIT_SHOWN_AFTER_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +107,14 @@ class ChatRun:
         *,
         as_json: bool,
         plan: Planner | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._plan = plan
         self._client = client
         self._request = request
         self._interrupts = interrupts
         self._results = Results(on_lost=self._cancel)
-        self._printer: Printer = (JsonPrinter if as_json else TextPrinter)(self._results)
+        self._printer: Printer = (JsonPrinter if as_json else TextPrinter)(self._results, clock)
         self._ticket: Ticket | None = None
         self._loaded: PairLoaded | None = None
         self._finished: TurnFinished | None = None
@@ -174,8 +180,10 @@ class ChatRun:
 
     def _on_event(self, event: Event) -> None:
         match event:
-            case LoadProgressed() | PrefillProgressed():
+            case LoadProgressed():
                 self._printer.progress(event)
+            case PrefillProgressed():
+                self._printer.read(event)
             case PairLoaded():
                 self._loaded = event
                 self._tell(notes_of(event))
@@ -221,16 +229,26 @@ def _texts_of(prompt: Prompt) -> list[str]:
 class Printer:
     """Shows what happens in a turn; failures are printed by `main`, in the same way for both."""
 
-    def __init__(self, results: Results) -> None:
+    def __init__(self, results: Results, clock: Callable[[], float]) -> None:
         self._results = results
+        self._clock = clock
         self._progress = Progress()
+        self._wait: PromptWait | None = None
 
-    def progress(self, event: LoadProgressed | PrefillProgressed) -> None:
-        """A load or a prefill goes on: shown while stderr is a terminal."""
-        self._progress.show(_progress_text(event))
+    def progress(self, event: LoadProgressed) -> None:
+        """A load goes on: shown while stderr is a terminal."""
+        what = "the draft model" if event.stage == "draft" else "the target"
+        self._progress.show(f"Loading {what} … {event.fraction:.0%}")
 
     def started(self, event: TurnStarted) -> None:
-        """The reply is about to begin."""
+        """The prompt is being read: shown where that takes a while, as is `progress`."""
+        wait = self._wait = PromptWait(event, self._clock())
+        self._progress.follow(lambda: wait.words(self._clock(), WAIT_SHOWN_AFTER_S))
+
+    def read(self, event: PrefillProgressed) -> None:
+        """More of the prompt has been read."""
+        if self._wait is not None:
+            self._wait.grow(event, self._clock())
 
     def step(self, event: StepCommitted) -> None:
         """The reply grew."""
@@ -252,8 +270,8 @@ class TextPrinter(Printer):
     The text begins with what its prompt opened, for people to see.
     """
 
-    def __init__(self, results: Results) -> None:
-        super().__init__(results)
+    def __init__(self, results: Results, clock: Callable[[], float]) -> None:
+        super().__init__(results, clock)
         self._decisions = Mix()
         self._n_printed = 0
 
@@ -291,6 +309,7 @@ class JsonPrinter(Printer):
 
     def started(self, event: TurnStarted) -> None:
         """Leave out of the text what is no token's, so that it is that of `tokens`."""
+        super().started(event)
         self._n_opening = self._n_left = len(event.opening)
 
     def step(self, event: StepCommitted) -> None:
@@ -309,13 +328,6 @@ class JsonPrinter(Printer):
         self._progress.clear()
         event = structs.replace(event, text=event.text[self._n_opening :])
         self._results.write(json_line(finished_object(event, strategy, self._control)))
-
-
-def _progress_text(event: LoadProgressed | PrefillProgressed) -> str:
-    if isinstance(event, LoadProgressed):
-        what = "the draft model" if event.stage == "draft" else "the target"
-        return f"Loading {what} … {event.fraction:.0%}"
-    return f"Reading the prompt … {event.n_done} of {event.n_total} tokens"
 
 
 def summary(event: TurnFinished, strategy: str, decisions: Mix) -> str:

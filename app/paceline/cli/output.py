@@ -27,6 +27,8 @@ from paceline.sizes import one_line
 _CONTROLS = {code: "�" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
 """What could move the cursor or recolour a terminal; a model's text must not do that."""
 _LONGEST = 1000
+EVERY_S = 0.5
+"""Seconds between two looks at what is followed."""
 
 
 class Results:
@@ -124,6 +126,8 @@ class Progress:
     def __init__(self) -> None:
         self.is_shown = sys.stderr is not None and sys.stderr.isatty()
         self._is_open = False
+        self._is_over = threading.Event()
+        self._follower: threading.Thread | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -138,8 +142,27 @@ class Progress:
             with contextlib.suppress(OSError):
                 print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
+    def follow(self, words: Callable[[], str]) -> None:
+        """Show what `words` returns on a thread of its own, again and again, up to `clear`."""
+        if self.is_shown:
+            self.clear()
+            self._is_over.clear()
+            self._follower = threading.Thread(
+                target=self._follow, args=(words,), name="progress", daemon=True
+            )
+            self._follower.start()
+
+    def _follow(self, words: Callable[[], str]) -> None:
+        while not self._is_over.wait(EVERY_S):
+            if line := words():
+                self.show(line)
+
     def clear(self) -> None:
         """Take the line away, before anything else is printed."""
+        if self._follower is not None:
+            self._is_over.set()
+            self._follower.join()
+            self._follower = None
         if self._is_open:
             self._is_open = False
             with contextlib.suppress(OSError):

@@ -47,6 +47,7 @@ class LoadedPair:
         has_forgotten: Whether what Auto knows of acceptance is what it has seen since `forget`,
             not what was kept in earlier sessions.
         uses_draft: Whether the last reply's strategy drafts with the model, if there is one.
+        reading_s: Seconds that a token of the last prompt took to read; 0: none was read yet.
         is_lost: Whether a decode has failed in such a way that nothing may go on in these
             contexts; the owner of the pair has to close it.
     """
@@ -88,6 +89,7 @@ class LoadedPair:
         self.promise = Promise(self.target, facts, lambda: self.knowledge.costs, is_exact=is_exact)
         self.has_forgotten = False
         self.uses_draft = False
+        self.reading_s = 0.0
         self.is_lost = False
         self.lookup_cache = Path(lookup_cache) if lookup_cache else None
         self.files: dict[Path, Written] = {}

@@ -63,6 +63,8 @@ Emit = Callable[[Event], None]
 
 EVERY_S = 0.5
 """Seconds between two reports."""
+_TELLING = 64
+"""Tokens of a prompt from which on its reading says how fast the next one will be read."""
 
 _clock = time.monotonic
 
@@ -207,6 +209,7 @@ class Turn:
                 self._sampler.close()
             self._tell_end(reason)
         finally:
+            self._note_reading()
             del self._emit, self._take_tune  # a script's reply has both, and has this turn
             if self._command.remember and decoder.was_controlled:
                 keep_acceptance(self._pair)
@@ -232,11 +235,19 @@ class Turn:
                     self._knows_marks,
                     self._calls,
                     warm,
+                    (len(whole) - n_reused) * self._pair.reading_s,
                 )
             )
         except BaseException:
             self.close()
             raise
+
+    def _note_reading(self) -> None:
+        """Note how fast the prompt was read, if it was and says something."""
+        meter = self._decoder.meter
+        n_read = meter.n_prompt - meter.n_reused
+        if meter.n_generated and n_read >= _TELLING:
+            self._pair.reading_s = meter.prefill_s / n_read
 
     def _tell_end(self, reason: FinishReason) -> None:
         decoder = self._decoder

@@ -20,6 +20,7 @@ from paceline.engine.prompt.conversation import tools_of
 from paceline.messages import (
     Chat,
     EngineDied,
+    PrefillProgressed,
     StepCommitted,
     TokenLikelihood,
     TuneRejected,
@@ -39,6 +40,7 @@ from paceline.server.pieces import Piece, Pieces, PlainPieces
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
+    from paceline.hosting.prompt_wait import PromptWait
     from paceline.messages import Event, StartTurn, TurnStats
     from paceline.server.asking import Question
     from paceline.server.context import Context
@@ -48,6 +50,18 @@ if TYPE_CHECKING:
 
 class Begun(NamedTuple):
     """The prompt has been read so far that it fits; its prefill begins."""
+
+
+class Progressed(NamedTuple):
+    """More of the prompt has been read.
+
+    Attributes:
+        wait: How far it is.
+        seconds: Since it began.
+    """
+
+    wait: PromptWait
+    seconds: float
 
 
 class Waits(NamedTuple):
@@ -159,7 +173,7 @@ class RunningReply:
         assert self.finished is not None
         return self.finished.stats
 
-    async def grow(self) -> AsyncGenerator[Begun | Waits | Grown]:
+    async def grow(self) -> AsyncGenerator[Begun | Progressed | Waits | Grown]:
         """Generate, and yield what comes; left earlier, the reply is stopped.
 
         Raises:
@@ -199,7 +213,9 @@ class RunningReply:
         self.record.error = RunError(code, message, "")
         self.record.status = "failed"
 
-    async def _follow(self, question: Question) -> AsyncGenerator[Begun | Waits | Grown]:
+    async def _follow(
+        self, question: Question
+    ) -> AsyncGenerator[Begun | Progressed | Waits | Grown]:
         held = Grown(())
         async with aclosing(question.events(PATIENCE_S, ALIVE_S)) as events:
             async for event in events:
@@ -222,6 +238,9 @@ class RunningReply:
                                 is_call=use is not None and use.choice == "required",
                             )
                         yield Begun()
+                        yield self._progress()
+                    case PrefillProgressed():
+                        yield self._progress()
                     case StepCommitted():
                         found = self._pieces.add(event.text)
                         # The last token waits: if it is the end's, it is not told.
@@ -239,6 +258,11 @@ class RunningReply:
                             held = Grown(())
                         rest = self._pieces.finish(is_cut=event.reason != "eog")
                         yield held._replace(pieces=self._noted(rest))
+
+    def _progress(self) -> Progressed:
+        wait = self.record.wait
+        assert wait is not None
+        return Progressed(wait, wait.read_s(time.monotonic()))
 
     def _check_model(self) -> None:
         """Refuse to be answered by another model than the request was read for.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QObject, QUrl, Slot
+from PySide6.QtCore import QObject, QTimer, QUrl, Slot
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QWidget
 
@@ -35,6 +35,7 @@ from paceline.messages import StepCommitted
 from paceline.run_record import CLOSED, INTERRUPTED
 
 _STEM = "code"
+_WAITING_MS = 250
 _DELETED, _LATER = "deleted messages", "later turns"
 
 
@@ -45,18 +46,20 @@ class ChatController(QObject):
         super().__init__(parent)
         self._session = session = context.session
         self._shown = shown = context.shown
-        self._options = context.next_reply.options
-        self._undoing = context.undoing
+        self._options, self._undoing = context.next_reply.options, context.undoing
         self._take_back: Callable[[], object] | None = None
         self._live, self._pair = context.live, context.pair
         self._chat, self._composer = pane.chat, pane.composer
         self._notices, self._actions = context.notices, context.actions
         self._send_key = context.settings.setting("send_key")
         self._chat.keeps = self._keeps = context.settings.setting("keeps_on_edit")
-        self._writer = ReplyWriter(context.pair, context.programs, context.live, self)
+        self._writer = ReplyWriter(
+            context.pair, context.programs, context.live, session.clock, self
+        )
+        self._waiting = QTimer(self, interval=_WAITING_MS)
+        self._waiting.timeout.connect(self._on_waited)
         self._code = CodeSaver(context.save_file, context.window, self)
-        self._shown_id = ""
-        self._stays = False
+        self._shown_id, self._stays = "", False
         signals = context.signals
         shown.leaving.connect(self.keep_place)
         shown.path_changed.connect(self._on_shown)
@@ -292,6 +295,17 @@ class ChatController(QObject):
         self._show_writing()
         if self._shown.has(reply):
             self._show_status(reply)
+        if reply.status == "prefill":
+            self._waiting.start()
+
+    @Slot()
+    def _on_waited(self) -> None:
+        """Let the time run down that reading the prompt still takes."""
+        reply = self._session.active
+        if reply is None or reply.status != "prefill":
+            self._waiting.stop()
+        elif self._shown.has(reply):
+            self._show_status(reply)
 
     @Slot(object, object)
     def _on_grew(self, reply: Reply, step: StepCommitted) -> None:
@@ -412,10 +426,15 @@ class ReplyWriter(QObject):
     """Writes what is known of a reply into its view: status, figures, notes, errors."""
 
     def __init__(
-        self, pair: PairModel, programs: ProgramReplies, live: LiveFigures, parent: QObject
+        self,
+        pair: PairModel,
+        programs: ProgramReplies,
+        live: LiveFigures,
+        clock: Callable[[], float],
+        parent: QObject,
     ) -> None:
         super().__init__(parent)
-        self._pair, self._programs, self._live = pair, programs, live
+        self._pair, self._programs, self._live, self._clock = pair, programs, live, clock
 
     def fill(self, view: ReplyView, reply: Reply) -> None:
         """Write all that is known into a view that has just been made."""
@@ -442,9 +461,8 @@ class ReplyWriter(QObject):
                 view.set_status(words.format(self._programs.asker))
             else:
                 view.set_status(self.tr("Waiting for the engine…"))
-        elif reply.status == "prefill" and reply.n_prompt:
-            share = reply.n_prefilled / reply.n_prompt
-            view.set_status(self.tr("Reading the prompt: {:.0f} %…").format(share * 100))
+        elif reply.wait is not None and reply.status == "prefill":
+            view.set_status(said(reply.wait.words(self._clock())))
         else:
             view.set_status("")
 

@@ -189,14 +189,12 @@ def _prompt_rows(record: RunRecord) -> list[Row]:
     stats = record.stats
     if stats is None:
         return []
-    rows = [
-        (
-            _tr("Prompt"),
-            _tr("{:,} tokens, {:,} of them still in the context").format(
-                local(stats.n_prompt), local(stats.n_reused)
-            ),
-        )
-    ]
+    words = {
+        "context": _tr("{:,} tokens, {:,} of them still in the context"),
+        "memory": _tr("{:,} tokens, {:,} of them kept in memory"),
+        "disk": _tr("{:,} tokens, {:,} of them kept on disk"),
+    }[stats.warm]
+    rows = [(_tr("Prompt"), words.format(local(stats.n_prompt), local(stats.n_reused)))]
     if stats.kernels:
         rows.append((_tr("Kernels"), kernel_words(stats.kernels)))
     rows.append((_tr("Logits"), logit_words(stats)))

@@ -72,7 +72,7 @@ class RequestRows(FiguresModel):
             "",
             self.tr("The route, below the server's address"),
             self.tr("Tokens of the prompt that were read anew"),
-            self.tr("Tokens of the prompt that were still in the context"),
+            self.tr("Tokens of the prompt that needed no reading"),
             self.tr("Seconds up to the first token"),
             self.tr("Tokens of the reply"),
             self.tr("Tokens of the reply by the time after the prompt"),

@@ -16,8 +16,8 @@ from paceline.server.fields import read, read_stops
 from paceline.server.limits import MOST_FILES, MOST_LIKELY
 from paceline.server.llama.props import drawn_by
 from paceline.server.openai.completions import PromptIn, read_prompts
-from paceline.server.replies import Grown, RunningReply, Waits
-from paceline.server.shared.figures import likely_token, own_figures, timings
+from paceline.server.replies import Grown, Progressed, RunningReply, Waits
+from paceline.server.shared.figures import likely_token, own_figures, prompt_progress, timings
 from paceline.server.streams import comment, event, json_response, streamed
 from paceline.server.turns import SamplingFields, make_turn
 
@@ -42,6 +42,7 @@ class ReplyRequest(SamplingFields, kw_only=True):
     n_predict: int | None = None
     stop: str | list[str] | None = None
     stream: bool = False
+    return_progress: bool = False
     n_probs: int = 0
     response_fields: list[str] | None = None
 
@@ -132,6 +133,9 @@ async def _told(reply: RunningReply, body: ReplyRequest) -> AsyncGenerator[bytes
             match each:
                 case Waits(words):
                     yield comment(words)
+                case Progressed() if body.return_progress:
+                    told = _gained(Grown(()), body) | {"stop": False}
+                    yield event(told | {"prompt_progress": prompt_progress(each)})
                 case Grown(pieces, likely) if (pieces or likely) and body.n_predict != 0:
                     yield event(_gained(each, body) | {"stop": False})
     last = _gained(Grown(()), body) | _end(reply, body)

@@ -84,6 +84,7 @@ class ChatRequest(SamplingFields, kw_only=True):
     model: str = ""
     stream: bool = False
     stream_options: StreamOptions | None = None
+    return_progress: bool = False
     max_tokens: int | None = None
     max_completion_tokens: int | None = None
     n: int = 1
@@ -129,7 +130,13 @@ async def chat_completions(request: Request) -> Response:
     head = head_of(served, kind, "chatcmpl")
     headers = ignored_header(ignored + passed_over)
     if body.stream:
-        events = told(replies, head, _choice, has_usage=wants_usage(body.stream_options))
+        events = told(
+            replies,
+            head,
+            _choice,
+            has_usage=wants_usage(body.stream_options),
+            has_progress=body.return_progress,
+        )
         return await streamed(request, events, headers)
     whole = await _whole(replies, head)
     return json_response(whole, headers=headers)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from paceline import __version__
-from paceline.server.replies import Begun, Grown, RunningReply, Waits
-from paceline.server.shared.figures import own_figures, timings, usage
+from paceline.server.replies import Begun, Grown, Progressed, RunningReply, Waits
+from paceline.server.shared.figures import own_figures, prompt_progress, timings, usage
 from paceline.server.streams import comment, event
 
 if TYPE_CHECKING:
@@ -76,6 +76,7 @@ async def told(
     choice: Callable[[int, Begun | Grown | RunningReply], dict[str, Any] | None],
     *,
     has_usage: bool,
+    has_progress: bool = False,
 ) -> AsyncGenerator[bytes, None]:
     """Generate replies, one after the other, and yield events that tell of them.
 
@@ -86,12 +87,19 @@ async def told(
             it has ended; None: nothing.
         has_usage: Whether the figures are an event of their own; otherwise the last choice has
             them.
+        has_progress: Whether there are events, too, that tell how far the prompt has been read.
     """
     for i, reply in enumerate(replies):
         async with aclosing(reply.grow()) as growing:
             async for each in growing:
                 if isinstance(each, Waits):
                     yield comment(each.words)
+                    continue
+                if isinstance(each, Progressed):
+                    if has_progress:
+                        nothing = {"index": i, "delta": {}, "finish_reason": None}
+                        more = {"prompt_progress": prompt_progress(each)}
+                        yield event(head | {"choices": [nothing]} | more)
                     continue
                 gained = choice(i, each)
                 if gained is not None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from paceline.figures import LikelyToken
     from paceline.messages import TurnStats
-    from paceline.server.replies import RunningReply
+    from paceline.server.replies import Progressed, RunningReply
 
 
 def usage(replies: Sequence[RunningReply]) -> dict[str, Any]:
@@ -59,6 +59,17 @@ def timings(stats: TurnStats) -> dict[str, Any]:
         "predicted_per_second": stats.tokens_per_s,
         "draft_n": stats.n_drafted,
         "draft_n_accepted": stats.n_accepted,
+    }
+
+
+def prompt_progress(progress: Progressed) -> dict[str, Any]:
+    """Return llama-server's words on how far a prompt has been read."""
+    wait = progress.wait
+    return {
+        "total": wait.n_total,
+        "cache": wait.n_warm,
+        "processed": wait.n_done,
+        "time_ms": round(progress.seconds * 1000),
     }
 
 

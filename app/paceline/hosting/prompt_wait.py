@@ -1,0 +1,122 @@
+"""The wait for the first token: how much of the prompt is read, and how long the rest will take.
+
+Window, command line and server are told of a prompt in pieces of hundreds of tokens, each of which
+may take seconds. Between two of them the time that is left runs down.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from paceline.messages import PrefillProgressed, TurnStarted
+from paceline.sentence import joined, sentence
+from paceline.sizes import duration
+
+SHOWN_AFTER_S = 0.5
+"""Seconds for which a wait is not worth a word."""
+_WORTH_TELLING = 16
+"""Warm tokens from which on they are told of: nearly every prompt begins as the last one did."""
+_TRUST = 64
+"""Tokens of this prompt that weigh as much as the speed of the last one."""
+_MOST_GROWTH = 2.0
+"""How many times as long as those read last the tokens may take that are left."""
+_WRONG, _WRONG_S = 1.25, 2.0
+"""How much too short an estimate may be that is held until it is true: so many times and seconds
+together."""
+
+
+class _Mark(NamedTuple):
+    clock_s: float
+    n_done: int
+
+
+class PromptWait:
+    """Follows a prompt that is read.
+
+    Args:
+        started: Tells of the prompt.
+        clock_s: Now, on the clock that all methods are given: monotonic seconds.
+
+    Attributes:
+        n_total: Tokens of the prompt.
+        n_warm: Those that needed no reading.
+        n_done: Those that are in the context, warm ones included.
+    """
+
+    def __init__(self, started: TurnStarted, clock_s: float) -> None:
+        self.n_total, self.n_warm = started.n_prompt, started.n_reused
+        self.n_done = self.n_warm
+        self._began_s = clock_s
+        self._marks = [_Mark(clock_s, self.n_done)]
+        self._usual_s = started.expected_s / max(self.n_total - self.n_done, 1)
+        self._ends_s = clock_s + started.expected_s if started.expected_s else math.inf
+        self._most_s = math.inf
+
+    def grow(self, event: PrefillProgressed, clock_s: float) -> None:
+        """Take how far it is."""
+        told = self.left_s(clock_s)
+        self.n_done, self.n_total = event.n_done, event.n_total
+        if self.n_done < self._marks[-1].n_done:  # it is read anew, after a decode that failed
+            self.n_warm = min(self.n_warm, self.n_done)
+            self._marks.clear()
+        self._marks.append(_Mark(clock_s, self.n_done))
+        if len(self._marks) < 2:
+            return
+        left_s = self._rest_s()
+        self._ends_s = clock_s + left_s
+        is_held = told is not None and len(self._marks) > 2 and left_s < _WRONG * told + _WRONG_S
+        self._most_s = told if is_held and told is not None else math.inf
+
+    def _rest_s(self) -> float:
+        """Return the seconds that the rest takes, by those that were taken.
+
+        A token takes longer the more there are before it, so the growth counts as well.
+        """
+        first, last, middle = self._marks[0], self._marks[-1], self._marks[len(self._marks) // 2]
+        n_left = self.n_total - last.n_done
+        trust = _TRUST if self._usual_s else 0
+        seconds = last.clock_s - first.clock_s + trust * self._usual_s
+        each_s = seconds / max(last.n_done - first.n_done + trust, 1)
+        if len(self._marks) > 4:
+            before = (middle.clock_s - first.clock_s) / max(middle.n_done - first.n_done, 1)
+            since = (last.clock_s - middle.clock_s) / max(last.n_done - middle.n_done, 1)
+            growth = 2 * (since - before) / max(last.n_done - first.n_done, 1)
+            # From the middle of what was read last to the middle of what is left.
+            there = since + growth * (self.n_total - middle.n_done) / 2
+            each_s = min(max(there, since), _MOST_GROWTH * since)
+        return n_left * each_s
+
+    def left_s(self, clock_s: float) -> float | None:
+        """Return how many seconds it still takes; never more than before, but for plain errors.
+
+        None: nothing is known of its speed.
+        """
+        left_s = min(self._ends_s - clock_s, self._most_s)
+        has_begun = len(self._marks) > 1
+        if math.isinf(left_s) or (left_s <= 0 and not has_begun):
+            return None
+        return max(left_s, 0.0)
+
+    def read_s(self, clock_s: float) -> float:
+        """Return for how many seconds it has been read."""
+        return clock_s - self._began_s
+
+    def words(self, clock_s: float, after_s: float = SHOWN_AFTER_S) -> str:
+        """Return a line about it; empty before it has taken so many seconds.
+
+        ``Reading 3,200 of 4,100 tokens · 2,048 were warm · about 6 s left``.
+        """
+        if self.read_s(clock_s) < after_s:
+            return ""
+        parts = [
+            sentence(
+                "Reading {n_done:,} of {n_total:,} tokens", n_done=self.n_done, n_total=self.n_total
+            )
+        ]
+        if self.n_warm >= _WORTH_TELLING:
+            parts.append(sentence("{n_warm:,} were warm", n_warm=self.n_warm))
+        left_s = self.left_s(clock_s)
+        if left_s is not None:
+            parts.append(sentence("about {time} left", time=duration(math.ceil(left_s))))
+        return joined(parts, " · ")
