@@ -51,6 +51,18 @@ BENCHMARKS = {
         "app/kernels/README.md",
         "measures how fast prompts are read",
     ),
+    "first_word": Benchmark(
+        "benchmarks.first_word",
+        "seconds to the first token: cold, from the context, from memory, from disk",
+        "app/decisions/151-states-are-stored-in-blocks.md",
+        "is put back before a prompt that begins alike",
+    ),
+    "state_costs": Benchmark(
+        "benchmarks.state_costs",
+        "bytes and seconds of stored states by type of cache; reading and steps beside storing",
+        "app/decisions/151-states-are-stored-in-blocks.md",
+        "copied out in 20 ms and back in 3 ms",
+    ),
     "same_text": Benchmark(
         "benchmarks.same_text",
         "replies and rows of logits that differ from plain decoding's, beside what is promised",
@@ -80,6 +92,12 @@ BENCHMARKS = {
         "the engine, or sessions of an agent over HTTP, against llama.cpp's own server, in turns",
         "app/decisions/003-no-decode-again-on-the-draft.md",
         "llama.cpp's server decodes",
+    ),
+    "versus_caches": Benchmark(
+        "versus_caches",
+        "what an agent's session and chats by turns wait for, against llama.cpp's prompt cache",
+        "app/decisions/151-states-are-stored-in-blocks.md",
+        "agents read theirs dozens of times",
     ),
 }
 

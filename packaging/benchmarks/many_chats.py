@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 import sysconfig
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -19,6 +20,7 @@ from scripted import record_of
 N_LONG = 10_000
 """Messages of the first conversation, where there are as many."""
 _LONG_REPLY, _EVERY = 200_000, 5_000
+_MOST_CHARACTERS = 6  # of a token on average
 _RUN = 240  # characters whose run is kept with each reply: some 60 tokens in 20 steps
 
 
@@ -35,6 +37,15 @@ class Texts:
         """About `n` characters."""
         start = self.random.randrange(max(len(self._text) - n, 1))
         return self._text[start : start + n].strip() or "empty"
+
+    def of_tokens(self, wanted: int, n_tokens: Callable[[str], int]) -> str:
+        """A piece with so many tokens, or a few less, by a function that counts them."""
+        text = self.piece(wanted * _MOST_CHARACTERS)
+        low, high = 0, len(text)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if n_tokens(text[:middle]) <= wanted else (low, middle)
+        return text[:low]
 
 
 def build(archive: Archive, texts: Texts, n_conversations: int, n_messages: int) -> None:

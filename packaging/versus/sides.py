@@ -15,7 +15,7 @@ from .child import Child, free_port
 from .server import Server
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from paceline.messages import LoadPair
 
@@ -25,7 +25,7 @@ OURS, SAME_SOURCES, CURRENT = "paceline", "llama-server", "current"
 PREDICTION = "prediction"
 _TYPES = {"off": "none", "ngram-simple": "ngram-simple", "ngram-mod": "ngram-mod"}
 """The value of ``--spec-type`` by setting; their lengths are the server's own."""
-_GREEDY = {"samplers": ["top_k"], "top_k": 1}
+GREEDY = {"samplers": ["top_k"], "top_k": 1}
 """The cheapest chain of llama.cpp's samplers that is greedy."""
 
 
@@ -91,7 +91,7 @@ def sides(load: LoadPair, server: Path, current: str | None, home: Path) -> list
     if current is None:
         del starts[CURRENT]
     theirs = [
-        Side(program, setting, start(kind), lambda _: _GREEDY)
+        Side(program, setting, start(kind), lambda _: GREEDY)
         for setting, kind in _TYPES.items()
         for program, start in starts.items()
     ]
@@ -170,11 +170,25 @@ def _current(interpreter: str, load: LoadPair, kind: str) -> Child:
     return Child("xllamacpp", [interpreter, script, *flat(options)], port)
 
 
-def ours(load: LoadPair, home: Path, strategy: str) -> Child:
-    """Return `paceline serve` for a model, as it is started, which keeps its files in `home`."""
+def ours(
+    load: LoadPair,
+    home: Path,
+    strategy: str,
+    more: Sequence[str] = (),
+    python: str = sys.executable,
+) -> Child:
+    """Return `paceline serve` for a model, which is not started yet.
+
+    Args:
+        load: The model and how it is loaded.
+        home: Where it keeps its files.
+        strategy: How it drafts.
+        more: Further options.
+        python: The interpreter that has it.
+    """
     port = free_port()
     options = options_of_ours(load) | {"--strategy": strategy, "--port": port}
-    command = [sys.executable, "-m", "paceline", "serve", *flat(options)]
+    command = [python, "-m", "paceline", "serve", *flat(options), *more]
     return Child("paceline serve", command, port, {"PACELINE_HOME": str(home)})
 
 

@@ -1,0 +1,299 @@
+"""Seconds to the first token by what was stored: ``python packaging/benchmarks first_word GGUF``.
+
+A chat is asked for its next reply in the engine's process, on one thread, in four ways:
+
+- cold: nothing of its prompt is stored;
+- live: the context still holds it;
+- memory: another chat was read in between;
+- disk: the engine's process was started anew, and the files are in no cache of the system's.
+
+The chat grows by a reply and a message from one way to the next, so the warm ways have more to read
+than the cold one. The ways take turns: a round has all of them, with a text of its own. Told are
+medians over the rounds, their share of the cold way's, and whether what is promised holds: from
+memory 5 % of cold and 0.15 s at most, from disk 8 % and 0.4 s.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+from msgspec import structs
+
+from benchmarks.many_chats import Texts
+from paceline.cli.output import in_columns
+from paceline.engine.draft.strategy import read_strategy
+from paceline.hosting.client import EngineClient
+from paceline.hosting.threaded import ThreadedClient, service_factory
+from paceline.messages import (
+    Chat,
+    ChatMessage,
+    CountTokens,
+    DraftModel,
+    Event,
+    LoadPair,
+    ModelParams,
+    PairLoaded,
+    SamplingParams,
+    StartTurn,
+    StateOwner,
+    StateStorage,
+    StepCommitted,
+    TokensCounted,
+    TurnFinished,
+    TurnStarted,
+)
+
+COLD, LIVE, MEMORY, DISK = ("cold", "live", "memory", "disk")
+MOST = {MEMORY: (0.05, 0.15), DISK: (0.08, 0.4)}
+"""Of the seconds of the cold way this share, and so many seconds more."""
+AIM = {MEMORY: (0.03, 0.1), DISK: (0.05, 0.3)}
+_REPLY, _OTHER = 8, 300
+"""Tokens of a reply, and of another chat."""
+_WARM = {COLD: "context", LIVE: "context", MEMORY: "memory", DISK: "disk"}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A first token.
+
+    Attributes:
+        n_prompt: Tokens of the cold way's prompt, as they were wanted.
+        way: Its name.
+        seconds: From the request to it.
+        n_read: Tokens that were read for it.
+        warm: Where the others were; see `TurnStarted`.
+    """
+
+    n_prompt: int
+    way: str
+    seconds: float
+    n_read: int
+    warm: str
+
+
+class Engine:
+    """A pair in an engine's process of its own, and first tokens of chats with it.
+
+    Args:
+        client: Whose engine has the pair loaded.
+        strategy: How replies are drafted.
+    """
+
+    def __init__(self, client: EngineClient, strategy: str) -> None:
+        self.client = client
+        self._strategy = read_strategy(strategy)
+
+    def n_tokens(self, messages: Sequence[ChatMessage]) -> int:
+        """Return how many tokens a chat has."""
+        counted = self.client.request(CountTokens(Chat(tuple(messages)))).wait()
+        assert isinstance(counted, TokensCounted)
+        return counted.n_tokens
+
+    def turn(self, messages: Sequence[ChatMessage], owner: StateOwner | None) -> StartTurn:
+        """Return the command for the next reply to a chat."""
+        return StartTurn(
+            Chat(tuple(messages)),
+            SamplingParams(temperature=0.0),
+            self._strategy,
+            max_tokens=_REPLY,
+            ignore_eog=True,
+            owner=owner,
+        )
+
+    def first_word(
+        self, messages: Sequence[ChatMessage], owner: StateOwner | None
+    ) -> tuple[float, TurnStarted, str]:
+        """Return the seconds to the first token, how the turn started, and the reply.
+
+        Raises:
+            ChildProcessError: There was no reply.
+        """
+        firsts: list[float] = []
+        started: list[TurnStarted] = []
+
+        def hear(event: Event) -> None:
+            if isinstance(event, StepCommitted):
+                firsts.append(time.perf_counter())
+            elif isinstance(event, TurnStarted):
+                started.append(event)
+
+        began = time.perf_counter()
+        answer = self.client.request(self.turn(messages, owner), on_event=hear).wait()
+        if not isinstance(answer, TurnFinished):
+            raise ChildProcessError(f"no reply: {answer}")
+        return firsts[0] - began, started[0], answer.text
+
+
+@contextmanager
+def opened(load: LoadPair, states: Path) -> Iterator[Engine]:
+    """Start an engine's process and load a pair in it whose states are kept in a folder.
+
+    Raises:
+        ChildProcessError: It cannot be loaded.
+    """
+    load = structs.replace(load, states=StateStorage(folder=str(states)))
+    with closing(ThreadedClient(service_factory("process"))) as client:
+        answer = client.request(load).wait()
+        if not isinstance(answer, PairLoaded):
+            raise ChildProcessError(f"not loaded: {answer}")
+        yield Engine(client, "draft" if load.drafting else "off")
+
+
+class Growing:
+    """A chat that grows by a reply and a message from one way to the next.
+
+    Args:
+        engine: Counts its tokens.
+        texts: Where its first message comes from.
+        n_tokens: Of its first prompt, about.
+    """
+
+    def __init__(self, engine: Engine, texts: Texts, n_tokens: int) -> None:
+        text = texts.of_tokens(n_tokens, lambda text: engine.n_tokens([_said(text)]))
+        self.messages = [_said(text)]
+        self._question = "Which of these functions is called first? It is used in line "
+
+    def go_on(self, reply: str) -> None:
+        """Add a reply to the last prompt, and the next message."""
+        question = f"{self._question}{len(self.messages)}."
+        self.messages += [ChatMessage.of_text("assistant", reply), _said(question)]
+
+
+def _said(text: str) -> ChatMessage:
+    return ChatMessage.of_text("user", text)
+
+
+def drop_from_cache(folder: Path) -> None:
+    """Let the system read the files of a folder from the disk again, where it can be asked to."""
+    if not hasattr(os, "posix_fadvise"):
+        return
+    for path in folder.rglob("*"):
+        if path.is_file():
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def a_round(load: LoadPair, n_prompt: int, seed: int) -> Iterator[Asked]:
+    """Ask one chat in all ways; nothing is stored before it."""
+    owner, other_owner = StateOwner("the chat"), StateOwner("the other chat")
+
+    def ask(engine: Engine, way: str) -> Asked:
+        seconds, started, reply = engine.first_word(chat.messages, owner)
+        chat.go_on(reply)
+        return Asked(n_prompt, way, seconds, started.n_prompt - started.n_reused, started.warm)
+
+    with tempfile.TemporaryDirectory() as folder:
+        states = Path(folder)
+        with opened(load, states) as engine:
+            chat = Growing(engine, Texts(seed), n_prompt)
+            other = Growing(engine, Texts(seed + 1), _OTHER)
+            yield ask(engine, COLD)
+            yield ask(engine, LIVE)
+            engine.first_word(other.messages, other_owner)
+            yield ask(engine, MEMORY)
+        drop_from_cache(states)
+        with opened(load, states) as engine:
+            yield ask(engine, DISK)
+
+
+class Row(NamedTuple):
+    """What was found for a length; medians by way.
+
+    Attributes:
+        n_prompt: Tokens of the prompt.
+        seconds: To the first token.
+        n_read: Tokens that were read.
+        other: Ways whose tokens came at least once from elsewhere than the way says.
+    """
+
+    n_prompt: int
+    seconds: dict[str, float]
+    n_read: dict[str, float]
+    other: tuple[str, ...]
+
+    def misses(self, bounds: Mapping[str, tuple[float, float]]) -> list[str]:
+        """Return the ways that are not within their bound, a share of cold and seconds."""
+        cold = self.seconds[COLD]
+        return [
+            way
+            for way, (share, more) in bounds.items()
+            if way in self.other or self.seconds[way] > share * cold + more
+        ]
+
+
+def rows_of(asked: Sequence[Asked]) -> list[Row]:
+    """Return the medians by length."""
+    rows = []
+    for n_prompt in dict.fromkeys(each.n_prompt for each in asked):
+        by_way: dict[str, list[Asked]] = {}
+        for each in asked:
+            if each.n_prompt == n_prompt:
+                by_way.setdefault(each.way, []).append(each)
+        other = (way for way in by_way if any(a.warm != _WARM[way] for a in by_way[way]))
+        rows.append(
+            Row(
+                n_prompt,
+                {way: median(a.seconds for a in of_way) for way, of_way in by_way.items()},
+                {way: median(a.n_read for a in of_way) for way, of_way in by_way.items()},
+                tuple(other),
+            )
+        )
+    return rows
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Return the rows for people: seconds, the share of cold, the tokens that were read."""
+    ways = list(rows[0].seconds)
+    lines = [["tokens", *ways, "promise", "aim"]]
+    for row in rows:
+        cells = [
+            f"{row.seconds[way]:.3f} s {row.seconds[way] / row.seconds[COLD]:6.1%}"
+            f" ({row.n_read[way]:.0f} read){'!' * (way in row.other)}"
+            for way in ways
+        ]
+        kept = [", ".join(row.misses(bounds)) or "holds" for bounds in (MOST, AIM)]
+        lines.append([str(row.n_prompt), *cells, *kept])
+    told = in_columns(lines).rstrip()
+    return f"{told}\n! at least once its tokens came from elsewhere"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print a table, or JSON; 1 where what is promised does not hold."""
+    parser = argparse.ArgumentParser(prog="python packaging/benchmarks first_word")
+    parser.add_argument("target", metavar="GGUF")
+    parser.add_argument("--draft", metavar="GGUF")
+    parser.add_argument("--ctx", type=int, default=8192)
+    parser.add_argument("--tokens", type=int, nargs="+", default=[1000, 4000], help="of prompts")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json", action="store_true")
+    args = parser.parse_args(argv)
+    asked: list[Asked] = []
+    with tempfile.TemporaryDirectory() as cache:
+        models = [
+            ModelParams(path, n_ctx=args.ctx, n_threads=1, n_threads_batch=1)
+            for path in (args.target, args.draft)
+            if path
+        ]
+        drafting = DraftModel(models[1]) if args.draft else None
+        load = LoadPair(models[0], drafting, cache_dir=cache, kernels="auto")
+        for turn in range(args.rounds):
+            for n_prompt in args.tokens:
+                asked += a_round(load, n_prompt, 1000 * turn + n_prompt)
+    rows = rows_of(asked)
+    print(json.dumps([row._asdict() for row in rows]) if args.json else table(rows))
+    return 1 if any(row.misses(MOST) for row in rows) else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
