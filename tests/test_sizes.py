@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from paceline import sizes
-from paceline.sizes import part_and_whole, readable_size
+from paceline.sizes import part_and_whole, read_size, readable_size
 
 
 @pytest.mark.parametrize(
@@ -57,3 +57,21 @@ def test_lengths_of_context(n: int, text: str) -> None:
 )  # fmt: skip
 def test_times(seconds: float, text: str) -> None:
     assert sizes.duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "n_bytes"),
+    [
+        ("8GB", 8_000_000_000), ("8 GB", 8_000_000_000), ("1.5g", 1_500_000_000),
+        ("500M", 500_000_000), ("12 kb", 12_000), ("2TB", 2_000_000_000_000), ("0", 0),
+        ("8", None), ("", None), ("GB", None), ("-1GB", None), ("1e3GB", None), ("8GiB", None),
+        ("8 G B", None), ("8GB.", None),
+    ],
+)  # fmt: skip
+def test_sizes_that_are_read(text: str, n_bytes: int | None) -> None:
+    assert read_size(text) == n_bytes
+
+
+@pytest.mark.parametrize("n_bytes", [1_000, 398_000_000, 4_700_000_000])
+def test_sizes_that_are_written_can_be_read(n_bytes: int) -> None:
+    assert read_size(readable_size(n_bytes)) == n_bytes

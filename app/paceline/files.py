@@ -94,6 +94,20 @@ def delete_folder(folder: Path) -> tuple[int, int]:
     return n_files, n_bytes
 
 
+def used_bytes(folder: Path) -> int:
+    """Return the bytes of all files below a folder; one with several names counts once.
+
+    What cannot be looked at, or goes meanwhile, counts nothing.
+    """
+    sizes = {}
+    for place, _, files in os.walk(folder):
+        for name in files:
+            with contextlib.suppress(OSError):
+                status = Path(place, name).lstat()
+                sizes[status.st_dev, status.st_ino] = status.st_size
+    return sum(sizes.values())
+
+
 def write_whole(path: Path, data: bytes) -> None:
     """Replace a file's content in one go; see `new_content`.
 

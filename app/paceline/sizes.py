@@ -6,12 +6,31 @@ one unit for both, so that a file and the memory that it takes can be compared.
 
 from __future__ import annotations
 
+import re
+
 _UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
 def readable_size(n_bytes: float) -> str:
     """Return a size in words: ``4.7 GB``, ``398 MB``, ``12 kB``."""
     return _size(n_bytes, _unit(n_bytes))
+
+
+_SIZE = re.compile(r"(\d{1,6}(?:\.\d{1,3})?) ?(?:(k|M|G|T)B?)", re.IGNORECASE)
+
+
+def read_size(text: str) -> int | None:
+    """Return the bytes of a size as people write it: ``4 GB``, ``500M``, ``0``; None: it is none.
+
+    A number without a unit is none, but for 0.
+    """
+    if text == "0":
+        return 0
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        return None
+    units = {name[0].lower(): unit for unit, name in _UNITS}
+    return round(float(found[1]) * units[found[2].lower()])
 
 
 def part_and_whole(n_part: float, n_whole: float) -> tuple[str, str]:

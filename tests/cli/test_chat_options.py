@@ -167,6 +167,29 @@ def test_remember_names_the_folders(paceline_home: Path) -> None:
     assert asked.turn.owner == StateOwner(STATES_OWNER)
 
 
+def test_the_cache_of_states_has_a_size_or_is_off(paceline_home: Path) -> None:
+    folder = str(paceline_home / "cache" / "states")
+
+    def states(*options: str) -> StateStorage | None:
+        return request(*options).load.states
+
+    assert states() is None, "nothing is stored without --remember"
+    assert states("--state-cache", "off") is None
+    assert states("--remember", "--state-cache", "off") is None
+    assert states("--remember", "--state-cache", "0") == StateStorage()
+    assert states("--remember", "--state-cache", "1.5GB") == StateStorage(
+        folder=folder, disk_bytes=1_500_000_000
+    )
+
+
+@pytest.mark.parametrize("options", [("8GB",), ("8", "--remember"), ("much", "--remember")])
+def test_a_cache_of_states_that_cannot_be_is_wrong_usage(options: tuple[str, ...]) -> None:
+    result = chat("--prompt", "Hi", "--state-cache", *options)
+    assert result.code == 2
+    assert "--state-cache" in result.err
+    assert_one_clear_line(result)
+
+
 def test_the_help_names_every_template_and_every_way_to_think() -> None:
     assert [each.name for each in FORMATS] == list(TEMPLATES)
     assert THINKING == CHOICES

@@ -53,6 +53,7 @@ def test_the_report_as_json(paceline_home: Path, demo_pair: tuple[Path, Path]) -
     for folder in report["folders"].values():
         assert Path(folder["path"]).parent == paceline_home
         assert folder == {"path": folder["path"], "exists": False, "writable": True}
+    assert report["states"] == {"path": str(paceline_home / "cache" / "states"), "bytes": 0}
     assert [model["path"] for model in report["demo_pair"].values()] == [str(p) for p in demo_pair]
     assert all(model["present"] for model in report["demo_pair"].values())
     assert isinstance(report["problems"], list)
@@ -95,6 +96,18 @@ def test_it_says_how_the_models_of_this_computer_take_drafts_back(paceline_home:
         assert isinstance(engine.loaded, PairLoaded)
         (said,) = [m["text"] for m in report["models"] if "mamba" in m["path"]]
         assert said in engine.loaded.notes, "the words of a load"
+
+
+def test_it_says_how_much_is_kept_of_prompts() -> None:
+    folder = Paths.from_environment().states_dir
+    (folder / "key" / "one").mkdir(parents=True)
+    (folder / "key" / "other").mkdir()
+    file = folder / "key" / "one" / "block"
+    file.write_bytes(bytes(1_200_000))
+    (folder / "key" / "other" / "block").hardlink_to(file)
+    report = doctor.collect()
+    assert report["states"]["bytes"] == 1_200_000, "one file of two owners"
+    assert f"states of prompts: {folder} (1 MB)" in doctor.as_text(report)
 
 
 def test_a_locked_folder_is_told(monkeypatch: pytest.MonkeyPatch, paceline_home: Path) -> None:

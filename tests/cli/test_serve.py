@@ -52,6 +52,21 @@ def ask(url: str, **fields: Any) -> httpx2.Response:
     return httpx2.post(f"{url}/v1/chat/completions", json=body, timeout=60)
 
 
+@pytest.mark.parametrize(("options", "is_kept"), [((), True), (("--state-cache", "off"), False)])
+def test_what_is_read_is_kept_unless_that_is_off(
+    paceline_home: Path, options: tuple[str, ...], *, is_kept: bool
+) -> None:
+    long = [{"role": "user", "content": "red green blue black " * 270}]
+    with served(*options) as (process, url):
+        for messages in (long, HELLO):  # what is left behind is kept at the latest
+            assert ask(url, messages=messages).status_code == 200
+        again = ask(url, messages=long).json()["timings"]
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+    assert (again["cache_n"] > 1000) is is_kept
+    assert is_kept or not (paceline_home / "cache" / "states").exists()
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
 def test_it_ends_when_it_is_told_to(number: signal.Signals, code: int) -> None:
     with served() as (process, url):

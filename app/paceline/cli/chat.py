@@ -141,6 +141,9 @@ def _add_reply(parser: Parser) -> None:
         "it in later chats with --remember, and its figures for `paceline doctor --last` (default: "
         "nothing is stored)",
     )
+    model_options.add_state_cache(
+        group, f"with --remember {model_options.USUAL_STATES}, otherwise off"
+    )
     add_parameters(group, _REPLY)
     _add_sampling(group)
     group.add_argument(
@@ -176,6 +179,7 @@ def read_request(args: argparse.Namespace, folders: Paths) -> ChatRequest:
     from paceline.engine.draft.strategy import read_strategy
 
     _check_prompt(args)
+    _check_state_cache(args)
     load, notes = model_options.read_pair(args, folders)
     load, more = settle_strategy(
         args, load, folders, in_process=args.host == "process", earlier=args.earlier
@@ -188,7 +192,7 @@ def read_request(args: argparse.Namespace, folders: Paths) -> ChatRequest:
             lookup_cache=read_lookup_cache(args),
             exact=args.exact,
             drafting=translating(args, load.drafting),
-            states=model_options.read_states(folders, is_on=args.remember),
+            states=model_options.read_states(args, folders, is_on=args.remember),
         ),
         turn=StartTurn(
             prompt=_read_prompt(args),
@@ -204,6 +208,15 @@ def read_request(args: argparse.Namespace, folders: Paths) -> ChatRequest:
         notes=(*notes, *more),
         kept_dir=folders.data_dir if args.remember else None,
     )
+
+
+def _check_state_cache(args: argparse.Namespace) -> None:
+    if isinstance(args.state_cache, int) and not args.remember:
+        raise UsageError(
+            "usage",
+            "--state-cache is given without --remember, but nothing is stored without it.",
+            "Give both, or leave --state-cache out.",
+        )
 
 
 def _check_prompt(args: argparse.Namespace) -> None:

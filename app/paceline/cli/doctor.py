@@ -25,9 +25,10 @@ from paceline.cli.usage import Parser
 from paceline.codec import encode
 from paceline.engine.model.threads import default_threads
 from paceline.errors import UserError
+from paceline.files import used_bytes
 from paceline.messages import DeviceInfo, EngineDescribed, KernelWish
 from paceline.params import ModelParams
-from paceline.sizes import one_line, part_and_whole
+from paceline.sizes import one_line, part_and_whole, readable_size
 
 _DISTRIBUTIONS = ("llama-cpp-python", "PySide6-Essentials", "numpy", "huggingface-hub")
 
@@ -116,6 +117,7 @@ def collect(wish: KernelWish = "auto") -> dict[str, Any]:
         },
         "memory": {"total_bytes": memory.total, "available_bytes": memory.available},
         "folders": folders,
+        "states": {"path": str(places.states_dir), "bytes": used_bytes(places.states_dir)},
         "demo_pair": models,
         "models": _installed(places, engine.devices if engine else ()),
         "problems": [dataclasses.asdict(problem) for problem in known_problems.find(facts)],
@@ -227,6 +229,8 @@ def as_text(report: dict[str, Any]) -> str:
     for name, folder in report["folders"].items():
         state = "writable" if folder["writable"] else "NOT writable"
         lines.append(f"{name}: {folder['path']} ({state})")
+    states = report["states"]
+    lines.append(f"states of prompts: {states['path']} ({readable_size(states['bytes'])})")
     for role, model in report["demo_pair"].items():
         lines.append(f"demo {role}: {model['path']}{'' if model['present'] else ' (MISSING)'}")
     if report["models"]:

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterable
 from itertools import groupby
 from pathlib import Path
+from typing import Literal
 
 from msgspec import structs
 
@@ -36,10 +37,13 @@ from paceline.params import (
 )
 from paceline.paths import Paths, demo_pair
 from paceline.settings import KERNELS_VARIABLE, kernels_of_environment
+from paceline.sizes import read_size
 
 _SEE_THERE = "What a quantised one costs, --kv-type-k says."
 _LOADING = tuple(parameters_of(ModelParams).values())
 _DRAFT = "_draft"
+USUAL_STATES = "4GB, and no more than a tenth of what is free there"
+"""How much disk stored states may take where nobody says it."""
 
 
 def _is_shared(parameter: Parameter) -> bool:
@@ -108,6 +112,32 @@ def add_kernels(group: argparse._ActionsContainer) -> None:
         "cannot be used; stock, llama.cpp's (default: what the variable "
         f"{KERNELS_VARIABLE} says, else Paceline's as far as they are proved here)",
     )
+
+
+def add_state_cache(group: argparse._ActionsContainer, default: str) -> None:
+    """Add the option that says how much is kept of prompts that models have read.
+
+    Args:
+        group: Gets it.
+        default: What holds without it, in words.
+    """
+    group.add_argument(
+        "--state-cache",
+        metavar="SIZE|off",
+        type=_state_cache,
+        help="how much disk the states of a model may take after prompts that it has read, so that "
+        "they need not be read again: a size such as 8GB, 0 for memory alone, or off "
+        f"(default: {default})",
+    )
+
+
+def _state_cache(text: str) -> int | Literal["off"]:
+    if text == OFF:
+        return "off"
+    size = read_size(text)
+    if size is None:
+        raise argparse.ArgumentTypeError(f"{text!r:.60} is neither a size such as 8GB nor off")
+    return size
 
 
 def add_host(group: argparse._ArgumentGroup) -> None:
@@ -269,14 +299,20 @@ def read_kernels(args: argparse.Namespace) -> KernelWish:
     return kernels_of_environment(os.environ)
 
 
-def read_states(folders: Paths, *, is_on: bool) -> StateStorage | None:
+def read_states(args: argparse.Namespace, folders: Paths, *, is_on: bool) -> StateStorage | None:
     """Return where states of texts are kept; None: nowhere.
 
     Args:
+        args: The options.
         folders: The program's folders.
-        is_on: Whether they are kept where no option says it.
+        is_on: Whether they are kept where the option does not say it.
     """
-    return StateStorage(folder=str(folders.states_dir)) if is_on else None
+    size = args.state_cache
+    if size == OFF or (size is None and not is_on):
+        return None
+    if size == 0:
+        return StateStorage()
+    return StateStorage(folder=str(folders.states_dir), disk_bytes=-1 if size is None else size)
 
 
 def _notes_without_draft(args: argparse.Namespace) -> list[str]:

@@ -136,6 +136,7 @@ def _add_server(parser: Parser) -> None:
         help="list all models of this computer, and load the one that a request names when the "
         "replies under way are complete; without it the loaded one answers under any name",
     )
+    model_options.add_state_cache(group, model_options.USUAL_STATES)
     group.add_argument("--json", action="store_true", help="say that it listens as a JSON object")
 
 
@@ -287,7 +288,7 @@ def _read_load(args: argparse.Namespace, paths: Paths) -> LoadPair:
         lookup_cache=read_lookup_cache(args),
         exact=args.exact,
         drafting=translating(args, load.drafting),
-        states=model_options.read_states(paths, is_on=True),
+        states=model_options.read_states(args, paths, is_on=True),
     )
 
 
