@@ -335,6 +335,33 @@ Warmth = Literal["context", "memory", "disk"]
 that were in memory, or at least one of them in its file alone."""
 
 
+RereadCode = Literal[
+    "line", "message", "left", "tools", "template", "text", "used", "loaded", "whole", "piece"
+]
+"""Why tokens were read again; see `Reread`."""
+
+
+class Reread(Checked, frozen=True):
+    """Tokens of a prompt that were read again, and why.
+
+    Attributes:
+        code: "line": a line of the system prompt changed. "message": an earlier message did, or an
+            earlier reply. "left": earlier messages were left out. "tools": the tools changed.
+            "template": the chat template writes something in another way. "text": a text that is
+            no conversation changed. "used": the model read something else meanwhile. "loaded": the
+            models were loaded anew. "whole": the model's memory cannot be cut. "piece": exact mode
+            goes on from whole pieces alone.
+        n_tokens: Tokens that were read again, of those that are no longer in the context.
+        words: All that in a sentence.
+        pattern: An expression that finds the line as it was and as it is; empty: there is none.
+    """
+
+    code: RereadCode
+    n_tokens: int
+    words: UserText
+    pattern: str = ""
+
+
 class TurnStats(Checked, frozen=True):
     """The figures of one reply; times in seconds, rates in 0..1.
 
@@ -371,6 +398,8 @@ class TurnStats(Checked, frozen=True):
         kept: What it has of the reply that it replaces; None: it replaces none, or goes on after a
             beginning.
         warm: Where those of `n_reused` were.
+        reread: Why tokens were read that had been read before; None: hardly any were, or it is not
+            known.
     """
 
     batch_invariant: bool | None
@@ -400,6 +429,7 @@ class TurnStats(Checked, frozen=True):
     kept: Kept | None = None
     warm: Warmth = "context"
     any_context: bool = False
+    reread: Reread | None = None
 
     @property
     def speedup(self) -> Speedup | None:

@@ -91,10 +91,12 @@ class StateOwner(Checked, frozen=True):
     Attributes:
         name: A chat's id, or a name that several askers share; not empty.
         private: Whether its states serve this owner alone, and are held in memory alone.
+        asker: Who asks, where several share the name: a reason quotes nobody's text to another.
     """
 
     name: str
     private: bool = False
+    asker: str = ""
 
 
 class StateStorage(Checked, frozen=True):

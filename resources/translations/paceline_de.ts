@@ -10871,6 +10871,11 @@
         <translation>ein Archiv oder ein Office-Dokument</translation>
     </message>
     <message>
+        <location filename="../../app/engine/prompt/difference.py"/>
+        <source>an earlier reply changed: {change}</source>
+        <translation>eine frühere Antwort anders ist: {change}</translation>
+    </message>
+    <message>
         <location filename="../../app/codec.py"/>
         <location filename="../../app/run_record.py"/>
         <source>an object</source>
@@ -10880,6 +10885,11 @@
         <location filename="../../app/engine/model/own_kernels.py"/>
         <source>an unknown kernel</source>
         <translation>ein unbekannter Kernel</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/difference.py"/>
+        <source>another chat template was chosen</source>
+        <translation>eine andere Chat-Vorlage gewählt wurde</translation>
     </message>
     <message>
         <location filename="../../app/catalog/sidecar.py"/>
@@ -10896,6 +10906,11 @@
         <location filename="../../app/catalog/download/journal.py"/>
         <source>another version</source>
         <translation>eine andere Version</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/difference.py"/>
+        <source>another way to reason was chosen</source>
+        <translation>anders überlegt werden soll</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/curated.py"/>
@@ -11131,6 +11146,11 @@
         <translation>Entwürfe gehen länger weiter</translation>
     </message>
     <message>
+        <location filename="../../app/engine/prompt/difference.py"/>
+        <source>earlier messages were left out</source>
+        <translation>frühere Nachrichten weggelassen wurden</translation>
+    </message>
+    <message>
         <location filename="../../app/workers/ends.py"/>
         <source>ended with exit code {code}</source>
         <translation>mit dem Code {code} geendet</translation>
@@ -11139,6 +11159,11 @@
         <location filename="../../app/engine/model/vocabularies.py"/>
         <source>ends</source>
         <translation>endet</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/last_prompts.py"/>
+        <source>exact mode goes on from whole pieces of a prompt alone</source>
+        <translation>der exakte Modus nur an ganzen Stücken eines Prompts weitermacht</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
@@ -11584,6 +11609,16 @@
         <translation>weniger als 1 %</translation>
     </message>
     <message>
+        <location filename="../../app/engine/prompt/difference.py"/>
+        <source>line {line} of the prompt changed: {change}</source>
+        <translation>Zeile {line} des Prompts anders ist: {change}</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/difference.py"/>
+        <source>line {line} of the system prompt changed: {change}</source>
+        <translation>Zeile {line} des Systemprompts anders ist: {change}</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
         <source>line {line}, column {column}: {what}</source>
         <translation>Zeile {line}, Spalte {column}: {what}</translation>
@@ -11658,6 +11693,21 @@
         <location filename="../../app/catalog/memory/plan.py"/>
         <source>memory</source>
         <translation>Speicher</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/difference.py"/>
+        <source>message {n} changed</source>
+        <translation>Nachricht {n} anders ist</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/difference.py"/>
+        <source>message {n} changed: {change}</source>
+        <translation>Nachricht {n} anders ist: {change}</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/difference.py"/>
+        <source>message {n} was put before others</source>
+        <translation>Nachricht {n} vor anderen eingefügt wurde</translation>
     </message>
     <message>
         <location filename="../../app/engine/measure/calibration.py"/>
@@ -11777,6 +11827,11 @@
         <translation>Anzahlen von Eigenschaften können hier nicht durchgesetzt werden</translation>
     </message>
     <message>
+        <location filename="../../app/engine/prompt/difference.py"/>
+        <source>old messages were left out, as the context was full</source>
+        <translation>alte Nachrichten weggelassen wurden, da der Kontext voll war</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/judge/curated.py"/>
         <source>on {texts}</source>
         <translation>bei {texts}</translation>
@@ -11785,6 +11840,11 @@
         <location filename="../../app/engine/model/memory_hints.py"/>
         <source>one with fewer bits per weight</source>
         <translation>eines mit weniger Bits pro Gewicht</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/difference.py"/>
+        <source>other files were left out, as the context was full</source>
+        <translation>andere Dateien weggelassen wurden, da der Kontext voll war</translation>
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
@@ -11934,6 +11994,11 @@
         <translation>die Antwort ist zu lang</translation>
     </message>
     <message>
+        <location filename="../../app/engine/prompt/difference.py"/>
+        <source>the chat template writes an earlier part in another way: {change}</source>
+        <translation>die Chat-Vorlage einen früheren Teil anders schreibt: {change}</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/schema/patterns.py"/>
         <source>the control character {code:#04x} cannot be written</source>
         <translation>das Steuerzeichen {code:#04x} kann nicht geschrieben werden</translation>
@@ -11964,6 +12029,26 @@
         <translation>die Datei kam komprimiert</translation>
     </message>
     <message>
+        <location filename="../../app/engine/prompt/difference.py"/>
+        <source>the files beside the gap changed</source>
+        <translation>die Dateien neben der Lücke andere sind</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/last_prompts.py"/>
+        <source>the model read something else meanwhile, and its state found no room in memory</source>
+        <translation>das Modell inzwischen anderes gelesen hat und für seinen Zustand kein Platz im Speicher war</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/last_prompts.py"/>
+        <source>the model read something else meanwhile, and states are not kept</source>
+        <translation>das Modell inzwischen anderes gelesen hat und Zustände nicht aufbewahrt werden</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/last_prompts.py"/>
+        <source>the models were loaded anew</source>
+        <translation>die Modelle neu geladen wurden</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
         <source>the name of a rule is expected (letters, digits and “-”)</source>
         <translation>der Name einer Regel wird erwartet (Buchstaben, Ziffern und „-“)</translation>
@@ -11974,9 +12059,49 @@
         <translation>die nächste Seite ist auf einem anderen Rechner</translation>
     </message>
     <message>
+        <location filename="../../app/engine/prompt/difference.py"/>
+        <source>the order of the tools changed</source>
+        <translation>die Werkzeuge in anderer Reihenfolge stehen</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/difference.py"/>
+        <source>the prompt changed: {change}</source>
+        <translation>der Prompt anders ist: {change}</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/difference.py"/>
+        <source>the reasoning of an earlier reply is left out</source>
+        <translation>die Überlegungen einer früheren Antwort fehlen</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
         <source>the rule “{name}” never comes to an end</source>
         <translation>die Regel „{name}“ kommt nie zu einem Ende</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/difference.py"/>
+        <source>the text after the gap changed</source>
+        <translation>der Text nach der Lücke ein anderer ist</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/difference.py"/>
+        <source>the text before the gap changed</source>
+        <translation>der Text vor der Lücke ein anderer ist</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/difference.py"/>
+        <source>the tool “{tool}” changed</source>
+        <translation>das Werkzeug „{tool}“ ein anderes ist</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/difference.py"/>
+        <source>the tool “{tool}” was added</source>
+        <translation>das Werkzeug „{tool}“ dazukam</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/difference.py"/>
+        <source>the tool “{tool}” was removed</source>
+        <translation>das Werkzeug „{tool}“ wegfiel</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/document.py"/>
@@ -12083,6 +12208,11 @@
         <location filename="../../app/chat/advice.py"/>
         <source>this drafter is right too rarely here, or finds nothing</source>
         <translation>dieser Entwerfer liegt hier zu selten richtig oder findet nichts</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/last_prompts.py"/>
+        <source>this model's memory cannot be cut, and goes back to a few places alone</source>
+        <translation>sich das Gedächtnis dieses Modells nicht kürzen lässt und nur an wenige Stellen zurückkehrt</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/kernels.py"/>
@@ -12240,6 +12370,11 @@
         <translation>{n:,} Schritte, {share}</translation>
     </message>
     <message>
+        <location filename="../../app/engine/last_prompts.py"/>
+        <source>{n:,} tokens were read again, since {why}.</source>
+        <translation>{n:,} Tokens wurden erneut gelesen, weil {why}.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/llama/model.py"/>
         <source>{n:,} tokens with {n_rows:,} rows are too many.</source>
         <translation>{n:,} Token mit {n_rows:,} Zeilen sind zu viele.</translation>
@@ -12394,6 +12529,11 @@
         <location filename="../../app/chat/auto_words.py"/>
         <source>{n} tokens: {seconds:time}, {ratio:ratio} of a step without a draft</source>
         <translation>{n} Token: {seconds:time}, {ratio:ratio} eines Schritts ohne Entwurf</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/difference.py"/>
+        <source>{n} tools were added, removed or changed</source>
+        <translation>{n} Werkzeuge dazukamen, wegfielen oder anders sind</translation>
     </message>
     <message>
         <location filename="../../app/logs.py"/>
@@ -12981,6 +13121,11 @@
         <location filename="../../app/params.py"/>
         <source>“{value:.60}” is no number.</source>
         <translation>„{value:.60}“ ist keine Zahl.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/difference.py"/>
+        <source>“{was}” to “{now}”</source>
+        <translation>„{now}“ statt „{was}“</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>

@@ -30,8 +30,9 @@ BUDGETS = {
     # A server for other programs is started here, too.
     "cli": Size(24, 4_250),
     # Programs ask for the tokens of any prompt, the window how fast this machine reads weights.
-    # What is said aside is a file; stored states are forgotten by a command.
-    "engine": Size(15, 2_120),
+    # What is said aside is a file; stored states are forgotten by a command. The last prompts say
+    # why one is read again.
+    "engine": Size(15, 2_340),
     "engine/auto": Size(10, 1_350),
     # Some twenty forms in which families of models call tools, each a table; a grammar and a
     # reader are made of them. A reply may have a form where it calls none.
@@ -51,8 +52,8 @@ BUDGETS = {
     "engine/model": Size(16, 2_000),
     # Marks and forms of calls are learned from the template, tools that it cannot write are text,
     # and pieces of a prompt go on without a blank; a gap with the files beside it has a file.
-    # Calls that a template does not write are said.
-    "engine/prompt": Size(13, 1_600),
+    # Calls that a template does not write are said, and so is the first difference of two prompts.
+    "engine/prompt": Size(14, 1_750),
     "engine/sameness": Size(5, 610),
     "engine/sample": Size(8, 780),
     # Every keyword of JSON Schema is carried out or refused by name, with its arguments.

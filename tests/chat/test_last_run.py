@@ -14,6 +14,7 @@ from msgspec import structs
 
 from message_samples import sample
 from paceline.chat.last_run import FILE_NAME, LastRun, load_last_run, save_last_run
+from paceline.figures import Reread
 from paceline.messages import ModelInfo, TurnFinished, TurnStats
 
 if TYPE_CHECKING:
@@ -44,12 +45,14 @@ def test_it_holds_no_word_and_no_token_of_the_reply(tmp_path: Path) -> None:
         sample(TurnFinished), text="a secret", tokens=(424242,), seed=313131, strategy="off"
     )
     info = structs.replace(sample(ModelInfo), path="/home/somebody/models/m.gguf")
-    run = LastRun.of(reply.strategy, reply.stats, info, None)
+    reread = Reread("line", 99, "99 tokens were read again, since line 1 changed: “a secret”.")
+    run = LastRun.of(reply.strategy, structs.replace(reply.stats, reread=reread), info, None)
     save_last_run(tmp_path, run)
     text = (tmp_path / FILE_NAME).read_text()
     for private in ("secret", "424242", "313131", "somebody"):
         assert private not in text
-    assert (run.target, run.draft, run.strategy, run.stats) == ("m.gguf", None, "off", reply.stats)
+    assert (run.target, run.draft, run.strategy) == ("m.gguf", None, "off")
+    assert run.stats == structs.replace(reply.stats, reread=None)
     assert load_last_run(tmp_path) == run
 
 

@@ -24,7 +24,7 @@ STATS_KEYS = {
     "tokens_per_s", "plain_tokens_per_s", "n_steps", "n_drafted", "n_accepted", "n_discarded",
     "acceptance_rate", "mean_committed_per_step", "overhead_s", "by_drafter", "kernels",
     "n_rows_compared", "logit_difference", "basis", "plain_low", "plain_high", "machine_busy",
-    "kept", "warm", "any_context",
+    "kept", "warm", "any_context", "reread",
 }  # fmt: skip
 DRAFTER_KEYS = {
     "n_begin", "n_draft", "n_accept", "begin_s", "draft_s", "accept_s", "drafts",

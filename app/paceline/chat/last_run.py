@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from paceline.codec import decode, encode
 from paceline.files import write_whole
 from paceline.messages import ModelInfo, TurnStats
@@ -51,6 +53,7 @@ class LastRun:
     ) -> LastRun:
         """Return the figures of a reply that has just ended."""
         names = Path(target.path).name, Path(draft.path).name if draft else None
+        stats = structs.replace(stats, reread=None)  # its words quote the chat
         return cls(strategy, *names, stats, when=time.time())
 
 

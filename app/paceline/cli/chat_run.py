@@ -450,6 +450,7 @@ def stats_object(figures: TurnStats) -> dict[str, Any]:
     data["kernels"] = by_kind(figures.kernels)
     if figures.kept is not None:
         data["kept"]["share"] = figures.kept.share
+    data["reread"] = figures.reread and figures.reread.words
     return data
 
 

@@ -10,6 +10,7 @@ from paceline.engine.auto.knowledge import Knowledge
 from paceline.engine.calls.writer import writer_of
 from paceline.engine.draft.lookups.earlier_texts import EarlierTexts
 from paceline.engine.facts import Facts
+from paceline.engine.last_prompts import LastPrompts
 from paceline.engine.model.backend import LanguageModel
 from paceline.engine.model.context import CachedContext
 from paceline.engine.model.kept_states import KeptStates
@@ -41,6 +42,7 @@ class LoadedPair:
             file's own template, which failed; empty: it has not.
         earlier: Texts of earlier chats, as the target's tokens.
         states: Keeps what the contexts hold; None: nothing is kept.
+        last_prompts: The prompts that were read last, also with pairs before this one.
         knowledge: What Auto knows of their costs and of how often drafts are accepted.
         promise: What holds of the same text, and which batch widths make it so.
         files: Which files the weights are in, and when they were written before the load.
@@ -82,6 +84,7 @@ class LoadedPair:
         self.kept: dict[str, object] = {}
         self.earlier = EarlierTexts(partial(target.vocab.tokenize, special=False))
         self.states: KeptStates | None = None
+        self.last_prompts = LastPrompts()
         self.knowledge = Knowledge()
         if draft is not None and draft.info.size_bytes and target.info.size_bytes:
             share = draft.info.size_bytes / target.info.size_bytes

@@ -24,6 +24,7 @@ from paceline.engine.draft.heads import head_title
 from paceline.engine.encoding import encode
 from paceline.engine.facts import Facts
 from paceline.engine.idle import IdleWork
+from paceline.engine.last_prompts import LastPrompts
 from paceline.engine.measure.calibration import calibrated
 from paceline.engine.measure.known import keep_costs, recall_acceptance
 from paceline.engine.measure.reading import machine_reading
@@ -116,6 +117,7 @@ class EngineService:
         self._make_backend = backend or llama_backend
         self._backend: Backend | None = None
         self._pair: LoadedPair | None = None
+        self._last_prompts = LastPrompts()
         self._opening: tuple[LanguageModel, ...] = ()
         self._idle_work: IdleWork | None = None
         self._told: tuple[bool | None, str] = None, ""
@@ -198,6 +200,8 @@ class EngineService:
             return
         finally:
             self._opening = ()
+        self._last_prompts.begin_load()
+        self._pair.last_prompts = self._last_prompts
         self._idle_work = IdleWork(self._pair)
         target, draft = self._pair.target.model, self._pair.draft
         sameness = self._pair.promise.sameness
@@ -410,6 +414,7 @@ class EngineService:
             self._forget_states(command)
 
     def _forget_states(self, command: DropStates) -> None:
+        self._last_prompts.forget(command.owners)
         if self._pair is not None and self._pair.states is not None:
             self._pair.states.forget(command.owners)
         drop_files(command.folder, command.owners)

@@ -10,7 +10,7 @@ from paceline.codec import made_of
 from paceline.engine.auto.ledger import Ledger
 from paceline.engine.auto.plain_time import PlainTime
 from paceline.engine.auto.tuning import TUNING
-from paceline.figures import DrafterStats, KernelUse, Sameness, TurnStats, Warmth
+from paceline.figures import DrafterStats, KernelUse, Reread, Sameness, TurnStats, Warmth
 
 _HELD = 0.1
 """A machine is busy that keeps the engine's thread waiting for this share of its time."""
@@ -82,6 +82,7 @@ class TurnMeter:
         self.n_prompt = 0
         self.n_reused = 0
         self.warm: Warmth = "context"
+        self.reread: Reread | None = None
         self.n_generated = 0
         self.n_steps = 0
         self.n_discarded = 0

@@ -17,6 +17,7 @@ from paceline.engine.decode.text import TextAssembler
 from paceline.engine.draft.base import DrafterInfo, Workbench
 from paceline.engine.draft.registry import OFF_INFO, find
 from paceline.engine.draft.strategy import CompleteStrategy, complete
+from paceline.engine.last_prompts import NewPrompt
 from paceline.engine.measure.known import keep_acceptance, recall_what_was_forgotten
 from paceline.engine.model.states import no_copies
 from paceline.engine.model.tokens import TokenSequence
@@ -39,6 +40,7 @@ from paceline.errors import (
     SamplingError,
     UserError,
 )
+from paceline.figures import Reread
 from paceline.messages import (
     Event,
     FiguresReported,
@@ -209,6 +211,7 @@ class Turn:
                 self._sampler.close()
             self._tell_end(reason)
         finally:
+            self._pair.last_prompts.end(self._pair.target, decoder.reply)
             self._note_reading()
             del self._emit, self._take_tune  # a script's reply has both, and has this turn
             if self._command.remember and decoder.was_controlled:
@@ -223,6 +226,7 @@ class Turn:
             warm = states.begin(whole, self._command.owner, with_draft=with_draft)
         self._decoder.meter.warm = warm
         n_reused = self._pair.target.reuse(whole)
+        self._decoder.meter.reread = self._why_again(whole, n_reused)
         try:
             self._emit(
                 TurnStarted(
@@ -241,6 +245,13 @@ class Turn:
         except BaseException:
             self.close()
             raise
+
+    def _why_again(self, tokens: TokenSequence, n_reused: int) -> Reread | None:
+        command, pair = self._command, self._pair
+        if command.owner is None:
+            return None
+        new = NewPrompt(command.owner, command.prompt, self._n_cut, tokens, n_reused)
+        return pair.last_prompts.begin(new, pair.target, pair.states)
 
     def _note_reading(self) -> None:
         """Note how fast the prompt was read, if it was and says something."""

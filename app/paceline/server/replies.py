@@ -125,6 +125,9 @@ class RunningReply:
         self._caller = caller
         self._id_prefix = id_prefix
         self.served = served
+        if turn.owner is not None:
+            owner = structs.replace(turn.owner, asker=caller.name)
+            turn = structs.replace(turn, owner=owner)
         self.turn = turn
         prompting = turn.prompt.prompting if isinstance(turn.prompt, Chat) else Prompting()
         options = TurnOptions(

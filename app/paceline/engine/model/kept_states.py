@@ -74,6 +74,11 @@ class KeptStates:
         """None: nothing is decoded."""
         return ()
 
+    @property
+    def most_bytes(self) -> int:
+        """Bytes of memory that states may take; 0: nothing is kept."""
+        return self._store.most_bytes
+
     def _tree(self, context: CachedContext) -> StateTree:
         """Return the tree for a context's present settings, which may change between replies."""
         key = key_of(context)

@@ -85,7 +85,7 @@ def own_figures(reply: RunningReply) -> dict[str, Any]:
         "by_drafter": encode(stats.by_drafter),
         "n_reused": stats.n_reused,
         "n_read": stats.n_prompt - stats.n_reused,
-        "reread": None,
+        "reread": stats.reread and stats.reread.words,
         "same_text": reply.served.same_text,
         "warnings": list(reply.warnings),
     }
