@@ -54,6 +54,7 @@ class StoredStates(RuleBasedStateMachine):
             least = max((_n_stored(t, text) for t in seen), default=0)
             assert n_held >= min(least, len(text) - 1)
         self.context.prefill(text, 512)
+        self.states.end()
         self.read.append((owner, text))
 
     @rule()
@@ -94,6 +95,18 @@ def _n_stored(text: Sequence[int], wanted: Sequence[int]) -> int:
     """Tokens of a text that was kept which another one begins with."""
     end = len(text) % N_BLOCK
     return _n_same(text[: len(text) - end] if end < SHORTEST else text, wanted)
+
+
+def test_a_long_text_is_forgotten_as_a_whole() -> None:
+    store = StateStore(ROOM)
+    tree = store.tree("a model", SHORTEST)
+    end = tree.root
+    for token in range(1500):
+        end = tree.add(end, [token] * SHORTEST, b"cells", OWNERS[0])
+    assert store.n_bytes == 1500 * len(b"cells")
+    store.forget(OWNERS[0].name)
+    assert store.n_bytes == 0
+    assert not tree.root.children
 
 
 TestStoredStates = StoredStates.TestCase
