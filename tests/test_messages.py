@@ -27,6 +27,7 @@ IMPERATIVES = {
         "Unload",
         "Shutdown",
         "Say",
+        "Read",
         "Drop",
     ),
     *("Calibrate", "Measure", "Reset", "Render", "Encode", "Say"),

@@ -285,6 +285,21 @@ class SayAside(Tagged, frozen=True):
     max_tokens: int = 16
 
 
+class ReadAhead(Tagged, frozen=True):
+    """Read what is certain of the prompt of a turn that may come; answered by `ReadAheadEnded`.
+
+    `PrefillProgressed` tells how far it is. Nothing is lost by it: what the contexts held is kept
+    before, where `turn.owner` says that states are kept, and otherwise only what goes on from it is
+    read. Any request of `Priority.COUNTING` or above stops it.
+
+    Attributes:
+        turn: That turn. Its last message, where it is the user's, is the beginning of one;
+            otherwise a message of the user's follows.
+    """
+
+    turn: StartTurn
+
+
 class Reset(Tagged, frozen=True):
     """Forget every text of replies: contexts, indexes, what Auto learned; measured costs stay.
 
@@ -318,6 +333,7 @@ Command = (
     | Calibrate
     | MeasureReading
     | SayAside
+    | ReadAhead
     | Reset
     | Unload
     | Shutdown
@@ -469,6 +485,21 @@ class AsideAnswered(Tagged, frozen=True):
     """The likeliest answer, one line; empty: the model could not be asked, or was stopped."""
 
     text: str = ""
+
+
+class ReadAheadEnded(Tagged, frozen=True):
+    """Reading ahead has come to an end.
+
+    Attributes:
+        n_read: Tokens of what is certain that the context holds; fewer than all where rest is too
+            short for a batch of its own that changes no number.
+        n_certain: Tokens that are certain; 0: none are, or nothing can be read ahead.
+        is_over: Whether asking again would read no more.
+    """
+
+    n_read: int = 0
+    n_certain: int = 0
+    is_over: bool = True
 
 
 class ReadingMeasured(Tagged, frozen=True):
@@ -661,6 +692,7 @@ Event = (
     | Calibrated
     | ReadingMeasured
     | AsideAnswered
+    | ReadAheadEnded
     | EngineDied
     | TurnEvent
 )

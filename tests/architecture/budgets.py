@@ -25,14 +25,15 @@ BUDGETS = {
     # chat/syntax has a file for each thing that replies write beyond CommonMark; chats of five
     # programs are read, a module for each, and what is lost of them is counted. Auto's words and
     # those of advice serve the command line, too. Folders and titles have a file each, and so have
-    # two replies to one question, and what the engine is to drop of stored states.
-    "chat": Size(45, 6_950),
+    # two replies to one question, what the engine is to drop of stored states, and what it reads
+    # ahead.
+    "chat": Size(46, 7_060),
     # A server for other programs is started here, too.
     "cli": Size(24, 4_250),
     # Programs ask for the tokens of any prompt, the window how fast this machine reads weights.
-    # What is said aside is a file; stored states are forgotten by a command. The last prompts say
-    # why one is read again.
-    "engine": Size(15, 2_340),
+    # What is said aside or read ahead is a file each; stored states are forgotten by a command.
+    # The last prompts say why one is read again.
+    "engine": Size(16, 2_520),
     "engine/auto": Size(10, 1_350),
     # Some twenty forms in which families of models call tools, each a table; a grammar and a
     # reader are made of them. A reply may have a form where it calls none.
@@ -85,8 +86,8 @@ BUDGETS = {
     # The example, the questions and what is chosen by a click have a file each.
     "gui/welcome": Size(6, 640),
     # The queue in front of the engine, with its tickets. The doctor asks a process of its own, in a
-    # file beside the engine's.
-    "hosting": Size(13, 1_600),
+    # file beside the engine's, and so has whether there is power.
+    "hosting": Size(14, 1_660),
     # A folder for each family of routes; limits, guard, queue and port have a file each.
     # Three APIs for chats, each with a file for its input.
     # What guards HTTP is a folder, too.

@@ -9,7 +9,22 @@ import pytest
 
 from engine.test_service import ASK, Bench
 from fake_model import EOG, N_VOCAB, FakeModel
-from paceline.messages import AsideAnswered, Chat, SayAside, StartTurn, TurnFinished, TurnStarted
+from paceline.messages import (
+    AsideAnswered,
+    Chat,
+    ChatMessage,
+    KernelUse,
+    LoadPair,
+    ModelParams,
+    ReadAhead,
+    ReadAheadEnded,
+    SayAside,
+    StartTurn,
+    StateOwner,
+    StateStorage,
+    TurnFinished,
+    TurnStarted,
+)
 
 TITLE = "A short title"
 
@@ -128,3 +143,33 @@ def test_it_stops_within_a_step_and_leaves_the_context() -> None:
     assert aside(bench, turn) == ""
     assert list(model.tokens) == held
     assert len(model.widths) - n_decodes <= 3
+
+
+class RowsAlone(FakeModel):
+    """Computes every row as if it were alone."""
+
+    def kernel_uses(self) -> tuple[KernelUse, ...]:
+        return (KernelUse("f16", "own"),)
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_what_was_read_ahead_does_not_stand_in_the_way(*, keeps: bool) -> None:
+    model = RowsAlone(says, n_block=32, n_ctx=2000)
+    model.computes_here = True
+    if not keeps:  # without a store only what goes on from the context is read
+        model.template = "{% for m in messages %}{{ m['content'] }}\n{% endfor %}"
+    bench = Bench(target=model)
+    states = StateStorage(1 << 20) if keeps else None
+    bench.client.request(LoadPair(ModelParams("target"), None, states=states))
+    owner = StateOwner("a chat")
+    bench.ask(owner=owner)
+    reply = bench.events[-1]
+    assert isinstance(reply, TurnFinished)
+    turn = StartTurn(Chat(ASK), begun=reply.tokens, begun_text=reply.text, owner=owner)
+    said = (*ASK, ChatMessage.of_text("assistant", reply.text))
+    coming = (*said, ChatMessage.of_text("user", "The first sentence of the next message."))
+    bench.client.request(ReadAhead(StartTurn(Chat(coming), owner=owner)))
+    done = bench.events[-1]
+    assert isinstance(done, ReadAheadEnded)
+    assert done.n_read == done.n_certain > len(reply.text)
+    assert aside(bench, turn) == TITLE

@@ -27,6 +27,7 @@ from paceline.messages import (
     Command,
     CountTokens,
     DescribeEngine,
+    DropStates,
     Encode,
     Encoded,
     EngineDescribed,
@@ -39,6 +40,8 @@ from paceline.messages import (
     PairLoaded,
     PromptRendered,
     RawText,
+    ReadAhead,
+    ReadAheadEnded,
     ReadingMeasured,
     Remember,
     Remembered,
@@ -48,6 +51,7 @@ from paceline.messages import (
     SayAside,
     Shutdown,
     StartTurn,
+    StateOwner,
     TokensCounted,
     Tune,
     TuneApplied,
@@ -65,6 +69,7 @@ END = TurnFailed("x", "The end.", "")
 DEATH = EngineDied("It died.")
 STOPPED = TurnFailed("cancelled", "Stopped.", "")
 ASIDE = SayAside(TURN, "What is its title?")
+AHEAD = ReadAhead(TURN)
 
 
 @pytest.fixture
@@ -126,7 +131,7 @@ def test_take_waits_for_a_request_of_another_thread(broker: Broker) -> None:
 # ------------------------------------------------------------------------------------ cancelling
 
 
-@pytest.mark.parametrize("command", [LOAD, TURN, Calibrate(), MeasureReading(), ASIDE])
+@pytest.mark.parametrize("command", [LOAD, TURN, Calibrate(), MeasureReading(), ASIDE, AHEAD])
 def test_cancel_reaches_what_runs(broker: Broker, command: Command) -> None:
     ticket, _ = begun(broker, command)
     assert not broker.flag.is_set()
@@ -154,6 +159,7 @@ def test_a_late_cancel_cannot_stop_the_next_turn(broker: Broker) -> None:
         (Calibrate(), Calibrated(problem="Stopped.")),
         (MeasureReading(), ReadingMeasured()),
         (ASIDE, AsideAnswered()),
+        (AHEAD, None),
         (Encode(RawText("")), Encoded(code="cancelled", problem="Stopped.")),
         (RenderPrompt(Chat(())), PromptRendered(problem="Stopped.")),
         (CountTokens(Chat(())), None),
@@ -216,6 +222,22 @@ def test_nothing_else_is_ended_for_another(broker: Broker, priority: Priority) -
     broker.request(TURN, PERSON)
     assert not broker.flag.is_set()
     assert not ticket.gave_way
+
+
+@pytest.mark.parametrize(
+    ("owners", "is_stopped"), [(("a chat",), True), (("another",), False), ((), True)]
+)
+def test_what_waits_to_be_read_ahead_is_not_read_once_it_is_to_be_dropped(
+    broker: Broker, owners: tuple[str, ...], *, is_stopped: bool
+) -> None:
+    begun(broker)
+    ahead = broker.request(ReadAhead(StartTurn(RawText(""), owner=StateOwner("a chat"))), IDLE)
+    dropping = broker.request(DropStates(owners))
+    broker.done()
+    assert broker.take(0) is dropping
+    broker.done()
+    assert broker.take(0) is ahead
+    assert broker.flag.is_set() is is_stopped
 
 
 # --------------------------------------------------------------------------- beside what runs
@@ -288,6 +310,7 @@ def test_what_was_begun_beside_a_turn_is_over_with_it(broker: Broker) -> None:
         (Calibrate, Calibrated),
         (MeasureReading, ReadingMeasured),
         (SayAside, AsideAnswered),
+        (ReadAhead, ReadAheadEnded),
         (Unload, Unloaded),
     ],
 )
@@ -462,7 +485,7 @@ class Lives(RuleBasedStateMachine):
     tickets = Bundle("tickets")
     COMMANDS: tuple[Command, ...] = (
         TURN, LOAD, DescribeEngine(), CountTokens(Chat(())), Encode(Chat(())), Remember("chat"),
-        Calibrate(), MeasureReading(), ASIDE, Reset(), Unload(),
+        Calibrate(), MeasureReading(), ASIDE, AHEAD, Reset(), Unload(),
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -489,7 +512,7 @@ class Lives(RuleBasedStateMachine):
         ) or (
             running is not None
             and running.priority is IDLE
-            and isinstance(running.command, SayAside)
+            and isinstance(running.command, (SayAside, ReadAhead))
             and priority < IDLE
             and not self.is_closed
         ):
@@ -550,7 +573,8 @@ class Lives(RuleBasedStateMachine):
         ticket.cancel()
         if ticket is self.running:
             self.flag |= isinstance(
-                ticket.command, (StartTurn, LoadPair, Calibrate, MeasureReading, SayAside)
+                ticket.command,
+                (StartTurn, LoadPair, Calibrate, MeasureReading, SayAside, ReadAhead),
             )
         elif was == "waiting":
             assert ticket.state == "over"

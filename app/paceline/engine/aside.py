@@ -3,7 +3,8 @@
 The chat that the context holds goes on by a short question of the program's own. What that adds is
 decoded in batches of its own after the chat's cells, which stay, and is taken back at the end. So
 the next turn reuses what it would have reused, and begins with the same numbers: its text is the
-one that it would have been, with any kernels. Where that cannot be had, nothing is said: in a
+one that it would have been, with any kernels. What was read ahead after the chat is stored before,
+or read again. Where that cannot be had, nothing is said: in a
 context that holds something else, or has no room, or cannot go back without a copy, and beside a
 head, which reads what the target has decoded. Drafters, what Auto knows, and texts of earlier chats
 are neither used nor changed.
@@ -56,19 +57,27 @@ def say_aside(pair: LoadedPair, command: SayAside, cancel: CancelFlag) -> str:
     prompt = encode_prompt(pair, turn)
     whole = TokenSequence(prompt.tokens)
     whole.extend(encode_begun(model.vocab, turn, prompt).tokens)
-    n_held = len(context.tokens)
-    if not len(prompt.tokens) <= n_held == common_prefix(context.tokens, whole):
+    states = pair.states if turn.owner is not None else None
+    n_held = common_prefix(context.tokens, whole)
+    may_go_back = states is not None or n_held in (len(context.tokens), len(whole))
+    if n_held < len(prompt.tokens) or not may_go_back:
         return ""
     question = _question(pair, chat, command.question)
     if not question or len(whole) + len(question) + command.max_tokens > context.n_ctx:
         return ""
     text = TextAssembler(model.vocab, prompt.stops)
     try:
+        if states is not None:
+            states.begin(whole, turn.owner, with_draft=False)
+            n_held = common_prefix(context.tokens, whole)
+        context.rollback(n_held)
         return _answer(context, [*whole[n_held:], *question], text, command.max_tokens, cancel)
     except CancelledError:
         return ""
     finally:
         context.rollback(n_held)
+        if states is not None:
+            states.end()
 
 
 def _question(pair: LoadedPair, chat: Chat, question: str) -> list[int]:

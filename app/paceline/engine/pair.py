@@ -172,6 +172,11 @@ class LoadedPair:
         """The target and, if there is one, the draft model."""
         return (self.target.model, self.draft.model) if self.draft else (self.target.model,)
 
+    @property
+    def n_read(self) -> int:
+        """Tokens per decode, at most, where a prompt is read."""
+        return min(model.n_batch for model in self.models)
+
     def empty(self, *, wipe: bool = False) -> None:
         """Empty both contexts; `wipe`: to the last byte, since invalid numbers could live on."""
         if self.states is not None:

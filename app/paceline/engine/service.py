@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Literal
+from typing import Literal, TypeVar
 
 from msgspec import structs
 
@@ -43,6 +43,7 @@ from paceline.engine.native import give_back_freed_memory, llama_backend
 from paceline.engine.pair import LoadedPair
 from paceline.engine.prompt.formats import words_on
 from paceline.engine.prompt.renderer import renderer
+from paceline.engine.read_ahead import read_ahead
 from paceline.engine.refusals import describe_failure, no_model, not_running
 from paceline.engine.request import count_tokens, render_prompt
 from paceline.engine.sameness.evidence import Evidence, evidence_key
@@ -67,6 +68,8 @@ from paceline.messages import (
     MeasureReading,
     ModelParams,
     PairLoaded,
+    ReadAhead,
+    ReadAheadEnded,
     ReadingMeasured,
     Remember,
     Remembered,
@@ -89,6 +92,7 @@ from paceline.messages import (
 from paceline.params import file_of, params_of
 from paceline.sentence import sentence
 
+_T = TypeVar("_T")
 _log = logging.getLogger(__name__)
 
 
@@ -133,7 +137,15 @@ class EngineService:
                 self._load(command)
             case StartTurn():
                 self._start_turn(command)
-            case Tune() | DescribeEngine() | CountTokens() | RenderPrompt() | Encode() | SayAside():
+            case (
+                Tune()
+                | DescribeEngine()
+                | CountTokens()
+                | RenderPrompt()
+                | Encode()
+                | SayAside()
+                | ReadAhead()
+            ):
                 self._emit(self._answer(command))
             case MeasureReading(cache_dir=folder):
                 reading = machine_reading(self._get_backend(), Facts(folder), self._cancel)
@@ -155,7 +167,8 @@ class EngineService:
                 pass  # the broker has set the flag already
 
     def _answer(
-        self, command: Tune | DescribeEngine | CountTokens | RenderPrompt | Encode | SayAside
+        self,
+        command: Tune | DescribeEngine | CountTokens | RenderPrompt | Encode | SayAside | ReadAhead,
     ) -> Event:
         match command:
             case Tune():
@@ -169,7 +182,11 @@ class EngineService:
             case Encode():
                 return encode(self._pair, command)
             case SayAside():
-                return self._say_aside(command)
+                saying = partial(say_aside, command=command, cancel=self._cancel)
+                return AsideAnswered(self._unasked(saying, ""))
+            case ReadAhead(turn=turn):
+                ahead = partial(read_ahead, turn=turn, tell=self._emit, cancel=self._cancel)
+                return self._unasked(ahead, ReadAheadEnded())
 
     # ---------------------------------------------------------------------------------- load
 
@@ -391,15 +408,15 @@ class EngineService:
             self._unload()
             self._emit(Unloaded())
 
-    def _say_aside(self, command: SayAside) -> AsideAnswered:
-        said = ""
+    def _unasked(self, work: Callable[[LoadedPair], _T], otherwise: _T) -> _T:
+        """Return what comes of work that nobody waits for; `otherwise` where it fails."""
         try:
             if self._pair is not None:
-                said = say_aside(self._pair, command, self._cancel)
+                return work(self._pair)
         except Exception:
-            _log.exception("nothing is said aside")
+            _log.exception("what nobody waits for has failed")
             self._leave_lost()
-        return AsideAnswered(said)
+        return otherwise
 
     def _take_tune(self) -> Tune | None:
         """Carry out what need not wait for the turn's end, and return what is for the turn."""

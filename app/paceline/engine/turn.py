@@ -105,7 +105,7 @@ class Turn:
             )
         pair.check_files()
         check_fields(made_of(ReplySettings, command, seed=seed))
-        model, vocab = pair.target.model, pair.target.model.vocab
+        vocab = pair.target.model.vocab
         likelihoods = Likelihoods(vocab, command.n_likely) if command.n_likely != -1 else None
         prompt = encode_prompt(pair, command)
         self._prompt, self._notes, self._n_cut = prompt.tokens, prompt.notes, prompt.n_cut
@@ -138,7 +138,7 @@ class Turn:
             sampler=self._sampler,
             draft=draft,
             eog=frozenset() if command.ignore_eog else vocab.eog,
-            chunk=min(model.n_batch, draft.model.n_batch if draft else model.n_batch),
+            chunk=pair.n_read,
             grammar=self._sampler.grammar,
             earlier=pair.earlier if command.remember else None,
             lookup_cache=pair.lookup_cache,

@@ -3,8 +3,8 @@
 Any number of askers (the person at the window, other programs, counting, idle work) share one
 engine, which carries out one command at a time. The more urgent priority goes first, and within a
 priority who came first. Nothing that runs is ended for another request, except what was asked for
-with `Priority.IDLE`: that gives way to a reply or a load, what is said aside to any other request,
-and its asker may ask again.
+with `Priority.IDLE`: that gives way to a reply or a load, what is said aside or read ahead to any
+other request, and its asker may ask again.
 
 Cancelling is a flag beside the queue, so that it never waits for other commands; it is tied to a
 ticket, so that a late click cannot stop the next one.
@@ -17,7 +17,7 @@ import itertools
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
 from queue import SimpleQueue
 from typing import Literal, get_args
@@ -45,6 +45,8 @@ from paceline.messages import (
     MeasureReading,
     PairLoaded,
     PromptRendered,
+    ReadAhead,
+    ReadAheadEnded,
     ReadingMeasured,
     Remember,
     Remembered,
@@ -83,10 +85,11 @@ _ANSWERS: dict[type[Command], tuple[type[Event], ...]] = {
     Calibrate: (Calibrated,),
     MeasureReading: (ReadingMeasured,),
     SayAside: (AsideAnswered,),
+    ReadAhead: (ReadAheadEnded,),
     Unload: (Unloaded,),
 }
 """The events that end a request."""
-STOPPABLE = (LoadPair, StartTurn, Calibrate, MeasureReading, SayAside)
+STOPPABLE = (LoadPair, StartTurn, Calibrate, MeasureReading, SayAside, ReadAhead)
 """Commands that can be cancelled while they are carried out."""
 _STARTING = (LoadPair, DescribeEngine)
 """Commands that start an engine where there is none; the death of the one before is not theirs."""
@@ -261,9 +264,18 @@ class Broker:
 
     def _queue(self, ticket: Ticket) -> None:
         """Let a ticket wait for its turn; the lock is held."""
+        if isinstance(ticket.command, DropStates):
+            self._stop_reading(ticket.command.owners)
         bisect.insort(self._waiting, (ticket.priority, next(self._numbers), ticket))
         self._make_way(ticket)
         self._changed.notify()
+
+    def _stop_reading(self, owners: Sequence[str]) -> None:
+        """Let nothing be read ahead any more that is to be dropped; the lock is held."""
+        for _, _, each in self._waiting:
+            if isinstance(each.command, ReadAhead):
+                owner = each.command.turn.owner
+                each.is_stopped |= not owners or (owner is not None and owner.name in owners)
 
     def _make_way(self, ticket: Ticket) -> None:
         """Stop what uses time that this request needs; the lock is held."""
@@ -276,7 +288,7 @@ class Broker:
             and isinstance(running.command, STOPPABLE)
             and ticket.priority < Priority.IDLE
             and (
-                isinstance(running.command, SayAside)
+                isinstance(running.command, (SayAside, ReadAhead))
                 or (ticket.priority < Priority.COUNTING and isinstance(ticket.command, _PRESSING))
             )
         ):

@@ -15,12 +15,19 @@ class NewestQuestion:
 
     Args:
         client: The engine.
-        on_answer: Called with the answer to the newest question.
+        on_event: Called with each event of the newest question; the last one is its answer.
+        priority: How urgent it is.
     """
 
-    def __init__(self, client: EngineClient, on_answer: Callable[[Event], None]) -> None:
+    def __init__(
+        self,
+        client: EngineClient,
+        on_event: Callable[[Event], None],
+        priority: Priority = Priority.COUNTING,
+    ) -> None:
         self._client = client
-        self._on_answer = on_answer
+        self._hear = on_event
+        self._priority = priority
         self._ticket: Ticket | None = None
         self._n_asked = 0
 
@@ -28,7 +35,7 @@ class NewestQuestion:
         """Ask; the answer to what was asked before does not count any more."""
         self.drop()
         on_event = partial(self._on_event, self._n_asked)
-        self._ticket = self._client.request(command, Priority.COUNTING, on_event)
+        self._ticket = self._client.request(command, self._priority, on_event)
 
     def drop(self) -> None:
         """Let no answer count any more."""
@@ -39,4 +46,4 @@ class NewestQuestion:
 
     def _on_event(self, number: int, event: Event) -> None:
         if number == self._n_asked:
-            self._on_answer(event)
+            self._hear(event)

@@ -68,6 +68,8 @@ from paceline.messages import (
     MeasureReading,
     ModelParams,
     PairLoaded,
+    ReadAhead,
+    ReadAheadEnded,
     ReadingMeasured,
     Remember,
     RenderPrompt,
@@ -231,6 +233,8 @@ class ProcessService:
                 self._turn(command)
             case DescribeEngine():
                 self._pass_on(self._carry_out(command))
+            case ReadAhead() if self._broker.flag.is_set():  # its text may be deleted by now
+                self._emit(ReadAheadEnded(is_over=False))
             case (
                 Tune()
                 | CountTokens()
@@ -239,6 +243,7 @@ class ProcessService:
                 | Calibrate()
                 | MeasureReading()
                 | SayAside()
+                | ReadAhead()
                 | Remember()
                 | DropStates()
                 | Reset()
@@ -316,6 +321,7 @@ class ProcessService:
         | Calibrate
         | MeasureReading
         | SayAside
+        | ReadAhead
         | Remember
         | DropStates
         | Reset,
@@ -341,6 +347,8 @@ class ProcessService:
                 self._emit(ReadingMeasured())
             case SayAside():
                 self._emit(AsideAnswered())
+            case ReadAhead():
+                self._emit(ReadAheadEnded())
             case DropStates(owners=owners, folder=folder):
                 drop_files(folder, owners)
                 self._emit(StatesDropped())

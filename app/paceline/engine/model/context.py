@@ -248,8 +248,7 @@ class CachedContext:
         while len(self.tokens) < len(tokens):
             done = len(self.tokens)
             if gap := gaps.at(done):
-                self.feed_gap(gap)
-                self._n_whole = len(self.tokens) if self.prefill_piece else 0
+                self._read_gap(gap)
                 on_progress(len(self.tokens))
                 continue
             piece = tokens[done : gaps.text_end(done, done + chunk)]
@@ -261,11 +260,45 @@ class CachedContext:
                     raise
                 chunk = len(piece) // 2
                 continue
-            if len(piece) == self.prefill_piece:
-                self._n_whole = len(self.tokens)
+            self._note_piece(piece)
             on_progress(len(self.tokens))
         assert rows is not None  # at least one token is left to decode, see `reuse`
         return rows
+
+    def read_on(self, text: Sequence[int], n_most: int) -> None:
+        """Decode the next piece of a text that begins with what the context holds; gives no row.
+
+        A stop leaves the context as it was.
+
+        Args:
+            text: Longer than what the context holds.
+            n_most: Tokens of the piece at most; a gap is a piece.
+
+        Raises what `LanguageModel.decode` does.
+        """
+        done = len(self.tokens)
+        gaps = gaps_of(text)
+        if gap := gaps.at(done):
+            self._read_gap(gap)
+            return
+        if not self.model.can_rollback:  # what it has read of a piece could not be taken back
+            try:
+                self._repay()
+            except BaseException as failure:
+                self._hold_after(failure, ())
+                raise
+            self.model.save("draft")
+        piece = text[done : gaps.text_end(done, min(done + n_most, len(text)))]
+        self.feed(piece, 0)
+        self._note_piece(piece)
+
+    def _read_gap(self, gap: Gap) -> None:
+        self.feed_gap(gap)
+        self._n_whole = len(self.tokens) if self.prefill_piece else 0
+
+    def _note_piece(self, piece: Sequence[int]) -> None:
+        if len(piece) == self.prefill_piece:
+            self._n_whole = len(self.tokens)
 
     def _end_prompt(self, piece: Sequence[int]) -> Rows:
         usual, self.widths = self.widths, self.prompt_widths or self.widths
@@ -280,12 +313,16 @@ class CachedContext:
         Returns:
             How many of its tokens need not be decoded.
         """
+        self.rollback(self.n_reusable(prompt))
+        return len(self.tokens) - self.n_owed
+
+    def n_reusable(self, prompt: Sequence[int]) -> int:
+        """Return the tokens that `reuse` keeps; those that are owed after it count, too."""
         keep = min(common_prefix(self.tokens, prompt), len(prompt) - 1)
         if self.prefill_piece:
             keep = min(keep, self._n_whole)
             keep -= self.tokens.gaps.n_since(keep) % self.prefill_piece
-        self.rollback(keep)
-        return len(self.tokens) - self.n_owed
+        return keep
 
     @property
     def n_lasting(self) -> int:

@@ -114,7 +114,11 @@ class KeptStates:
         for context in self._kept[1:]:
             if with_draft and len(prompt) < context.n_ctx:
                 self._bring(context, prompt, owner)
-        return self._bring(self._target, prompt, owner)
+        warm = self._bring(self._target, prompt, owner)
+        if before != owner:  # from now on what contexts hold is kept as this owner's
+            for context in self._kept:
+                context.rollback(common_prefix(context.tokens, prompt))
+        return warm
 
     def _bring(self, context: CachedContext, prompt: Sequence[int], owner: StateOwner) -> Warmth:
         tree, n_live = self._tree(context), common_prefix(context.tokens, prompt)
@@ -212,12 +216,20 @@ class KeptStates:
                 context.clear()
         self._is_replying = self._was_dropped = False
 
+    def keep(self) -> None:
+        """Keep what the contexts hold."""
+        if self.owner is not None:
+            for context in self._kept:
+                self._keep_all(context, self.owner)
+
+    def n_stored(self, text: Sequence[int], owner: StateOwner) -> int:
+        """Return how many leading tokens of a text are stored for the target."""
+        return self._tree(self._target).find(text, owner.name).n_tokens
+
     def leave(self) -> None:
         """Keep what the contexts hold, before they hold what is not to be kept."""
-        owner, self.owner = self.owner, None
-        if owner is not None:
-            for context in self._kept:
-                self._keep_all(context, owner)
+        self.keep()
+        self.owner = None
 
     def close(self) -> None:
         """Keep what is new, and write it as far as time allows."""
