@@ -29,8 +29,8 @@ from paceline.settings import ReplyPreset, Settings
 SIZES = ((1100, 700), (1600, 1000))
 SCENES: tuple[scenes.Scene, ...] = (
     *(scenes.first_run, scenes.empty, scenes.fill, scenes.stored, scenes.dialogs, scenes.parts),
-    *(scenes.live, measuring.auto, measuring.compared, measuring.benchmark, programs.served),
-    *(troubles.broken_files, troubles.interrupted, troubles.full_disk),
+    *(scenes.live, scenes.reading, measuring.auto, measuring.compared, measuring.benchmark),
+    *(programs.served, troubles.broken_files, troubles.interrupted, troubles.full_disk),
 )
 SMALL_SCENES: tuple[scenes.Scene, ...] = (scenes.narrow, scenes.text_sizes)
 """Taken in small windows only, where there is least room."""

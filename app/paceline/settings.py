@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from paceline.codec import CodecError, decode, encode, misfit
 from paceline.errors import ValueOutOfRangeError
 from paceline.files import first_free, write_whole
+from paceline.messages import StateStorage
 from paceline.parameters import check_fields
 from paceline.params import (
     AUTO,
@@ -49,6 +50,7 @@ SendKey = Literal["enter", "ctrl+enter"]
 PanelTab = Literal["speed", "chat"]
 LOWEST_FONT_PX, HIGHEST_FONT_PX = 11, 22
 MOST_LEARNED_MB = 8
+MOST_STATES_MB = 10_000_000
 MAX_PRESETS = 100
 MAX_PROMPTINGS = 50
 PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
@@ -206,6 +208,9 @@ class Settings:
         n_replies: Replies that the window has finished, counted up to a few: the first ones are
             not judged.
         recent_commands: Group and title of what was used from the palette last, the newest first.
+        keeps_states: Whether states of models are kept after prompts that they have read.
+        states_disk_mb: Megabytes on disk that they take at most; -1: as of `StateStorage`.
+        states_memory_mb: The same in memory.
         serves: Whether other programs on this computer may use the models, over HTTP.
         serving_port: The port at which they are listened to.
         serving_needs_key: Whether they have to know `serving_key`.
@@ -249,6 +254,9 @@ class Settings:
     was_welcomed: bool = False
     n_replies: int = 0
     recent_commands: tuple[tuple[str, str], ...] = ()
+    keeps_states: bool = True
+    states_disk_mb: int = -1
+    states_memory_mb: int = -1
     serves: bool = False
     serving_port: int = SERVER_PORT
     serving_needs_key: bool = True
@@ -281,6 +289,23 @@ def kernels_of_environment(environ: Mapping[str, str]) -> KernelWish:
         "Set it to own or to stock, or take it away.",
         name=KERNELS_VARIABLE,
         value=value,
+    )
+
+
+def state_storage(settings: Settings, folder: Path) -> StateStorage | None:
+    """Return where the states of prompts are kept, and how many; None: nowhere.
+
+    Args:
+        settings: The settings.
+        folder: Folder of their files.
+    """
+    if not settings.keeps_states:
+        return None
+    memory, disk = settings.states_memory_mb, settings.states_disk_mb
+    return StateStorage(
+        memory * 1_000_000 if memory >= 0 else -1,
+        str(folder),
+        disk * 1_000_000 if disk >= 0 else -1,
     )
 
 
@@ -333,6 +358,8 @@ def check_settings(settings: Settings) -> None:
         and bool(settings.strategies)
         and len(settings.pairs) <= MAX_PAIRS
         and 1 <= settings.learned_mb <= MOST_LEARNED_MB
+        and min(settings.states_disk_mb, settings.states_memory_mb) >= -1
+        and max(settings.states_disk_mb, settings.states_memory_mb) <= MOST_STATES_MB
         and LOWEST_FONT_PX <= settings.font_px <= HIGHEST_FONT_PX
         and len(settings.reply_presets) <= MAX_PRESETS + 1  # one was made of an older file
         and len(settings.promptings) <= MAX_PROMPTINGS

@@ -18,6 +18,8 @@ from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.reply_body import ReasoningBlock
 from paceline.gui.chat.messages.user_bubble import UserBubble
 from paceline.gui.conversations.groups import ARCHIVE
+from paceline.hosting.prompt_wait import PromptWait
+from paceline.messages import PrefillProgressed, TurnStarted
 from paceline.params import ReplySettings, SamplingParams
 
 Scene = Callable[[Studio], None]
@@ -161,7 +163,8 @@ def dialogs(studio: Studio) -> None:
     actions.settings.trigger()
     dialog = studio.dialog()
     assert dialog is not None
-    for row, page in enumerate(("general", "looks", "models", "downloads", "privacy")):
+    pages = ("general", "looks", "models", "downloads", "privacy", "prompt-cache")
+    for row, page in enumerate(pages):
         dialog.list.setCurrentRow(row)
         studio.shoot(f"settings-{page}", dialog)
     dialog.close()
@@ -258,6 +261,27 @@ def live(studio: Studio) -> None:
     studio.shoot("reply-finished")
     program.runs.open_last()
     studio.shoot_dialog("run-stopped")
+
+
+def reading(studio: Studio) -> None:
+    """The wait for the first token of a long chat, which the demo pair would read too fast."""
+    program, usual = studio.program, studio.window.size()
+    studio.open_chat("Fast string building")
+    for width, height in ((usual.width(), usual.height()), (640, 700)):
+        studio.resize(width, height)
+        program.models.load_again()  # the reply waits for that
+        program.chat.send("And which of them needs the least memory?")
+        reply, now = program.session.active, program.session.clock()
+        assert reply is not None
+        reply.wait = PromptWait(TurnStarted(4_100, 2_048, 1), now - 7.6)
+        reply.wait.grow(PrefillProgressed(3_200, 4_100), now)
+        reply.status = "prefill"
+        program.signals.progressed.emit(reply)
+        studio.shoot("reading")
+        program.session.stop()
+        studio.until_ready()
+        studio.until_idle()
+    studio.resize(usual.width(), usual.height())
 
 
 def text_sizes(studio: Studio) -> None:

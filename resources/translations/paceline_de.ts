@@ -4295,6 +4295,52 @@
     </message>
 </context>
 <context>
+    <name>KeepRow</name>
+    <message>
+        <location filename="../../app/paceline/gui/settings/prompt_cache_page.py"/>
+        <source>Delete and switch off</source>
+        <translation>Löschen und ausschalten</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/prompt_cache_page.py"/>
+        <source>Leave it on</source>
+        <translation>Eingeschaltet lassen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/prompt_cache_page.py"/>
+        <source>What is kept is deleted, in memory and on disk.</source>
+        <translation>Was aufgehoben ist, wird gelöscht, im Speicher und auf der Festplatte.</translation>
+    </message>
+</context>
+<context>
+    <name>KeptRow</name>
+    <message>
+        <location filename="../../app/paceline/gui/settings/prompt_cache_page.py"/>
+        <source>Forget now</source>
+        <translation>Jetzt vergessen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/prompt_cache_page.py"/>
+        <source>Forgotten, in memory, too.</source>
+        <translation>Vergessen, auch im Speicher.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/prompt_cache_page.py"/>
+        <source>Nothing on disk</source>
+        <translation>Nichts auf der Festplatte</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/prompt_cache_page.py"/>
+        <source>The next prompts are read again</source>
+        <translation>Die nächsten Prompts werden wieder gelesen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/prompt_cache_page.py"/>
+        <source>{} on disk</source>
+        <translation>{} auf der Festplatte</translation>
+    </message>
+</context>
+<context>
     <name>KeyRow</name>
     <message>
         <location filename="../../app/paceline/gui/serving/page.py"/>
@@ -6116,6 +6162,79 @@
         <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>What was measured so far stays</source>
         <translation>Was bisher gemessen wurde, bleibt</translation>
+    </message>
+</context>
+<context>
+    <name>PromptCachePage</name>
+    <message>
+        <location filename="../../app/paceline/gui/settings/prompt_cache_page.py"/>
+        <source>A chat that you come back to goes on without its prompt being read again, also after a restart, and so do chats and requests of other programs that begin alike. When this is switched, the models are loaded again.</source>
+        <translation>Ein Chat, zu dem Sie zurückkommen, geht weiter, ohne dass sein Prompt noch einmal gelesen wird, auch nach einem Neustart; ebenso Chats und Anfragen anderer Programme, die gleich beginnen. Beim Umschalten werden die Modelle neu geladen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/prompt_cache_page.py"/>
+        <source>Automatic</source>
+        <translation>Automatisch</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/prompt_cache_page.py"/>
+        <source>Automatic: 4 GB, and no more than a tenth of what is free. What was used longest ago goes first. Takes effect when models are loaded.</source>
+        <translation>Automatisch: 4 GB, und nicht mehr als ein Zehntel dessen, was frei ist. Was am längsten nicht gebraucht wurde, geht zuerst. Gilt ab dem nächsten Laden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/prompt_cache_page.py"/>
+        <source>Automatic: an eighth of what is free after a load, and no more than 4 GB. Takes effect when models are loaded.</source>
+        <translation>Automatisch: ein Achtel dessen, was nach dem Laden frei ist, und nicht mehr als 4 GB. Gilt ab dem nächsten Laden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/prompt_cache_page.py"/>
+        <source>In memory at most</source>
+        <translation>Im Speicher höchstens</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/prompt_cache_page.py"/>
+        <source>Keep what models have read</source>
+        <translation>Aufheben, was Modelle gelesen haben</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/prompt_cache_page.py"/>
+        <source>On disk at most</source>
+        <translation>Auf der Festplatte höchstens</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/prompt_cache_page.py"/>
+        <source>Prompt cache</source>
+        <translation>Prompt-Cache</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/prompt_cache_page.py"/>
+        <source>Prompts that were read</source>
+        <translation>Gelesene Prompts</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/prompt_cache_page.py"/>
+        <source>The states of models after the texts that they have read: your chats, and the prompts of other programs. The files hold the texts' tokens, so they say as much as the texts; only you can read them. Private chats never get to the disk, and their states serve no other chat. What you delete is gone from memory and disk at once; a chat that you bring back is read again.</source>
+        <translation>Die Zustände der Modelle nach den Texten, die sie gelesen haben: Ihren Chats und den Prompts anderer Programme. Die Dateien enthalten die Token der Texte, sagen also so viel wie die Texte selbst; nur Sie können sie lesen. Private Chats kommen nie auf die Festplatte, und ihre Zustände dienen keinem anderen Chat. Was Sie löschen, ist sofort aus Speicher und Festplatte verschwunden; ein Chat, den Sie zurückholen, wird neu gelesen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/prompt_cache_page.py"/>
+        <source>What is kept</source>
+        <translation>Was aufgehoben ist</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/prompt_cache_page.py"/>
+        <source>delete size</source>
+        <translation>löschen größe</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/prompt_cache_page.py"/>
+        <source>size limit</source>
+        <translation>größe grenze</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/prompt_cache_page.py"/>
+        <source>state wait first token memory</source>
+        <translation>zustand warten erstes token speicher</translation>
     </message>
 </context>
 <context>
@@ -13219,6 +13338,11 @@ Ein Klick zeigt es.</translation>
         <location filename="../../app/paceline/gui/settings/controller.py"/>
         <source>Measurements</source>
         <translation>Messungen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/controller.py"/>
+        <source>Prompt cache</source>
+        <translation>Prompt-Cache</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/settings/controller.py"/>

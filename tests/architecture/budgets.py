@@ -19,7 +19,8 @@ class Size(NamedTuple):
 BUDGETS = {
     # Settings are declared here with all that window, command line and files say of them; long
     # names are told apart here for every list, and figures have the rule of a gain.
-    ".": Size(22, 2_780),
+    # Sizes are read as people write them, and settings say where states of prompts are kept.
+    ".": Size(22, 2_850),
     "bench": Size(8, 1_070),
     "catalog": Size(40, 5_520),
     # chat/syntax has a file for each thing that replies write beyond CommonMark; chats of five
@@ -77,7 +78,8 @@ BUDGETS = {
     # The server's switch, page, light and list; settings for six programs are written here.
     "gui/serving": Size(10, 1_100),
     # Access token, folder of downloads and proxy have a page.
-    "gui/settings": Size(6, 1_060),
+    # So have what is kept of prompts, and what its switch does.
+    "gui/settings": Size(8, 1_330),
     "gui/speculation": Size(8, 1_370),
     # Which chat is shown, what is written in it and not sent, and what the next reply is generated
     # with are state, each in a file; so are the requests of other programs, the question how fast

@@ -13,7 +13,8 @@ from paceline.gui.conversations.rows import ConversationRow
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import COLUMNS, font_px
 from paceline.gui.settings.forms import ChoiceField
-from paceline.messages import LoadPair, Remember, StartTurn
+from paceline.gui.settings.prompt_cache_page import PromptCachePage
+from paceline.messages import DropStates, LoadPair, Remember, StartTurn, StateStorage
 from paceline.paths import Paths
 from paceline.settings import Settings, load_settings
 
@@ -54,7 +55,7 @@ def choice(dialog: SettingsDialog, name: str) -> ChoiceField:
     return found
 
 
-def choose(field: QComboBox, value: str) -> None:
+def choose(field: QComboBox, value: str | int) -> None:
     """As the mouse does."""
     field.setCurrentIndex(field.findData(value))
     field.activated.emit(field.currentIndex())
@@ -139,11 +140,11 @@ def test_a_page_is_reset_and_the_reset_undone(program: Program) -> None:
 
 def test_a_page_is_built_when_it_is_wanted(program: Program, qtbot: QtBot) -> None:
     dialog = opened(program, is_whole=False)
-    assert [page.is_built for page in dialog.pages] == [True, False, False, False, False]
+    assert [page.is_built for page in dialog.pages] == [True] + [False] * 5
     program.chat.send("Hello?")
     program.settings.set("theme", "dark")
     dialog.list.setCurrentRow(3)
-    assert [page.is_built for page in dialog.pages] == [True, False, False, True, False]
+    assert [page.is_built for page in dialog.pages] == [True, False, False, True, False, False]
     chain: list[object] = [dialog.list]
     while (after := chain[-1].nextInFocusChain()) is not dialog.list:  # type: ignore[attr-defined]
         chain.append(after)
@@ -152,7 +153,7 @@ def test_a_page_is_built_when_it_is_wanted(program: Program, qtbot: QtBot) -> No
     qtbot.keyClicks(dialog.search, "larger")
     qtbot.waitUntil(lambda: all(page.is_built for page in dialog.pages))
     dialog.search.clear()
-    assert len(dialog.findChildren(ChoiceField)) == 8
+    assert len(dialog.findChildren(ChoiceField)) == 10
 
 
 def test_the_search_shows_rows_of_all_pages(
@@ -209,6 +210,78 @@ def test_the_engine_moves_and_its_models_are_loaded_again(
     assert len(client.all(LoadPair)) == n_loads + 1
     assert program.settings.settings.engine_host == "thread"
     client.finish_load()
+
+
+def cache_page(program: Program) -> PromptCachePage:
+    program.window.actions_.settings.trigger()
+    program.settings_controller.open_page(PromptCachePage)
+    dialog = program.settings_controller.dialog
+    assert dialog is not None
+    page = dialog.pages[dialog.list.currentRow()]
+    assert isinstance(page, PromptCachePage)
+    return page
+
+
+def test_what_is_kept_of_prompts_is_deleted_when_that_is_switched_off_and_confirmed(
+    program: Program, client: FakeClient
+) -> None:
+    page = cache_page(program)
+    keep, setting = page.keep, program.settings.setting("keeps_states")
+    n_loads = len(client.all(LoadPair))
+    assert client.last(LoadPair).states is not None
+    keep.box.click()
+    assert keep.box.isChecked(), "nothing is deleted before that is confirmed"
+    assert keep.question.isVisibleTo(keep)
+    keep.stay.click()
+    assert not keep.question.isVisibleTo(keep)
+    assert setting.value
+    assert not client.all(DropStates)
+    keep.box.click()
+    keep.delete.click()
+    assert not keep.box.isChecked()
+    assert not keep.question.isVisibleTo(keep)
+    assert client.last(DropStates).owners == ()
+    loads = client.all(LoadPair)
+    assert (len(loads), loads[-1].states) == (n_loads + 1, None)
+    assert client.commands.index(client.last(DropStates)) < client.commands.index(loads[-1])
+    client.finish_load()
+    keep.box.click()
+    assert setting.value, "nothing is lost by that, so it is not asked for"
+    loads = client.all(LoadPair)
+    assert len(loads) == n_loads + 2
+    assert loads[-1].states is not None
+    client.finish_load()
+
+
+def test_limits_of_the_prompt_cache_go_with_the_next_load(
+    program: Program, client: FakeClient, paceline_home: Path
+) -> None:
+    page = cache_page(program)
+    folder = str(paceline_home / "cache" / "states")
+    assert client.last(LoadPair).states == StateStorage(-1, folder, -1)
+    n_loads = len(client.all(LoadPair))
+    disk, memory = page.findChildren(ChoiceField)
+    choose(disk, 8_000)
+    choose(memory, 500)
+    assert len(client.all(LoadPair)) == n_loads
+    program.models.load_again()
+    assert client.last(LoadPair).states == StateStorage(500_000_000, folder, 8_000_000_000)
+    client.finish_load()
+
+
+def test_what_is_on_disk_is_shown_and_forgotten_at_once(
+    program: Program, client: FakeClient, qtbot: QtBot, paceline_home: Path
+) -> None:
+    file = paceline_home / "cache" / "states" / "model" / "chat" / "block"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(bytes(3_000_000))
+    kept = cache_page(program).kept
+    qtbot.waitUntil(lambda: kept.amount.text() == "3 MB on disk")
+    file.unlink()
+    kept.forget.click()
+    assert client.last(DropStates) == DropStates((), str(paceline_home / "cache" / "states"))
+    qtbot.waitUntil(lambda: kept.amount.text() == "Nothing on disk")
+    assert program.settings.value("keeps_states")
 
 
 def test_kernels_are_chosen_with_the_next_load_which_follows_at_once(

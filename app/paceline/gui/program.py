@@ -58,6 +58,8 @@ from paceline.gui.serving.page import ProgramsPage
 from paceline.gui.serving.requests import RequestsController
 from paceline.gui.settings.controller import Appearance, SettingsController
 from paceline.gui.settings.forms import SettingsPage
+from paceline.gui.settings.prompt_cache import PromptCache
+from paceline.gui.settings.prompt_cache_page import PromptCachePage
 from paceline.gui.speculation.draft_settings import DraftPresetsController
 from paceline.gui.speculation.learning import LearningController
 from paceline.gui.state.chat_signals import ChatSignals
@@ -77,7 +79,6 @@ from paceline.gui.storage_controller import StorageController
 from paceline.gui.welcome.controller import WelcomeController
 from paceline.gui.window import MainWindow
 from paceline.hosting.client import EngineClient
-from paceline.messages import StateStorage
 from paceline.params import ReplySettings
 from paceline.paths import Paths
 from paceline.server.journal import Journal
@@ -240,7 +241,6 @@ class Program(QObject):
     def _make_session(self, chats_file: Path | None) -> None:
         """Make the session, which hears of the engine first, and tells the others."""
         self.loader = PairLoader(self._client, cache_dir=str(self._paths.cache_dir))
-        self.loader.states = StateStorage(folder=str(self._paths.states_dir))
         self.storage = StorageController(chats_file, self.notices, self)
         self.hashes = ModelHashes(self.pair, self.background, self)
         self.session = ChatSession(
@@ -250,6 +250,13 @@ class Program(QObject):
             defaults=lambda: self.presets.default_settings,
             fingerprint_of=self.hashes.fingerprint_of,
             states_folder=str(self._paths.states_dir),
+        )
+        self.prompt_cache = PromptCache(
+            self.settings,
+            self.loader,
+            self.session.states,
+            self._paths.states_dir,
+            self.background,
         )
         self.shown = ShownChat(self.session, self.signals, self)
         self.drafts = Drafts(self.shown, self.session.conversations, self.signals)
@@ -348,8 +355,11 @@ class Program(QObject):
         """Return the settings of replies where nothing else is said."""
         return self.presets.default_settings
 
-    def _programs_pages(self) -> tuple[SettingsPage, ...]:
-        return (ProgramsPage(self.settings, self.serving),)
+    def _further_pages(self) -> tuple[SettingsPage, ...]:
+        return (
+            PromptCachePage(self.settings, self.prompt_cache),
+            ProgramsPage(self.settings, self.serving),
+        )
 
     def _make_panel_cards(self) -> None:
         """Make what the cards of the panel need; presets follow what was loaded."""
@@ -375,7 +385,7 @@ class Program(QObject):
             context,
             self._paths,
             models=models,
-            further=self._programs_pages,
+            further=self._further_pages,
         )
         self.help = HelpController(
             context,
@@ -464,6 +474,7 @@ class Program(QObject):
         self.signals.described.connect(self.devices.show_engine)
         self.reading.known.connect(self.devices.show_reading)
         self.pair.changed.connect(self.reading.on_pair)
+        self.prompt_cache.switched.connect(self.models.load_again)
         self.signals.ended.connect(self.reading.ask)
         pane.chat.run_requested.connect(self.runs.open)
         pane.chat.compare_requested.connect(self.versions.open)

@@ -77,6 +77,7 @@ class SettingsController(DialogOwner[SettingsDialog]):
             (self.tr("Chats"), self._paths.data_dir),
             (self.tr("Settings"), self._paths.config_dir),
             (self.tr("Measurements"), self._paths.cache_dir),
+            (self.tr("Prompt cache"), self._paths.states_dir),
         )
         return places if log is None else (*places, (self.tr("Log"), log.parent))
 

@@ -1,0 +1,75 @@
+"""What is kept of prompts that models have read, as the settings say it. Main thread."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from paceline.chat.pair import PairLoader
+from paceline.chat.remembered.chat_states import ChatStates
+from paceline.files import used_bytes
+from paceline.gui.kit.background import Background
+from paceline.gui.state.settings_store import SettingsStore
+from paceline.settings import state_storage
+
+_NAMES = ("keeps_states", "states_disk_mb", "states_memory_mb")
+
+
+class PromptCache(QObject):
+    """Tells the loader what may be kept; when that is switched off, all of it is deleted.
+
+    Limits count from the next load on.
+    """
+
+    switched = Signal()
+    """It is kept now, or no longer; the models have to be loaded again"""
+    measured = Signal(object)
+    """Bytes of its files, as `measure` has asked for"""
+
+    def __init__(
+        self,
+        store: SettingsStore,
+        loader: PairLoader,
+        states: ChatStates,
+        folder: Path,
+        background: Background,
+    ) -> None:
+        """Follow the settings.
+
+        Args:
+            store: The settings.
+            loader: Loads models with what they say.
+            states: Has states dropped.
+            folder: Folder of the files.
+            background: Looks how large that is.
+        """
+        super().__init__(store)
+        self._store, self._loader, self._states = store, loader, states
+        self._folder, self._background = folder, background
+        store.changed.connect(self._on_changed)
+        self._tell()
+
+    def _tell(self) -> None:
+        self._loader.states = state_storage(self._store.settings, self._folder)
+
+    @Slot(str)
+    def _on_changed(self, name: str) -> None:
+        if name not in _NAMES:
+            return
+        self._tell()
+        if name == "keeps_states":
+            if self._loader.states is None:
+                self.forget()
+            self.switched.emit()
+
+    @Slot()
+    def forget(self) -> None:
+        """Delete everything that is kept, in memory and on disk."""
+        self._states.drop_all()
+
+    @Slot()
+    def measure(self) -> None:
+        """Look how much is on disk."""
+        self._background.start(partial(used_bytes, self._folder), self.measured.emit)
