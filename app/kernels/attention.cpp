@@ -22,7 +22,7 @@
 //      exps of a block are computed together. The chain that adds up weights is left running beside
 //      step 3.
 //   3. The block's values are converted once, then added to every pair's sums, which stay in
-//      registers for the whole block. Eight registers are eight independent chains. What is added in
+//      registers for the whole block. Sixteen registers are sixteen independent chains. What is added in
 //      F16 registers (`add_halves`) needs no conversion.
 //
 // With one or two pairs, F16 rows are converted where they are used instead (DIRECT).
@@ -463,7 +463,7 @@ template <bool HALF, bool AS_HALVES, int N, int PAIRS> INLINE void add_plain(con
     for (int j = 0; j < PAIRS; j++)
         for (int i = 0; i < N; i++) sum[j][i] = load_floats(p[j].sum + at + i * LANES);
     for (int c = 0; c < CELLS; c++) {
-#pragma GCC unroll 2
+#pragma GCC unroll 4
         for (int j = 0; j < PAIRS; j++) {
             const Floats w = floats(p[j].weight[c]);
 #pragma GCC unroll 8
@@ -489,11 +489,13 @@ template <bool HALF, bool AS_HALVES, int N> INLINE void add_chosen(const Rows & 
 }
 
 template <bool HALF, bool AS_HALVES, int N> static void add_values(const Rows & values, int at, Pair * p, int n_pairs) {
-    constexpr int TOGETHER = N <= 4 ? 2 : 1;   // eight chains hide how long an addition and two conversions take
+    constexpr int TOGETHER = 16 / N;   // chains that hide how long an addition and two conversions take
     for (int i = 0; i < n_pairs;) {
-        const int together = TOGETHER == 2 && i + 1 < n_pairs && plain(p[i]) && plain(p[i + 1]) ? 2 : 1;
+        int together = 0;
+        while (together < TOGETHER && i + together < n_pairs && plain(p[i + together])) together++;
+        if (together < TOGETHER) together = 1;
         if (at == 0) for (int j = i; j < i + together; j++) add_weights(p[j]);
-        if (together == 2) add_plain<HALF, AS_HALVES, N, TOGETHER>(values, at, p + i);
+        if (together > 1) add_plain<HALF, AS_HALVES, N, TOGETHER>(values, at, p + i);
         else if (plain(p[i])) add_plain<HALF, AS_HALVES, N, 1>(values, at, p + i);
         else add_chosen<HALF, AS_HALVES, N>(values, at, p[i]);
         i += together;

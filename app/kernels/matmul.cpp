@@ -353,6 +353,102 @@ template <class W> void rows_256(const Group & g, const Tile & t) {
     }
 }
 
+// ------------------------------------------------------------------- many columns, rows of 32s
+// For a prompt's many columns LANES rows are unpacked and laid out anew, with one lane a row: then
+// nothing moves across lanes, and each of ggml's eight sums stays in a register over all blocks.
+struct Panel {
+    int n_blocks;
+    int32_t * value, * other;   // `Signed`: [block][four weights][row]
+    float *   d, * m;           // scales and minima: [block][row]
+};
+constexpr int MANY = 64;        // columns from which on that is done; no draft has so many
+
+size_t panel_bytes(int64_t k) { return (size_t) k * LANES * 2 + (size_t) k / 32 * LANES * 8 + 64; }
+Panel panel_at(char * base, int64_t k) {
+    Panel p;
+    p.n_blocks = (int) (k / 32);
+    p.value = (int32_t *) (((uintptr_t) base + 63) & ~(uintptr_t) 63);
+    p.other = p.value + k / 4 * LANES;
+    p.d = (float *) (p.other + k / 4 * LANES);
+    p.m = p.d + p.n_blocks * LANES;
+    return p;
+}
+
+template <class W> void fill(const Panel & p, const char * rows, size_t stride) {
+    for (int b = 0; b < p.n_blocks; b++) {
+        int32_t * value = p.value + (size_t) b * 8 * LANES;
+        for (int r = 0; r < LANES; r += ROWS) {
+            const char * row[2] = { rows + r * stride, rows + (r + ROWS - 1) * stride };
+            alignas(64) int32_t unpacked[8 * ROWS];
+            const Ints x = W::unpack(row, (size_t) b * W::BYTES);
+            memcpy(unpacked, &x, sizeof x);
+            for (int i = 0; i < ROWS; i++) {
+                for (int j = 0; j < 8; j++) value[j * LANES + r + i] = unpacked[8 * i + j];
+                p.d[b * LANES + r + i] = half_to_float(half_at(row[i] + (size_t) b * W::BYTES));
+                if (W::MIN) p.m[b * LANES + r + i] = half_to_float(half_at(row[i] + (size_t) b * W::BYTES + 2));
+            }
+        }
+        for (int j = 0; j < 8; j++) {
+            const Ints other = prepared(load(value + j * LANES)).other;
+            memcpy(p.other + (size_t) (b * 8 + j) * LANES, &other, sizeof other);
+        }
+    }
+}
+
+template <class W, int N> INLINE void many_columns(const Panel & p, const Tile & t, int c0) {
+    static_assert(W::SETS == 1, "even and odd blocks would need sums of their own");
+    Floats acc[N][8], minima[N];
+    for (int c = 0; c < N; c++) {
+        minima[c] = zero_f();
+        for (int j = 0; j < 8; j++) acc[c][j] = zero_f();
+    }
+    for (int b = 0; b < p.n_blocks; b++) {
+        const uint8_t * y = t.q + ((size_t) b * t.n + c0) * 32;
+        const size_t step = (size_t) (b & ~3) * t.n + (b & 3) + c0 * 4;
+        const Floats row_d = load_floats(p.d + b * LANES);
+        Floats d[N];
+        for (int c = 0; c < N; c++) d[c] = mul(row_d, floats(t.d[step + c * 4]));
+#pragma GCC unroll 8
+        for (int j = 0; j < 8; j++) {
+            const size_t at = (size_t) (b * 8 + j) * LANES;
+            const Signed q = { load(p.value + at), load(p.other + at) };
+#pragma GCC unroll 4
+            for (int c = 0; c < N; c++) acc[c][j] = fma(d[c], to_floats(dot(q, same4(y + c * 32 + 4 * j))), acc[c][j]);
+        }
+        if (W::MIN) for (int c = 0; c < N; c++) minima[c] = fma(load_floats(p.m + b * LANES), floats(t.s[step + c * 4]), minima[c]);
+    }
+    for (int c = 0; c < N; c++) {
+        Floats * x = acc[c];
+        for (int j = 0; j < 4; j++) x[j] = add(x[j + 4], x[j]);
+        Floats sum = add(add(x[0], x[2]), add(x[1], x[3]));
+        if (W::MIN) sum = add(sum, minima[c]);
+        store_floats(t.out[c0 + c], sum);
+    }
+}
+
+template <class W> void many_32(const Panel & p, const Tile & t) {
+    constexpr int N = LANES == 16 ? 3 : 1;   // columns whose sums the registers hold
+    int c = 0;
+    for (; c + N <= t.n; c += N) many_columns<W, N>(p, t, c);
+    for (; c < t.n; c++) many_columns<W, 1>(p, t, c);
+}
+
+struct Many {
+    void (*fill)(const Panel &, const char *, size_t) = nullptr;
+    void (*columns)(const Panel &, const Tile &) = nullptr;
+};
+Many many_of(const WeightKind & kind) {
+    if (kind.repacked) return {};
+    switch (kind.type) {
+        case GGML_TYPE_Q8_0:   return { fill<Q8_0>, many_32<Q8_0> };
+        case GGML_TYPE_Q4_0:   return { fill<Q4_0>, many_32<Q4_0> };
+        case GGML_TYPE_Q4_1:   return { fill<Q4_1>, many_32<Q4_1> };
+        case GGML_TYPE_Q5_0:   return { fill<Q5_0>, many_32<Q5_0> };
+        case GGML_TYPE_Q5_1:   return { fill<Q5_1>, many_32<Q5_1> };
+        default:               return {};
+    }
+}
+
 // ---------------------------------------------------------------- rows interleaved by eights
 // ggml's repacked types hold eight rows together, eight bytes of each in turn (repack.cpp). Two
 // registers hold as many rows as a register has floats: with AVX-512 those of two such groups.
@@ -783,13 +879,27 @@ int tiles_together(size_t column) {
 }
 
 // Rows [r0, r1) of one part and its tiles [i0, i1); the weights of a group stay in the cache meanwhile.
-void compute_rows(const WeightKind & kind, Kernel kernel, const ggml_tensor * w, const Plan & plan, const Plan::Part & part, char * activations, int64_t r0, int64_t r1, int i0, int i1) {
+void compute_rows(const WeightKind & kind, Kernel kernel, const ggml_tensor * w, const Plan & plan, const Plan::Part & part, char * activations, char * panel, int64_t r0, int64_t r1, int i0, int i1) {
     const int64_t k = w->ne[0], n_all = w->ne[1];
     const size_t stride = w->nb[1], column = column_bytes(kind, k);
     const int step = kind.repacked ? INTERLEAVED_ROWS : GROUP;
     const bool contiguous = stride == ggml_row_size(w->type, k);
     const int64_t groups_ahead = L1_BYTES / 4 / (step * stride) + 1;   // enough to hide how long the memory takes
+    const Many many = many_of(kind);
+    const bool has_many = many.columns && part.n >= MANY && planted != OTHER_ORDER;
     for (int64_t r = r0; r < r1; r += step) {
+        if (has_many && r + LANES <= n_all) {
+            const Panel p = panel_at(panel, k);
+            many.fill(p, part.weights + r * stride, stride);
+            for (int i = i0; i < i1; i++) {
+                const int c = tile_start(part.n, i), n = tile_start(part.n, i + 1) - c, slot = part.first + c;
+                float * out[TILE];
+                for (int j = 0; j < n; j++) out[j] = plan.to(slot + j) + r;
+                many.columns(p, tile_at(activations + slot * column, k, n, out));
+            }
+            r += LANES - step;
+            continue;
+        }
         Group g;
         g.n_rows = (int) (n_all - r < step ? n_all - r : step);
         g.n_blocks = (int) (k / block_values(kind));
@@ -817,7 +927,7 @@ void compute_rows(const WeightKind & kind, Kernel kernel, const ggml_tensor * w,
 size_t matmul_work_size(const WeightKind & kind, int n_threads, const ggml_tensor * op) {
     const int64_t k = op->src[0]->ne[0];
     const int64_t slots = op->op == GGML_OP_MUL_MAT ? op->src[1]->ne[1] : op->src[2]->ne[0] * op->src[2]->ne[1];
-    return 64 + slots * column_bytes(kind, k) + n_threads * scratch_bytes(k);
+    return 64 + slots * column_bytes(kind, k) + n_threads * (scratch_bytes(k) + (many_of(kind).fill ? panel_bytes(k) : 0));
 }
 
 bool matmul(const WeightKind & kind, const ggml_compute_params * params, ggml_tensor * op) {
@@ -830,6 +940,7 @@ bool matmul(const WeightKind & kind, const ggml_compute_params * params, ggml_te
     const size_t column = column_bytes(kind, k);
     char * activations = (char *) (((uintptr_t) params->wdata + 63) & ~(uintptr_t) 63);
     char * scratch = activations + plan.n_slots * column + ith * scratch_bytes(k);
+    char * panel = activations + plan.n_slots * column + nth * scratch_bytes(k) + ith * panel_bytes(k);
     const int64_t blocks = k / block_values(kind);
     const int64_t b0 = blocks * ith / nth, b1 = blocks * (ith + 1) / nth;
     for (int p = 0; p < plan.n_parts && b0 < b1; p++) for (int i = 0; i < n_tiles(plan.part[p].n); i++) {
@@ -853,7 +964,7 @@ bool matmul(const WeightKind & kind, const ggml_compute_params * params, ggml_te
         const Plan::Part & part = plan.part[chunk / per_part];
         const int n = n_tiles(part.n), together = tiles_together(column);
         for (int i0 = 0; i0 < n; i0 += together) {
-            compute_rows(kind, kernel, w, plan, part, activations, r0, r1 < w->ne[1] ? r1 : w->ne[1], i0, i0 + together < n ? i0 + together : n);
+            compute_rows(kind, kernel, w, plan, part, activations, panel, r0, r1 < w->ne[1] ? r1 : w->ne[1], i0, i0 + together < n ? i0 + together : n);
         }
     }
     if (planted == OVERRUN && ith == 0) plan.to(plan.n_slots - 1)[w->ne[1]] = 1.0f;
