@@ -94,6 +94,7 @@ _GIVEN_SETTINGS = {
     "promptings": (ModelPrompting("a.gguf", Prompting("{{ messages }}", "off")),),
     "language": "en",
     "serving_key": "k-8_x",
+    "serving_ignored": ("^date: ",),
     "hub_proxy": "http://me:secret@proxy.example:3128",
     "download_folder": "/big/größe",
     "recent_commands": (("View", "Token colours"),),

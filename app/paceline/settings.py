@@ -217,6 +217,7 @@ class Settings:
         serving_key: Made when it is needed; empty: it was not yet.
         serving_remembers: Whether drafts for them may come from the user's chats.
         serving_loads: Whether they may ask for another model than the loaded one.
+        serving_ignored: Expressions of lines in their system prompts whose changes are ignored.
     """
 
     theme: ThemeMode = "system"
@@ -263,6 +264,7 @@ class Settings:
     serving_key: str = ""
     serving_remembers: bool = False
     serving_loads: bool = False
+    serving_ignored: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2894,6 +2894,29 @@
     </message>
 </context>
 <context>
+    <name>ExpressionList</name>
+    <message>
+        <location filename="../../app/paceline/gui/serving/expressions.py"/>
+        <source>Add</source>
+        <translation>Hinzufügen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/expressions.py"/>
+        <source>Changes of such lines count again</source>
+        <translation>Änderungen solcher Zeilen zählen dann wieder</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/expressions.py"/>
+        <source>Do not ignore {} any more</source>
+        <translation>{} nicht mehr übergehen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/expressions.py"/>
+        <source>Regular expression</source>
+        <translation>Regulärer Ausdruck</translation>
+    </message>
+</context>
+<context>
     <name>Fields</name>
     <message>
         <location filename="../../app/engine/draft"/>
@@ -3520,6 +3543,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>{:,} tokens read again</source>
+        <translation>{:,} Token erneut gelesen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>{:.2f} tokens per step</source>
         <translation>{:.2f} Token je Schritt</translation>
     </message>
@@ -3719,6 +3747,16 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/settings/forms.py"/>
+        <source>Do not look here any more; nothing is deleted</source>
+        <translation>Hier nicht mehr suchen; gelöscht wird nichts</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/forms.py"/>
+        <source>Do not look in {}</source>
+        <translation>Nicht in {} suchen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/forms.py"/>
         <source>Look for models in a folder</source>
         <translation>In einem Ordner nach Modellen suchen</translation>
     </message>
@@ -3749,19 +3787,6 @@
         <location filename="../../app/paceline/gui/conversations/folders.py"/>
         <source>Search in it</source>
         <translation>Darin suchen</translation>
-    </message>
-</context>
-<context>
-    <name>FolderRow</name>
-    <message>
-        <location filename="../../app/paceline/gui/settings/forms.py"/>
-        <source>Do not look here any more; nothing is deleted</source>
-        <translation>Hier nicht mehr suchen; gelöscht wird nichts</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/settings/forms.py"/>
-        <source>Do not look in {}</source>
-        <translation>Nicht in {} suchen</translation>
     </message>
 </context>
 <context>
@@ -6077,6 +6102,16 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>Ignore changes of lines</source>
+        <translation>Änderungen von Zeilen übergehen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>Lines that change</source>
+        <translation>Zeilen, die sich ändern</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
         <source>Load the model that is asked for</source>
         <translation>Das Modell laden, nach dem gefragt wird</translation>
     </message>
@@ -6127,6 +6162,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>Some programs put a number into their system prompt that is another one each time, and all that comes after it is read again. A line that an expression finds is replaced by the first such line of that program; the request's run says so.</source>
+        <translation>Manche Programme setzen in ihren Systemprompt eine Zahl, die jedes Mal eine andere ist, und alles danach wird erneut gelesen. Eine Zeile, die ein Ausdruck findet, wird durch die erste solche Zeile dieses Programms ersetzt; der Ablauf der Anfrage sagt es.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
         <source>Who may ask</source>
         <translation>Wer fragen darf</translation>
     </message>
@@ -6139,6 +6179,11 @@
         <location filename="../../app/paceline/gui/serving/page.py"/>
         <source>lookups privacy</source>
         <translation>Nachschlagen Privatsphäre</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/page.py"/>
+        <source>prompt cache read again regular expression</source>
+        <translation>Prompt Cache erneut gelesen regulärer Ausdruck</translation>
     </message>
 </context>
 <context>
@@ -6984,8 +7029,18 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/serving/requests.py"/>
+        <source>From now on the model is given the first such line; the settings have the list</source>
+        <translation>Von nun an bekommt das Modell die erste solche Zeile; die Liste steht in den Einstellungen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/requests.py"/>
         <source>How the reply was made…</source>
         <translation>Wie die Antwort entstand …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/serving/requests.py"/>
+        <source>Ignore changes of this line</source>
+        <translation>Änderungen dieser Zeile übergehen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/serving/requests.py"/>
@@ -7175,6 +7230,11 @@
         <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>Ratio</source>
         <translation>Verhältnis</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
+        <source>Read again</source>
+        <translation>Erneut gelesen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/run_words.py"/>
@@ -8041,6 +8101,11 @@
         <location filename="../../app/storage/problems.py"/>
         <source>Allow writing to the file and its folder. {kept}</source>
         <translation>Erlauben Sie das Schreiben in die Datei und ihren Ordner. {kept}</translation>
+    </message>
+    <message>
+        <location filename="../../app/server/unchanged.py"/>
+        <source>An expression has {n:,} characters, but {most:,} are the most.</source>
+        <translation>Ein Ausdruck hat {n:,} Zeichen, aber höchstens {most:,} sind erlaubt.</translation>
     </message>
     <message>
         <location filename="../../app/chat/sameness.py"/>
@@ -9006,6 +9071,11 @@
         <translation>Lassen Sie Nutzer und Assistent abwechseln. {other}</translation>
     </message>
     <message>
+        <location filename="../../app/server/unchanged.py"/>
+        <source>Line {line} of the system prompt was taken as unchanged: the model was given “{first}”.</source>
+        <translation>Zeile {line} des Systemprompts gilt als unverändert: Das Modell bekam „{first}“.</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/exchange/reading.py"/>
         <source>Line {n} is neither the beginning of a chat nor a message of the one before it.</source>
         <translation>Zeile {n} ist weder der Anfang eines Chats noch eine Nachricht des Chats davor.</translation>
@@ -9940,6 +10010,11 @@
         <location filename="../../app/hosting/supervisor.py"/>
         <source>The engine's process was not ready within {start_s:.0f} seconds</source>
         <translation>Der Prozess der Engine war nicht innerhalb von {start_s:.0f} Sekunden bereit</translation>
+    </message>
+    <message>
+        <location filename="../../app/server/unchanged.py"/>
+        <source>The expression “{text}” took too long, so no further change was ignored by it in this request.</source>
+        <translation>Der Ausdruck „{text}“ brauchte zu lange; in dieser Anfrage wurde damit keine weitere Änderung übergangen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/formats.py"/>
@@ -12491,7 +12566,7 @@
     <message>
         <location filename="../../app/engine/last_prompts.py"/>
         <source>{n:,} tokens were read again, since {why}.</source>
-        <translation>{n:,} Tokens wurden erneut gelesen, weil {why}.</translation>
+        <translation>{n:,} Token wurden erneut gelesen, weil {why}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/model.py"/>
@@ -13227,9 +13302,19 @@
         <translation>„{text}“ gehört nicht hierher</translation>
     </message>
     <message>
+        <location filename="../../app/server/unchanged.py"/>
+        <source>“{text}” finds every line, also an empty one.</source>
+        <translation>„{text}“ findet jede Zeile, auch eine leere.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
         <source>“{text}” is no character</source>
         <translation>„{text}“ ist kein Zeichen</translation>
+    </message>
+    <message>
+        <location filename="../../app/server/unchanged.py"/>
+        <source>“{text}” is no regular expression: {problem}.</source>
+        <translation>„{text}“ ist kein regulärer Ausdruck: {problem}.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/values.py"/>

@@ -93,7 +93,8 @@ BUDGETS = {
     # A folder for each family of routes; limits, guard, queue and port have a file each.
     # Three APIs for chats, each with a file for its input.
     # What guards HTTP is a folder, too.
-    "server": Size(42, 3_700),
+    # Lines of system prompts that change are taken as unchanged.
+    "server": Size(43, 3_730),
     # The folders of chats are a file.
     "storage": Size(15, 2_340),
     "workers": Size(9, 800),

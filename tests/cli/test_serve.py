@@ -116,6 +116,8 @@ def test_a_port_in_use_is_told_in_one_line() -> None:
         (("--allow-origin", "*"), "page's address"),
         (("--allow-origin", "null"), "page's address"),
         (("--allow-origin", "http://localhost:3000/"), "page's address"),
+        (("--ignore-changes", "("), "is no regular expression"),
+        (("--ignore-changes", ".*"), "finds every line"),
         (("--strategy", "magic"), "magic"),
         (("--port", "70000"), "70000"),
         (("--temperature", "-1"), "--temperature is -1"),

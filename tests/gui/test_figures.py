@@ -11,10 +11,11 @@ from PySide6.QtCore import QLocale
 from gui.fake_client import STATS, FakeClient, at_speed, plain_step, step_of, undrafted
 from paceline.chat.reply import Reply, TurnOptions
 from paceline.engine.draft import registry
-from paceline.figures import Kept
+from paceline.figures import Kept, Reread
 from paceline.gui.chat.messages.reply_view import ReplyFooter
 from paceline.gui.kit.fields import Number
 from paceline.gui.run import cards
+from paceline.gui.run.run_words import settings_rows
 from paceline.gui.state import figures
 from paceline.gui.state.live import FIRST_REPLIES
 from paceline.gui.state.metrics import StepMetrics
@@ -22,6 +23,7 @@ from paceline.gui.state.sources import Sources
 from paceline.messages import PrefillProgressed
 from paceline.params import Strategy
 from paceline.run_record import RunRecord
+from paceline.sentence import Sentence
 from paceline.settings import Settings
 
 if TYPE_CHECKING:
@@ -191,6 +193,17 @@ def test_a_reply_that_was_stopped_before_its_first_token_has_not_lost_the_earlie
     stats = structs.replace(STATS, kept=Kept(100, 25, 0, 0))
     assert "kept 25 of the 100 tokens of the earlier reply" in figures.stats_details(ended(stats))
     assert figures.stats_line(ended(structs.replace(stats, n_generated=0))) == ""
+
+
+def test_what_was_read_again_is_told_with_its_reason() -> None:
+    words = Sentence("{n:,} tokens were read again, since {why}.", {"n": 1204, "why": "it is so"})
+    stats = structs.replace(STATS, reread=Reread("used", 1204, words))
+    assert figures.stats_line(ended(stats)).endswith(" · 1,204 tokens read again")
+    assert words in figures.stats_details(ended(stats)).split("\n")
+    assert ("Read again", words) in settings_rows(RunRecord("m", "finished", stats=stats))
+    assert "read again" not in figures.stats_line(ended(STATS)) + figures.stats_details(
+        ended(STATS)
+    )
 
 
 def test_a_busy_machine_is_told_in_the_details() -> None:

@@ -137,6 +137,15 @@ def _add_server(parser: Parser) -> None:
         "replies under way are complete; without it the loaded one answers under any name",
     )
     model_options.add_state_cache(group, model_options.USUAL_STATES)
+    group.add_argument(
+        "--ignore-changes",
+        metavar="REGEX",
+        action="append",
+        default=[],
+        help="give the model the first line of a program's system prompts that this expression "
+        "finds, in the place of later ones, so that a line that changes with each request does "
+        "not let all after it be read again; can be given several times",
+    )
     group.add_argument("--json", action="store_true", help="say that it listens as a JSON object")
 
 
@@ -149,8 +158,9 @@ def run(args: argparse.Namespace) -> int:
     with Interrupts() as interrupts, _terminations() as asked_to_end:
         paths = Paths.from_environment()
         who = {"key": read_key(args), "origins": read_origins(args), "queue": args.queue}
+        ignored = read_ignored(args)
         load = _read_load(args, paths)
-        defaults = _read_defaults(args)
+        defaults = _read_defaults(args, ignored)
         # Starlette and uvicorn take 0.1 s to import, which wrong usage does not need.
         from paceline.cli.installed_models import InstalledModels
         from paceline.server.endpoint import Endpoint
@@ -271,6 +281,19 @@ def read_origins(args: argparse.Namespace) -> tuple[str, ...]:
     return tuple(args.allow_origin)
 
 
+def read_ignored(args: argparse.Namespace) -> tuple[str, ...]:
+    """Return the expressions of lines whose changes are ignored.
+
+    Raises:
+        ValueOutOfRangeError: One cannot be.
+    """
+    from paceline.server.unchanged import check_expression
+
+    for expression in args.ignore_changes:
+        check_expression(expression)
+    return tuple(args.ignore_changes)
+
+
 def _is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -292,7 +315,7 @@ def _read_load(args: argparse.Namespace, paths: Paths) -> LoadPair:
     )
 
 
-def _read_defaults(args: argparse.Namespace) -> Defaults:
+def _read_defaults(args: argparse.Namespace, ignored: tuple[str, ...]) -> Defaults:
     from paceline.engine.draft.strategy import read_strategy
     from paceline.engine.sample.sampling import check_sampling
     from paceline.server.served import Defaults
@@ -305,4 +328,5 @@ def _read_defaults(args: argparse.Namespace) -> Defaults:
         has_limit="max_tokens" in replies,
         strategy=read_strategy(args.strategy),
         prompting=read_prompting(args),
+        ignored=ignored,
     )

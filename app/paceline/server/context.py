@@ -13,6 +13,7 @@ from paceline.params import Prompting
 from paceline.server.errors import ApiError
 from paceline.server.journal import Caller
 from paceline.server.limits import BODY_S, LARGEST_BODY
+from paceline.server.unchanged import UnchangedLines
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -40,6 +41,7 @@ class Context:
         defaults: Hold where a request says nothing; the window exchanges them.
         journal: Keeps the last requests.
         metrics: Counts them.
+        unchanged: The first lines of programs, where changes of lines are ignored.
         switch: The words that a template has for how much is reasoned, after whose they are; None:
             they are not known.
     """
@@ -49,6 +51,7 @@ class Context:
     defaults: Defaults
     journal: Journal
     metrics: Metrics
+    unchanged: UnchangedLines = field(default_factory=UnchangedLines, init=False)
     switch: tuple[object, tuple[str, ...]] | None = field(default=None, init=False)
 
     @staticmethod

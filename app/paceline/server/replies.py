@@ -98,6 +98,7 @@ class RunningReply:
 
     Attributes:
         served: The loaded pair.
+        asked: The prompt as the request has it.
         turn: What is generated.
         record: The reply as the window knows replies: text, steps, figures.
         finished: Its last event; None until then.
@@ -125,10 +126,12 @@ class RunningReply:
         self._caller = caller
         self._id_prefix = id_prefix
         self.served = served
-        if turn.owner is not None:
-            owner = structs.replace(turn.owner, asker=caller.name)
-            turn = structs.replace(turn, owner=owner)
-        self.turn = turn
+        self.asked = turn.prompt
+        prompt, self._ignored = context.unchanged.put(
+            turn.prompt, context.defaults.ignored, caller.name
+        )
+        owner = turn.owner and structs.replace(turn.owner, asker=caller.name)
+        self.turn = turn = structs.replace(turn, prompt=prompt, owner=owner)
         prompting = turn.prompt.prompting if isinstance(turn.prompt, Chat) else Prompting()
         options = TurnOptions(
             turn.strategy,
@@ -314,6 +317,8 @@ class RunningReply:
             event = structs.replace(event, likely=())  # told, but too much to be kept
         if isinstance(event, TurnEvent):
             self.record.grow(event, time.monotonic())
+            if isinstance(event, TurnStarted):
+                self.record.notes = (*self._ignored, *self.record.notes)
             self._journal.grow(self._entry, event)
 
 

@@ -73,6 +73,7 @@ class Defaults:
         strategy: What drafts.
         prompting: How a conversation becomes a prompt.
         remember: Whether drafts may come from the user's chats.
+        ignored: Expressions of lines in system prompts whose changes are ignored.
     """
 
     settings: ReplySettings = field(default_factory=ReplySettings)
@@ -80,6 +81,7 @@ class Defaults:
     strategy: Strategy = DEFAULT_STRATEGY
     prompting: Prompting = field(default_factory=Prompting)
     remember: bool = False
+    ignored: tuple[str, ...] = ()
 
 
 class Models(Protocol):

@@ -183,3 +183,19 @@ def test_ready_made_settings_name_the_loaded_model(program: Program) -> None:
     page.recipes.choice.buttons["zed"].click()
     assert '"paceline-demo-target-q8_0"' in page.recipes.text.toPlainText()
     assert "settings.json" in page.recipes.where.text()
+
+
+def test_expressions_are_added_checked_and_removed(program: Program) -> None:
+    field = opened(program).ignored
+    assert not field.add.isEnabled()
+    field.field.setText("(")
+    field.add.click()
+    assert "is no regular expression" in field.problem.text()
+    assert program.settings.value("serving_ignored") == ()
+    field.field.setText("^date: ")
+    assert field.problem.isHidden(), "it is of what was there before"
+    field.add.click()
+    assert program.settings.value("serving_ignored") == ("^date: ",)
+    assert (field.field.text(), [row.name.text() for row in field.rows]) == ("", ["^date: "])
+    field.rows[0].remove.click()
+    assert program.settings.value("serving_ignored") == ()

@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import structs
 from PySide6.QtCore import Qt
 
 from gui.fake_client import STATS, step_of
 from gui.serving.test_serving import until_asked
+from paceline.figures import Reread, TurnStats
 from paceline.gui.serving.rows import END, GAIN, PROGRAM, READ, REUSED, ROUTE, SPEED, WRITTEN
 from paceline.messages import StartTurn, TurnFailed, TurnFinished
 from paceline.params import DEFAULT_STRATEGY
+from paceline.sentence import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,13 +43,18 @@ def opened(program: Program) -> RequestsDialog:
 
 
 def answered(
-    program: Program, client: FakeClient, asker: Asker, qtbot: QtBot, text: str = "Yes"
+    program: Program,
+    client: FakeClient,
+    asker: Asker,
+    qtbot: QtBot,
+    text: str = "Yes",
+    stats: TurnStats = STATS,
 ) -> None:
     """A whole request, of which the window knows."""
     n_before = program.programs.n_answered
     asked = asker.begin()
     until_asked(qtbot, client, len(client.all(StartTurn)) + 1)
-    client.reply(text)
+    client.reply(text, stats=stats)
     asker.end(asked)
     qtbot.waitUntil(lambda: program.programs.n_answered > n_before)
 
@@ -117,6 +125,29 @@ def test_a_row_opens_the_run_of_its_reply(
     dialog.forget.click()
     assert dialog.rows.rowCount() == 0
     assert program.programs.journal.entries == ()
+
+
+def test_a_request_says_why_it_was_read_again_and_the_line_can_be_ignored(
+    program: Program, client: FakeClient, asker: Asker, serve: Serve, qtbot: QtBot
+) -> None:
+    serve(program)
+    words = sentence("9 tokens were read again, since {why}.", why="<b>")
+    reasons = (Reread("line", 9, words, "^date: .*$"), Reread("loaded", 9, words), None)
+    for reread in reasons:
+        stats = structs.replace(STATS, reread=reread)
+        answered(program, client, asker, qtbot, stats=stats)
+    dialog = opened(program)
+    qtbot.waitUntil(lambda: dialog.rows.rowCount() == 3)
+    shown = []
+    for row in range(3):
+        dialog.table.setCurrentIndex(dialog.rows.index(row, PROGRAM))
+        shown.append((dialog.details.text(), not dialog.ignore.isHidden()))
+    assert shown == [("", False), (words, False), (words, True)]
+    dialog.ignore.click()
+    assert program.settings.value("serving_ignored") == ("^date: .*$",)
+    assert not dialog.ignore.isEnabled()
+    program.settings.set("serving_ignored", ())
+    assert dialog.ignore.isEnabled()
 
 
 def test_the_list_is_in_the_menu_and_leads_to_the_settings(program: Program) -> None:

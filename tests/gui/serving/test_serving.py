@@ -11,9 +11,10 @@ import pytest
 
 from gui.conftest import deliver_deletes
 from gui.fake_client import described
+from gui.serving.conftest import HELLO
 from paceline.catalog.models import Models
 from paceline.hosting.broker import Priority
-from paceline.messages import EngineDied, LoadFailed, LoadPair, StartTurn
+from paceline.messages import Chat, EngineDied, LoadFailed, LoadPair, StartTurn
 from paceline.params import DEFAULT_STRATEGY, OWN_HEAD, ReplySettings, SamplingParams
 from paceline.paths import Paths
 from paceline.settings import ReplyPreset, Settings
@@ -318,3 +319,21 @@ def test_the_light_says_who_is_answered(
     asker.end(asked)
     qtbot.waitUntil(lambda: light.words()[-1] == "Requests so far: 2")
     assert light.words()[0] == "Other programs can ask"
+
+
+def test_changes_of_lines_are_ignored_as_the_settings_say(
+    program: Program, client: FakeClient, asker: Asker, serve: Serve, qtbot: QtBot
+) -> None:
+    serve(program)
+    program.settings.set("serving_ignored", ("^date: ",))
+    given = []
+    for number in range(2):
+        said = [{"role": "system", "content": f"date: {number}"}, *HELLO]
+        asked = asker.begin(messages=said)
+        until_asked(qtbot, client, number + 1)
+        prompt = client.last(StartTurn).prompt
+        assert isinstance(prompt, Chat)
+        given.append(prompt.messages[0].text)
+        client.reply("Yes")
+        asker.end(asked)
+    assert given == ["date: 0", "date: 0"]

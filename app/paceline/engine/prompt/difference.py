@@ -110,11 +110,11 @@ def _of_tools(old: Sequence[Tool], new: Sequence[Tool]) -> Difference | None:
     if n > 1:
         why = sentence("{n} tools were added, removed or changed", n=n)
     elif added:
-        why = sentence("the tool “{tool}” was added", tool=_short(added[0]))
+        why = sentence("the tool “{tool}” was added", tool=shortened(added[0]))
     elif removed:
-        why = sentence("the tool “{tool}” was removed", tool=_short(removed[0]))
+        why = sentence("the tool “{tool}” was removed", tool=shortened(removed[0]))
     elif changed:
-        why = sentence("the tool “{tool}” changed", tool=_short(changed[0]))
+        why = sentence("the tool “{tool}” changed", tool=shortened(changed[0]))
     else:
         why = sentence("the order of the tools changed")
     return Difference("tools", why)
@@ -224,13 +224,14 @@ def quoted(was: str, now: str) -> Sentence:
     parts = []
     for text in (was, now):
         end = text.find(" ", max(len(text) - n_last, begin))
-        parts.append(_short(text[begin : end if end >= 0 else len(text)]))
+        parts.append(shortened(text[begin : end if end >= 0 else len(text)]))
     return sentence("“{was}” to “{now}”", was=parts[0], now=parts[1])
 
 
-def _short(text: str) -> str:
+def shortened(text: str, longest: int = LONGEST) -> str:
+    """Return the beginning of a text as a quotation in one line."""
     text = visible(" ".join(text.split()))
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def _pattern(was: str, now: str) -> str:

@@ -11,6 +11,7 @@ from PySide6.QtCore import QDateTime, QLocale
 
 from paceline.figures import SpeedupVerdict
 from paceline.gui.kit.card import Row
+from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import fields_in_words, local, translator, value_in_words
 from paceline.gui.state.figures import (
     gain_of,
@@ -195,6 +196,8 @@ def _prompt_rows(record: RunRecord) -> list[Row]:
         "disk": _tr("{:,} tokens, {:,} of them kept on disk"),
     }[stats.warm]
     rows = [(_tr("Prompt"), words.format(local(stats.n_prompt), local(stats.n_reused)))]
+    if stats.reread is not None:
+        rows.append((_tr("Read again"), said(stats.reread.words)))
     if stats.kernels:
         rows.append((_tr("Kernels"), kernel_words(stats.kernels)))
     rows.append((_tr("Logits"), logit_words(stats)))

@@ -36,7 +36,8 @@ CLOSE_S = 5.0
 """Seconds in which the server ends with the window."""
 SETTINGS = (
     "serves", "serving_port", "serving_needs_key", "serving_key", "serving_remembers",
-    "serving_loads", "learns_from_chats", "default_preset", "reply_presets", "promptings",
+    "serving_loads", "serving_ignored", "learns_from_chats", "default_preset",
+    "reply_presets", "promptings",
 )  # fmt: skip
 """The settings that the server follows."""
 
@@ -238,6 +239,7 @@ class ServingController(QObject):
             self._settings_of_replies(),
             prompting=kept_for(value("promptings"), names_of(self._context.pair.state)),
             remember=value("serving_remembers") and value("learns_from_chats"),
+            ignored=value("serving_ignored"),
         )
 
 

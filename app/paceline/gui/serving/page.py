@@ -16,6 +16,7 @@ from paceline.gui.look.current import look
 from paceline.gui.look.scale import COMPACT, STEP, px
 from paceline.gui.look.theme import mono_font
 from paceline.gui.serving.controller import ServingController
+from paceline.gui.serving.expressions import ExpressionList
 from paceline.gui.serving.recipes import recipes
 from paceline.gui.settings.forms import NumberField, SettingsPage
 from paceline.gui.state.settings_store import SettingsStore
@@ -228,6 +229,20 @@ class ProgramsPage(SettingsPage):
                 "speed can tell what your chats say. Their own texts are never kept."
             ),
             self.tr("lookups privacy"),
+        )
+
+        changes = self.section(self.tr("Lines that change"))
+        self.ignored = ExpressionList(self._store.setting("serving_ignored"))
+        self.add_row(
+            changes,
+            self.tr("Ignore changes of lines"),
+            self.tr(
+                "Some programs put a number into their system prompt that is another one each "
+                "time, and all that comes after it is read again. A line that an expression finds "
+                "is replaced by the first such line of that program; the request's run says so."
+            ),
+            self.ignored,
+            self.tr("prompt cache read again regular expression"),
         )
 
         self.recipes = RecipesView(serving, self.key)

@@ -12,15 +12,17 @@ from paceline.gui.context import AppContext
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.dialogs import DialogOwner, closing_row, within_screen
 from paceline.gui.kit.figures_table import FiguresTable
-from paceline.gui.kit.labels import text_label
-from paceline.gui.kit.layouts import column_of, styled
+from paceline.gui.kit.labels import say, text_label
+from paceline.gui.kit.layouts import column_of, row_of, styled
+from paceline.gui.kit.sentences import said
 from paceline.gui.look.current import look
-from paceline.gui.look.scale import GAP, PAGE, px, scaled
+from paceline.gui.look.scale import GAP, PAGE, STEP, px, scaled
 from paceline.gui.look.style import REQUESTS
 from paceline.gui.serving.controller import ServingController
 from paceline.gui.serving.page import StateRow
 from paceline.gui.serving.rows import GIVING_WAY, PROGRAM, RequestRows
 from paceline.gui.state.programs import ProgramReplies
+from paceline.gui.state.settings_store import Setting
 
 _SIZE, _SMALLEST = QSize(920, 560), QSize(480, 320)
 
@@ -35,12 +37,16 @@ class RequestsDialog(QDialog):
     """The `Reply` whose run is to be shown."""
 
     def __init__(
-        self, serving: ServingController, programs: ProgramReplies, parent: QWidget | None = None
+        self,
+        serving: ServingController,
+        programs: ProgramReplies,
+        ignored: Setting,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Requests of other programs"))
         self.setObjectName(REQUESTS)
-        self._programs = programs
+        self._programs, self._ignored = programs, ignored
         self.rows = RequestRows(self)
         self.table = FiguresTable(self.rows, PROGRAM, GIVING_WAY)
         self.table.setAccessibleName(self.windowTitle())
@@ -49,8 +55,18 @@ class RequestsDialog(QDialog):
         self.state = StateRow(serving)
         self.state.layout().setContentsMargins(0, 0, 0, 0)  # type: ignore[union-attr]  # it has one
         self.empty = self._make_empty()
+        self.details = text_label("", "muted", wraps=True, plain=True)
+        self.ignore = QPushButton(self.tr("Ignore changes of this line"), autoDefault=False)
+        self.ignore.setToolTip(
+            self.tr(
+                "From now on the model is given the first such line; the settings have the list"
+            )
+        )
+        self.ignore.clicked.connect(self._on_ignore)
         card = Card()
         card.body.addWidget(self.table, 1)
+        top = Qt.AlignmentFlag.AlignTop
+        card.body.addLayout(row_of((self.details, 1), (self.ignore, 0, top), spacing=STEP))
         card.body.addWidget(self.empty, 1)
         self.run = QPushButton(self.tr("How the reply was made…"), autoDefault=False)
         self.run.clicked.connect(self._on_run)
@@ -70,6 +86,7 @@ class RequestsDialog(QDialog):
         )
         self.layout().setStretch(0, 1)  # type: ignore[union-attr]
         programs.changed.connect(self._show)
+        ignored.changed.connect(self._show_choice)
         self.resize(within_screen(self, scaled(_SIZE)))
         look.follow(self._set_smallest)
         self._show()
@@ -108,6 +125,17 @@ class RequestsDialog(QDialog):
     def _show_choice(self) -> None:
         reply = self._chosen(self.table.currentIndex())
         self.run.setEnabled(reply is not None and reply.has_ended)
+        reread = reply.stats.reread if reply is not None and reply.stats is not None else None
+        say(self.details, said(reread.words) if reread is not None else "")
+        self.ignore.setVisible(reread is not None and bool(reread.pattern))
+        is_ignored = reread is not None and reread.pattern in self._ignored.value
+        self.ignore.setEnabled(not is_ignored)
+
+    @Slot()
+    def _on_ignore(self) -> None:
+        reply = self._chosen(self.table.currentIndex())
+        if reply is not None and reply.stats is not None and reply.stats.reread is not None:
+            self._ignored.add(reply.stats.reread.pattern)
 
     def _chosen(self, index: QModelIndex) -> Reply | None:
         return self.rows.entries[index.row()].reply if index.isValid() else None
@@ -147,7 +175,9 @@ class RequestsController(DialogOwner[RequestsDialog]):
     def open(self) -> None:
         """Show the list, or bring it to the front."""
         if self.dialog is None:
-            dialog = RequestsDialog(self._serving, self._context.programs, self._context.window)
+            context = self._context
+            ignored = context.settings.setting("serving_ignored")
+            dialog = RequestsDialog(self._serving, context.programs, ignored, context.window)
             dialog.run_wanted.connect(self._open_run)
             dialog.settings.clicked.connect(self.settings_wanted)
             self.own(dialog).show()

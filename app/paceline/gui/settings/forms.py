@@ -229,27 +229,30 @@ class OwnField(QWidget):
         self.setting = setting
 
 
-class FolderRow(QWidget):
-    """One folder."""
+class TextRow(QWidget):
+    """A text with a button that removes it.
+
+    Args:
+        text: The text.
+        title: The name of the button.
+        hint: What the button does.
+        shown: What is shown of the text; empty: all of it.
+    """
 
     removed = Signal(str)
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, text: str, title: str, hint: str, shown: str = "") -> None:
         super().__init__()
-        self._folder = folder
+        self._text = text
         self.name = ElidedLabel(_WIDEST, Qt.TextElideMode.ElideMiddle)
-        self.name.setText(QDir.toNativeSeparators(folder))
-        self.remove = IconButton(
-            "close",
-            self.tr("Do not look in {}").format(self.name.text()),
-            self.tr("Do not look here any more; nothing is deleted"),
-        )
+        self.name.setText(shown or text)
+        self.remove = IconButton("close", title, hint)
         self.remove.clicked.connect(self._on_remove)
         row_of((self.name, 1), (None, 0), self.remove, on=self, margins=0, spacing=STEP)
 
     @Slot()
     def _on_remove(self) -> None:
-        self.removed.emit(self._folder)
+        self.removed.emit(self._text)
 
 
 class FolderList(QWidget):
@@ -258,7 +261,7 @@ class FolderList(QWidget):
     def __init__(self, setting: Setting) -> None:
         super().__init__()
         self.setting = setting
-        self.rows: list[FolderRow] = []
+        self.rows: list[TextRow] = []
         self.folders = FileChooser(self)
         self.folders.chosen.connect(setting.add)
         self._empty = text_label(self.tr("None of your own yet."))
@@ -277,11 +280,17 @@ class FolderList(QWidget):
     @Slot()
     def _fill(self) -> None:
         discard(self.rows)
-        self.rows = [FolderRow(folder) for folder in self.setting.value]
+        self.rows = [self._row(folder) for folder in self.setting.value]
         for at, row in enumerate(self.rows):
             row.removed.connect(self._on_removed)
             self._column.insertWidget(at, row)
         self._empty.setVisible(not self.rows)
+
+    def _row(self, folder: str) -> TextRow:
+        shown = QDir.toNativeSeparators(folder)
+        title = self.tr("Do not look in {}").format(shown)
+        hint = self.tr("Do not look here any more; nothing is deleted")
+        return TextRow(folder, title, hint, shown)
 
     @Slot(str)
     def _on_removed(self, folder: str) -> None:

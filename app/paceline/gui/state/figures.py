@@ -123,7 +123,8 @@ def about_one() -> str:
 def stats_line(reply: Reply, *, judges: bool = True) -> str:
     """The one line below a finished reply: its speed and its gain; empty where it has no figures.
 
-    Speed is in ``<b>``, a gain in ``<em>``, a loss in ``<del>``.
+    It has what was read again, too, since the first token waited for it. Speed is in ``<b>``, a
+    gain in ``<em>``, a loss in ``<del>``.
     """
     speed = speed_of(reply)
     if speed is None:  # stopped before its first token
@@ -133,6 +134,9 @@ def stats_line(reply: Reply, *, judges: bool = True) -> str:
     if gain.text:
         tag = {"gain": "em", "even": "", "loss": "del"}[gain.tone]
         parts.append(f"<{tag}>{gain.text}</{tag}>" if tag else gain.text)
+    reread = reply.stats.reread if reply.stats is not None else None
+    if reread is not None:
+        parts.append(_tr("{:,} tokens read again").format(local(reread.n_tokens)))
     return " · ".join(parts)
 
 
@@ -198,6 +202,8 @@ def stats_details(reply: Reply, *, judges: bool = True) -> str:
             stats.n_prompt, stats.n_reused, local(stats.prefill_s)
         ),
     ]
+    if stats.reread is not None:
+        rows.append(said(stats.reread.words))
     if reply.n_parts > 1:
         rows.append(_tr("continued: part {} of the reply has these figures").format(reply.n_parts))
     if stats.mean_committed_per_step is not None:

@@ -21,7 +21,7 @@ def usage(replies: Sequence[RunningReply]) -> dict[str, Any]:
     A prompt with several replies counts once.
     """
     all_stats = [reply.stats for reply in replies]
-    prompts = {id(reply.turn.prompt): reply.stats for reply in reversed(replies)}
+    prompts = {id(reply.asked): reply.stats for reply in reversed(replies)}
     n_prompt = sum(stats.n_prompt for stats in prompts.values())
     n_generated = sum(stats.n_generated for stats in all_stats)
     predicted = [

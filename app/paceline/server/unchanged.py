@@ -1,0 +1,179 @@
+"""Changing lines of system prompts that are taken as unchanged: the model is given the first ones.
+
+Some programs put a number into the system prompt that is another one in each request, and all that
+comes after it is read again. Whoever knows that such a line means nothing to the model says so by
+an expression.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
+
+from paceline.content import BETWEEN, Chat
+from paceline.engine.prompt.difference import shortened
+from paceline.errors import ValueOutOfRangeError
+from paceline.sentence import joined, sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paceline.content import ChatMessage, Prompt
+    from paceline.sentence import Sentence
+
+MOST_S = 0.1
+"""Seconds that an expression may take in one request."""
+LONGEST = 1_000
+"""Characters of an expression."""
+_MOST_LINES = 1_000
+_HINT = "Give a regular expression that finds the changing line alone, such as ^x-billing-header: ."
+
+
+def check_expression(text: str) -> None:
+    """Refuse an expression that cannot be.
+
+    Raises:
+        ValueOutOfRangeError: It is none, is too long, or finds lines without a text.
+    """
+    _compiled(text)
+
+
+@lru_cache(64)
+def _compiled(text: str) -> Any:
+    import regex  # noqa: PLC0415  it takes time, and most servers have no expression
+
+    if len(text) > LONGEST:
+        raise ValueOutOfRangeError(
+            "bad-expression",
+            "An expression has {n:,} characters, but {most:,} are the most.",
+            _HINT,
+            n=len(text),
+            most=LONGEST,
+        )
+    try:
+        found = regex.compile(text, regex.VERSION0)
+        finds_all = found.search("", timeout=MOST_S) is not None
+    except (regex.error, TimeoutError, OverflowError, RecursionError) as error:
+        raise ValueOutOfRangeError(
+            "bad-expression",
+            "“{text}” is no regular expression: {problem}.",
+            _HINT,
+            text=shortened(text),
+            problem=str(error) or type(error).__name__,
+        ) from None
+    if finds_all:
+        raise ValueOutOfRangeError(
+            "bad-expression",
+            "“{text}” finds every line, also an empty one.",
+            _HINT,
+            text=shortened(text),
+        )
+    return found
+
+
+class UnchangedLines:
+    """Holds the first line that each expression has found, for each program. On one thread."""
+
+    def __init__(self) -> None:
+        self._first: OrderedDict[tuple[str, str, int], str] = OrderedDict()
+
+    def put(
+        self, prompt: Prompt, expressions: Sequence[str], program: str
+    ) -> tuple[Prompt, tuple[Sentence, ...]]:
+        """Return a prompt with the first lines in the place of those that are found, and remarks.
+
+        The first line that an expression finds in a prompt stands for the first one that it found
+        in this program's first prompt, the second for the second, and so on.
+
+        Args:
+            prompt: Of a request; one that is no conversation stays as it is.
+            expressions: Find lines of system prompts; for a line the first that finds it counts.
+            program: Who asks; no line of another one is taken.
+        """
+        if not (expressions and isinstance(prompt, Chat)):
+            return prompt, ()
+        search = _Search(self, expressions, program)
+        messages = tuple(
+            search.message(each) if each.role == "system" else each for each in prompt.messages
+        )
+        if messages == prompt.messages:
+            return prompt, tuple(search.remarks)
+        return structs.replace(prompt, messages=messages), tuple(search.remarks)
+
+    def first(self, key: tuple[str, str, int], line: str) -> str:
+        """Return the first line of a program, an expression and a place; this one if it is."""
+        first = self._first.setdefault(key, line)
+        self._first.move_to_end(key)
+        if len(self._first) > _MOST_LINES:
+            self._first.popitem(last=False)
+        return first
+
+
+class _Search:
+    """Goes through the system prompt of one request.
+
+    Attributes:
+        remarks: What was done.
+    """
+
+    def __init__(self, lines: UnchangedLines, expressions: Sequence[str], program: str) -> None:
+        self.remarks: list[Sentence] = []
+        self._lines, self._program = lines, program
+        self._left = dict.fromkeys(expressions, MOST_S)
+        self._n_found = dict.fromkeys(expressions, 0)
+
+    def message(self, message: ChatMessage) -> ChatMessage:
+        """Return a message with first lines."""
+        content, number = [], 1
+        for part in message.content:
+            lines = part.text.split("\n")
+            text = "\n".join(self._line(line, number + i) for i, line in enumerate(lines))
+            content.append(structs.replace(part, text=text))
+            number += len(lines) - 1 + BETWEEN.count("\n") if part.text else 0
+        return structs.replace(message, content=tuple(content))
+
+    def _line(self, line: str, number: int) -> str:
+        expression = next((each for each in list(self._left) if self._finds(each, line)), None)
+        if expression is None:
+            return line
+        key = self._program, expression, self._n_found[expression]
+        self._n_found[expression] += 1
+        first = self._lines.first(key, line)
+        if first != line:
+            self.remarks.append(
+                sentence(
+                    "Line {line} of the system prompt was taken as unchanged: the model was given "
+                    "“{first}”.",
+                    line=number,
+                    first=shortened(first, 200),
+                )
+            )
+        return first
+
+    def _finds(self, expression: str, line: str) -> bool:
+        """Return whether an expression finds a line; one that cannot be used is told once."""
+        began = time.monotonic()
+        try:
+            found = _compiled(expression).search(
+                line, timeout=self._left[expression], concurrent=True
+            )
+        except ValueOutOfRangeError as error:
+            del self._left[expression]
+            self.remarks.append(joined([error.message, error.hint]))
+            return False
+        except TimeoutError:
+            del self._left[expression]
+            self.remarks.append(
+                sentence(
+                    "The expression “{text}” took too long, so no further change was ignored by it "
+                    "in this request.",
+                    text=shortened(expression),
+                )
+            )
+            return False
+        self._left[expression] = max(self._left[expression] - time.monotonic() + began, 1e-3)
+        return found is not None
