@@ -24,6 +24,7 @@ import ipaddress
 import itertools
 import logging
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -332,6 +333,21 @@ def _end(pids: list[int]) -> list[int]:
 def allow_warnings(_nothing_left: _Recorder) -> Callable[[str], None]:
     """Call it with a regular expression: log warnings that match are part of the test."""
     return _nothing_left.allowed.append
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A folder on a file system of 1 MiB."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
+    if (
+        shutil.which("mount") is None
+        or subprocess.run(mount, capture_output=True, check=False).returncode
+    ):
+        pytest.skip("no file system can be mounted here")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 @pytest.fixture

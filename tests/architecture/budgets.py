@@ -51,7 +51,7 @@ BUDGETS = {
     "engine/measure": Size(6, 700),
     # Errors of models and their settings name their arguments, one a line; a text may have gaps.
     # Stored states are a tree, files, and what is done with them before and after a reply.
-    "engine/model": Size(16, 2_000),
+    "engine/model": Size(17, 2_200),
     # Marks and forms of calls are learned from the template, tools that it cannot write are text,
     # and pieces of a prompt go on without a blank; a gap with the files beside it has a file.
     # Calls that a template does not write are said, and so is the first difference of two prompts.

@@ -87,21 +87,6 @@ def reopened(path: Path) -> set[str]:
         assert archive.close()
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A folder on a file system of 1 MiB."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
-    if (
-        shutil.which("mount") is None
-        or subprocess.run(mount, capture_output=True, check=False).returncode
-    ):
-        pytest.skip("no file system can be mounted here")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
-
-
 def fill_up(folder: Path) -> None:
     with contextlib.suppress(OSError), (folder / "rest").open("wb", buffering=0) as rest:
         while True:

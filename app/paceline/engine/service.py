@@ -34,7 +34,7 @@ from paceline.engine.model.backend import Backend, LanguageModel
 from paceline.engine.model.context import BatchWidths
 from paceline.engine.model.kept_states import KeptStates
 from paceline.engine.model.model_file import check_in_place, written_parts
-from paceline.engine.model.state_files import drop_files
+from paceline.engine.model.state_files import StateFolder, drop_files
 from paceline.engine.model.states import MOST_STATES, GoingBack
 from paceline.engine.model.stored_states import StateStore, state_memory
 from paceline.engine.model.translation import LEAST_SHARE, Translation, words_on_translation
@@ -297,7 +297,9 @@ class EngineService:
         if most < 0:
             devices = self._get_backend().describe().devices
             most = state_memory(next((d.free_bytes for d in devices if d.kind == "cpu"), 0))
-        return KeptStates(pair.target, pair.draft, StateStore(most))
+        is_filed = bool(storage.folder) and storage.disk_bytes != 0
+        files = StateFolder(storage.folder, storage.disk_bytes) if is_filed else None
+        return KeptStates(pair.target, pair.draft, StateStore(most, files))
 
     def _load_head(
         self, command: LoadPair, wanted: TargetHead, target: LanguageModel, facts: Facts

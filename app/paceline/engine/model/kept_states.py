@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 from paceline.engine.model.backend import DraftHead
 from paceline.engine.model.context import CachedContext
+from paceline.engine.model.model_file import written_parts
 from paceline.engine.model.stored_states import StateStore, StateTree
 from paceline.engine.model.tokens import common_prefix
 from paceline.figures import Warmth
@@ -25,16 +26,26 @@ LONG = 1024
 """Tokens that were read, from which on they are kept at once."""
 _READ_AGAIN = 256
 """Tokens that are read again rather than copied: a whole state may have hundreds of megabytes."""
-CLOSING_S = 2.0
-"""Seconds of writing at most when models are freed; what is not written then is dropped."""
+CLOSING_S = 1.5
+"""Seconds of writing at most when models are freed; what is not written then is dropped.
+
+An engine's process that is to end has two seconds for everything."""
+AT_ONCE_S = 0.25
+"""Seconds of writing at most before the first token that follows a long prompt."""
 
 _clock = time.monotonic
 
 
-def key_of(context: CachedContext) -> str:
-    """Return what the states of a context depend on besides its text."""
+def key_of(context: CachedContext, weights: str) -> str:
+    """Return what the states of a context depend on besides its text; see `weights_of`."""
     model, piece = context.model, context.prefill_piece
-    return f"{model.facts_key}|ctx{model.info.n_ctx}|piece{piece}|{model.n_block}"
+    return f"{model.facts_key}|{weights}|ctx{model.info.n_ctx}|piece{piece}|{model.n_block}"
+
+
+def weights_of(context: CachedContext) -> str:
+    """Return what tells a model's files from others of the same size with the same beginning."""
+    parts = written_parts((context.model.info.path,)).values()
+    return " ".join(f"{n_bytes}-{written_ns}" for _, (n_bytes, written_ns) in parts)
 
 
 def can_be_kept(context: CachedContext | None) -> bool:
@@ -67,6 +78,7 @@ class KeptStates:
         self._store = store
         self._trees: dict[CachedContext, tuple[str, StateTree]] = {}
         self._kept = [context for context in (target, draft) if can_be_kept(context) and context]
+        self._weights = {context: weights_of(context) for context in self._kept}
         target.on_place = self._at_place
 
     @property
@@ -81,7 +93,7 @@ class KeptStates:
 
     def _tree(self, context: CachedContext) -> StateTree:
         """Return the tree for a context's present settings, which may change between replies."""
-        key = key_of(context)
+        key = key_of(context, self._weights[context])
         known = self._trees.get(context)
         if known is None or known[0] != key:
             known = self._trees[context] = key, self._store.tree(key, context.model.n_block)
@@ -127,6 +139,7 @@ class KeptStates:
             n_live = 0  # what may be gone back to is stored as well
         self._store.refresh(tree)
         found = tree.find(prompt[: len(prompt) - 1], owner.name)
+        self._store.use(tree, reversed(found.blocks))  # so that an end goes before its beginning
         if found.n_tokens <= n_live:
             return "context"
         warm: Warmth = "memory"
@@ -166,8 +179,7 @@ class KeptStates:
         if self.owner is not None and n_read >= LONG:
             if self._target.model.n_block:  # otherwise it was kept before the prompt's end
                 self._keep_all(self._target, self.owner)
-            while self._store.file_one(wants_ends=True):
-                pass
+            self._write(AT_ONCE_S)
 
     def slice(self) -> bool:
         """Copy a block, or write one; False: everything is kept."""
@@ -235,5 +247,9 @@ class KeptStates:
         """Keep what is new, and write it as far as time allows."""
         until = _clock() + CLOSING_S
         self.leave()
+        self._write(until - _clock())
+
+    def _write(self, seconds: float) -> None:
+        until = _clock() + seconds
         while _clock() < until and self._store.file_one(wants_ends=True):
             pass

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import NamedTuple, Protocol
 
@@ -43,11 +43,12 @@ class Block:
         owners: The names of those whose texts hold all of its tokens; none for a private one.
         only_for: Name of the owner that it serves alone, as it came of a private text; empty: any.
         used: Grows with each use; a parent's is never below its children's.
+        version: Of the files (`StateFiles.version`) whose blocks are among its children.
     """
 
     __slots__ = (
         "children", "data", "is_filed", "n_bytes", "name", "only_for", "owners", "parent",
-        "tokens", "used",
+        "tokens", "used", "version",
     )  # fmt: skip
 
     def __init__(
@@ -61,7 +62,7 @@ class Block:
         self.is_filed = False
         self.owners: set[str] = set()
         self.only_for = only_for
-        self.used = 0
+        self.used = self.version = 0
         self.children: list[Block] = []
 
     def line(self) -> Iterator[Block]:
@@ -80,10 +81,28 @@ class Block:
 
 
 class StateFiles(Protocol):
-    """Keeps blocks in files; every method takes what goes wrong upon itself and loses warmth."""
+    """Keeps blocks in files; every method takes what goes wrong upon itself and loses warmth.
 
-    def load(self, tree: StateTree) -> None:
-        """Let a tree know of the blocks that are in files for its model; also those of others."""
+    Attributes:
+        version: Another one after files have come or gone.
+    """
+
+    version: int
+
+    def refresh(self) -> None:
+        """Look which files there are now, since other programs write and delete, too."""
+
+    def has(self, tree: StateTree, block: Block) -> bool:
+        """Return whether a block had a file at the last look."""
+
+    def has_given_way(self, tree: StateTree, block: Block) -> bool:
+        """Return whether a block's file was deleted here to make room for others."""
+
+    def after(self, tree: StateTree, parent: Block) -> Mapping[str, set[str]]:
+        """Return the names of the blocks after one, each with its owners, as of the last look."""
+
+    def tokens(self, tree: StateTree, parent: Block, name: str) -> list[int] | None:
+        """Return the tokens of a block after another one; None: its file is gone or wrong."""
 
     def read(self, tree: StateTree, block: Block) -> bytes | None:
         """Return what a block's cells hold; None: the file is gone or wrong, and was removed."""
@@ -94,8 +113,14 @@ class StateFiles(Protocol):
         Older files go where the limit asks for it.
         """
 
+    def use(self, tree: StateTree, blocks: Iterable[Block]) -> None:
+        """Note that blocks are in use, so that they do not give way to others."""
+
     def remove(self, tree: StateTree, block: Block) -> None:
         """Delete a block's file."""
+
+    def forget(self, owner: str) -> None:
+        """Delete what is an owner's alone, for all models; empty: everything."""
 
 
 class Found(NamedTuple):
@@ -117,12 +142,16 @@ class StateTree:
         store: Counts the bytes of all trees.
         key: Names model, build and settings: states of another key cannot be used.
         n_block: Tokens of a block; 0: a block is all that a context held.
+
+    Attributes:
+        version: Of the files (`StateFiles.version`) that its blocks were last compared with.
     """
 
     def __init__(self, store: StateStore, key: str, n_block: int) -> None:
         self.key = key
         self.n_block = n_block
         self.root = Block(None, (), hashlib.sha256(key.encode()).hexdigest()[:32])
+        self.version = 0
         self._store = store
 
     def name_after(self, parent: Block, tokens: Sequence[int], only_for: str = "") -> str:
@@ -134,22 +163,21 @@ class StateTree:
 
     def find(self, tokens: Sequence[int], owner: str) -> Found:
         """Return the longest stored beginning of a text that may serve this owner."""
-        block, done, blocks = self.root, 0, list[Block]()
-        while True:
-            best, n_best = None, 0
-            for child in block.children:
+        best, n_best, ways = self.root, 0, [(self.root, 0)]
+        for block, done in ways:  # which grows: a private text may begin as one of all does
+            same: list[tuple[int, Block]] = []
+            for child in self._store.children(self, block):
                 if child.only_for in ("", owner):
                     n_same = _n_same(child.tokens, tokens, done)
-                    is_of_use = n_same == len(child.tokens) or self.n_block > 0
-                    if is_of_use and n_same > n_best:
-                        best, n_best = child, n_same
-            if best is None:
-                return Found(tuple(blocks), done)
-            blocks.append(best)
-            done += n_best
-            if n_best < len(best.tokens) or len(best.tokens) != self.n_block:
-                return Found(tuple(blocks), done)
-            block = best
+                    if n_same == len(child.tokens) or self.n_block > 0:
+                        same.append((n_same, child))
+            most = max((n for n, _ in same), default=0)
+            for child in (child for n, child in same if n == most > 0):
+                if done + most > n_best:
+                    best, n_best = child, done + most
+                if most == len(child.tokens) == self.n_block:
+                    ways.append((child, done + most))
+        return Found(tuple(best.line())[::-1], n_best)
 
     def missing(self, tokens: Sequence[int], owner: StateOwner) -> tuple[Block, int, int] | None:
         """Return which part of a text is to be stored next, if one is.
@@ -164,7 +192,8 @@ class StateTree:
         while rest >= SHORTEST:
             n = min(self.n_block or rest, rest)
             wanted = tokens[done : done + n]
-            same = (c for c in block.children if c.only_for in seen and c.tokens == wanted)
+            children = self._store.children(self, block)
+            same = (c for c in children if c.only_for in seen and c.tokens == wanted)
             child = next(same, None)
             if child is None:
                 return block, done, n
@@ -192,21 +221,20 @@ class StateTree:
         self._store.hold(self, block, data)
         return block
 
-    def remove(self, block: Block) -> None:
-        """Forget a block and those after it, in memory and on disk."""
+    def remove(self, block: Block, *, keeps_files: bool = False) -> None:
+        """Forget a block and those after it, in memory and, unless files are kept, on disk."""
         for gone in (*block.descendants(), block):
-            self._store.let_go(self, gone)
+            self._store.let_go(self, gone, keeps_file=keeps_files)
         if block.parent is not None and block in block.parent.children:
             block.parent.children.remove(block)
 
     def forget(self, owner: str = "") -> None:
-        """Forget what is this owner's alone; empty: everything."""
+        """Forget what is this owner's alone, but in files; empty: everything."""
         for block in tuple(self.root.descendants()):
             if owner and owner in block.owners and len(block.owners) > 1:
                 block.owners.discard(owner)
-                self._store.note_owners(self, block)
             elif not owner or owner == block.only_for or owner in block.owners:
-                self.remove(block)
+                self.remove(block, keeps_files=True)
 
 
 def _n_same(some: list[int], tokens: Sequence[int], first: int) -> int:
@@ -236,17 +264,50 @@ class StateStore:
         self.trees: list[StateTree] = []
 
     def tree(self, key: str, n_block: int) -> StateTree:
-        """Return a tree for a model; it knows what files hold for this key."""
-        tree = StateTree(self, key, n_block)
-        self.trees.append(tree)
-        if self._files is not None:
-            self._files.load(tree)
+        """Return the tree for a model; it knows what files hold for this key."""
+        tree = next((tree for tree in self.trees if tree.key == key), None)
+        if tree is None:
+            tree = StateTree(self, key, n_block)
+            self.trees.append(tree)
+            self.refresh(tree)
         return tree
 
     def refresh(self, tree: StateTree) -> None:
-        """Let a tree know what other programs have filed since."""
+        """Let a tree know what other programs have filed since, and forget what they deleted."""
+        if self._files is None:
+            return
+        self._files.refresh()
+        if tree.version != self._files.version:
+            tree.version = self._files.version
+            for block in tuple(tree.root.descendants()):
+                if block.is_filed and not self._files.has(tree, block):
+                    block.is_filed = False
+                    if block.data is None or not self._files.has_given_way(tree, block):
+                        tree.remove(block)
+
+    def children(self, tree: StateTree, parent: Block) -> Sequence[Block]:
+        """Return the blocks after one; those in files are looked up first."""
+        if self._files is not None and parent.version != self._files.version:
+            parent.version = self._files.version
+            known = {child.name: child for child in parent.children}
+            for name, owners in self._files.after(tree, parent).items():
+                block = known.get(name)
+                if block is None:
+                    tokens = self._files.tokens(tree, parent, name)
+                    if tokens is None:
+                        continue
+                    block = Block(parent, tokens, name)
+                    parent.children.append(block)
+                if block.owners <= owners:
+                    self._unfiled.pop(block, None)
+                block.is_filed = True
+                block.owners |= owners
+        return parent.children
+
+    def use(self, tree: StateTree, blocks: Iterable[Block]) -> None:
+        """Note that the blocks of a text are in use."""
         if self._files is not None:
-            self._files.load(tree)
+            self._files.use(tree, blocks)
 
     def data(self, tree: StateTree, block: Block) -> bytes | bytearray | None:
         """Return what a block's cells hold; None: it is nowhere any more, and was forgotten."""
@@ -293,11 +354,11 @@ class StateStore:
             self.n_bytes -= block.n_bytes
         block.data = None
 
-    def let_go(self, tree: StateTree, block: Block) -> None:
+    def let_go(self, tree: StateTree, block: Block, *, keeps_file: bool) -> None:
         """Hold a block nowhere any more; its tree forgets it."""
         self._unfiled.pop(block, None)
         self._release(block)
-        if block.is_filed and self._files is not None:
+        if block.is_filed and self._files is not None and not keeps_file:
             block.is_filed = False
             self._files.remove(tree, block)
 
@@ -329,6 +390,11 @@ class StateStore:
             block.is_filed = self._files.write(tree, block)
 
     def forget(self, owner: str = "") -> None:
-        """Forget what is this owner's alone in all trees; empty: everything."""
+        """Forget what is this owner's alone in all trees and files; empty: everything."""
+        for block in tuple(self._unfiled):
+            if owner and block.is_filed and len(block.owners) > 1:  # it stays for the others
+                self._file(block)
         for tree in self.trees:
             tree.forget(owner)
+        if self._files is not None:
+            self._files.forget(owner)
