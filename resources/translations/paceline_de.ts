@@ -4922,6 +4922,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
+        <source>Prompt cache, up to</source>
+        <translation>Prompt-Cache, bis zu</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
         <source>{} has {}; {} can be had now.</source>
         <translation>{} hat {}; {} sind jetzt zu haben.</translation>
     </message>

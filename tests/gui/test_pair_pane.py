@@ -28,7 +28,7 @@ from paceline.gui.models.picker.pair_judgement import Judgement, PairJudgement
 from paceline.gui.models.picker.pair_pane import PairPane
 from paceline.gui.models.picker.verdict_card import VerdictCard
 from paceline.gui.state.current_devices import RoomPlanner
-from paceline.messages import DeviceInfo, EngineDescribed
+from paceline.messages import DeviceInfo, EngineDescribed, StateStorage
 from paceline.params import OWN_HEAD, Drafting, DraftModel, ModelParams, TargetHead
 
 if TYPE_CHECKING:
@@ -365,6 +365,27 @@ def test_states_take_a_part_of_what_is_kept_free_and_never_make_a_pair_unfit() -
     assert narrow.fits
     *_, states, kept = parts_of(narrow)
     assert (states.n_bytes, kept.n_bytes) == (plan.margin // 4, plan.margin - plan.margin // 4)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "n_free", "n_bytes"),
+    [
+        (-1, 8 * GIB, GIB), (-1, 80 * GIB, 4 * GIB), (-1, GIB // 2, GIB // 16),
+        (2 * GIB, 8 * GIB, 2 * GIB), (6 * GIB, 8 * GIB, 4 * GIB), (0, 8 * GIB, 0),
+    ],
+)  # fmt: skip
+def test_the_prompt_cache_takes_a_part_of_what_is_left_and_never_makes_a_pair_unfit(
+    wanted: int, n_free: int, n_bytes: int
+) -> None:
+    plan = plan_of(ModelParams("t"), DraftModel(ModelParams("d")))
+    device = plan.devices[0]
+    plan = replace(plan, devices=(replace(device, free=device.free - device.left + n_free),))
+    kept = plan.with_prompts(StateStorage(wanted))
+    (there,) = (part for part in parts_of(kept.devices[0]) if part.name.startswith("Prompt cache"))
+    assert there.n_bytes == n_bytes
+    assert kept.fits
+    assert sum(part.n_bytes for part in parts_of(kept.devices[0])) <= kept.devices[0].free
+    assert plan.with_prompts(None) == plan
 
 
 def test_what_lies_beyond_sliding_windows_is_taken_out_of_the_cache() -> None:

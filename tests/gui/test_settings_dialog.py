@@ -269,6 +269,22 @@ def test_limits_of_the_prompt_cache_go_with_the_next_load(
     client.finish_load()
 
 
+def test_plans_of_memory_have_the_prompt_cache_as_it_is_set(
+    make_program: Callable[..., Program], client: FakeClient, paceline_home: Path
+) -> None:
+    program = make_program(models=Models(Paths.below(paceline_home), offline=True))
+    client.finish_load()
+    planner = program.devices.planner
+    assert planner is not None
+    assert planner.states is not None
+    assert planner.states == client.last(LoadPair).states
+    program.settings.set("states_memory_mb", 500)
+    assert planner.states.memory_bytes == 500_000_000
+    program.settings.set("keeps_states", value=False)
+    assert planner.states is None
+    client.finish_load()
+
+
 def test_what_is_on_disk_is_shown_and_forgotten_at_once(
     program: Program, client: FakeClient, qtbot: QtBot, paceline_home: Path
 ) -> None:

@@ -293,10 +293,9 @@ class EngineService:
     def _states(self, pair: LoadedPair, storage: StateStorage | None) -> KeptStates | None:
         if storage is None:
             return None
-        most = storage.memory_bytes
-        if most < 0:
-            devices = self._get_backend().describe().devices
-            most = state_memory(next((d.free_bytes for d in devices if d.kind == "cpu"), 0))
+        devices = self._get_backend().describe().devices
+        n_free = next((each.free_bytes for each in devices if each.kind == "cpu"), 0)
+        most = state_memory(n_free, storage.memory_bytes)
         is_filed = bool(storage.folder) and storage.disk_bytes != 0
         files = StateFolder(storage.folder, storage.disk_bytes) if is_filed else None
         return KeptStates(pair.target, pair.draft, StateStore(most, files))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from paceline.engine.model.model_file import DryRun
 from paceline.engine.model.states import GoingBack
+from paceline.engine.model.stored_states import state_memory
+from paceline.messages import StateStorage
 from paceline.params import Drafting, ModelParams
 
 Saving = Literal[
@@ -67,6 +69,7 @@ class DevicePlan:
         free: What can be had now, with what the loaded pair would give back.
         total: What the device has.
         margin: What should stay free.
+        prompts: What states of prompts may take in the end, of what is left.
     """
 
     device: str
@@ -76,6 +79,7 @@ class DevicePlan:
     free: int
     total: int
     margin: int
+    prompts: int = 0
 
     @property
     def missing(self) -> int:
@@ -95,8 +99,12 @@ class DevicePlan:
     @property
     def kept_free(self) -> int:
         """What stays free of the margin."""
-        left = self.free - self.target.total - self.draft.total - self.states
-        return min(self.margin, left) if self.fits else self.margin
+        return min(self.margin, self.left - self.prompts) if self.fits else self.margin
+
+    @property
+    def left(self) -> int:
+        """What both models leave, states included."""
+        return self.free - self.target.total - self.draft.total - self.states
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +149,18 @@ class MemoryPlan:
     def fits(self) -> bool:
         """Whether it fits everywhere."""
         return all(device.fits for device in self.devices)
+
+    def with_prompts(self, storage: StateStorage | None) -> MemoryPlan:
+        """Return the plan with the states of prompts; they take of what is left, so they fit.
+
+        Args:
+            storage: How many are kept; None: none.
+        """
+        if storage is None or not self.fits:
+            return self
+        *others, main = self.devices
+        prompts = state_memory(main.left, storage.memory_bytes) if main.left > 0 else 0
+        return replace(self, devices=(*others, replace(main, prompts=prompts)))
 
     @property
     def gives_back(self) -> dict[str, int]:

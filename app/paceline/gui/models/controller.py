@@ -132,8 +132,10 @@ class ModelsController(QObject):
         self._planner = devices.planner
         self._usual_ctx = context.settings.setting("usual_ctx")
         self._usual_threads = context.settings.setting("usual_threads")
-        self._usual_ctx.changed.connect(self._choose_context)
-        self._choose_context()
+        self._usual_ctx.changed.connect(self._tell_planner)
+        for name in ("keeps_states", "states_memory_mb"):
+            context.settings.setting(name).changed.connect(self._tell_planner)
+        self._tell_planner()
 
     def connect_to(self, menu: QMenu, zones: DropZones) -> None:
         """Listen to menus, and to files dropped on the window."""
@@ -355,10 +357,11 @@ class ModelsController(QObject):
             self.load(pair)
 
     @Slot()
-    def _choose_context(self) -> None:
-        """Let contexts that are automatic be as long as the settings say, from the next load on."""
+    def _tell_planner(self) -> None:
+        """Let it plan by the settings of contexts and of the prompt cache from now on."""
         if self._planner is not None:
             self._planner.usual_ctx = self._usual_ctx.value
+            self._planner.states = self._loader.states
 
     def _choose_kernels(self) -> None:
         """Tell the loader; it does not insist, since a note is better than no model."""

@@ -23,7 +23,7 @@ from paceline.catalog.memory.values import MemoryPlan
 from paceline.chat.pair import Pair, PairState
 from paceline.engine.model.model_params import free_memory
 from paceline.errors import UserError
-from paceline.messages import DeviceInfo, EngineDescribed, Reading
+from paceline.messages import DeviceInfo, EngineDescribed, Reading, StateStorage
 from paceline.params import Drafting, ModelParams, with_params
 
 LOOK_EVERY_MS = 2000
@@ -94,11 +94,13 @@ class RoomPlanner:
     Attributes:
         usual_ctx: Context in tokens of models whose own is automatic, where it finds room and they
             were trained for it; 0: as `ModelParams` says.
+        states: How many states of prompts are kept; None: none.
     """
 
     def __init__(self, models: Planner) -> None:
         self._models = models
         self.usual_ctx = 0
+        self.states: StateStorage | None = None
         self._given_back: dict[object, Mapping[str, int]] = {}
 
     def n_free(self, room: Room) -> int:
@@ -123,7 +125,7 @@ class RoomPlanner:
             plan = self._models.plan(each.target, each.drafting, room.devices, back, is_stopped)
             if plan.fits:
                 break
-        return plan
+        return plan.with_prompts(self.states)
 
     def _wished(self, pair: Pair, is_stopped: Callable[[], bool]) -> Pair:
         """Return a pair with the usual context where its own is automatic."""
