@@ -202,6 +202,7 @@ class Settings:
         language: "system", or a language that there is a translation for ("en", "de").
         send_key: What sends a message; the other one makes a new line.
         opens_last_chat: Whether a start shows the chat that was shown last, or a new one.
+        reads_ahead: Whether what is certain of the next prompt is read while it is written.
         writes_titles: Whether the model writes titles of chats, while nothing else is to be done.
         open_folders: Ids of the folders whose chats the list shows, and of the archive.
         was_welcomed: Whether the first-run page has been left.
@@ -250,6 +251,7 @@ class Settings:
     language: str = "system"
     send_key: SendKey = "enter"
     opens_last_chat: bool = True
+    reads_ahead: bool = True
     writes_titles: bool = True
     open_folders: tuple[str, ...] = ()
     was_welcomed: bool = False

@@ -3896,6 +3896,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/settings/pages.py"/>
+        <source>Read while you type</source>
+        <translation>Schon beim Schreiben lesen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Shift+Enter always makes a new line, and Ctrl+Enter always sends.</source>
         <translation>Umschalt+Eingabe macht immer eine neue Zeile, und Strg+Eingabe sendet immer.</translation>
     </message>
@@ -3916,6 +3921,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/settings/pages.py"/>
+        <source>The model reads the chat, attached files and finished sentences before you send them, so that its reply begins sooner; never on battery. Off: it begins to read when you send.</source>
+        <translation>Das Modell liest den Chat, angehängte Dateien und fertige Sätze, bevor Sie sie senden, damit seine Antwort früher beginnt; nie im Akkubetrieb. Aus: Es liest erst, wenn Sie senden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>The oldest messages are left out of what the model sees; the chat itself stays whole. Off: such a message is held back, and nothing is left out.</source>
         <translation>Die ältesten Nachrichten bleiben dem Modell verborgen; der Chat selbst bleibt ganz. Aus: Eine solche Nachricht wird zurückgehalten, und nichts wird ausgelassen.</translation>
     </message>
@@ -3933,6 +3943,11 @@
         <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Writing</source>
         <translation>Schreiben</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
+        <source>read ahead prefill battery</source>
+        <translation>vorab lesen Prefill Akku Batterie</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/settings/pages.py"/>
@@ -6384,6 +6399,29 @@
         <location filename="../../app/paceline/gui/settings/downloads_page.py"/>
         <source>This is no address of a proxy, and is not used. One looks like {}; it may also begin with https:// or socks5://.</source>
         <translation>Das ist keine Adresse eines Proxys und wird nicht benutzt. Eine sieht aus wie {}; sie kann auch mit https:// oder socks5:// beginnen.</translation>
+    </message>
+</context>
+<context>
+    <name>ReadingAheadController</name>
+    <message>
+        <location filename="../../app/paceline/gui/chat/reading_ahead.py"/>
+        <source>Nothing is read ahead: it is switched off.</source>
+        <translation>Es wird nichts vorab gelesen: Das ist ausgeschaltet.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/reading_ahead.py"/>
+        <source>On battery, nothing is read ahead.</source>
+        <translation>Im Akkubetrieb wird nichts vorab gelesen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/reading_ahead.py"/>
+        <source>Read so far: {} of {} tokens.</source>
+        <translation>Bisher gelesen: {} von {} Token.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/reading_ahead.py"/>
+        <source>{} tokens of it are read already.</source>
+        <translation>{} Token davon sind schon gelesen.</translation>
     </message>
 </context>
 <context>

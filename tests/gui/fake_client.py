@@ -30,6 +30,8 @@ from paceline.messages import (
     ModelInfo,
     PairLoaded,
     PromptRendered,
+    ReadAhead,
+    ReadAheadEnded,
     ReadingMeasured,
     Remember,
     Remembered,
@@ -161,7 +163,11 @@ class FakeClient:
         if isinstance(event, EngineDied):
             asked = [each for each in open_ones if not isinstance(each.command, LoadPair)]
         else:
-            fitting = [each for each in open_ones if isinstance(each.command, _asked_by(event))]
+            fitting = [
+                each
+                for each in open_ones
+                if isinstance(each.command, _ASKED_BY.get(type(event), StartTurn))
+            ]
             asked = [ticket] if ticket is not None else fitting[-1:]
         for each in asked:
             each.tell(event)
@@ -216,33 +222,24 @@ class FakeClient:
         self.finish_turn(text, stats=stats)
 
 
-def _asked_by(event: Event) -> type[Command]:
-    """The kind of command that an event belongs to."""
-    match event:
-        case LoadProgressed() | PairLoaded() | LoadFailed():
-            return LoadPair
-        case EngineDescribed():
-            return DescribeEngine
-        case TokensCounted():
-            return CountTokens
-        case PromptRendered():
-            return RenderPrompt
-        case Encoded():
-            return Encode
-        case StatesDropped():
-            return DropStates
-        case Remembered():
-            return Remember
-        case ReadingMeasured():
-            return MeasureReading
-        case AsideAnswered():
-            return SayAside
-        case Calibrated() | SamenessChanged():
-            return Calibrate
-        case Unloaded():
-            return Unload
-        case _:
-            return StartTurn
+_ASKED_BY: dict[type[Event], type[Command]] = {
+    LoadProgressed: LoadPair,
+    PairLoaded: LoadPair,
+    LoadFailed: LoadPair,
+    EngineDescribed: DescribeEngine,
+    TokensCounted: CountTokens,
+    PromptRendered: RenderPrompt,
+    Encoded: Encode,
+    StatesDropped: DropStates,
+    Remembered: Remember,
+    ReadingMeasured: MeasureReading,
+    AsideAnswered: SayAside,
+    ReadAheadEnded: ReadAhead,
+    Calibrated: Calibrate,
+    SamenessChanged: Calibrate,
+    Unloaded: Unload,
+}
+"""The kind of command that an event belongs to; else it is a turn's."""
 
 
 def model_info(path: str) -> ModelInfo:

@@ -59,6 +59,7 @@ class AheadReader:
 
     Attributes:
         progress: How far that is.
+        is_reading: Whether the engine was asked and has not answered.
 
     Args:
         client: The engine.
@@ -68,6 +69,7 @@ class AheadReader:
 
     def __init__(self, client: EngineClient, on_progress: Callable[[], None]) -> None:
         self.progress = ReadAheadEnded()
+        self.is_reading = False
         self._on_progress = on_progress
         self._question = NewestQuestion(client, self._on_event, Priority.IDLE)
         self._turn: StartTurn | None = None
@@ -76,11 +78,12 @@ class AheadReader:
         """Have what is certain of a turn read, unless it was; what was asked before is dropped."""
         if turn != self._turn or not self.progress.is_over:
             self._turn, self.progress = turn, ReadAheadEnded(is_over=False)
+            self.is_reading = True
             self._question.ask(ReadAhead(turn))
 
     def drop(self) -> None:
         """Read nothing more."""
-        self._turn, self.progress = None, ReadAheadEnded()
+        self._turn, self.progress, self.is_reading = None, ReadAheadEnded(), False
         self._question.drop()
 
     def _on_event(self, event: Event) -> None:
@@ -88,7 +91,7 @@ class AheadReader:
             case PrefillProgressed(n_done=n_read, n_total=n_certain):
                 self.progress = ReadAheadEnded(n_read, n_certain, is_over=False)
             case ReadAheadEnded():
-                self.progress = event
+                self.progress, self.is_reading = event, False
             case _:  # the engine has died, or ends
-                self._turn, self.progress = None, ReadAheadEnded()
+                self.drop()
         self._on_progress()

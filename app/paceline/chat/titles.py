@@ -105,7 +105,7 @@ class TitleWriter:
         if reply is None or reply.reason != "eog" or reply.n_parts > 1:
             return None
         turn = start_turn(reply, chat, chats.known_in(chat.conversation_id))
-        return SayAside(structs.replace(turn, earlier=(), owner=None), _QUESTION)
+        return SayAside(structs.replace(turn, earlier=()), _QUESTION)
 
     def _on_answer(self, conversation_id: str, event: Event) -> None:
         ticket, self._ticket = self._ticket, None

@@ -30,6 +30,7 @@ from paceline.gui.chat.composer_controllers import (
 from paceline.gui.chat.controller import ChatController
 from paceline.gui.chat.find import FindController
 from paceline.gui.chat.markdown.formulas import shared_formulas
+from paceline.gui.chat.reading_ahead import ReadingAheadController
 from paceline.gui.compare.controller import CompareController
 from paceline.gui.context import AppContext
 from paceline.gui.conversations.controller import ConversationsController
@@ -310,6 +311,9 @@ class Program(QObject):
         self.versions = VersionsController(context, self)
         self.context_meter = ContextMeterController(context, pane.composer, self)
         self.context_meter.kept_from.connect(pane.chat.show_kept_from)
+        self.reading_ahead = ReadingAheadController(
+            context, pane.composer, self.context_meter, self
+        )
 
     def _make_models(self, models: Models | None) -> None:
         """Make what loads pairs, and, where models are known, what finds and fetches them."""

@@ -36,11 +36,11 @@ class ChatStates:
 
     @property
     def known(self) -> Collection[str]:
-        """The stored chats that the engine has begun a reply of."""
+        """The stored chats that the engine has read something of."""
         return self._known
 
     def on_begin(self, chat: str) -> None:
-        """Note that the engine begins with a reply of a chat."""
+        """Note that the engine begins to read a chat, for a reply or ahead of one."""
         if not self._conversations.is_private(chat):
             self._known.add(chat)
         for owners in tuple(self._unanswered):  # the engine that was asked has died

@@ -20,6 +20,7 @@ from PySide6.QtGui import (
     QKeyEvent,
     QKeySequence,
     QResizeEvent,
+    QTextCursor,
 )
 from PySide6.QtWidgets import (
     QFrame,
@@ -324,6 +325,15 @@ class Composer(QFrame):
     def text(self) -> str:
         """What is written so far."""
         return self.edit.toPlainText()
+
+    @property
+    def text_before_caret(self) -> str:
+        """The part of it before the caret, or before what is selected."""
+        cursor = self.edit.textCursor()
+        end = cursor.selectionStart()
+        cursor.setPosition(0)
+        cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+        return cursor.selection().toPlainText()
 
     @property
     def attachments(self) -> tuple[Attachment, ...]:

@@ -130,6 +130,8 @@ class ContextMeterController(QObject):
 
     counted = Signal(object)
     """The `ContextUse` with what is being written; an empty one where that is not known"""
+    asked = Signal(object)
+    """The engine was asked; the `GradualPrompt` has the chat, without what is being written."""
     kept_from = Signal(str)
     """The id of the first message of the shown chat that the model sees; empty: it sees all."""
 
@@ -207,6 +209,7 @@ class ContextMeterController(QObject):
         self._asked = messages, bool(unsent), settings.max_tokens
         prompt = Chat(messages, options.prompting, options.cuts)
         self._count.ask(CountTokens(prompt, settings.max_tokens))
+        self.asked.emit(self._prompt)
 
     # ------------------------------------------------------------------------------- within
 

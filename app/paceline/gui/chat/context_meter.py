@@ -220,6 +220,7 @@ class ContextMeter(Refits, QToolButton):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.use = ContextUse()
+        self._ahead = ""
         self._is_wanted = True
         self.bar = styled(QProgressBar(self), kind="meter")
         self.bar.setRange(0, _STEPS)
@@ -237,11 +238,19 @@ class ContextMeter(Refits, QToolButton):
         self.bar.setValue(round(use.share * _STEPS))
         for widget in (self, self.bar):
             set_look(widget, tone=use.tone)
-        self.setToolTip(description(use))
+        self._show_tip()
         self.setAccessibleName(meter_text(use))
         self._show_if_wanted()
         if self.popover is not None and self.popover.isVisible():
             self.popover.show_use(use)
+
+    def show_ahead(self, words: str) -> None:
+        """Say in the tip how much of the context was read ahead; empty: nothing is to be said."""
+        self._ahead = words
+        self._show_tip()
+
+    def _show_tip(self) -> None:
+        self.setToolTip(f"{description(self.use)}\n{self._ahead}".strip())
 
     def set_wanted(self, wanted: bool) -> None:  # noqa: FBT001
         """Make room for more urgent words beside it, or come back."""

@@ -102,6 +102,17 @@ class GeneralPage(SettingsPage):
             ),
             self.tr("seed edit"),
         )
+        self.add_switch(
+            writing,
+            "reads_ahead",
+            self.tr("Read while you type"),
+            self.tr(
+                "The model reads the chat, attached files and finished sentences before you send "
+                "them, so that its reply begins sooner; never on battery. Off: it begins to read "
+                "when you send."
+            ),
+            self.tr("read ahead prefill battery"),
+        )
         explanation = self.tr(
             "The oldest messages are left out of what the model sees; the chat itself stays "
             "whole. Off: such a message is held back, and nothing is left out."
