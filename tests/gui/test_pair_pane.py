@@ -23,7 +23,7 @@ from paceline.errors import UserError
 from paceline.gui.look.current import look
 from paceline.gui.models.candidates import Candidate, Picks
 from paceline.gui.models.picker.load_form import room_for_context
-from paceline.gui.models.picker.memory_card import parts_of
+from paceline.gui.models.picker.memory_card import MemoryBar, parts_of
 from paceline.gui.models.picker.pair_judgement import Judgement, PairJudgement
 from paceline.gui.models.picker.pair_pane import PairPane
 from paceline.gui.models.picker.verdict_card import VerdictCard
@@ -363,7 +363,7 @@ def test_states_take_a_part_of_what_is_kept_free_and_never_make_a_pair_unfit() -
     free = plan.target.total + plan.draft.total + plan.margin
     narrow = replace(plan, free=free, target=replace(plan.target, states=plan.margin // 4))
     assert narrow.fits
-    *_, states, kept = parts_of(narrow)
+    *_, states, kept, _ = parts_of(narrow)
     assert (states.n_bytes, kept.n_bytes) == (plan.margin // 4, plan.margin - plan.margin // 4)
 
 
@@ -375,7 +375,7 @@ def test_states_take_a_part_of_what_is_kept_free_and_never_make_a_pair_unfit() -
     ],
 )  # fmt: skip
 def test_the_prompt_cache_takes_a_part_of_what_is_left_and_never_makes_a_pair_unfit(
-    wanted: int, n_free: int, n_bytes: int
+    qtbot: QtBot, wanted: int, n_free: int, n_bytes: int
 ) -> None:
     plan = plan_of(ModelParams("t"), DraftModel(ModelParams("d")))
     device = plan.devices[0]
@@ -385,6 +385,12 @@ def test_the_prompt_cache_takes_a_part_of_what_is_left_and_never_makes_a_pair_un
     assert there.n_bytes == n_bytes
     assert kept.fits
     assert sum(part.n_bytes for part in parts_of(kept.devices[0])) <= kept.devices[0].free
+    bars = MemoryBar(), MemoryBar()
+    for bar, each in zip(bars, (plan, kept), strict=True):
+        qtbot.addWidget(bar)
+        bar.show_plan(each.devices[0])
+    if n_free >= 8 * GIB:  # where it is narrow, less is kept free
+        assert len({bar.figures.text() for bar in bars}) == 1, "it is not needed"
     assert plan.with_prompts(None) == plan
 
 

@@ -162,7 +162,7 @@ class MemoryBar(QWidget):
     def show_plan(self, plan: DevicePlan, *, is_only: bool = False) -> None:
         """Show what is taken of a device; the only one needs no title."""
         self._plan = plan
-        needed = plan.free - plan.left + plan.prompts + plan.kept_free
+        needed = plan.free - plan.left + plan.kept_free
         self.title.setText("" if is_only else plan.title)
         words = self.tr("{} of {}").format(*local_sizes(needed, plan.free))
         self.figures.setText(words)
@@ -229,7 +229,8 @@ class Part:
 def parts_of(plan: DevicePlan) -> tuple[Part, ...]:
     """Return the parts of a device's bar from the left, in the colours of the theme in force.
 
-    The draft model's parts and what stays free are striped.
+    The draft model's parts and what stays free are striped. The last one is none of what the pair
+    needs: the prompt cache takes of what is left.
     """
     theme, target, draft = look.theme, plan.target, plan.draft
     full, pale_target = theme.time_verify, mixed(theme.time_verify, theme.surface)
@@ -242,9 +243,9 @@ def parts_of(plan: DevicePlan) -> tuple[Part, ...]:
         Part(_tr("Drafter"), draft.weights, theme.accent, pale_draft),
         Part(_tr("Drafter's cache"), draft.kv, pale_draft, theme.surface),
         Part(_tr("Buffers for computing"), target.compute + draft.compute, theme.faint),
-        Part(_tr("Prompt cache, up to"), plan.prompts, mixed(theme.lookup, theme.surface)),
         Part(_tr("Earlier states, to take drafts back"), plan.states, pale_target, full),
         Part(_tr("Kept free"), plan.kept_free, theme.line, theme.line_strong),
+        Part(_tr("Prompt cache, up to"), plan.prompts, mixed(theme.lookup, theme.surface)),
     )
 
 
