@@ -560,6 +560,31 @@ FAULTS = (
         ),
         ("tests/server/test_responses.py",),
     ),
+    Fault(
+        "a reason quotes what another program has sent",
+        (
+            (
+                "owner = turn.owner and structs.replace(turn.owner, asker=caller.name)",
+                "owner = turn.owner",
+            ),
+        ),
+        ("tests/server/test_reread.py",),
+    ),
+    Fault(
+        "what is forgotten while it is answered is held all the same",
+        (
+            (
+                "if self._running is not None and (not owners or",
+                "if False and self._running and (not owners or",
+            ),
+        ),
+        ("tests/engine/test_last_prompts.py",),
+    ),
+    Fault(
+        "the second line that an expression finds is given the first one's text",
+        (("self._n_found[expression] += 1", "self._n_found[expression] += 0"),),
+        ("tests/server/test_reread.py",),
+    ),
 )
 
 

@@ -12272,13 +12272,13 @@
     </message>
     <message>
         <location filename="../../app/engine/last_prompts.py"/>
-        <source>the model read something else meanwhile, and its state found no room in memory</source>
-        <translation>das Modell inzwischen anderes gelesen hat und für seinen Zustand kein Platz im Speicher war</translation>
+        <source>the model read something else meanwhile, and nothing is kept</source>
+        <translation>das Modell inzwischen anderes gelesen hat und nichts aufbewahrt wird</translation>
     </message>
     <message>
         <location filename="../../app/engine/last_prompts.py"/>
-        <source>the model read something else meanwhile, and states are not kept</source>
-        <translation>das Modell inzwischen anderes gelesen hat und Zustände nicht aufbewahrt werden</translation>
+        <source>the model read something else meanwhile, and there was no room to keep this</source>
+        <translation>das Modell inzwischen anderes gelesen hat und kein Platz war, dies aufzubewahren</translation>
     </message>
     <message>
         <location filename="../../app/engine/last_prompts.py"/>

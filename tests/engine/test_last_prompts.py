@@ -250,9 +250,9 @@ def test_old_messages_that_leave_are_told() -> None:
 @pytest.mark.parametrize(
     ("storage", "why"),
     [
-        (None, "states are not kept"),
-        (NONE, "states are not kept"),
-        (StateStorage(memory_bytes=100), "its state found no room in memory"),
+        (None, "nothing is kept"),
+        (NONE, "nothing is kept"),
+        (StateStorage(memory_bytes=100), "there was no room to keep this"),
     ],
 )
 def test_a_state_that_was_not_kept_is_told(storage: StateStorage | None, why: str) -> None:
@@ -305,6 +305,14 @@ def test_the_prompt_that_is_most_alike_is_compared_with() -> None:
     engine.ask(chat("Title?", system="Write titles."))
     found = explained(engine.ask(chat(LONG, "ok", "Go on", system=system("at 10:32"))))
     assert "“10:31” to “10:32”" in found.words
+
+
+def test_a_shorter_prompt_takes_no_longer_ones_place() -> None:
+    engine = Engine(None)
+    engine.ask(chat("Look at a.py", "ok", LONG, "ok", LONGER))
+    engine.ask(chat(LONG, "ok", LONGER))
+    found = explained(engine.ask(chat("Look at b.py", "ok", LONG, "ok", LONGER)))
+    assert "message 1 changed: “a.py” to “b.py”" in found.words
 
 
 # ------------------------------------------------------------------------------- whose text it is

@@ -37,7 +37,7 @@ _MOST_PROMPTS = 24
 _MOST_TOKENS = 1 << 20
 """Of all prompts together: 4 MB, and about as much for their texts."""
 _SAME_TEXT = 0.5
-"""Share of a prompt that has to be in a later one, so that this takes its place."""
+"""Share of a prompt that has to be in a longer one, so that this takes its place."""
 _STRETCH = 16
 """Tokens of a stretch that is found again."""
 _TRIES = 24
@@ -178,11 +178,9 @@ class LastPrompts:
                 "this model's memory cannot be cut, and goes back to a few places alone"
             )
         if states is None or not states.most_bytes:
-            return "used", sentence(
-                "the model read something else meanwhile, and states are not kept"
-            )
+            return "used", sentence("the model read something else meanwhile, and nothing is kept")
         return "used", sentence(
-            "the model read something else meanwhile, and its state found no room in memory"
+            "the model read something else meanwhile, and there was no room to keep this"
         )
 
     def end(self, context: CachedContext, reply: str) -> None:
@@ -196,12 +194,14 @@ class LastPrompts:
         if new is None or not context.tokens:
             return
         model = context.model.facts_key
+        ids = new.then(context.tokens)
         self._read = [
             each
             for each in self._read
-            if not each.is_of(new.owner, model) or each.likeness(new) < _SAME_TEXT * len(each.ids)
+            if not each.is_of(new.owner, model)
+            or len(each.ids) > len(ids)
+            or each.likeness(new) < _SAME_TEXT * len(each.ids)
         ]
-        ids = new.then(context.tokens)
         new = replace(new, tokens=())  # a list takes nine times as much memory
         self._read.append(_Read(new, reply, ids, model, self._n_load))
         n_tokens = sum(len(each.ids) for each in self._read)
