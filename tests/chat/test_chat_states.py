@@ -154,6 +154,18 @@ def test_files_are_deleted_that_the_engine_did_not_come_to(
     assert files(folder) == ["two"]
 
 
+def test_files_are_deleted_at_once_while_the_engine_is_busy(
+    store: ConversationStore, folder: Path
+) -> None:
+    bench = ChatBench(store, states_folder=str(folder))
+    bench.client.drops_states = False
+    assert bench.send("Hello?")
+    bench.client.running = bench.client.tickets[-1]
+    bench.session.states.drop("one")
+    assert files(folder) == ["two"]
+    assert dropped(bench) == [("one",)], "it may write them meanwhile, and has them in memory"
+
+
 def test_the_next_engine_is_asked_again(bench: ChatBench) -> None:
     bench.client.drops_states = False
     bench.session.states.drop("one")

@@ -142,6 +142,18 @@ def test_what_was_not_written_to_its_end_goes_after_a_while(folder: Path) -> Non
     assert young.exists(), "another program may be writing it"
 
 
+def test_folders_without_a_file_go_after_a_while(folder: Path) -> None:
+    for owner in "ab":
+        Store(folder).keep(TEXT, owner)
+    (key,) = folder.iterdir()
+    old, young = sorted(key.iterdir())
+    for file in files(folder):
+        file.unlink()
+    os.utime(old, (time.time() - 10_000,) * 2)
+    assert Store(folder).find(TEXT) == 0
+    assert list(key.iterdir()) == [young]
+
+
 # ---------------------------------------------------------------------------------- forgetting
 
 

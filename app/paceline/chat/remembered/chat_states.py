@@ -1,8 +1,9 @@
 """Has the engine drop its stored states of chats: what is deleted, or private and left, is gone.
 
 A chat's states go as soon as the chat, a message or a version of it is deleted, before any undo
-ends; one that comes back is read again. The engine does it, since it may be writing just then; what
-it did not come to before its end is deleted here. On the thread of the chat session.
+ends; one that comes back is read again. The engine does it, since it may be writing just then.
+While it is busy, files are deleted here, too, and in memory they go between two steps; what it did
+not come to before its end is deleted afterwards. On the thread of the chat session.
 """
 
 from __future__ import annotations
@@ -68,7 +69,10 @@ class ChatStates:
     def _ask(self, owners: tuple[str, ...]) -> None:
         self._unanswered.add(owners)
         answer = partial(self._on_answer, owners)
+        is_busy = self._client.running is not None
         self._client.request(DropStates(owners, self._folder), on_event=answer)
+        if is_busy:  # a load, or a long prompt, may take longer than the undo is offered
+            drop_files(self._folder, owners)
 
     def _on_answer(self, owners: tuple[str, ...], event: Event) -> None:
         if isinstance(event, StatesDropped):

@@ -97,15 +97,22 @@ class _File(NamedTuple):
         n_bytes: Its size.
         number: Which file it is; files with several names have the same one.
         used: When it was used last, in nanoseconds.
-        path: Its path.
+        name: The name.
+        folder: Its owner's folder.
     """
 
     parent: str
     block: str
     n_bytes: int
-    number: tuple[int, int]
+    number: int
     used: int
-    path: Path
+    name: str
+    folder: Path
+
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+        return self.folder / self.name
 
 
 class _Listing(NamedTuple):
@@ -120,6 +127,11 @@ class _Listing(NamedTuple):
     changed: int
     is_settled: bool
     files: tuple[_File, ...]
+
+    @property
+    def names(self) -> set[str]:
+        """The names of the files."""
+        return {file.name for file in self.files}
 
 
 def _folders(folder: str | Path) -> list[Path]:
@@ -150,13 +162,11 @@ def _listed(folder: Path) -> _Listing:
     with os.scandir(folder) as entries:
         for entry in entries:
             with contextlib.suppress(FileNotFoundError):
-                path = Path(entry.path)
-                found = path.lstat()
+                found = entry.stat(follow_symlinks=False)
                 name = _NAME.fullmatch(entry.name)
                 parent, block = name.groups() if name else ("", "")
-                number = found.st_dev, found.st_ino
-                used = found.st_mtime_ns
-                files.append(_File(parent, block, found.st_size, number, used, path))
+                size, used = found.st_size, found.st_mtime_ns
+                files.append(_File(parent, block, size, entry.inode(), used, entry.name, folder))
     return _Listing(changed, changed < time.time_ns() - _COARSE_NS, tuple(files))
 
 
@@ -209,12 +219,19 @@ class StateFolder:
                         listings[owner] = known
                     else:
                         listings[owner] = self._tidied(_listed(owner))
+                    if not listings[owner].files:
+                        self._delete_empty(owner)
         self._looked_s = _clock()
-        files = {folder: {f.path for f in listing.files} for folder, listing in listings.items()}
-        before = {f: {file.path for file in known.files} for f, known in self._listings.items()}
-        self._listings = listings
+        before, self._listings = self._listings, listings
         self._n_bytes = _size(file for listing in listings.values() for file in listing.files)
-        if anew or files != before:
+        if (
+            anew
+            or before.keys() != listings.keys()
+            or any(
+                listing is not before[folder] and listing.names != before[folder].names
+                for folder, listing in listings.items()
+            )
+        ):
             self._sort()
 
     def _sort(self) -> None:
@@ -228,6 +245,14 @@ class StateFolder:
                 if file.block and owner:
                     names.setdefault(file.block, []).append(file)
                     after[file.parent].add(file.block)
+
+    @staticmethod
+    def _delete_empty(owner: Path) -> None:
+        """Delete an owner's folder, and a model's without any, to which nothing was written."""
+        for folder in (owner, owner.parent):
+            with contextlib.suppress(OSError):
+                if folder.stat().st_mtime < time.time() - _OLD_S:
+                    folder.rmdir()
 
     @staticmethod
     def _tidied(listing: _Listing) -> _Listing:
@@ -257,7 +282,7 @@ class StateFolder:
         """Return the names of the blocks after one, each with its owners, as of the last look."""
         names = self._names.get(tree.root.name, {})
         found = self._after.get(tree.root.name, {}).get(parent.name, ())
-        return {name: {_owner_of(file.path.parent) for file in names[name]} for name in found}
+        return {name: {_owner_of(file.folder) for file in names[name]} for name in found}
 
     # ------------------------------------------------------------------------------- reading
 
