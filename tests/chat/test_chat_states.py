@@ -118,6 +118,14 @@ def test_a_private_chat_is_dropped_that_is_left_before_its_reply_ends(bench: Cha
     assert dropped(bench)[n:] == [(secret,)]
 
 
+def test_a_new_chat_is_dropped_that_is_left_before_its_first_message(bench: ChatBench) -> None:
+    unsent = bench.id
+    bench.session.states.on_begin(unsent)  # what is being written is read ahead
+    bench.take(bench.session.conversations.new())
+    bench.take(bench.session.conversations.new())
+    assert dropped(bench) == [(unsent,)]
+
+
 def test_all_is_dropped(bench: ChatBench) -> None:
     bench.session.states.drop_all()
     assert dropped(bench) == [()]
@@ -180,6 +188,16 @@ def test_the_next_engine_is_asked_again(bench: ChatBench) -> None:
 def test_what_the_engine_has_dropped_is_left_alone(store: ConversationStore, folder: Path) -> None:
     bench = ChatBench(store, states_folder=str(folder))
     bench.session.states.drop("one")
+    bench.session.states.close()
+    assert files(folder) == ["one", "two"]
+
+
+def test_a_chat_without_a_message_leaves_no_file(store: ConversationStore, folder: Path) -> None:
+    bench = ChatBench(store, prefix="one", states_folder=str(folder))
+    file = folder / "a" / bench.id.encode().hex() / "0"
+    file.parent.mkdir()
+    file.touch()
+    bench.session.states.on_begin(bench.id)
     bench.session.states.close()
     assert files(folder) == ["one", "two"]
 

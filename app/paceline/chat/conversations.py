@@ -68,7 +68,8 @@ class Conversations:
         on_texts: Called with a conversation's id when it has other texts, was removed or restored;
             not while a reply is under way.
         on_deleted: Called with its id when it, or one of its messages, was deleted.
-        on_left: Called with a private one's id when nothing holds it open any more.
+        on_left: Called with the id of a private one, or one that is not kept, when nothing holds
+            it open any more.
 
     Args:
         store: Keeps the conversations that are not private.
@@ -266,7 +267,7 @@ class Conversations:
         if not chat.n_holders:
             self.keep_settings(conversation_id)
             del self._open[conversation_id]
-            if self.is_private(conversation_id):
+            if self.is_private(conversation_id) or conversation_id not in self._summaries:
                 self.on_left(conversation_id)
 
     @contextmanager

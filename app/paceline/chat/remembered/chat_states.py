@@ -33,7 +33,7 @@ class ChatStates:
         self._known: set[str] = set()
         self._unanswered: set[tuple[str, ...]] = set()
         conversations.on_deleted = self.drop
-        conversations.on_left = self.drop
+        conversations.on_left = self._on_left
 
     @property
     def known(self) -> Collection[str]:
@@ -52,6 +52,11 @@ class ChatStates:
         if self._conversations.is_private(chat) and not self._conversations.is_open(chat):
             self.drop(chat)
 
+    def _on_left(self, chat: str) -> None:
+        """Drop the states of a chat that stays nowhere; of a new one a beginning may be read."""
+        if chat in self._known or self._conversations.is_private(chat):
+            self.drop(chat)
+
     def drop(self, chat: str) -> None:
         """Drop a chat's states."""
         self._known.discard(chat)
@@ -62,8 +67,9 @@ class ChatStates:
         self._ask(())
 
     def close(self) -> None:
-        """Delete the files of what the engine did not come to; it has ended."""
-        for owners in self._unanswered:
+        """Delete the files of what the engine did not come to, or is not kept; it has ended."""
+        unsent = [chat for chat in self._known if self._conversations.summary(chat) is None]
+        for owners in (*self._unanswered, *((chat,) for chat in unsent)):
             drop_files(self._folder, owners)
 
     def _ask(self, owners: tuple[str, ...]) -> None:
