@@ -8,12 +8,13 @@ from itertools import product
 from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QHelpEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit
+from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QToolTip
 
 from album import texts
 from album.studio import Studio
 from paceline.conversation import Folder
 from paceline.engine.draft.strategy import read_strategy
+from paceline.gui.chat.context_meter import description
 from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.reply_body import ReasoningBlock
 from paceline.gui.chat.messages.user_bubble import UserBubble
@@ -149,12 +150,16 @@ def _hover(studio: Studio) -> None:
             if "target" not in (view.tool_tip_at(at) or "target"):
                 place = view.viewport().mapToGlobal(at)
                 QApplication.sendEvent(view.viewport(), QHelpEvent(QEvent.Type.ToolTip, at, place))
-                studio.wait(150)
-                tips = [w for w in QApplication.topLevelWidgets() if w.inherits("QTipLabel")]
-                studio.shoot("token-hover", *tips)
-                for tip in tips:
-                    tip.hide()
+                _shoot_tip(studio, "token-hover")
                 return
+
+
+def _shoot_tip(studio: Studio, name: str) -> None:
+    studio.wait(150)
+    tips = [w for w in QApplication.topLevelWidgets() if w.inherits("QTipLabel")]
+    studio.shoot(name, *tips)
+    for tip in tips:
+        tip.hide()
 
 
 def dialogs(studio: Studio) -> None:
@@ -238,12 +243,22 @@ def parts(studio: Studio) -> None:
     pane.composer.set_text("What does render return for an empty row?")
     studio.until_counted()
     studio.shoot("attachments")
+    _read_ahead(studio)
     QTest.keyClick(pane.composer.edit, Qt.Key.Key_Return)
     studio.until(lambda: len(program.shown.conversation.path()) == 2)
     studio.until_idle()
     pane.chat.go_to(program.shown.conversation.path()[0].message_id)
     studio.wait(200)
     studio.shoot("attachments-sent")
+
+
+def _read_ahead(studio: Studio) -> None:
+    """The tip of the context meter."""
+    meter = studio.window.chat_pane.composer.meter
+    studio.until(lambda: meter.toolTip() != description(meter.use))
+    studio.wait(1500)
+    QToolTip.showText(meter.mapToGlobal(QPoint(0, -170)), meter.toolTip(), meter)
+    _shoot_tip(studio, "read-ahead")
 
 
 def live(studio: Studio) -> None:

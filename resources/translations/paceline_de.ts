@@ -6420,8 +6420,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/reading_ahead.py"/>
-        <source>{} tokens of it are read already.</source>
-        <translation>{} Token davon sind schon gelesen.</translation>
+        <source>{} tokens are read already.</source>
+        <translation>{} Token sind schon gelesen.</translation>
     </message>
 </context>
 <context>

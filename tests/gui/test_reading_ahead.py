@@ -134,7 +134,7 @@ def test_what_was_stopped_for_something_else_goes_on(
     assert "Read so far: 1,000 of 3,400 tokens." in tip(program)
     assert asked(client, qtbot, 2) == first
     client.emit(ReadAheadEnded(3400, 3400))
-    assert "3,400 tokens of it are read already." in tip(program)
+    assert "3,400 tokens are read already." in tip(program)
     assert settled_after_nothing(client, qtbot) == 2
     client.emit(EngineDied("It died."))
 

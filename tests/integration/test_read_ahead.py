@@ -23,6 +23,8 @@ from paceline.messages import (
     StartTurn,
     StateOwner,
     StateStorage,
+    Strategy,
+    TurnFinished,
     TurnStarted,
 )
 
@@ -45,8 +47,8 @@ WORDS = [
 DRAWN = SamplingParams(0.8, top_k=0, top_p=1, min_p=0)
 
 
-def opened(name: str, **options: object) -> Engine:
-    engine = Engine(make_pairs.path(name), n_ctx=2048, kernels="own", mtp="off", **options)
+def opened(name: str, n_ctx: int = 2048, **options: object) -> Engine:
+    engine = Engine(make_pairs.path(name), n_ctx=n_ctx, kernels="own", mtp="off", **options)
     if not (engine.loaded.sameness and engine.loaded.sameness.any_context):  # type: ignore[union-attr]
         engine.client.close()
         pytest.skip("rows depend on their batch here")
@@ -160,3 +162,50 @@ def test_a_request_stops_it_and_it_goes_on_where_it_was(pair: tuple[Engine, Engi
     assert isinstance(ended, ReadAheadEnded)
     assert not ended.is_over
     assert ended.n_read == progress.n_done < ended.n_certain
+
+
+@pytest.mark.parametrize("kind", ["tiny-mtp", "tiny-mtp-glm4moe"])
+def test_a_head_reads_along(kind: str) -> None:
+    """It needs the target's state at each token, which is there right after its decode alone."""
+    with Engine(make_pairs.path(kind), n_ctx=2048, states=StateStorage(1 << 28)) as engine:
+        text = "It is read in pieces. " * 200
+        first = turn_of_chat((), text[:200], OWNERS[0])
+        strategy = Strategy.of("mtp")
+        engine.client.request(structs.replace(first, strategy=strategy))
+        coming = turn_of_chat((), text, OWNERS[0])
+        engine.client.request(ReadAhead(structs.replace(coming, strategy=strategy)))
+        done = engine.events[-1]
+        assert isinstance(done, ReadAheadEnded)
+        target, head = engine.pair.target, engine.pair.draft
+        assert head is not None
+        assert done.n_read == len(target.tokens) > 1000
+        assert head.tokens == target.tokens
+
+
+def test_a_real_context_that_is_nearly_full_reads_no_more_than_the_new_message() -> None:
+    if kernel_files.find() is None:
+        pytest.skip("Paceline's own kernels are not built for this llama.cpp")
+    message = "Is that so, and would it be so if the question were as long as this one is?"
+    said: list[ChatMessage] = []
+    cuts = set()
+    with opened("tiny-target", n_ctx=512, states=StateStorage(1 << 28)) as engine:
+        for n in range(30):
+            chat = turn_of_chat(said, "", OWNERS[0])
+            for command in (ReadAhead(cut(chat)), cut(turn_of_chat(said, message, OWNERS[0]))):
+                engine.events.clear()
+                engine.client.request(command)
+            started = next(e for e in engine.events if isinstance(e, TurnStarted))
+            if n > 1:
+                assert started.n_prompt - started.n_reused < 40, started.n_cut
+            cuts.add(started.n_cut)
+            end = engine.events[-1]
+            assert isinstance(end, TurnFinished)
+            said += [
+                ChatMessage.of_text("user", message),
+                ChatMessage.of_text("assistant", end.text),
+            ]
+    assert len(cuts) > 2
+
+
+def cut(turn: StartTurn) -> StartTurn:
+    return structs.replace(turn, prompt=structs.replace(turn.prompt, cuts=True))

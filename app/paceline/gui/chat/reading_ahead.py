@@ -88,6 +88,6 @@ class ReadingAheadController(QObject):
         if not n_certain:
             return ""
         if n_read >= n_certain:
-            return self.tr("{} tokens of it are read already.").format(f"{local(n_read):,}")
+            return self.tr("{} tokens are read already.").format(f"{local(n_read):,}")
         figures = (f"{local(n):,}" for n in (n_read, n_certain))
         return self.tr("Read so far: {} of {} tokens.").format(*figures)
