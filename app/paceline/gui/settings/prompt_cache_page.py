@@ -14,7 +14,7 @@ from paceline.gui.settings.forms import ChoiceField, SettingsPage
 from paceline.gui.settings.prompt_cache import PromptCache
 from paceline.gui.state.settings_store import Setting, SettingsStore
 
-_LOOK_MS = 1000
+_LOOK_MS = 500
 _DISK_MB = (1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000)
 _MEMORY_MB = (250, 500, 1_000, 2_000, 4_000, 8_000, 16_000)
 
