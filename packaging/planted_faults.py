@@ -70,6 +70,26 @@ FAULTS = (
         ("tests/engine/test_read_ahead.py",),
     ),
     Fault(
+        "a damaged stored state is used",
+        (("if found == facts and start ==", "if found == facts or start =="),),
+        ("tests/engine/test_state_files.py",),
+    ),
+    Fault(
+        "a deleted chat's stored states stay in their folder",
+        (("drop_files(str(self._folder), (owner,) if owner else ())", "pass"),),
+        ("tests/engine/test_state_files.py",),
+    ),
+    Fault(
+        "a private chat's states stay when it is left",
+        (
+            (
+                "if chat in self._known or self._conversations.is_private(chat)",
+                "if chat in self._known",
+            ),
+        ),
+        ("tests/chat/test_chat_states.py",),
+    ),
+    Fault(
         "no rollback after a rejection",
         (("rollback(min(n_held + 1 + verdict.n_accepted, ", "rollback(max(n_held + 99, "),),
         ("tests/engine/test_decoder.py",),
