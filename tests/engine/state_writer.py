@@ -26,7 +26,7 @@ class Store:
 
     def add(self, tokens: list[int], owner: str, weight: int = 1) -> None:
         """Store a text in memory; `weight`: how often its cells hold its tokens."""
-        self.store.refresh(self.tree)
+        self.store.refresh()
         while (missing := self.tree.missing(tokens, StateOwner(owner))) is not None:
             parent, first, n = missing
             part = tokens[first : first + n]
@@ -40,12 +40,12 @@ class Store:
 
     def find(self, tokens: list[int]) -> int:
         """Return how many of the first tokens are stored, as is known without reading cells."""
-        self.store.refresh(self.tree)
+        self.store.refresh()
         return self.tree.find(tokens, "").n_tokens
 
     def read(self, tokens: list[int]) -> list[int]:
         """Return the tokens that the cells hold of what is stored of a text."""
-        self.store.refresh(self.tree)
+        self.store.refresh()
         found, cells = self.tree.find(tokens, ""), array("i")
         self.store.use(self.tree, found.blocks)
         for block in found.blocks:

@@ -117,6 +117,21 @@ def test_what_vanishes_is_not_used(folder: Path) -> None:
     assert later.read(TEXT) == []
 
 
+def test_what_finds_no_memory_is_not_used_and_stays(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_path: Path, _mode: str) -> None:
+        raise MemoryError
+
+    Store(folder).keep(TEXT, "a")
+    later = Store(folder)
+    assert later.find(TEXT) == 112
+    with monkeypatch.context() as short:
+        short.setattr(Path, "open", fail)
+        assert later.read(TEXT) == []
+    assert Store(folder).read(TEXT)
+
+
 def test_files_of_others_are_left_alone(folder: Path) -> None:
     store = Store(folder)
     store.keep(TEXT, "a")

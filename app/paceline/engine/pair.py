@@ -199,7 +199,9 @@ class LoadedPair:
     def close(self) -> None:
         """Keep what the contexts hold, then free both models. A second call does nothing."""
         states, self.states = self.states, None
-        if states is not None and not self.is_lost:
-            states.close()
-        for model in reversed(self.models):
-            model.close()
+        try:
+            if states is not None and not self.is_lost:
+                states.close()
+        finally:
+            for model in reversed(self.models):
+                model.close()

@@ -307,7 +307,7 @@ class StateFolder:
         """Return what a block's cells hold; None: the file is gone or wrong, and was removed."""
         wrong = []
         for path in self._paths(tree, block):
-            with contextlib.suppress(OSError), path.open("rb") as file:
+            with contextlib.suppress(OSError, MemoryError), path.open("rb") as file:
                 start = file.read(_START.size)
                 found = file.read(_FACTS.size + 4 * len(block.tokens))
                 data = file.read()

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import NamedTuple, Protocol
 
+from paceline.engine.model.tokens import common_prefix
 from paceline.messages import StateOwner
 
 SHORTEST = 16
@@ -175,7 +176,8 @@ class StateTree:
             same: list[tuple[int, Block]] = []
             for child in self._store.children(self, block):
                 if child.only_for in ("", owner):
-                    n_same = _n_same(child.tokens, tokens, done)
+                    n = len(child.tokens)
+                    n_same = common_prefix(child.tokens, tokens[done : done + n])
                     if n_same == len(child.tokens) or self.n_block > 0:
                         same.append((n_same, child))
             most = max((n for n, _ in same), default=0)
@@ -244,16 +246,6 @@ class StateTree:
                 self.remove(block, keeps_files=True)
 
 
-def _n_same(some: list[int], tokens: Sequence[int], first: int) -> int:
-    """Return how many of the first tokens stand in a text from a place on."""
-    there = tokens[first : first + len(some)]
-    if some == there:
-        return len(some)
-    return next(
-        (i for i, (a, b) in enumerate(zip(some, there, strict=False)) if a != b), len(there)
-    )
-
-
 class StateStore:
     """The stored states of a pair's models, in memory up to `most_bytes`, and in files.
 
@@ -276,21 +268,26 @@ class StateStore:
         if tree is None:
             tree = StateTree(self, key, n_block)
             self.trees.append(tree)
-            self.refresh(tree)
+            self.refresh()
         return tree
 
-    def refresh(self, tree: StateTree) -> None:
-        """Let a tree know what other programs have filed since, and forget what they deleted."""
+    def refresh(self) -> None:
+        """Let the trees know what other programs have filed since, and forget what they deleted."""
         if self._files is None:
             return
         self._files.refresh()
-        if tree.version != self._files.version:
-            tree.version = self._files.version
-            for block in tuple(tree.root.descendants()):
-                if block.is_filed and not self._files.has(tree, block):
-                    block.is_filed = False
-                    if block.data is None or not self._files.has_given_way(tree, block):
-                        tree.remove(block)
+        for tree in self.trees:
+            if tree.version != self._files.version:
+                tree.version = self._files.version
+                self._forget_deleted(tree, self._files)
+
+    @staticmethod
+    def _forget_deleted(tree: StateTree, files: StateFiles) -> None:
+        for block in tuple(tree.root.descendants()):
+            if block.is_filed and not files.has(tree, block):
+                block.is_filed = False
+                if block.data is None or not files.has_given_way(tree, block):
+                    tree.remove(block)
 
     def children(self, tree: StateTree, parent: Block) -> Sequence[Block]:
         """Return the blocks after one; those in files are looked up first."""
