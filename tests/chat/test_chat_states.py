@@ -126,6 +126,25 @@ def test_a_new_chat_is_dropped_that_is_left_before_its_first_message(bench: Chat
     assert dropped(bench) == [(unsent,)]
 
 
+def test_files_go_at_the_end_of_what_another_window_has_deleted(
+    store: ConversationStore, tmp_path: Path
+) -> None:
+    bench = ChatBench(store, states_folder=str(tmp_path))
+    bench.ask("One?", "1.")
+    gone = bench.id
+    bench.new()
+    bench.ask("Two?", "2.")
+    kept = bench.id
+    other = ChatBench(store, prefix="other")
+    other.session.remove(gone)
+    left = [tmp_path / "model" / chat.encode().hex() / "0" for chat in (gone, kept)]
+    for file in left:  # written by the engine at its end
+        file.parent.mkdir(parents=True)
+        file.touch()
+    bench.session.states.close()
+    assert [file.exists() for file in left] == [False, True]
+
+
 def test_all_is_dropped(bench: ChatBench) -> None:
     bench.session.states.drop_all()
     assert dropped(bench) == [()]

@@ -8,6 +8,11 @@ import pytest
 
 from fake_model import FakeBackend, FakeModel, scripted
 from paceline.engine.cancel import CancelFlag
+from paceline.engine.model.context import CachedContext
+from paceline.engine.model.kept_states import KeptStates
+from paceline.engine.model.stored_states import StateStore
+from paceline.engine.model.tokens import common_prefix
+from paceline.engine.model.translation import TranslatedContext, Translation
 from paceline.engine.service import EngineService
 from paceline.messages import (
     Calibrate,
@@ -24,6 +29,7 @@ from paceline.messages import (
     StatesDropped,
     StateStorage,
     Strategy,
+    Translating,
     TurnFinished,
     TurnStarted,
     Unload,
@@ -121,6 +127,38 @@ def test_a_private_text_serves_its_chat_alone() -> None:
     assert engine.ask(TEXT, A).n_reused == 0, "not even from the context"
     engine.ask(OTHER, B)
     assert engine.ask(TEXT, SECRET).n_reused == len(TEXT) - 1
+
+
+def test_the_end_of_another_owners_block_is_not_taken_along() -> None:
+    contexts = [CachedContext(FakeModel(scripted("", 0), n_ctx=1024, n_block=32)) for _ in "td"]
+    states = KeptStates(*contexts, StateStore(1 << 20))
+    for owner, text in ((A, "aaaabbbb"), (B, "cccc"), (B, "aaaad")):
+        prompt = [ord(letter) for letter in text for _ in range(12)]  # parts within a block
+        states.begin(prompt, owner, with_draft=True)
+        for context in contexts:
+            assert common_prefix(context.tokens, prompt) == len(context.tokens)
+            context.prefill(prompt, 64)
+        states.end()
+        states.keep()
+    states.forget(["a"])
+    states.leave()
+    shared = "a" * 48
+    assert states.n_stored([ord(letter) for letter in f"{shared}{'b' * 48}"], B) == len(shared)
+
+
+def test_a_draft_model_of_other_tokens_keeps_nothing_of_a_text_that_is_left() -> None:
+    target = CachedContext(FakeModel(scripted("", 0), n_ctx=1024, n_block=32))
+    model = FakeModel(scripted("", 0), n_ctx=1024)
+    draft = TranslatedContext(model, Translation(target.model.vocab, model.vocab, Translating()))
+    states = KeptStates(target, draft, StateStore(1 << 20))
+    for owner in (SECRET, A):
+        states.begin([*b"A text of one"], owner, with_draft=True)
+        draft.feed([*b"A text of one"], 0)
+        states.end()
+        states.begin([*b"A reply to others"], B, with_draft=False)
+        assert not draft.tokens
+        assert not model.tokens
+        states.end()
 
 
 def test_what_is_dropped_is_gone_from_context_and_store() -> None:

@@ -8,11 +8,13 @@ not come to before its end is deleted afterwards. On the thread of the chat sess
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection
 from functools import partial
 
 from paceline.chat.conversations import Conversations
 from paceline.engine.model.state_files import drop_files
+from paceline.errors import UserError
 from paceline.hosting.client import EngineClient
 from paceline.messages import DropStates, Event, StatesDropped
 
@@ -67,8 +69,13 @@ class ChatStates:
         self._ask(())
 
     def close(self) -> None:
-        """Delete the files of what the engine did not come to, or is not kept; it has ended."""
-        unsent = [chat for chat in self._known if self._conversations.summary(chat) is None]
+        """Delete the files of what the engine did not come to, or is not kept; it has ended.
+
+        It may have written at its end what another window has deleted meanwhile.
+        """
+        unsent = {chat for chat in self._known if self._conversations.summary(chat) is None}
+        with contextlib.suppress(UserError):  # the database cannot be read
+            unsent |= self._conversations.gone(self._known)
         for owners in (*self._unanswered, *((chat,) for chat in unsent)):
             drop_files(self._folder, owners)
 

@@ -77,7 +77,8 @@ class KeptStates:
         self._target = target
         self._store = store
         self._trees: dict[CachedContext, tuple[str, StateTree]] = {}
-        self._kept = [context for context in (target, draft) if can_be_kept(context) and context]
+        self._contexts = [context for context in (target, draft) if context]
+        self._kept = [context for context in self._contexts if can_be_kept(context)]
         self._weights = {context: weights_of(context) for context in self._kept}
         target.on_place = self._at_place
 
@@ -119,17 +120,22 @@ class KeptStates:
             if before and not (before == owner and goes_on):
                 self._keep_all(context, before)
         if before and before.private and before != owner:
-            for context in self._kept:
+            for context in self._contexts:
                 context.clear()
         if owner is None:
             return "context"
+        self._store.refresh()
         for context in self._kept[1:]:
             if with_draft and len(prompt) < context.n_ctx:
                 self._bring(context, prompt, owner)
         warm = self._bring(self._target, prompt, owner)
-        if before != owner:  # from now on what contexts hold is kept as this owner's
-            for context in self._kept:
-                context.rollback(common_prefix(context.tokens, prompt))
+        if before != owner:  # from now on what contexts hold counts as this owner's
+            for context in self._contexts:
+                n_same = common_prefix(context.tokens, prompt)
+                if type(context) is CachedContext:
+                    context.rollback(n_same)
+                elif n_same < len(context.tokens):  # its model goes back only when it reads on
+                    context.clear()
         return warm
 
     def _bring(self, context: CachedContext, prompt: Sequence[int], owner: StateOwner) -> Warmth:
@@ -137,7 +143,6 @@ class KeptStates:
         n_block = context.model.n_block
         if not n_block and n_live < len(context.tokens):
             n_live = 0  # what may be gone back to is stored as well
-        self._store.refresh(tree)
         found = tree.find(prompt[: len(prompt) - 1], owner.name)
         self._store.use(tree, reversed(found.blocks))  # so that an end goes before its beginning
         if found.n_tokens <= n_live:
@@ -165,6 +170,8 @@ class KeptStates:
         for tokens, data in wanted:
             if not context.put(tokens, data):
                 break
+        if n_block:  # the end of the last block may be another owner's text
+            context.rollback(common_prefix(context.tokens, prompt))
         return warm
 
     # ---------------------------------------------------------------------------------- after it
@@ -183,6 +190,9 @@ class KeptStates:
 
     def slice(self) -> bool:
         """Copy a block, or write one; False: everything is kept."""
+        if len(self._trees) < len(self._kept):  # the first look at files takes time
+            for context in self._kept:
+                self._tree(context)
         if self.owner is not None:
             for context in self._kept:
                 if self._keep_block(context, self.owner):
@@ -224,7 +234,7 @@ class KeptStates:
     def end(self) -> None:
         """Note that the reply is over, and empty the contexts of what was dropped meanwhile."""
         if self._was_dropped:
-            for context in self._kept:
+            for context in self._contexts:
                 context.clear()
         self._is_replying = self._was_dropped = False
 

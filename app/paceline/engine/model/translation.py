@@ -310,6 +310,7 @@ class TranslatedContext(CachedContext):
         """Forget everything; see `LanguageModel.clear`."""
         self.own.clear(wipe=wipe)
         self.tokens.clear()
+        self._wanted.clear()
         self._settled = [(0, 0)]
 
     # ------------------------------------------------------------------------------ within
