@@ -161,6 +161,15 @@ def test_an_expression_that_takes_too_long_is_told_once_and_left_out() -> None:
     assert len(remarks) == 1
 
 
+def test_the_time_of_an_expression_is_that_of_all_lines_together() -> None:
+    slow = "b.*b.*c"
+    asked = chat("\n".join(["b" * 60] * 20_000))  # each takes a part of a millisecond
+    prompt, remarks = UnchangedLines().put(asked, (slow,), "one")
+    assert prompt == asked
+    assert [remark for remark in remarks if slow in remark] == list(remarks)
+    assert len(remarks) == 1
+
+
 @pytest.mark.parametrize("wrong", ["(", "[a", ".*", "", "x" * 1_001])
 def test_an_expression_that_cannot_be_is_refused(wrong: str) -> None:
     with pytest.raises(ValueOutOfRangeError):

@@ -1,8 +1,7 @@
 """Changing lines of system prompts that are taken as unchanged: the model is given the first ones.
 
 Some programs put a number into the system prompt that is another one in each request, and all that
-comes after it is read again. Whoever knows that such a line means nothing to the model says so by
-an expression.
+comes after it is read again. An expression says that such a line means nothing to the model.
 """
 
 from __future__ import annotations
@@ -156,11 +155,13 @@ class _Search:
 
     def _finds(self, expression: str, line: str) -> bool:
         """Return whether an expression finds a line; one that cannot be used is told once."""
-        began = time.monotonic()
         try:
-            found = _compiled(expression).search(
-                line, timeout=self._left[expression], concurrent=True
-            )
+            compiled = _compiled(expression)  # at first it takes time that is no line's
+            began = time.monotonic()
+            found = compiled.search(line, timeout=self._left[expression], concurrent=True)
+            self._left[expression] -= time.monotonic() - began
+            if self._left[expression] <= 0:  # all lines together count
+                raise TimeoutError
         except ValueOutOfRangeError as error:
             del self._left[expression]
             self.remarks.append(joined([error.message, error.hint]))
@@ -175,5 +176,4 @@ class _Search:
                 )
             )
             return False
-        self._left[expression] = max(self._left[expression] - time.monotonic() + began, 1e-3)
         return found is not None
