@@ -91,7 +91,7 @@ class StateOwner(Checked, frozen=True):
     Attributes:
         name: A chat's id, or a name that several askers share; not empty.
         private: Whether its states serve this owner alone, and are held in memory alone.
-        asker: Who asks, where several share the name: a reason quotes nobody's text to another.
+        asker: Who asks, where several share the name: a reason quotes no asker's text to another.
     """
 
     name: str
@@ -100,7 +100,7 @@ class StateOwner(Checked, frozen=True):
 
 
 class StateStorage(Checked, frozen=True):
-    """Where the states of texts that were read are kept, and how much of them.
+    """The place of states of texts that were read, and how much is kept of them.
 
     Attributes:
         memory_bytes: In memory at most; -1: as much as `state_memory` allows.
@@ -469,7 +469,7 @@ class Remembered(Tagged, frozen=True):
 
 
 class StatesDropped(Tagged, frozen=True):
-    """What was to be forgotten is gone from memory and files."""
+    """The answer that what was to be forgotten is gone from memory and files."""
 
 
 class Calibrated(Tagged, frozen=True):

@@ -6192,8 +6192,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/serving/page.py"/>
-        <source>Words of your chats then speed up their replies. No text changes by that, but its speed can tell what your chats say. Their own texts are never kept.</source>
-        <translation>Worte Ihrer Chats machen deren Antworten dann schneller. Kein Text ändert sich dadurch, aber das Tempo kann verraten, was in Ihren Chats steht. Die Texte der Programme werden nie aufbewahrt.</translation>
+        <source>Words of your chats then speed up their replies. No text changes by that, but its speed can tell what your chats say. Nothing is learned from their own texts.</source>
+        <translation>Worte Ihrer Chats machen deren Antworten dann schneller. Kein Text ändert sich dadurch, aber das Tempo kann verraten, was in Ihren Chats steht. Aus den Texten der Programme wird nie gelernt.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/serving/page.py"/>

@@ -1,4 +1,4 @@
-"""What is read ahead of the next message, while it is being written. On the client's thread."""
+"""Reading ahead of the next message, while it is being written. On the client's thread."""
 
 from __future__ import annotations
 

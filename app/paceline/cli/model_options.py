@@ -43,7 +43,7 @@ _SEE_THERE = "What a quantised one costs, --kv-type-k says."
 _LOADING = tuple(parameters_of(ModelParams).values())
 _DRAFT = "_draft"
 USUAL_STATES = "4GB, and no more than a tenth of what is free there"
-"""How much disk stored states may take where nobody says it."""
+"""The disk that stored states may take where no option says it."""
 
 
 def _is_shared(parameter: Parameter) -> bool:
@@ -125,9 +125,9 @@ def add_state_cache(group: argparse._ActionsContainer, default: str) -> None:
         "--state-cache",
         metavar="SIZE|off",
         type=_state_cache,
-        help="how much disk the states of a model may take after prompts that it has read, so that "
-        "they need not be read again: a size such as 8GB, 0 for memory alone, or off "
-        f"(default: {default})",
+        help="how much disk the states of models may take, all together, after prompts that they "
+        "have read, so that these need not be read again: a size such as 8GB, 0 for memory alone, "
+        f"or off (default: {default})",
     )
 
 

@@ -1,4 +1,4 @@
-"""Whether the computer runs on its battery, so that work nobody asked for can wait."""
+"""The source of the computer's power: on its battery, work that is not asked for can wait."""
 
 from __future__ import annotations
 

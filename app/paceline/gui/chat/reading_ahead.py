@@ -1,4 +1,4 @@
-"""What is read ahead while a message is written: when it is asked for, and where it is said.
+"""Reading ahead while a message is written: when it is asked for, and where it is said.
 
 The prompt is put together and counted when nothing has been typed for a moment; then what is
 certain of it is read. Main thread.

@@ -226,7 +226,7 @@ class ProgramsPage(SettingsPage):
             self.tr("Draft for them from your chats, too"),
             self.tr(
                 "Words of your chats then speed up their replies. No text changes by that, but its "
-                "speed can tell what your chats say. Their own texts are never kept."
+                "speed can tell what your chats say. Nothing is learned from their own texts."
             ),
             self.tr("lookups privacy"),
         )

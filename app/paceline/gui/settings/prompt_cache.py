@@ -1,4 +1,4 @@
-"""What is kept of prompts that models have read, as the settings say it. Main thread."""
+"""The settings of the prompt cache, handed to what keeps it. Main thread."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class KeepRow(QWidget):
 
 
 class KeptRow(QWidget):
-    """How much is on disk, looked up again and again while it is shown, and "Forget now"."""
+    """The size on disk, looked up again and again while it is shown, and "Forget now"."""
 
     def __init__(self, cache: PromptCache) -> None:
         super().__init__()
@@ -114,7 +114,7 @@ class KeptRow(QWidget):
 
 
 class PromptCachePage(SettingsPage):
-    """What is kept of prompts, how much of it, and for whom."""
+    """The switch of the prompt cache, its limits, its size, and words on what it holds."""
 
     def __init__(self, store: SettingsStore, cache: PromptCache) -> None:
         super().__init__(QCoreApplication.translate("PromptCachePage", "Prompt cache"), store)
