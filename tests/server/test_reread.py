@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from paceline.content import Chat, ChatMessage, Text
@@ -178,7 +178,15 @@ def test_an_expression_that_cannot_be_is_refused(wrong: str) -> None:
     assert (prompt, len(remarks)) == (chat("date 1"), 1)
 
 
+def test_what_a_reason_offers_can_be_read() -> None:
+    lines = (f"x-billing-header: (cch={n}) #a;" for n in ("1a", "2b"))
+    found = difference(*(Sent(chat(line)) for line in lines))
+    assert found is not None
+    assert found.pattern == r"^x-billing-header: \(cch=.*\) #a;$"
+
+
 @given(st.text(max_size=30), st.text(max_size=30))
+@example(r"some\^$.|?*+(){}[]{e}-#&~ 1 \d", r"some\^$.|?*+(){}[]{e}-#&~ 2 \d")
 def test_what_a_reason_offers_finds_both_lines(was: str, now: str) -> None:
     was, now = (" ".join(text.split("\n")) for text in (was, now))
     found = difference(Sent(chat(f"One\n{was}")), Sent(chat(f"One\n{now}")))

@@ -27,6 +27,7 @@ _LONGEST_END = 80
 """Characters of a line's beginning, and of its end, in an expression."""
 _SHORTEST_ENDS = 4
 """Letters and digits of both together, without which an expression finds too much."""
+_SPECIAL = re.compile(r"[\\^$.|?*+(){}\[\]]")
 
 
 class Difference(NamedTuple):
@@ -244,7 +245,12 @@ def _pattern(was: str, now: str) -> str:
     n_telling = sum(map(str.isalnum, first + last))
     if n_telling < _SHORTEST_ENDS or not (was and now):
         return ""
-    return f"^{re.escape(first)}.*{re.escape(last)}$"
+    return f"^{_escaped(first)}.*{_escaped(last)}$"
+
+
+def _escaped(text: str) -> str:
+    """Return an expression for a text that people can still read: `re.escape` escapes spaces."""
+    return _SPECIAL.sub(r"\\\g<0>", text)
 
 
 def _ends(was: str, now: str) -> tuple[int, int]:
