@@ -21,8 +21,9 @@ from paceline.bench.recommend import Interval, bootstrap
 from paceline.cli.output import in_columns
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.model.context import CachedContext
+from paceline.engine.native import llama_backend
+from paceline.engine.opening import PairOpening
 from paceline.engine.pair import LoadedPair
-from paceline.engine.service import EngineService
 from paceline.messages import LoadPair, ModelParams, StateOwner, StateStorage
 
 OWNER = StateOwner("a chat")
@@ -69,9 +70,9 @@ class Keeping:
 
 def opened(params: ModelParams, folder: Path) -> LoadedPair:
     """Load a model whose states are kept in a folder; the caller closes it."""
-    service = EngineService(lambda _: None, take_between=lambda: None, cancel=CancelFlag())
+    opening = PairOpening(llama_backend, lambda _: None, CancelFlag())
     storage = StateStorage(folder=str(folder))
-    return service.open_pair(LoadPair(params, None, kernels="auto", states=storage))
+    return opening.open(LoadPair(params, None, kernels="auto", states=storage))
 
 
 def copies(pair: LoadedPair, cache_type: str) -> Copies:

@@ -33,8 +33,8 @@ BUDGETS = {
     "cli": Size(24, 4_250),
     # Programs ask for the tokens of any prompt, the window how fast this machine reads weights.
     # What is said aside or read ahead is a file each; stored states are forgotten by a command.
-    # The last prompts say why one is read again.
-    "engine": Size(16, 2_520),
+    # The last prompts say why one is read again. The opening of a pair is no part of the service.
+    "engine": Size(17, 2_520),
     "engine/auto": Size(10, 1_350),
     # Some twenty forms in which families of models call tools, each a table; a grammar and a
     # reader are made of them. A reply may have a form where it calls none.

@@ -277,7 +277,7 @@ def test_this_machine_tells_what_others_use() -> None:
 def quiet_machine(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
     """Let loads measure on the test's clock."""
     chooser = partial(ThreadChooser, clock=clock, foreign_cores=quiet)
-    monkeypatch.setattr("paceline.engine.service.ThreadChooser", chooser)
+    monkeypatch.setattr("paceline.engine.opening.ThreadChooser", chooser)
 
 
 def load(model: FakeModel, params: ModelParams = AUTO, client: InlineClient | None = None) -> Event:

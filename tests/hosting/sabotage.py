@@ -245,10 +245,10 @@ def dies_in_load(stage: str, how: str, starts: str, pipe: socket.socket) -> None
 
 def _break_load(stage: str, how: str, starts: Path, pipe: socket.socket) -> None:
     calm_waiting_threads()
-    from paceline.engine import service
+    from paceline.engine import opening
     from paceline.engine.llama import LlamaBackend
 
-    load, self_test = LlamaBackend.load, service.self_test
+    load, self_test = LlamaBackend.load, opening.self_test
     now_at = ""
 
     def strike(place: str) -> None:
@@ -282,5 +282,5 @@ def _break_load(stage: str, how: str, starts: Path, pipe: socket.socket) -> None
         strike(f"{now_at} in self-test")
         return self_test(model)
 
-    service.self_test = failing_test
+    opening.self_test = failing_test
     LlamaBackend.load = failing_load  # type: ignore[method-assign]

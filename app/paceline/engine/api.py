@@ -18,8 +18,9 @@ from paceline.engine.draft import registry
 from paceline.engine.draft.base import Drafter, DrafterInfo, Settings, Workbench
 from paceline.engine.draft.strategy import read_strategy, short_text
 from paceline.engine.model.backend import Backend, Vocabulary
+from paceline.engine.native import llama_backend
+from paceline.engine.opening import PairOpening
 from paceline.engine.pair import LoadedPair
-from paceline.engine.service import EngineService
 from paceline.engine.turn import Turn
 from paceline.errors import ModelError, UserError
 from paceline.messages import (
@@ -340,9 +341,6 @@ def load_pair(
             )
         drafting = DraftModel(_params(draft), translating or Translating())
     cancel = CancelFlag()
-    service = EngineService(
-        lambda _event: None, take_between=lambda: None, cancel=cancel, backend=backend
-    )
     command = LoadPair(
         _params(target),
         drafting,
@@ -351,7 +349,8 @@ def load_pair(
         exact=exact,
         kernels=kernels,
     )
-    return Pair(service.open_pair(command), cancel)
+    opening = PairOpening(backend or llama_backend, lambda _event: None, cancel)
+    return Pair(opening.open(command), cancel)
 
 
 def _params(model: str | Path | ModelParams) -> ModelParams:
