@@ -172,6 +172,13 @@ def test_what_is_dropped_is_gone_from_context_and_store() -> None:
     assert engine.ask(OTHER, B).n_reused == 0
 
 
+def test_what_is_dropped_may_be_in_a_context_as_no_ones() -> None:
+    engine = Engine()
+    engine.ask(TEXT, None)
+    engine.service.handle(DropStates(("a",)))
+    assert not engine.target.tokens
+
+
 def test_states_are_dropped_between_two_steps_of_another_reply() -> None:
     engine = Engine(reply="A long reply")
     engine.ask(TEXT, A)

@@ -223,10 +223,13 @@ class KeptStates:
         return block in parent.children  # otherwise there is no room for it
 
     def forget(self, owners: Sequence[str]) -> None:
-        """Forget what is these owners' alone; none: everything."""
+        """Forget what is these owners' alone; none: everything.
+
+        A text in contexts that is kept as no one's may be theirs.
+        """
         for name in owners or ("",):
             self._store.forget(name)
-        if self.owner is not None and (not owners or self.owner.name in owners):
+        if self.owner is None or not owners or self.owner.name in owners:
             self.owner, self._was_dropped = None, True
             if not self._is_replying:
                 self.end()
