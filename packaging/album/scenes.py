@@ -171,6 +171,7 @@ def dialogs(studio: Studio) -> None:
     pages = ("general", "looks", "models", "downloads", "privacy", "prompt-cache")
     for row, page in enumerate(pages):
         dialog.list.setCurrentRow(row)
+        studio.wait(100)  # what is kept is looked up
         studio.shoot(f"settings-{page}", dialog)
     dialog.close()
     actions.palette.trigger()
