@@ -30,6 +30,7 @@ from paceline.messages import (
     StateStorage,
     Strategy,
     Translating,
+    Tune,
     TurnFinished,
     TurnStarted,
     Unload,
@@ -50,7 +51,7 @@ class Engine:
         self.target = FakeModel(end, n_ctx=1024, n_block=n_block)
         self.draft = FakeModel(end, n_ctx=1024, n_block=n_block)
         self.events: list[Event] = []
-        self.waiting: list[DropStates] = []
+        self.waiting: list[DropStates | Tune] = []
         backend = FakeBackend({"t": self.target, "d": self.draft})
         self.service = EngineService(
             self.events.append,
@@ -187,6 +188,15 @@ def test_states_are_dropped_between_two_steps_of_another_reply() -> None:
     kinds = [type(event).__name__ for event in engine.events]
     assert kinds.index("StatesDropped") < kinds.index("TurnFinished")
     assert engine.ask(TEXT, B).n_reused == 0
+
+
+def test_states_are_dropped_while_another_prompt_is_read() -> None:
+    engine = Engine(reply="A long reply")
+    engine.ask(TEXT, A)
+    engine.waiting += [DropStates(("a",)), Tune(Strategy.of("suffix"))]
+    engine.ask(OTHER, B)
+    kinds = [type(event).__name__ for event in engine.events]
+    assert kinds.index("StatesDropped") < kinds.index("StepCommitted") < kinds.index("TuneApplied")
 
 
 @pytest.mark.parametrize("owners", [("a",), ()])

@@ -99,6 +99,7 @@ class Turn:
         self._told_failures: set[str] = set()
         self._report_due = _clock() + EVERY_S
         self._told_plainly: EngineError | None = None
+        self._tunes: list[Tune] = []  # that came while the prompt was read
         if pair.is_lost:
             raise UserError(
                 "no-model", "A decode failed, and these models can do no more.", "Load them again."
@@ -328,7 +329,7 @@ class Turn:
         plainly = self._decoder.plainly
         if plainly is not None or self._decoder.draft_failures:
             self._tell_failures()
-        tune = self._take_tune()
+        tune = self._tunes.pop(0) if self._tunes else self._take_tune()
         if tune is None:
             return
         if plainly is not None:
@@ -381,6 +382,8 @@ class Turn:
 
     def _on_prefill(self, n_done: int) -> None:
         self._emit(PrefillProgressed(n_done, len(self._prompt) + len(self._begun)))
+        while (tune := self._take_tune()) is not None:  # with it, what was deleted goes now
+            self._tunes.append(tune)
 
 
 def fitting(strategy: CompleteStrategy, pair: LoadedPair) -> CompleteStrategy:
