@@ -70,8 +70,8 @@ def test_a_decode_stopped_between_its_pieces_goes_on_behind_what_was_computed(
 ) -> None:
     """Where a batch is computed in several pieces, those that were done stay in the context."""
 
-    def in_pieces(*args: Any) -> Any:
-        params = native_context_params(*args)
+    def in_pieces(*args: Any, **options: Any) -> Any:
+        params = native_context_params(*args, **options)
         params.n_ubatch = 8
         return params
 
