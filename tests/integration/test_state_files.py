@@ -15,8 +15,10 @@ from pathlib import Path
 import pytest
 
 import make_pairs
-from hosting.engines import make_tough_process_service
 from inline_client import InlineClient
+from paceline.hosting.broker import Broker
+from paceline.hosting.client import Service
+from paceline.hosting.exit_reasons import RestartPolicy
 from paceline.hosting.process import ProcessService
 from paceline.messages import (
     DraftModel,
@@ -47,12 +49,18 @@ def model(name: str = "tiny-target", **params: object) -> ModelParams:
     )  # fmt: skip
 
 
+def make_service(emit: Callable[[Event], None], broker: Broker) -> Service:
+    """Make an engine in a process that may be ended as often as a test likes, without a pause."""
+    policy = RestartPolicy(most=10**9)
+    return ProcessService(emit, broker, restarts=policy, sleep=lambda _seconds: None)
+
+
 class Engine:
     """An engine in a process of its own, whose states are in a folder."""
 
     def __init__(self, load: LoadPair, folder: Path, memory_bytes: int = 1 << 30) -> None:
         self.events: list[Event] = []
-        self.client = InlineClient(make_tough_process_service, self.events.append)
+        self.client = InlineClient(make_service, self.events.append)
         storage = StateStorage(memory_bytes, str(folder), 1 << 30)
         self._load = LoadPair(load.target, load.drafting, states=storage)
         self.load()

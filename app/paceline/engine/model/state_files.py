@@ -13,7 +13,6 @@ What one of them deletes is gone for the others when they look next.
 from __future__ import annotations
 
 import contextlib
-import errno
 import heapq
 import logging
 import os
@@ -29,7 +28,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from paceline.engine.model.stored_states import Block, StateTree
-from paceline.files import delete_folder, new_content
+from paceline.files import new_content
 
 MOST_BYTES = 4 << 30
 _SHARE = 10
@@ -73,19 +72,21 @@ def drop_files(folder: str, owners: Sequence[str]) -> None:
 
 
 def _delete_folder(folder: Path) -> None:
-    """Delete a folder in which another program may be writing, or deleting.
+    """Delete what is in a folder, in which another program may be writing, or deleting, just now.
 
     Raises:
         OSError: It cannot be deleted.
     """
-    for is_last in (False,) * 9 + (True,):
-        try:
-            delete_folder(folder)
-        except OSError as error:
-            if is_last or error.errno not in (errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST):
-                raise
-        else:
-            return
+    for _ in range(2):  # what was just being written has its name by then
+        for place, folders, files in os.walk(folder, topdown=False):
+            for name in files:
+                with contextlib.suppress(FileNotFoundError):
+                    Path(place, name).unlink()
+            for name in folders:
+                with contextlib.suppress(OSError):
+                    Path(place, name).rmdir()
+    with contextlib.suppress(OSError):  # it is gone, or another program goes on in it
+        folder.rmdir()
 
 
 class _File(NamedTuple):
