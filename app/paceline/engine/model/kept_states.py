@@ -3,7 +3,7 @@
 Before a reply, what the contexts hold of another text is copied into the store, and the longest
 stored beginning of the prompt is put into them where it is longer than what is there. In idle time
 what is new is copied, a block at a time, and then written to files. After a long prompt that is
-done before the first token, for less than a hundredth of the time that reading took.
+done before the first token, for some hundredths of the time that reading took.
 
 Another text's numbers never enter: a block is found by all tokens before it, and by the model with
 its settings. So a reply from a stored state is the reply from the live context, bit for bit.
