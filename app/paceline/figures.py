@@ -331,14 +331,14 @@ class Speedup(NamedTuple):
 
 
 Warmth = Literal["context", "memory", "disk"]
-"""Where a prompt's tokens were that need no reading: in the target's context, or in stored states
-that were in memory, or at least one of them in its file alone."""
+"""The place of the tokens that need no reading: the target's context, or stored states that were in
+memory, or at least one of them in its file alone."""
 
 
 RereadCode = Literal[
     "line", "message", "left", "tools", "template", "text", "used", "loaded", "whole", "piece"
 ]
-"""Why tokens were read again; see `Reread`."""
+"""The reason for reading tokens again; see `Reread`."""
 
 
 class Reread(Checked, frozen=True):

@@ -86,7 +86,7 @@ class EarlierReply(Checked, frozen=True):
 
 
 class StateOwner(Checked, frozen=True):
-    """Whose text a prompt is, and thus whose its stored states are.
+    """The owner of a prompt's text, and thus of its stored states.
 
     Attributes:
         name: A chat's id, or a name that several askers share; not empty.

@@ -55,7 +55,7 @@ class Paths:
 
     @property
     def states_dir(self) -> Path:
-        """Where the states of texts are kept that models have read; see `StateStorage`."""
+        """The folder of the states of texts that models have read; see `StateStorage`."""
         return self.cache_dir / "states"
 
     @property

@@ -244,7 +244,7 @@ def a_round(load: LoadPair, n_prompt: int, seed: int) -> Iterator[Asked]:
 
 
 class Row(NamedTuple):
-    """What was found for a length; medians by way.
+    """The findings for a length; medians by way.
 
     Attributes:
         n_prompt: Tokens of the prompt.

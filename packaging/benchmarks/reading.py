@@ -32,7 +32,7 @@ WHOLE = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class PromptReading:
     """Prompts of one length, in one way.
 
     Attributes:
@@ -65,7 +65,7 @@ class Reading:
 
 def measure(
     decodes: WideDecodes, n_threads: int, n_tokens: int, pieces: tuple[int, ...], repeat: int
-) -> list[Reading]:
+) -> list[PromptReading]:
     """Read a prompt of so many tokens in every way, in turns."""
     ways = [(STOCK, WHOLE), *((OWN, piece) for piece in pieces)]
     seconds: dict[tuple[str, int], list[float]] = {way: [] for way in ways}
@@ -79,7 +79,7 @@ def measure(
                 kernels.update(decodes.sides.at_work())
     stock = seconds[STOCK, WHOLE]
     return [
-        Reading(
+        PromptReading(
             Path(decodes.model.info.path).name, n_threads, n_tokens, piece,
             n_tokens / median(stock), n_tokens / median(own),
             bootstrap([[s / o for s, o in zip(stock, own, strict=True)]]),
@@ -111,7 +111,7 @@ def _parser() -> argparse.ArgumentParser:
 def main(argv: list[str] | None = None) -> int:
     """Print a line per length; exit 2 when something cannot be used."""
     args = _parser().parse_args(argv)
-    found: list[Reading] = []
+    found: list[PromptReading] = []
     try:
         backend = llama_backend()
         sides = Sides(own_library(args.library, Paths.from_environment().cache_dir))

@@ -474,7 +474,7 @@ FILE_NAME = "remembered.jsonl"
 A line for each chat, a JSON list of its texts. The window has its chats in the database and does
 not read this file. One that is damaged loses the lines that cannot be read."""
 STATES_OWNER = "command line"
-"""Whose the states of prompts are that `paceline chat` reads."""
+"""Owner of the states of prompts that `paceline chat` reads."""
 MOST_BYTES = 500_000
 """What is kept, the newest; indexing it takes half a second at the start of each run."""
 

@@ -2,7 +2,7 @@
 
 What a model reads twice was in a prompt of the same chat or program before. So the last prompts are
 held, each with the tokens that were in the context after its reply. The next prompt is compared
-with the one that is most like it, of the same owner alone: words quote both, and nobody is told
+with the one that is most like it, of the same owner alone: words quote both, and never
 another one's text. They are held in memory alone, and go when their owner's states do.
 """
 
@@ -21,7 +21,7 @@ from paceline.engine.model.backend import Vocabulary
 from paceline.engine.model.context import CachedContext
 from paceline.engine.model.kept_states import KeptStates
 from paceline.engine.prompt.difference import (
-    Difference,
+    PromptChange,
     Sent,
     difference,
     quoted,
@@ -143,7 +143,7 @@ class LastPrompts:
         if n_lost >= n_moved:
             is_cut = n_same < len(was)
             code, why = self._why_lost(like, context, states, n_lost, is_cut=is_cut)
-            return _reread(n_lost, Difference(code, why))
+            return _reread(n_lost, PromptChange(code, why))
         before = Sent(like.new.prompt, like.new.n_cut, like.reply)
         changed = difference(before, Sent(new.prompt, new.n_cut))
         if changed is None:
@@ -215,7 +215,7 @@ class LastPrompts:
             self._running = None
 
 
-def _reread(n_tokens: int, found: Difference) -> Reread:
+def _reread(n_tokens: int, found: PromptChange) -> Reread:
     words = sentence("{n:,} tokens were read again, since {why}.", n=n_tokens, why=found.why)
     return Reread(found.code, n_tokens, words, found.pattern)
 

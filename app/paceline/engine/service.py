@@ -248,12 +248,12 @@ class EngineService:
             self._emit(Unloaded())
 
     def _unasked(self, work: Callable[[LoadedPair], _T], otherwise: _T) -> _T:
-        """Return what comes of work that nobody waits for; `otherwise` where it fails."""
+        """Return what comes of work in idle time; `otherwise` where it fails."""
         try:
             if self._pair is not None:
                 return work(self._pair)
         except Exception:
-            _log.exception("what nobody waits for has failed")
+            _log.exception("work in idle time has failed")
             self._leave_lost()
         return otherwise
 

@@ -20,10 +20,10 @@ _WORTH_TELLING = 16
 _TRUST = 64
 """Tokens of this prompt that weigh as much as the speed of the last one."""
 _MOST_GROWTH = 2.0
-"""How many times as long as those read last the tokens may take that are left."""
+"""The most that tokens that are left may take, by what those read last took."""
 _WRONG, _WRONG_S = 1.25, 2.0
-"""How much too short an estimate may be that is held until it is true: so many times and seconds
-together."""
+"""The most by which an estimate may be too short that is held until it is true: so many times and
+seconds together."""
 
 
 class _Mark(NamedTuple):

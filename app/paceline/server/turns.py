@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 OWNER = "programs"
-"""Whose the states of prompts are that programs send: all of them share these."""
+"""Owner of the states of prompts that programs send: all of them share these."""
 
 
 class OwnFields(msgspec.Struct, kw_only=True):

@@ -1,1 +1,1 @@
-"""What the engine knows of stored chats, and how it hears of what is deleted."""
+"""The engine's knowledge of stored chats, which hears of what is deleted."""

@@ -1,4 +1,4 @@
-"""What a pair's contexts hold is kept, and found again before a reply: nothing is read twice.
+"""Keeps what a pair's contexts hold, and finds it before a reply: nothing is read twice.
 
 Before a reply, what the contexts hold of another text is copied into the store, and the longest
 stored beginning of the prompt is put into them where it is longer than what is there. In idle time

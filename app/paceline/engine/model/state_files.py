@@ -34,7 +34,7 @@ MOST_BYTES = 4 << 30
 _SHARE = 10
 """Of what is free, with what is written already, a tenth is used at most."""
 _SPARE = 50
-"""Where room is made, a fiftieth of the limit is left free, so that it is not made each time."""
+"""A fiftieth of the limit is left free where room is made, so that it is not made each time."""
 _LOOK_S = 1.0
 """Seconds for which the size of the folder counts that other programs write to, too."""
 _PAUSE_S = 60.0
@@ -112,7 +112,7 @@ class _File(NamedTuple):
 
     @property
     def path(self) -> Path:
-        """Where it is."""
+        """Its path."""
         return self.folder / self.name
 
 

@@ -32,7 +32,7 @@ def state_memory(free_bytes: int, most_bytes: int = -1) -> int:
 
     Args:
         free_bytes: What is free after a load; 0: it is not known.
-        most_bytes: What is wanted at most, which counts up to half of that; -1: nobody says.
+        most_bytes: What is wanted at most, which counts up to half of that; -1: it is not said.
     """
     if most_bytes < 0:
         return min(free_bytes // 8, 4 << 30)

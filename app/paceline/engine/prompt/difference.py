@@ -30,7 +30,7 @@ _SHORTEST_ENDS = 4
 _SPECIAL = re.compile(r"[\\^$.|?*+(){}\[\]]")
 
 
-class Difference(NamedTuple):
+class PromptChange(NamedTuple):
     """The first difference.
 
     Attributes:
@@ -58,14 +58,14 @@ class Sent(NamedTuple):
     reply: str = ""
 
 
-def difference(before: Sent, now: Sent) -> Difference | None:
+def difference(before: Sent, now: Sent) -> PromptChange | None:
     """Return the first difference, as far as the earlier prompt and its reply go; None: none."""
     match before.prompt, now.prompt:
         case Chat(), Chat():
             return _of_chats(before, before.prompt, now, now.prompt)
         case RawText(text=old), RawText(text=new) if not new.startswith(old):
             line = _first_line(old, new)
-            return Difference(
+            return PromptChange(
                 "text",
                 sentence("line {line} of the prompt changed: {change}", line=line.number,
                          change=line.change),
@@ -75,7 +75,7 @@ def difference(before: Sent, now: Sent) -> Difference | None:
     return None
 
 
-def _of_chats(before: Sent, old: Chat, now: Sent, new: Chat) -> Difference | None:
+def _of_chats(before: Sent, old: Chat, now: Sent, new: Chat) -> PromptChange | None:
     system = [[m for m in chat.messages if m.role == "system"] for chat in (old, new)]
     spoken = [[m for m in chat.messages if m.role != "system"] for chat in (old, new)]
     return (
@@ -88,7 +88,7 @@ def _of_chats(before: Sent, old: Chat, now: Sent, new: Chat) -> Difference | Non
     )
 
 
-def _of_system(old: Sequence[ChatMessage], new: Sequence[ChatMessage]) -> Difference | None:
+def _of_system(old: Sequence[ChatMessage], new: Sequence[ChatMessage]) -> PromptChange | None:
     pairs = zip_longest((m.text for m in old), (m.text for m in new), fillvalue="")
     first = next(((was, now) for was, now in pairs if was != now), None)
     if first is None:
@@ -97,10 +97,10 @@ def _of_system(old: Sequence[ChatMessage], new: Sequence[ChatMessage]) -> Differ
     why = sentence(
         "line {line} of the system prompt changed: {change}", line=line.number, change=line.change
     )
-    return Difference("line", why, line.pattern)
+    return PromptChange("line", why, line.pattern)
 
 
-def _of_tools(old: Sequence[Tool], new: Sequence[Tool]) -> Difference | None:
+def _of_tools(old: Sequence[Tool], new: Sequence[Tool]) -> PromptChange | None:
     if tuple(old) == tuple(new):
         return None
     was, now = {tool.name: tool for tool in old}, {tool.name: tool for tool in new}
@@ -118,32 +118,34 @@ def _of_tools(old: Sequence[Tool], new: Sequence[Tool]) -> Difference | None:
         why = sentence("the tool “{tool}” changed", tool=shortened(changed[0]))
     else:
         why = sentence("the order of the tools changed")
-    return Difference("tools", why)
+    return PromptChange("tools", why)
 
 
-def _of_cuts(old: int, new: int) -> Difference | None:
+def _of_cuts(old: int, new: int) -> PromptChange | None:
     if new <= old:
         return None
-    return Difference("left", sentence("old messages were left out, as the context was full"))
+    return PromptChange("left", sentence("old messages were left out, as the context was full"))
 
 
-def _of_messages(old: Sequence[ChatMessage], new: Sequence[ChatMessage]) -> Difference | None:
+def _of_messages(old: Sequence[ChatMessage], new: Sequence[ChatMessage]) -> PromptChange | None:
     pairs = enumerate(zip(old, new, strict=False))
     first = next(((i, was, now) for i, (was, now) in pairs if was != now), None)
     if first is None:
         return None
     i, was, now = first
     if now in old[i + 1 :]:
-        return Difference("left", sentence("earlier messages were left out"))
+        return PromptChange("left", sentence("earlier messages were left out"))
     if was in new[i + 1 :]:
-        return Difference("message", sentence("message {n} was put before others", n=i + 1))
+        return PromptChange("message", sentence("message {n} was put before others", n=i + 1))
     if was.text == now.text:
-        return Difference("message", sentence("message {n} changed", n=i + 1))
+        return PromptChange("message", sentence("message {n} changed", n=i + 1))
     change = _first_line(was.text, now.text).change
-    return Difference("message", sentence("message {n} changed: {change}", n=i + 1, change=change))
+    return PromptChange(
+        "message", sentence("message {n} changed: {change}", n=i + 1, change=change)
+    )
 
 
-def _of_reply(reply: str, after: Sequence[ChatMessage]) -> Difference | None:
+def _of_reply(reply: str, after: Sequence[ChatMessage]) -> PromptChange | None:
     """Return whether the first message after an earlier prompt is another one than its reply."""
     if not reply or not after or after[0].role != "assistant" or after[0].calls:
         return None
@@ -154,39 +156,39 @@ def _of_reply(reply: str, after: Sequence[ChatMessage]) -> Difference | None:
     for closing in PAIRS.values():
         answer = answer.rpartition(closing)[2]
     if said == answer.strip():
-        return Difference("template", sentence("the reasoning of an earlier reply is left out"))
+        return PromptChange("template", sentence("the reasoning of an earlier reply is left out"))
     change = _first_line(reply.strip(), said).change
-    return Difference("message", sentence("an earlier reply changed: {change}", change=change))
+    return PromptChange("message", sentence("an earlier reply changed: {change}", change=change))
 
 
-def _of_prompting(old: Chat, new: Chat) -> Difference | None:
+def _of_prompting(old: Chat, new: Chat) -> PromptChange | None:
     if old.prompting.template != new.prompting.template:
-        return Difference("template", sentence("another chat template was chosen"))
+        return PromptChange("template", sentence("another chat template was chosen"))
     if old.prompting.think != new.prompting.think:
-        return Difference("template", sentence("another way to reason was chosen"))
+        return PromptChange("template", sentence("another way to reason was chosen"))
     return None
 
 
-def _of_infills(old: Infill, new: Infill, *, is_cut: bool) -> Difference | None:
+def _of_infills(old: Infill, new: Infill, *, is_cut: bool) -> PromptChange | None:
     if is_cut:
-        return Difference("left", sentence("other files were left out, as the context was full"))
+        return PromptChange("left", sentence("other files were left out, as the context was full"))
     if old.files != new.files:
-        return Difference("text", sentence("the files beside the gap changed"))
+        return PromptChange("text", sentence("the files beside the gap changed"))
     if old.before != new.before:
-        return Difference("text", sentence("the text before the gap changed"))
+        return PromptChange("text", sentence("the text before the gap changed"))
     if old.after != new.after:
-        return Difference("text", sentence("the text after the gap changed"))
+        return PromptChange("text", sentence("the text after the gap changed"))
     return None
 
 
-def written_otherwise(prompt: Prompt, change: Sentence) -> Difference:
+def written_otherwise(prompt: Prompt, change: Sentence) -> PromptChange:
     """Return the difference of prompts that were sent alike, but have other tokens."""
     if not isinstance(prompt, Chat):
-        return Difference("text", sentence("the prompt changed: {change}", change=change))
+        return PromptChange("text", sentence("the prompt changed: {change}", change=change))
     why = sentence(
         "the chat template writes an earlier part in another way: {change}", change=change
     )
-    return Difference("template", why)
+    return PromptChange("template", why)
 
 
 # ----------------------------------------------------------------------------------------- lines
