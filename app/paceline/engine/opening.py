@@ -21,8 +21,8 @@ from paceline.engine.model.context import BatchWidths
 from paceline.engine.model.kept_states import KeptStates
 from paceline.engine.model.model_file import check_in_place, written_parts
 from paceline.engine.model.state_files import StateFolder
-from paceline.engine.model.states import MOST_STATES, GoingBack
-from paceline.engine.model.stored_states import StateStore, state_memory
+from paceline.engine.model.states import MOST_STATES, GoingBack, state_memory
+from paceline.engine.model.stored_states import StateStore
 from paceline.engine.model.translation import LEAST_SHARE, Translation, words_on_translation
 from paceline.engine.model.vocabularies import vocabulary_mismatch
 from paceline.engine.pair import LoadedPair

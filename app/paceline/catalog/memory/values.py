@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from paceline.engine.model.model_file import DryRun
-from paceline.engine.model.states import GoingBack
-from paceline.engine.model.stored_states import state_memory
+from paceline.engine.model.states import GoingBack, state_memory
 from paceline.messages import StateStorage
 from paceline.params import Drafting, ModelParams
 

@@ -2,7 +2,8 @@
 
 One state for each token that can be taken back stands beside the present one in the context, where
 the library can do that; elsewhere, copies are made of the present one. A loaded model and a plan
-of the memory count alike by this, and say it in the same words.
+of the memory count alike by this, and say it in the same words. So they do with what is stored of
+texts that were read.
 """
 
 from __future__ import annotations
@@ -30,6 +31,18 @@ def states_in(free_bytes: int, state_bytes: int, n_most: int = MOST_STATES) -> i
 def has_copies(free_bytes: int, state_bytes: int) -> bool:
     """Whether copies find room, by what is free of the CPU's memory."""
     return N_COPIES * state_bytes <= _SHARE * free_bytes
+
+
+def state_memory(free_bytes: int, most_bytes: int = -1) -> int:
+    """Return how many bytes of memory stored states may take.
+
+    Args:
+        free_bytes: What is free after a load; 0: it is not known.
+        most_bytes: What is wanted at most, which counts up to half of that; -1: it is not said.
+    """
+    if most_bytes < 0:
+        return min(free_bytes // 8, 4 << 30)
+    return min(most_bytes, free_bytes // 2) if free_bytes else most_bytes
 
 
 def no_copies(part: str) -> Sentence:

@@ -27,18 +27,6 @@ SHORTEST = 16
 """Tokens of a block at least: fewer are read again in no time."""
 
 
-def state_memory(free_bytes: int, most_bytes: int = -1) -> int:
-    """Return how many bytes of memory stored states may take.
-
-    Args:
-        free_bytes: What is free after a load; 0: it is not known.
-        most_bytes: What is wanted at most, which counts up to half of that; -1: it is not said.
-    """
-    if most_bytes < 0:
-        return min(free_bytes // 8, 4 << 30)
-    return min(most_bytes, free_bytes // 2) if free_bytes else most_bytes
-
-
 class Block:
     """The cells of some tokens, after those of the blocks before it.
 
