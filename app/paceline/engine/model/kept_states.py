@@ -36,19 +36,19 @@ AT_ONCE_S = 0.25
 _clock = time.monotonic
 
 
-def key_of(context: CachedContext, weights: str) -> str:
-    """Return what the states of a context depend on besides its text; see `weights_of`."""
+def _key_of(context: CachedContext, weights: str) -> str:
+    """Return what the states of a context depend on besides its text; see `_weights_of`."""
     model, piece = context.model, context.prefill_piece
     return f"{model.facts_key}|{weights}|ctx{model.info.n_ctx}|piece{piece}|{model.n_block}"
 
 
-def weights_of(context: CachedContext) -> str:
+def _weights_of(context: CachedContext) -> str:
     """Return what tells a model's files from others of the same size with the same beginning."""
     parts = written_parts((context.model.info.path,)).values()
     return " ".join(f"{n_bytes}-{written_ns}" for _, (n_bytes, written_ns) in parts)
 
 
-def can_be_kept(context: CachedContext | None) -> bool:
+def _can_be_kept(context: CachedContext) -> bool:
     """Return whether states of it are of use.
 
     A head needs the target's hidden state at each token, which no state holds; and a draft model of
@@ -76,10 +76,9 @@ class KeptStates:
         self._is_replying = self._was_dropped = False
         self._target = target
         self._store = store
-        self._trees: dict[CachedContext, tuple[str, StateTree]] = {}
         self._contexts = [context for context in (target, draft) if context]
-        self._kept = [context for context in self._contexts if can_be_kept(context)]
-        self._weights = {context: weights_of(context) for context in self._kept}
+        self._kept = [context for context in self._contexts if _can_be_kept(context)]
+        self._weights = {context: _weights_of(context) for context in self._kept}
         target.on_place = self._at_place
 
     @property
@@ -94,11 +93,7 @@ class KeptStates:
 
     def _tree(self, context: CachedContext) -> StateTree:
         """Return the tree for a context's present settings, which may change between replies."""
-        key = key_of(context, self._weights[context])
-        known = self._trees.get(context)
-        if known is None or known[0] != key:
-            known = self._trees[context] = key, self._store.tree(key, context.model.n_block)
-        return known[1]
+        return self._store.tree(_key_of(context, self._weights[context]), context.model.n_block)
 
     # -------------------------------------------------------------------------- before a reply
 
@@ -190,9 +185,8 @@ class KeptStates:
 
     def slice(self) -> bool:
         """Copy a block, or write one; False: everything is kept."""
-        if len(self._trees) < len(self._kept):  # the first look at files takes time
-            for context in self._kept:
-                self._tree(context)
+        for context in self._kept:  # so that no reply waits for the first look at files
+            self._tree(context)
         if self.owner is not None:
             for context in self._kept:
                 if self._keep_block(context, self.owner):
