@@ -1,4 +1,4 @@
-"""How fast a prompt is read: ``python packaging/benchmarks reading --target MODEL…``.
+"""The speed at which a prompt is read: ``python packaging/benchmarks reading --target MODEL…``.
 
 The same prompt is read into an empty context by llama.cpp's kernels ("stock") and by Paceline's
 own, in one process, in turns whose order alternates. With one thread, times are the thread's CPU

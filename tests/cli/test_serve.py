@@ -58,7 +58,7 @@ def test_what_is_read_is_kept_unless_that_is_off(
 ) -> None:
     long = [{"role": "user", "content": "red green blue black " * 270}]
     with served(*options) as (process, url):
-        for messages in (long, HELLO):  # what is left behind is kept at the latest
+        for messages in (long, HELLO):  # the first is kept at the latest when the second comes
             assert ask(url, messages=messages).status_code == 200
         again = ask(url, messages=long).json()["timings"]
         process.send_signal(signal.SIGTERM)

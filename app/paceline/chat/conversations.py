@@ -87,9 +87,9 @@ class Conversations:
     ) -> None:
         self.new_id = new_id
         self.now = now
-        self.on_texts: Callable[[str], None] = _tell_nobody
-        self.on_deleted: Callable[[str], None] = _tell_nobody
-        self.on_left: Callable[[str], None] = _tell_nobody
+        self.on_texts: Callable[[str], None] = _ignore
+        self.on_deleted: Callable[[str], None] = _ignore
+        self.on_left: Callable[[str], None] = _ignore
         self._defaults = defaults
         self._kept = store
         self._memory = ConversationStore()
@@ -546,7 +546,7 @@ class DeletedMessages:
     leaf_id: str | None
 
 
-def _tell_nobody(_conversation_id: str) -> None:
+def _ignore(_conversation_id: str) -> None:
     """Stand in for who wants to know of changes."""
 
 

@@ -4,10 +4,9 @@ The chat that the context holds goes on by a short question of the program's own
 decoded in batches of its own after the chat's cells, which stay, and is taken back at the end. So
 the next turn reuses what it would have reused, and begins with the same numbers: its text is the
 one that it would have been, with any kernels. What was read ahead after the chat is stored before,
-or read again. Where that cannot be had, nothing is said: in a
-context that holds something else, or has no room, or cannot go back without a copy, and beside a
-head, which reads what the target has decoded. Drafters, what Auto knows, and texts of earlier chats
-are neither used nor changed.
+or read again. Where that cannot be had, nothing is said: in a context that holds something else, or
+has no room, or cannot go back without a copy, and beside a head, which reads what the target has
+decoded. Drafters, what Auto knows, and texts of earlier chats are neither used nor changed.
 """
 
 from __future__ import annotations

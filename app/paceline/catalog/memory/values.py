@@ -102,7 +102,7 @@ class DevicePlan:
 
     @property
     def left(self) -> int:
-        """What both models leave, states included."""
+        """The memory that both models leave, states included."""
         return self.free - self.target.total - self.draft.total - self.states
 
 
