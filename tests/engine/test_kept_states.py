@@ -8,6 +8,7 @@ import pytest
 
 from fake_model import FakeBackend, FakeModel, scripted
 from paceline.engine.cancel import CancelFlag
+from paceline.engine.model import kept_states
 from paceline.engine.model.context import CachedContext
 from paceline.engine.model.kept_states import KeptStates
 from paceline.engine.model.stored_states import StateStore
@@ -240,6 +241,26 @@ def test_a_block_that_cannot_be_put_back_is_read(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(engine.target, "put_cells", lambda _n, _data: False)
     assert engine.ask(TEXT, A).n_reused == 0
     assert bytes(engine.target.tokens[: len(TEXT)]).decode() == TEXT
+
+
+def test_other_kernels_and_another_processor_find_nothing_in_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What they would go on with are other numbers, though the text is the same."""
+
+    def n_reused(kernels: str) -> int:
+        engine = Engine(StateStorage(1 << 20, str(tmp_path)))
+        engine.target.facts_key = f"fake|{kernels}"
+        n = engine.ask(TEXT, A).n_reused
+        engine.service.handle(Unload())
+        return n
+
+    found = len(TEXT) - 1
+    assert [n_reused(name) for name in ("old", "old", "new", "new", "old")] == [
+        0, found, 0, found, found,
+    ]  # fmt: skip
+    monkeypatch.setattr(kept_states, "processor", lambda: "another one")
+    assert [n_reused("new") for _ in range(2)] == [0, found]
 
 
 def test_what_contexts_hold_is_kept_before_models_are_freed() -> None:

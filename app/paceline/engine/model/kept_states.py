@@ -6,7 +6,8 @@ what is new is copied, a block at a time, and then written to files. After a lon
 done before the first token, for some hundredths of the time that reading took.
 
 Another text's numbers never enter: a block is found by all tokens before it, and by the model with
-its settings. So a reply from a stored state is the reply from the live context, bit for bit.
+its settings, the kernels that computed it and the processor. So a reply from a stored state is the
+reply from the live context, bit for bit.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Sequence
 from paceline.engine.model.backend import DraftHead
 from paceline.engine.model.context import CachedContext
 from paceline.engine.model.model_file import written_parts
+from paceline.engine.model.own_kernels import processor
 from paceline.engine.model.stored_states import StateStore, StateTree
 from paceline.engine.model.tokens import common_prefix
 from paceline.figures import Warmth
@@ -37,9 +39,13 @@ _clock = time.monotonic
 
 
 def _key_of(context: CachedContext, weights: str) -> str:
-    """Return what the states of a context depend on besides its text; see `_weights_of`."""
+    """Return what the states of a context depend on besides its text; see `_weights_of`.
+
+    A folder may serve several machines, and own kernels are in `facts_key` with their build.
+    """
     model, piece = context.model, context.prefill_piece
-    return f"{model.facts_key}|{weights}|ctx{model.info.n_ctx}|piece{piece}|{model.n_block}"
+    numbers = f"{model.facts_key}|{processor()}|{weights}"
+    return f"{numbers}|ctx{model.info.n_ctx}|piece{piece}|{model.n_block}"
 
 
 def _weights_of(context: CachedContext) -> str:

@@ -136,7 +136,7 @@ class StateTree:
 
     Args:
         store: Counts the bytes of all trees.
-        key: Names model, build and settings: states of another key cannot be used.
+        key: Names model, build, settings and processor: states of another key are not used.
         n_block: Tokens of a block; 0: a block is all that a context held.
 
     Attributes:
