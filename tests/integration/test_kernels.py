@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from msgspec import structs
@@ -22,10 +23,17 @@ from paceline import kernel_files
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.facts import Facts
 from paceline.engine.llama import kernel_library, kernels
-from paceline.engine.llama.kernel_library import CannotProveError, KernelLibrary, prove
-from paceline.engine.llama.kernels import OwnKernels
+from paceline.engine.llama.kernel_library import CannotProveError, Kernel, KernelLibrary, prove
+from paceline.engine.llama.kernels import OwnKernels, mask_of
 from paceline.engine.model import own_kernels
-from paceline.engine.model.own_kernels import HANG, NoKernelsError, mark_path, read_mark, write_mark
+from paceline.engine.model.own_kernels import (
+    EQUAL,
+    HANG,
+    NoKernelsError,
+    mark_path,
+    read_mark,
+    write_mark,
+)
 from paceline.errors import CancelledError
 from paceline.hosting.child import run_child
 from paceline.hosting.process import ProcessService
@@ -257,6 +265,20 @@ def test_what_failed_is_left_out_and_told(own: pytest.MonkeyPatch, tmp_path: Pat
         assert chosen.own.fact.endswith("-2")
         assert chosen.own.called() == {("q4_K", False)}
     assert len(begun(tmp_path / "log")) == 3
+
+
+@pytest.mark.parametrize("missing", ["q4_K", "q4_K-repacked"])
+def test_kernels_of_a_type_are_used_together_or_not_at_all(missing: str) -> None:
+    """A model has both layouts of a type, and its type is all that is told of whose computed."""
+    names = {"q8_0": "q8_0", "q4_K": "q4_K", "q4_K-repacked": "q4_K", "f16": "f16"}
+    found = [Kernel(name, kind, is_attention=False) for name, kind in names.items()]
+    library = SimpleNamespace(kernels=[*found, Kernel("attention-f16", "f16", is_attention=True)])
+    proved = {kernel.name: EQUAL for kernel in library.kernels}
+    assert mask_of(library, proved) == 0b11111  # type: ignore[arg-type]
+    del proved[missing]  # the others' tests took too long
+    assert mask_of(library, proved) == 0b11001  # type: ignore[arg-type]
+    proved["f16"] = "different"
+    assert mask_of(library, proved) == 0b10001  # type: ignore[arg-type]
 
 
 def test_a_proof_goes_on_where_it_was_stopped(own: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -186,10 +186,22 @@ def proved(
 def mask_of(library: KernelLibrary, outcomes: Mapping[str, str]) -> int:
     """Return the bits of the kernels that may be used.
 
+    A model may have weights of a type in both layouts, the file's and ggml's, and is told of by its
+    types. So a type's kernels are used together, or none of them is.
+
     Raises:
         NoKernelsError: There is none.
     """
-    mask = sum(1 << i for i, k in enumerate(library.kernels) if outcomes.get(k.name) == EQUAL)
+    unproved = {
+        (kernel.kind, kernel.is_attention)
+        for kernel in library.kernels
+        if outcomes.get(kernel.name) != EQUAL
+    }
+    mask = sum(
+        1 << i
+        for i, kernel in enumerate(library.kernels)
+        if (kernel.kind, kernel.is_attention) not in unproved
+    )
     if not mask:
         raise NoKernelsError("none of them has passed its test on this processor", AGAIN)
     return mask
