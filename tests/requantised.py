@@ -19,6 +19,8 @@ TYPES = {
 MIXTURES = {"q3_k_m": 12, "q4_k_m": 15, "q5_k_m": 17}
 """Those of real files, which have several types. Rows that are no multiple of 256 long get a type
 with blocks of 32: in SmolLM2-135M that is nearly all of them."""
+EXACT = {"f32": 0}
+"""Each weight as the number that it stands for."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Requantised:
 
 
 def requantise(source: Path, kind: str, out: Path) -> None:
-    """Write `source` as `out`, with every matrix in one type (`TYPES`) or in a mixture's.
+    """Write `source` as `out`, with every matrix in one type (`TYPES`, `EXACT`) or in a mixture's.
 
     Norms and what chooses experts stay as they are.
     """
@@ -47,8 +49,8 @@ def requantise(source: Path, kind: str, out: Path) -> None:
     log = start()  # llama.cpp prints nothing then
     wanted = llama_cpp.llama_model_quantize_default_params()
     wanted.nthread = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-    wanted.pure = kind in TYPES
-    wanted.ftype = TYPES[kind][0] if kind in TYPES else MIXTURES[kind]
+    wanted.pure = kind not in MIXTURES
+    wanted.ftype = TYPES[kind][0] if kind in TYPES else {**MIXTURES, **EXACT}[kind]
     wanted.allow_requantize = True
     if llama_cpp.llama_model_quantize(os.fsencode(source), os.fsencode(out), wanted) != 0:
         raise ValueError(f"{source.name} cannot be written in {kind}: {log.why()}")
