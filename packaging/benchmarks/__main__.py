@@ -57,6 +57,12 @@ BENCHMARKS = {
         "app/kernels/README.md",
         "measures ours beside those of another version",
     ),
+    "losses": Benchmark(
+        "benchmarks.losses",
+        "how well a model foretells texts by Paceline's kernels and by llama.cpp's",
+        "app/kernels/README.md",
+        "measures how well a model foretells",
+    ),
     "first_word": Benchmark(
         "benchmarks.first_word",
         "seconds to the first token: cold, from the context, from memory, from disk",
