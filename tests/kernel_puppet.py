@@ -6,7 +6,7 @@
     STAND_IN_ISA=              its instructions, else "stand-in"
     STAND_IN_INSTALL=1         what `install` returns, else 0
     STAND_IN_<KERNEL>=…        what the test of a kernel does ("q8_0" is Q8_0, "attention-f16" is
-                               ATTENTION_F16): equal, different, unable, crash, abort, hang, slow
+                               ATTENTION_F16): proved, wrong, unable, crash, abort, hang, slow
     STAND_IN_LOG=FILE          gets a line for every test that is begun
     STAND_IN_USE=crash         crash when it is asked for its calls, as a kernel in use would
 """
@@ -79,12 +79,12 @@ long paceline_kernels_calls(int kernel) {
 }
 int paceline_kernels_self_test(int kernel, int) {
     write(value("STAND_IN_LOG", ""), "a", (std::string(KERNELS[kernel].name) + "\n").c_str());
-    const std::string what = value(KERNELS[kernel].variable, "equal");
+    const std::string what = value(KERNELS[kernel].variable, "proved");
     if (what == "crash") raise(SIGSEGV);
     if (what == "abort") abort();
     if (what == "hang") for (;;) pause();
     if (what == "slow") usleep(300000);
-    return what == "different" ? 0 : what == "unable" ? -1 : 1;
+    return what == "wrong" ? 0 : what == "unable" ? -1 : 1;
 }
 void paceline_kernels_mark_crashes(const char * path) { mark = path ? path : ""; }
 void paceline_kernels_raise(int) {}

@@ -703,7 +703,7 @@ static void piece(const Node & n, int sequence, int kv_head, int pair_0, int n_p
     for (int i = 0; i < n_pairs; i++) begin(n, sequence, kv_head, pair_0 + i, i, m);
     const int64_t blocks = (n.cells + CELLS - 1) / CELLS;
     for (int64_t block = 0; block < blocks - (planted == LOST_BLOCK); block++) {
-        const int64_t first = CELLS * (planted == OTHER_ORDER ? blocks - 1 - block : block);
+        const int64_t first = CELLS * (planted == OTHER_ORDER && n.rows > MOST_IN_ORDER ? blocks - 1 - block : block);
         const int count = (int) (n.cells - first < CELLS ? n.cells - first : CELLS);
         uint32_t any = 0;
         for (int i = 0; i < n_pairs; i++) {
@@ -802,6 +802,10 @@ void attention(const ggml_compute_params * params, ggml_tensor * op) {
     for (int i = params->ith; i < work; i = params->nth > 1 ? ggml_threadpool_chunk_add(params->threadpool, 1) : i + 1) {
         const int head = i / pieces, part = i % pieces, from = pairs * part / pieces, to = pairs * (part + 1) / pieces;
         piece(n, head / n.kv_heads, head % n.kv_heads, from, to - from, memory[params->ith], op);
+        if ((planted == ONE_WIDTH && n.rows == THE_WIDTH) || (planted == ONE_THREAD && params->ith == THE_THREAD)) {
+            const int row = from / n.group, query_head = head % n.kv_heads * n.group + from % n.group;
+            spoil(*(float *) ((char *) op->data + query_head * op->nb[1] + row * op->nb[2] + head / n.kv_heads * op->nb[3]));
+        }
     }
     if (planted == OVERRUN && params->ith == 0) ((float *) op->data)[ggml_nelements(op)] = 1.0f;
 }

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstring>
 #include <fcntl.h>
 #include <unistd.h>
 #include <vector>
@@ -98,33 +99,42 @@ const Isa AVX512 = PACELINE_ISA_TABLE("avx512-vnni", 1, avx512);
 #endif
 }
 
-// Integer kernels add in the same order with any instruction set, so the best one is taken.
-const Isa * isa_of_integers() {
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !ggml_cpu_has_avx2()) return nullptr;
+// Those that the library, the processor and this ggml have; the best one is the first.
+std::vector<const Isa *> known_isas() {
+    std::vector<const Isa *> known;
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !ggml_cpu_has_avx2()) return known;
 #ifndef PACELINE_WITHOUT_AVX512
-    if (has_avx512()) return &AVX512;
+    if (has_avx512()) known.push_back(&AVX512);
 #endif
 #ifndef PACELINE_WITHOUT_AVXVNNI
-    if (has_avxvnni()) return &AVXVNNI;
+    if (has_avxvnni()) known.push_back(&AVXVNNI);
 #endif
-    return &AVX2;
+    known.push_back(&AVX2);
+    return known;
+}
+
+// Whole numbers give the same with any instruction set, so the best one is taken.
+const Isa * best_isa() {
+    const std::vector<const Isa *> known = known_isas();
+    return known.empty() ? nullptr : known.front();
 }
 
 // Sums of floats have as many lanes as those of the ggml that is there.
-const Isa * isa_of_floats() {
-    const Isa * isa = isa_of_integers();
+const Isa * isa_like_ggml() {
+    const Isa * isa = best_isa();
 #ifndef PACELINE_WITHOUT_AVX512
     if (isa && ggml_cpu_has_avx512()) return has_avx512() ? &AVX512 : nullptr;
 #endif
     return isa ? &AVX2 : nullptr;
 }
 
-const Isa * const INTEGERS = isa_of_integers();
-const Isa * const SUMS = isa_of_floats();
+const Isa * const BEST = best_isa(), * const LIKE_GGML = isa_like_ggml();
+std::atomic<const Isa *> chosen {BEST};
 
 const Isa * isa_of(int kernel) {
-    if (kernel >= N_WEIGHTS) return SUMS;
-    return WEIGHTS[kernel].layout == FLOATS ? SUMS : INTEGERS;
+    if (kernel < N_WEIGHTS && WEIGHTS[kernel].layout == FLOATS) return LIKE_GGML;
+    const Isa * isa = chosen.load(std::memory_order_relaxed);
+    return kernel >= N_WEIGHTS && isa == BEST ? LIKE_GGML : isa;
 }
 
 // -------------------------------------------------------------------------- what a node is to us
@@ -175,8 +185,8 @@ int kernel_of_product(const ggml_tensor * op) {
 int kernel_of(const ggml_tensor * op) {
     int kernel = -1;
     if (op->op == GGML_OP_MUL_MAT || op->op == GGML_OP_MUL_MAT_ID) kernel = kernel_of_product(op);
-    else if (op->op == GGML_OP_FLASH_ATTN_EXT && SUMS && SUMS->attention_knows(op)) {
-        for (int i = N_WEIGHTS; i < N_KERNELS; i++) if (CACHES[i - N_WEIGHTS].type == op->src[1]->type) kernel = i;
+    else if (op->op == GGML_OP_FLASH_ATTN_EXT) for (int i = N_WEIGHTS; i < N_KERNELS; i++) {
+        if (CACHES[i - N_WEIGHTS].type == op->src[1]->type && isa_of(i) && isa_of(i)->attention_knows(op)) kernel = i;
     }
     return kernel >= 0 && is_on(kernel) ? kernel : -1;
 }
@@ -211,8 +221,8 @@ struct Traits : ggml::cpu::tensor_traits {
     bool work_size(int n_threads, const ggml_tensor * op, size_t & size) override {
         const int kernel = kernel_of(op);
         if (kernel < 0) return false;
-        size = kernel < N_WEIGHTS ? isa_of(kernel)->matmul_work_size(WEIGHTS[kernel], n_threads, op)
-                                  : SUMS->attention_work_size(n_threads, op);
+        const Isa & isa = *isa_of(kernel);
+        size = kernel < N_WEIGHTS ? isa.matmul_work_size(WEIGHTS[kernel], n_threads, op) : isa.attention_work_size(n_threads, op);
         return true;
     }
     bool compute_forward(ggml_compute_params * params, ggml_tensor * op) override {
@@ -223,7 +233,7 @@ struct Traits : ggml::cpu::tensor_traits {
         if (const int signal = to_raise.load(std::memory_order_relaxed)) raise(signal);
         bool done = true;
         if (kernel < N_WEIGHTS) done = isa_of(kernel)->matmul(WEIGHTS[kernel], params, op);
-        else SUMS->attention(params, op);
+        else isa_of(kernel)->attention(params, op);
         running = -1;
         return done;
     }
@@ -246,7 +256,11 @@ ggml_backend_buffer_type buffer_type = {{buffer_name, no_buffer, alignment, null
 using namespace paceline;
 
 int paceline_kernels_interface(void) { return 1; }
-const char * paceline_kernels_isa(void) { return INTEGERS ? INTEGERS->name : ""; }
+const char * paceline_kernels_isa(void) { return BEST ? chosen.load()->name : ""; }
+int paceline_kernels_use(const char * name) {
+    for (const Isa * isa : known_isas()) if (strcmp(isa->name, name) == 0) { chosen.store(isa); return 0; }
+    return 1;
+}
 int paceline_kernels_count(void) { return N_KERNELS; }
 
 const char * paceline_kernels_name(int kernel) {
@@ -261,7 +275,7 @@ int paceline_kernels_is_repacked(int kernel) { return kernel >= 0 && kernel < N_
 int paceline_kernels_operation(int kernel) { return kernel >= N_WEIGHTS; }
 
 int paceline_kernels_install(void) {
-    if (!INTEGERS) return 1;
+    if (!BEST) return 1;
     auto & list = ggml_backend_cpu_get_extra_buffer_types();
     for (auto type : list) if (type == &buffer_type) return 0;
     // llama.cpp's own copy of the list is made first, so that it never sees this entry.

@@ -123,6 +123,7 @@ void put_column(const WeightKind & kind, const Tile & t, int c, const float * x,
             Superblock & to = ((Superblock *) t.super)[b * t.n + c];
             memcpy(&to.d, from, 4); memcpy(to.q, from + 4, 256); memcpy(to.sums, from + 260, 32);
             if (planted == WRONG_SCALE && b == 0) to.d *= 1.0001f;
+            if (planted == WRONG_MINIMUM) to.sums[0]++;
             for (int i = 0; i < 8; i++) to.sums_of_32[i] = (int16_t) (to.sums[2 * i] + to.sums[2 * i + 1]);
         }
         return;
@@ -137,6 +138,7 @@ void put_column(const WeightKind & kind, const Tile & t, int c, const float * x,
         ((float *) t.d)[at] = half_to_float(half_at(from));
         if (has_sum) ((float *) t.s)[at] = half_to_float(half_at(from + 2));
         if (planted == WRONG_SCALE && b == 0) ((float *) t.d)[at] *= 1.0001f;
+        if (planted == WRONG_MINIMUM && has_sum) ((float *) t.s)[at] += ((float *) t.d)[at];
     }
 }
 
@@ -886,7 +888,7 @@ void compute_rows(const WeightKind & kind, Kernel kernel, const ggml_tensor * w,
     const bool contiguous = stride == ggml_row_size(w->type, k);
     const int64_t groups_ahead = L1_BYTES / 4 / (step * stride) + 1;   // enough to hide how long the memory takes
     const Many many = many_of(kind);
-    const bool has_many = many.columns && part.n >= MANY && planted != OTHER_ORDER;
+    const bool in_order = planted != OTHER_ORDER || part.n <= MOST_IN_ORDER, has_many = many.columns && part.n >= MANY && in_order;
     for (int64_t r = r0; r < r1; r += step) {
         if (has_many && r + LANES <= n_all) {
             const Panel p = panel_at(panel, k);
@@ -915,8 +917,8 @@ void compute_rows(const WeightKind & kind, Kernel kernel, const ggml_tensor * w,
             float * out[TILE];
             for (int j = 0; j < n; j++) out[j] = plan.to(slot + j) + r;
             const Tile t = tile_at(activations + slot * column, k, n, out);
-            if (planted == OTHER_ORDER) in_two_parts(kind, kernel, g, t);
-            else kernel(g, t);
+            if (in_order) kernel(g, t);
+            else in_two_parts(kind, kernel, g, t);
             g.ahead = nullptr;
         }
     }
@@ -965,6 +967,9 @@ bool matmul(const WeightKind & kind, const ggml_compute_params * params, ggml_te
         const int n = n_tiles(part.n), together = tiles_together(column);
         for (int i0 = 0; i0 < n; i0 += together) {
             compute_rows(kind, kernel, w, plan, part, activations, panel, r0, r1 < w->ne[1] ? r1 : w->ne[1], i0, i0 + together < n ? i0 + together : n);
+        }
+        if ((planted == ONE_WIDTH && part.n == THE_WIDTH) || (planted == ONE_THREAD && ith == THE_THREAD) || (planted == ONE_ISA && !VNNI)) {
+            spoil(plan.to(part.first)[r0]);
         }
     }
     if (planted == OVERRUN && ith == 0) plan.to(plan.n_slots - 1)[w->ne[1]] = 1.0f;

@@ -1,5 +1,8 @@
 // Matrix products for up to 512 rows of activations; see README.md.
 #pragma once
+#include <cstdint>
+#include <cstring>
+
 #include "ggml-cpu-impl.h"
 
 namespace paceline {
@@ -25,8 +28,14 @@ struct WeightKind {
 inline int block_values(const WeightKind & kind) { return kind.layout == BLOCKS_256 || kind.layout == INTERLEAVED_256 ? 256 : 32; }
 
 // Faults that the self-test has to find; see paceline_kernels.h.
-enum Fault { NONE, OTHER_ORDER, LOST_BLOCK, WRONG_SCALE, OVERRUN };
+enum Fault { NONE, OTHER_ORDER, LOST_BLOCK, WRONG_SCALE, OVERRUN, ONE_WIDTH, ONE_THREAD, WRONG_MINIMUM, ONE_ISA };
 extern Fault planted;
+constexpr int MOST_IN_ORDER = 3;   // OTHER_ORDER: so many rows at most are added as they should be
+constexpr int THE_WIDTH = 7;       // ONE_WIDTH: the number of rows of which one is wrong
+constexpr int THE_THREAD = 2;      // ONE_THREAD: the third
+
+// Change a result by its last bit.
+inline void spoil(float & x) { uint32_t bits; memcpy(&bits, &x, 4); bits ^= 1; memcpy(&x, &bits, 4); }
 
 #define PACELINE_FOR_ISA(ISA)                                                                      \
     namespace ISA {                                                                                \

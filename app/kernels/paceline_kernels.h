@@ -13,9 +13,13 @@ extern "C" {
 // Number of this interface; a library with another number is not used.
 PACELINE_API int paceline_kernels_interface(void);
 
-// The instructions the kernels would use here: "avx512-vnni", "avx-vnni", "avx2", or "" where the
-// processor or the build of ggml lacks what they need.
+// The instructions that the kernels use: "avx512-vnni", "avx-vnni", "avx2", at first the best that the
+// processor has, or "" where the processor or the build of ggml lacks what they need.
 PACELINE_API const char * paceline_kernels_isa(void);
+
+// For tests and measurements: use other instructions, those of the float kernels excepted. Call it
+// while no decode runs. 0: done; 1: the library or the processor lacks them.
+PACELINE_API int paceline_kernels_use(const char * isa);
 
 // How many kernels there are, at most 64, and the name of each: "q8_0", "q4_0-repacked",
 // "attention-f16", ... A kernel's number is its bit in the masks below.
@@ -38,11 +42,13 @@ PACELINE_API void paceline_kernels_enable(uint64_t kernels);
 // How many nodes a kernel has computed since the last call of this function.
 PACELINE_API long paceline_kernels_calls(int kernel);
 
-// Compare a kernel with ggml's own, bit by bit: odd shapes, widths 1 to 512, one and three threads,
-// against ggml with one row and one thread. 1: equal; 0: different; -1: could not be run.
-// Leaves all kernels switched off. `fault` other than 0 plants a fault in the kernel's result
-// (1 another order of adding, 2 a block left out, 3 a wrong scale, 4 a write beyond the end), which
-// the comparison has to find; for tests.
+// Prove a kernel: its rows are the same bits at widths 1 to 512, wherever they are cut, with one and
+// three threads, with whole numbers by all instructions, and close to the exact result. 1: proved; 0:
+// wrong; -1: not run. Leaves all kernels switched off. `fault` other than 0 plants a fault in the
+// kernel, which has to be found; for tests: 1 another order of adding in more than 3 rows, 2 a block
+// left out, 3 a wrong scale, 4 a write beyond the end, 5 a wrong bit with 7 rows alone, 6 one in the
+// third thread's share, 7 wrong minima of weights that have some, 8 a wrong bit with AVX2 alone, of
+// whole numbers.
 PACELINE_API int paceline_kernels_self_test(int kernel, int fault);
 
 // From now on a crash (SIGSEGV, SIGILL, SIGBUS, SIGFPE, SIGABRT) of a thread inside a kernel first

@@ -196,15 +196,15 @@ def test_the_doctor_knows_what_was_proved(
     assert "tested before" in str(untested["reason"])
     assert not paceline_home.joinpath("cache").exists()
 
-    puppet.setenv("STAND_IN_Q8_0", "different")
+    puppet.setenv("STAND_IN_Q8_0", "wrong")
     known = asked("--kernels", "own")
     assert known["proved"] == ["attention-f16", "q4_K-repacked"]
-    assert known["refused"] == {"q8_0": "different"}
+    assert known["refused"] == {"q8_0": "wrong"}
     assert known["isa"] == "stand-in"
     assert known["choice"] == "own"
     assert not known["reason"]
     line = next(x for x in run("doctor").out.splitlines() if x.startswith("CPU kernels: "))
-    assert line.endswith("2 of 3 have passed their test here. Left out: q8_0 (different).")
+    assert line.endswith("2 of 3 have passed their test here. Left out: q8_0 (wrong).")
     assert asked("--kernels", "stock") == {
         **known, "choice": "stock", "reason": "They are chosen.",
     }  # fmt: skip
@@ -220,7 +220,7 @@ def test_the_doctor_knows_what_was_proved(
 @pytest.mark.usefixtures("asked_once", "one_reader_for_all")
 def test_the_doctor_says_when_none_has_passed(run: Run, puppet: pytest.MonkeyPatch) -> None:
     for name in ("Q8_0", "Q4_K_REPACKED", "ATTENTION_F16"):
-        puppet.setenv(f"STAND_IN_{name}", "different")
+        puppet.setenv(f"STAND_IN_{name}", "wrong")
     assert run("doctor", "--kernels", "own").code == 1
     report = json.loads(run("doctor", "--json").out)["kernels"]
     assert report["choice"] == "stock"

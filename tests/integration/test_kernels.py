@@ -27,8 +27,8 @@ from paceline.engine.llama.kernel_library import CannotProveError, Kernel, Kerne
 from paceline.engine.llama.kernels import OwnKernels, mask_of
 from paceline.engine.model import own_kernels
 from paceline.engine.model.own_kernels import (
-    EQUAL,
     HANG,
+    PROVED,
     NoKernelsError,
     mark_path,
     read_mark,
@@ -57,7 +57,7 @@ from strategies import strategy
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="own kernels are for Linux")
 AllowWarnings = Callable[[str], None]
-ALL = dict.fromkeys(NAMES, "equal")
+ALL = dict.fromkeys(NAMES, "proved")
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +98,7 @@ def test_every_kernel_is_tested_in_another_process(
 @pytest.mark.parametrize(
     ("name", "what", "outcome"),
     [
-        ("q8_0", "different", "different"),
+        ("q8_0", "wrong", "wrong"),
         ("q4_K-repacked", "unable", "not run"),
         ("q8_0", "crash", "crashed, SIGSEGV"),
         ("q4_K-repacked", "crash", "crashed, SIGSEGV"),
@@ -119,7 +119,7 @@ def test_time_that_is_up_is_no_kernels_fault(
 ) -> None:
     monkeypatch.setenv("STAND_IN_Q4_K_REPACKED", "hang")
     found = outcomes(library, limit_s=3.0, kernel_s=30.0)
-    assert found == {"q8_0": "equal"}
+    assert found == {"q8_0": "proved"}
 
 
 def test_a_test_can_be_cancelled(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,12 +255,12 @@ def test_another_processor_needs_another_proof(own: pytest.MonkeyPatch, tmp_path
 
 def test_what_failed_is_left_out_and_told(own: pytest.MonkeyPatch, tmp_path: Path) -> None:
     own.setenv("STAND_IN_LOG", str(tmp_path / "log"))
-    own.setenv("STAND_IN_Q8_0", "different")
+    own.setenv("STAND_IN_Q8_0", "wrong")
     own.setenv("STAND_IN_ATTENTION_F16", "crash")
     for _ in range(2):
         chosen = Chosen("own", str(tmp_path / "cache"))
         (note,) = chosen.notes
-        assert "q8_0 (different), attention-f16 (crashed, SIGSEGV)" in note
+        assert "q8_0 (wrong), attention-f16 (crashed, SIGSEGV)" in note
         assert "--build-kernels" in note
         assert chosen.own.fact.endswith("-2")
         assert chosen.own.called() == {("q4_K", False)}
@@ -273,11 +273,11 @@ def test_kernels_of_a_type_are_used_together_or_not_at_all(missing: str) -> None
     names = {"q8_0": "q8_0", "q4_K": "q4_K", "q4_K-repacked": "q4_K", "f16": "f16"}
     found = [Kernel(name, kind, is_attention=False) for name, kind in names.items()]
     library = SimpleNamespace(kernels=[*found, Kernel("attention-f16", "f16", is_attention=True)])
-    proved = {kernel.name: EQUAL for kernel in library.kernels}
+    proved = {kernel.name: PROVED for kernel in library.kernels}
     assert mask_of(library, proved) == 0b11111  # type: ignore[arg-type]
     del proved[missing]  # the others' tests took too long
     assert mask_of(library, proved) == 0b11001  # type: ignore[arg-type]
-    proved["f16"] = "different"
+    proved["f16"] = "wrong"
     assert mask_of(library, proved) == 0b10001  # type: ignore[arg-type]
 
 
@@ -334,7 +334,7 @@ def test_a_library_without_the_functions(own: pytest.MonkeyPatch) -> None:
 
 def test_kernels_of_which_none_passes(own: pytest.MonkeyPatch) -> None:
     for name in ("Q8_0", "Q4_K_REPACKED", "ATTENTION_F16"):
-        own.setenv(f"STAND_IN_{name}", "different")
+        own.setenv(f"STAND_IN_{name}", "wrong")
     assert "none of them has passed" in refusal()
 
 

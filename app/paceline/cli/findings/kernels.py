@@ -56,8 +56,8 @@ def collect(places: paths.Paths, wish: KernelWish) -> dict[str, Any]:
     key, facts = own_kernels.key_of(library), Facts(cache_dir)
     outcomes = own_kernels.known_outcomes(facts, key)
     report["isa"] = facts.get(own_kernels.isa_fact(key)) or ""
-    report["proved"] = [name for name, why in outcomes.items() if why == own_kernels.EQUAL]
-    report["refused"] = {name: w for name, w in outcomes.items() if w != own_kernels.EQUAL}
+    report["proved"] = [name for name, why in outcomes.items() if why == own_kernels.PROVED]
+    report["refused"] = {name: w for name, w in outcomes.items() if w != own_kernels.PROVED}
     if wish == "stock":
         return {**report, "reason": "They are chosen."}
     try:

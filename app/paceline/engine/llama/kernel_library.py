@@ -1,8 +1,8 @@
 """The shared library of own kernels, and the test that it passes in a process of its own.
 
 `app/kernels/paceline_kernels.h` describes the library. A kernel that is wrong for a processor may
-crash or never come back. So each is run where that costs nothing: a child process compares it with
-ggml's own, bit by bit, and another child goes on after one that it died of or hangs in.
+crash or never come back. So each is run where that costs nothing: a child process has it prove what
+it computes, and another child goes on after one that it died of or hangs in.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.llama.library import declared, libggml, start
-from paceline.engine.model.own_kernels import BUILD, NoKernelsError
+from paceline.engine.model.own_kernels import BUILD, PROVED, NoKernelsError
 from paceline.errors import CancelledError, ReasonError
 from paceline.sentence import sentence
 from paceline.workers.child import ChildPipe, serve
@@ -91,8 +91,15 @@ class KernelLibrary:
         calls = self._lib.paceline_kernels_calls
         return sum(1 << i for i in range(len(self.kernels)) if calls(i) > 0)
 
+    def use(self, isa: str) -> bool:
+        """Compute with other instructions, for measurements; False: they are not here."""
+        is_here: bool = self._lib.paceline_kernels_use(isa.encode()) == 0
+        if is_here:
+            self.isa = isa
+        return is_here
+
     def self_test(self, number: int, fault: int = 0) -> int:
-        """Compare a kernel with ggml; 1: equal, 0: different, -1: it could not be run."""
+        """Have a kernel prove what it computes; 1: proved, 0: wrong, -1: not run."""
         result: int = self._lib.paceline_kernels_self_test(number, fault)
         return result
 
@@ -137,7 +144,7 @@ KERNEL_S = 8.0
 """A kernel that takes longer hangs: usually one takes a fifth of a second."""
 
 _REFUSED = "refused"
-_OUTCOMES = {"1": "equal", "0": "different", "-1": sentence("not run"), _REFUSED: _REFUSED}
+_OUTCOMES = {"1": PROVED, "0": "wrong", "-1": sentence("not run"), _REFUSED: _REFUSED}
 """The meaning of each answer of a child."""
 
 

@@ -2,7 +2,7 @@
 
 `app/kernels` holds their source and says what they compute. They are a shared library that puts
 itself in front of ggml's kernels, within the whole process, and is compiled for one build of ggml
-(`kernel_files`). So none is used before it has given ggml's own numbers on this processor
+(`kernel_files`). So none is used before it has proved what it computes on this processor
 (`kernel_library`), and one that ends the engine leaves a mark and is not used again
 (`own_kernels`). Called on the engine's thread, while no model decodes.
 """
@@ -22,7 +22,7 @@ from paceline.engine.llama.repacking import multiplied
 from paceline.engine.model.own_kernels import (
     AGAIN,
     BUILD,
-    EQUAL,
+    PROVED,
     NoKernelsError,
     check_mark,
     fact_name,
@@ -157,8 +157,8 @@ def proved(
     facts, one process should not test the same twice.
 
     Returns:
-        Outcomes by name: "equal" is as it must be. Kernels that were not reached in time have none;
-        their turn comes next time.
+        Outcomes by name: "proved" is as it must be. Kernels that were not reached in time have
+        none; their turn comes next time.
 
     Raises:
         NoKernelsError: The processor lacks instructions, or no process can be started.
@@ -195,7 +195,7 @@ def mask_of(library: KernelLibrary, outcomes: Mapping[str, str]) -> int:
     unproved = {
         (kernel.kind, kernel.is_attention)
         for kernel in library.kernels
-        if outcomes.get(kernel.name) != EQUAL
+        if outcomes.get(kernel.name) != PROVED
     }
     mask = sum(
         1 << i
@@ -215,7 +215,7 @@ def proof_notes(outcomes: Mapping[str, str]) -> tuple[str, ...]:
     refused = [
         sentence("{name} ({why})", name=name, why=made(why, {}))
         for name, why in outcomes.items()
-        if why != EQUAL
+        if why != PROVED
     ]
     if not refused:
         return ()

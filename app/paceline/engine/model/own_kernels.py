@@ -26,7 +26,7 @@ NO_KERNELS = "no-own-kernels"
 """The code of a load that insists on kernels which cannot be used."""
 AGAIN = sentence("`paceline doctor --build-kernels` has them tested again.")
 BUILD = sentence("`paceline doctor --build-kernels` builds them where there is a C++ compiler.")
-EQUAL = "equal"
+PROVED = "proved"
 """The outcome of a kernel's test that allows its use; any other says why it is not used."""
 
 _FLAG = re.compile(r"avx\w*|amx\w*|f16c|fma|bmi\d|sse4_\d")
