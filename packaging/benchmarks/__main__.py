@@ -51,6 +51,18 @@ BENCHMARKS = {
         "app/kernels/README.md",
         "measures how fast prompts are read",
     ),
+    "rivals": Benchmark(
+        "benchmarks.rivals",
+        "decodes and reading by turns: ours, those of a version before, llama.cpp, ik_llama.cpp",
+        "app/kernels/README.md",
+        "measures ours beside those of another version",
+    ),
+    "losses": Benchmark(
+        "benchmarks.losses",
+        "how well a model foretells texts by Paceline's kernels and by llama.cpp's",
+        "app/kernels/README.md",
+        "measures how well a model foretells",
+    ),
     "first_word": Benchmark(
         "benchmarks.first_word",
         "seconds to the first token: cold, from the context, from memory, from disk",

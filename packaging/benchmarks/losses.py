@@ -1,0 +1,180 @@
+"""How well a model foretells texts by either kernels: ``python packaging/benchmarks losses``.
+
+The loss of a token is the negative logarithm of its probability after what is before it, in nats.
+Paceline's kernels round in another way than llama.cpp's ("stock"), so that each loss differs by a
+little; but the mean over a text may not grow. The texts are those that Paceline ships: the guide in
+two languages, and the questions of its benchmarks. They are read 63 tokens at a time.
+
+Shown are the mean losses, own - stock with its 95 % interval over the pieces of text, and the share
+of rows whose likeliest token is the same. The limit: the means differ by at most 0.001 nats.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from statistics import fmean
+
+from benchmarks.wide_decodes import MAX_ROWS, OWN, STOCK, Sides, WideDecodes, own_library
+from paceline.bench.recommend import Interval, bootstrap
+from paceline.engine.decode.likelihoods import Likelihoods
+from paceline.engine.native import llama_backend
+from paceline.errors import UserError
+from paceline.params import ModelParams
+from paceline.paths import Paths, demo_pair, resources
+
+MOST = 0.001
+TEXTS = (
+    resources() / "guide" / "guide.md",
+    resources() / "guide" / "guide.de.md",
+    resources() / "benchmarks" / "standard.jsonl",
+    resources() / "benchmarks" / "held_out.jsonl",
+    Path(__file__).with_name("kinds.jsonl"),
+)
+_N_CTX = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class Foretold:
+    """All tokens of all texts by one side.
+
+    Attributes:
+        losses: Of each token, in nats.
+        likeliest: The likeliest token in each one's place.
+    """
+
+    losses: list[float] = field(default_factory=list)
+    likeliest: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """One model.
+
+    Attributes:
+        file: The model file's name.
+        n_tokens: Tokens whose loss was taken.
+        stock: Mean loss by stock kernels, in nats.
+        own: The same by own ones.
+        own_minus_stock: Their difference, resampled by pieces of text.
+        alike: Share of rows whose likeliest token is the same.
+        kernels: Own kernels that have computed.
+    """
+
+    file: str
+    n_tokens: int
+    stock: float
+    own: float
+    own_minus_stock: Interval
+    alike: float
+    kernels: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Return a line for people."""
+        found = self.own_minus_stock
+        return (
+            f"{self.file:30}{self.n_tokens:8}{self.stock:9.4f}{self.own:9.4f}"
+            f"   {found.median:+.5f} [{found.low:+.5f}, {found.high:+.5f}]{self.alike:9.4f}"
+        )
+
+
+def measure(decodes: WideDecodes, texts: Sequence[str], n_most: int) -> Loss:
+    """Read texts by both kernels.
+
+    Args:
+        decodes: The model.
+        texts: Each begins in an empty context.
+        n_most: Tokens of each that are read at most.
+    """
+    found = {side: Foretold() for side in (STOCK, OWN)}
+    kernels: set[str] = set()
+    for text in texts:
+        tokens = decodes.model.vocab.tokenize(text, special=False)[:n_most]
+        for start in range(0, len(tokens), _N_CTX):
+            for side, foretold in found.items():
+                foretell(decodes, side, tokens[start : start + _N_CTX], foretold)
+                if side == OWN:
+                    kernels.update(decodes.sides.at_work())
+    stock, own = found[STOCK], found[OWN]
+    differences = [o - s for o, s in zip(own.losses, stock.losses, strict=True)]
+    pieces = [differences[i : i + MAX_ROWS] for i in range(0, len(differences), MAX_ROWS)]
+    return Loss(
+        Path(decodes.model.info.path).name,
+        len(differences),
+        fmean(stock.losses),
+        fmean(own.losses),
+        bootstrap([[fmean(each) for each in pieces]], lambda groups: fmean(groups[0])),
+        fmean(o == s for o, s in zip(own.likeliest, stock.likeliest, strict=True)),
+        tuple(sorted(kernels)),
+    )
+
+
+def foretell(decodes: WideDecodes, side: str, tokens: Sequence[int], foretold: Foretold) -> None:
+    """Read tokens into an empty context, and note what is said of all but the first."""
+    likelihoods = Likelihoods(decodes.model.vocab, 0)
+    note = likelihoods.noting(lambda _row, position: tokens[position])
+    decodes.model.clear()
+    for start in range(0, len(tokens) - 1, MAX_ROWS):
+        piece = tokens[start : min(start + MAX_ROWS, len(tokens) - 1)]
+        rows = decodes.decode(side, piece)
+        foretold.likeliest.extend(rows.argmax(axis=1).tolist())
+        for i, row in enumerate(rows):
+            note(row, start + i + 1)
+        foretold.losses.extend(-each.drawn.logprob for each in likelihoods.take(len(piece)))
+
+
+def read_text(path: Path) -> str:
+    """Return a file's text; of a workload, its messages one after the other."""
+    text = path.read_text("utf-8")
+    if path.suffix != ".jsonl":
+        return text
+    return "\n\n".join(messages(text))
+
+
+def messages(lines: str) -> Iterator[str]:
+    """Yield the messages of a workload."""
+    for line in lines.splitlines():
+        yield from (each["content"] for each in json.loads(line).get("messages", ()))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python packaging/benchmarks losses")
+    parser.add_argument("--target", nargs="+", default=[str(demo_pair()[0])], metavar="MODEL")
+    parser.add_argument("--texts", nargs="+", type=Path, default=TEXTS, metavar="FILE")
+    parser.add_argument("--tokens", type=int, default=4096, help="of each text at most")
+    parser.add_argument("--library", type=Path, help="own kernels; default: the engine's")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything there")
+    return parser
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Print a line per model; exit 1 where a loss is off, 2 when something cannot be used."""
+    args = _parser().parse_args(argv)
+    found: list[Loss] = []
+    try:
+        backend = llama_backend()
+        sides = Sides(own_library(args.library, Paths.from_environment().cache_dir))
+        texts = [read_text(path) for path in args.texts]
+        print(f"{'':30}{'tokens':>8}{'stock':>9}{'own':>9}   own - stock{'':22}{'alike':>9}")
+        for path in args.target:
+            params = ModelParams(path, n_ctx=_N_CTX, n_threads=1, n_gpu_layers=0)
+            with closing(WideDecodes(backend, params, sides)) as decodes:
+                found.append(measure(decodes, texts, args.tokens))
+                print(found[-1], flush=True)
+    except UserError as error:
+        print(error, file=sys.stderr)
+        return 2
+    kernels = sorted({name for each in found for name in each.kernels})
+    print(f"own kernels at work: {', '.join(kernels) or 'none'}")
+    if args.json:
+        args.json.write_text(json.dumps([asdict(each) for each in found], indent=1), "utf-8")
+    return int(any(abs(each.own_minus_stock.median) > MOST for each in found))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

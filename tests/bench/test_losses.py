@@ -1,0 +1,103 @@
+"""Losses of texts by either kernels: what is summed up, what is read, the limit."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from benchmarks import losses
+from benchmarks.losses import Foretold, foretell, read_text
+from benchmarks.wide_decodes import OWN, STOCK, Sides, WideDecodes
+from paceline.engine.model.own_kernels import NoKernelsError
+from paceline.engine.native import llama_backend
+from paceline.params import ModelParams
+from paceline.paths import demo_pair
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from paceline.engine.model.backend import Rows
+
+TEXT = "A for loop goes through the items of a list. " * 12
+
+
+@pytest.fixture
+def demo() -> Iterator[WideDecodes]:
+    params = ModelParams(str(demo_pair()[0]), n_ctx=512, n_threads=1)
+    decodes = WideDecodes(llama_backend(), params, Sides(None))
+    yield decodes
+    decodes.close()
+
+
+def run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, change: float, kind: str
+) -> tuple[int, dict[str, float]]:
+    """The benchmark on a short text, where own kernels make a text likelier or not."""
+    decode = WideDecodes.decode
+
+    def changed(self: WideDecodes, side: str, tokens: Sequence[int]) -> Rows:
+        rows = decode(self, STOCK, tokens)
+        if side == OWN:
+            rows = rows * np.float32(1 + change)
+        return rows
+
+    monkeypatch.setattr(WideDecodes, "decode", changed)
+    monkeypatch.setattr(losses, "own_library", lambda _path, _cache: None)
+    text, out = tmp_path / f"text.{kind}", tmp_path / "out.json"
+    line = json.dumps({"messages": [{"role": "user", "content": TEXT}]})
+    text.write_text(line if kind == "jsonl" else TEXT)
+    status = losses.main(["--texts", str(text), "--tokens", "90", "--json", str(out)])
+    (found,) = json.loads(out.read_text())
+    return status, found
+
+
+@pytest.mark.parametrize("kind", ["md", "jsonl"])
+def test_equal_losses_are_within_the_limit(
+    kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, found = run(monkeypatch, tmp_path, 0.0, kind)
+    assert status == 0
+    assert (found["n_tokens"], found["alike"]) == (89, 1.0)
+    assert found["stock"] == found["own"] > 0
+    assert "own kernels at work: none" in capsys.readouterr().out
+
+
+def test_a_loss_that_is_off_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    status, found = run(monkeypatch, tmp_path, 0.2, "md")
+    assert status == 1
+    assert abs(found["own"] - found["stock"]) > losses.MOST
+
+
+def test_a_loss_is_that_of_the_row_before(demo: WideDecodes) -> None:
+    tokens = demo.model.vocab.tokenize(TEXT, special=False)[:70]
+    foretold = Foretold()
+    foretell(demo, STOCK, tokens, foretold)
+    assert len(foretold.losses) == len(foretold.likeliest) == 69
+    demo.model.clear()
+    rows = [demo.decode(STOCK, [token])[0].astype(np.float64).copy() for token in tokens]
+    for i in (0, 1, 62, 63, 68):
+        wanted = math.log(np.exp(rows[i] - rows[i].max()).sum()) + rows[i].max()
+        wanted -= rows[i][tokens[i + 1]]
+        assert foretold.losses[i] == pytest.approx(wanted, abs=0.02)  # another width
+
+
+def test_what_is_shipped_is_read() -> None:
+    texts = [read_text(path) for path in losses.TEXTS]
+    assert all(len(text) > 2000 for text in texts)
+    assert not any(text.startswith("{") for text in texts)
+
+
+def test_kernels_must_be_there(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(_path: Path | None, _cache: Path) -> None:
+        raise NoKernelsError("there is no compiler")
+
+    monkeypatch.setattr(losses, "own_library", refuse)
+    assert losses.main([]) == 2
+    assert "there is no compiler" in capsys.readouterr().err
