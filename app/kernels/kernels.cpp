@@ -113,13 +113,13 @@ std::vector<const Isa *> known_isas() {
     return known;
 }
 
-// Whole numbers give the same with any instruction set, so the best one is taken.
+// Whole numbers and attention give the same with any instruction set, so the best one is taken.
 const Isa * best_isa() {
     const std::vector<const Isa *> known = known_isas();
     return known.empty() ? nullptr : known.front();
 }
 
-// Sums of floats have as many lanes as those of the ggml that is there.
+// Products of floats have as many lanes as those of the ggml that is there.
 const Isa * isa_like_ggml() {
     const Isa * isa = best_isa();
 #ifndef PACELINE_WITHOUT_AVX512
@@ -132,9 +132,7 @@ const Isa * const BEST = best_isa(), * const LIKE_GGML = isa_like_ggml();
 std::atomic<const Isa *> chosen {BEST};
 
 const Isa * isa_of(int kernel) {
-    if (kernel < N_WEIGHTS && WEIGHTS[kernel].layout == FLOATS) return LIKE_GGML;
-    const Isa * isa = chosen.load(std::memory_order_relaxed);
-    return kernel >= N_WEIGHTS && isa == BEST ? LIKE_GGML : isa;
+    return kernel < N_WEIGHTS && WEIGHTS[kernel].layout == FLOATS ? LIKE_GGML : chosen.load(std::memory_order_relaxed);
 }
 
 // -------------------------------------------------------------------------- what a node is to us

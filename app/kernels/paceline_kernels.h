@@ -17,7 +17,7 @@ PACELINE_API int paceline_kernels_interface(void);
 // processor has, or "" where the processor or the build of ggml lacks what they need.
 PACELINE_API const char * paceline_kernels_isa(void);
 
-// For tests and measurements: use other instructions, those of the float kernels excepted. Call it
+// For tests and measurements: use other instructions, those of products of floats excepted. Call it
 // while no decode runs. 0: done; 1: the library or the processor lacks them.
 PACELINE_API int paceline_kernels_use(const char * isa);
 
@@ -43,12 +43,12 @@ PACELINE_API void paceline_kernels_enable(uint64_t kernels);
 PACELINE_API long paceline_kernels_calls(int kernel);
 
 // Prove a kernel: its rows are the same bits at widths 1 to 512, wherever they are cut, with one and
-// three threads, with whole numbers by all instructions, and close to the exact result. 1: proved; 0:
+// three threads, by all instructions but for products of floats, and close to the exact result. 1: proved; 0:
 // wrong; -1: not run. Leaves all kernels switched off. `fault` other than 0 plants a fault in the
 // kernel, which has to be found; for tests: 1 another order of adding in more than 3 rows, 2 a block
 // left out, 3 a wrong scale, 4 a write beyond the end, 5 a wrong bit with 7 rows alone, 6 one in the
-// third thread's share, 7 wrong minima of weights that have some, 8 a wrong bit with AVX2 alone, of
-// whole numbers.
+// third thread's share, 7 wrong minima of weights that have some, 8 a wrong bit with AVX2 alone,
+// not of products of floats.
 PACELINE_API int paceline_kernels_self_test(int kernel, int fault);
 
 // From now on a crash (SIGSEGV, SIGILL, SIGBUS, SIGFPE, SIGABRT) of a thread inside a kernel first

@@ -1,7 +1,7 @@
 // Is a kernel right on this processor? It computes small pieces of work, and has to prove
 //
 //   bits: a row's result is the same alone and among others: at every width, wherever the rows are
-//   cut, with one and three threads; for products of whole numbers also with every instruction set;
+//   cut, with one and three threads; products of floats excepted, also with every instruction set;
 //
 //   a bound: where activations lose nothing when they are quantised, the result is the exact one, in
 //   doubles, but for the roundings of a sum of floats. Where they do lose, the errors' root mean
@@ -37,7 +37,7 @@ const std::vector<int> NARROW = {1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 33, 63}, WIDE 
 const char * const INSTRUCTIONS[] = {"avx2", "avx-vnni", "avx512-vnni"};
 
 constexpr double MOST_ERROR = 1.05;
-constexpr double EPS = 0x1p-24, HALF_EPS = 0x1p-11;   // of one rounding, of the value
+constexpr double EPS = 0x1p-24;     // of one rounding, of the value
 constexpr double LEAST = 1e-30;     // an error that is none: of activations that a scale cannot hold
 constexpr float  CANARY = 12345.0f;
 constexpr int    ROOM = 16;         // floats beyond a result, which nothing may write to
@@ -331,7 +331,6 @@ struct Attention : Work {
     // A score's error is that of a sum of floats, in as many lanes as there are at least; its weight's relative
     // error is the score's error. Each cell is one rounding of the sums, of weights and of weighted values.
     void reference(int row, double * value, double * bound) const override {
-        const double of_values = type == GGML_TYPE_F16 ? HALF_EPS : EPS;
         for (int h = 0; h < head.n_heads; h++) {
             const float * query = q.data() + row * size + (size_t) h * head.size;
             const size_t kv_head = h / (head.n_heads / head.n_kv_heads);
@@ -361,7 +360,7 @@ struct Attention : Work {
                     out[i] += x; error[i] += std::fabs(x);
                 }
             }
-            const double of_score = (head.size / 8 + 8) * EPS * magnitude, most = 2 * of_score + (cells + 8) * (of_values + 2 * EPS);
+            const double of_score = (head.size / 8 + 8) * EPS * magnitude, most = 2 * of_score + (cells + 8) * 3 * EPS;
             for (int i = 0; i < head.size; i++) {
                 if (total != 0) { out[i] /= total; error[i] /= total; }
                 error[i] = error[i] * most + LEAST;
@@ -421,7 +420,7 @@ private:
             const int last = work.count() - width;
             if (!are_alone(work, 0, width, n_threads) || (last && !are_alone(work, last, width, n_threads))) return false;
         }
-        if (paceline_kernels_operation(kernel) == 1 || !ggml_is_quantized((ggml_type) paceline_kernels_type(kernel))) return true;
+        if (paceline_kernels_operation(kernel) == 0 && !ggml_is_quantized((ggml_type) paceline_kernels_type(kernel))) return true;
         const std::string before = paceline_kernels_isa();
         bool same = true;
         for (const char * isa : INSTRUCTIONS) {
