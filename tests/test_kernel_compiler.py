@@ -98,17 +98,6 @@ def test_a_compiler_without_an_instruction_set(kit: Kit, tmp_path: Path) -> None
     assert kit.said[-1].startswith("Without avxvnni, which ")
 
 
-def test_vector_code_is_told_that_the_compiler_has_no_f16_registers(
-    kit: Kit, tmp_path: Path
-) -> None:
-    kit.use_compiler("probe-avx512fp16.cpp")
-    build(tmp_path, kit.sdist, kit.say)
-    calls = kit.called("matmul.cpp")
-    assert len(calls) == len(kernel_files.VARIANTS)
-    assert all("-DPACELINE_WITHOUT_AVX512FP16" in call for call in calls)
-    assert kit.said[-1].startswith("Without avx512fp16, which ")
-
-
 def test_a_compiler_without_avx2(kit: Kit, tmp_path: Path) -> None:
     kit.use_compiler("-mavx2")
     with pytest.raises(KernelBuildError, match="does not know AVX2"):

@@ -5,7 +5,7 @@ Standard library only, so that the bootstrap can have it done while it installs 
 
 A source that opens `namespace ... PACELINE_ISA` has vector code and is compiled once for each
 instruction set that the compiler (GCC or Clang) knows, the others once for any x86-64 processor. Of
-a set that it does not know, they all learn by -DPACELINE_WITHOUT_AVXVNNI, _AVX512 or _AVX512FP16.
+a set that it does not know, all learn by -DPACELINE_WITHOUT_AVXVNNI or _AVX512.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ from paceline.errors import UserError
 from paceline.files import new_content
 from paceline.kernel_files import (
     COMMON,
-    HALVES,
     VARIANTS,
     Variant,
     ggml_library,
@@ -51,7 +50,7 @@ NOT_BUILT = "kernels-not-built"
 
 AGAIN = "Then call `paceline doctor --build-kernels`."
 
-_PROBE = "#include <immintrin.h>\n{2}void probe({0} *p) {{ *p = {1}(p[0], p[1], p[2]); }}\n"
+_PROBE = "#include <immintrin.h>\nvoid probe({0} *p) {{ *p = {1}(p[0], p[1], p[2]); }}\n"
 _VECTOR_SOURCE = re.compile(r"^[ \t]*namespace\b[^/\n]*\bPACELINE_ISA\b", re.MULTILINE)
 _ANOTHER = "Name another compiler in the variable CXX."
 _ERROR = re.compile(r"\berror\b|undefined (reference|symbol)", re.IGNORECASE)
@@ -142,9 +141,8 @@ def compile_library(compiler: list[str], parts: Parts, scratch: Path, say: Say) 
         OSError: A file cannot be read or written.
     """
     sources, headers, ggml = parts
-    known = [variant for variant in (*VARIANTS, HALVES) if _knows(compiler, variant, scratch)]
-    variants = [variant for variant in VARIANTS if variant in known]
-    missing = [variant.isa for variant in (*VARIANTS, HALVES) if variant not in known]
+    variants = [variant for variant in VARIANTS if _knows(compiler, variant, scratch)]
+    missing = [variant.isa for variant in VARIANTS if variant not in variants]
     if VARIANTS[0] not in variants:
         raise KernelBuildError(f"{shlex.join(compiler)} does not know AVX2.", f"{_ANOTHER} {AGAIN}")
     folders = (headers / "include", headers / "src", headers / "src" / "ggml-cpu")
@@ -208,7 +206,7 @@ def _run(command: Sequence[str]) -> tuple[int, str]:
 def _knows(compiler: list[str], variant: Variant, scratch: Path) -> bool:
     """Whether compiler and assembler know an instruction set."""
     source = scratch / f"probe-{variant.isa}.cpp"
-    source.write_text(_PROBE.format(variant.register, variant.function, variant.before), "utf-8")
+    source.write_text(_PROBE.format(variant.register, variant.function), "utf-8")
     words = [*compiler, *COMMON, *variant.flags, "-c", str(source), "-o", str(scratch / "probe.o")]
     return _run(words)[0] == 0
 

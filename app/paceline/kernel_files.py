@@ -29,14 +29,12 @@ class Variant(NamedTuple):
         flags: What the compiler is told.
         register: The type of a register, and
         function: one taking three of them, by which a compiler shows that it knows the set.
-        before: What stands before a function that uses it.
     """
 
     isa: str
     flags: tuple[str, ...]
     register: str
     function: str
-    before: str = ""
 
 
 COMMON = ("-std=c++17", "-O3", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-pthread")
@@ -52,14 +50,6 @@ VARIANTS = (
     Variant("avxvnni", (*_AVX2, "-mavxvnni"), "__m256i", "_mm256_dpbusd_avx_epi32"),
     Variant("avx512", (*_AVX512, *_AVX2), "__m512i", "_mm512_dpbusd_epi32"),
 )
-HALVES = Variant(
-    "avx512fp16",
-    VARIANTS[-1].flags,
-    "__m512h",
-    "_mm512_fmadd_ph",
-    before='#include <avx512fp16intrin.h>\n__attribute__((target("avx512fp16"))) ',
-)
-"""No variant of its own: some functions of the last one use it."""
 
 _DIGEST_BYTES = 32
 
