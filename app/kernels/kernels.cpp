@@ -37,17 +37,17 @@ const WeightKind WEIGHTS[] = {
     {"q5_0",            GGML_TYPE_Q5_0,   false, BLOCKS_32,       GGML_TYPE_Q8_0, 1},
     {"q5_1",            GGML_TYPE_Q5_1,   false, BLOCKS_32,       GGML_TYPE_Q8_1, 1},
     {"iq4_nl",          GGML_TYPE_IQ4_NL, false, BLOCKS_32,       GGML_TYPE_Q8_0, 1},
-    {"q3_K",            GGML_TYPE_Q3_K,   false, BLOCKS_256,      GGML_TYPE_Q8_K, 2},
+    {"q3_K",            GGML_TYPE_Q3_K,   false, BLOCKS_256,      GGML_TYPE_Q8_K, 1},
     {"q4_K",            GGML_TYPE_Q4_K,   false, BLOCKS_256,      GGML_TYPE_Q8_K, 1},
     {"q5_K",            GGML_TYPE_Q5_K,   false, BLOCKS_256,      GGML_TYPE_Q8_K, 1},
-    {"q6_K",            GGML_TYPE_Q6_K,   false, BLOCKS_256,      GGML_TYPE_Q8_K, 2},
-    {"iq4_xs",          GGML_TYPE_IQ4_XS, false, BLOCKS_256,      GGML_TYPE_Q8_K, 2},
+    {"q6_K",            GGML_TYPE_Q6_K,   false, BLOCKS_256,      GGML_TYPE_Q8_K, 1},
+    {"iq4_xs",          GGML_TYPE_IQ4_XS, false, BLOCKS_256,      GGML_TYPE_Q8_K, 1},
     {"f32",             GGML_TYPE_F32,    false, FLOATS,          GGML_TYPE_F32,  2},
     {"f16",             GGML_TYPE_F16,    false, FLOATS,          GGML_TYPE_F16,  2},
     {"bf16",            GGML_TYPE_BF16,   false, FLOATS,          GGML_TYPE_BF16, 2},
     {"q4_0-repacked",   GGML_TYPE_Q4_0,   true,  INTERLEAVED_32,  GGML_TYPE_Q8_0, 1},
     {"iq4_nl-repacked", GGML_TYPE_IQ4_NL, true,  INTERLEAVED_32,  GGML_TYPE_Q8_0, 1},
-    {"mxfp4-repacked",  GGML_TYPE_MXFP4,  true,  INTERLEAVED_32,  GGML_TYPE_Q8_0, 2},
+    {"mxfp4-repacked",  GGML_TYPE_MXFP4,  true,  INTERLEAVED_32,  GGML_TYPE_Q8_0, 1},
     {"q4_K-repacked",   GGML_TYPE_Q4_K,   true,  INTERLEAVED_256, GGML_TYPE_Q8_K, 1},
 };
 constexpr int N_WEIGHTS = sizeof(WEIGHTS) / sizeof(WEIGHTS[0]);
@@ -71,9 +71,9 @@ struct Isa {
 };
 #define PACELINE_ISA_TABLE(NAME, ROWS, ISA) \
     { NAME, ROWS, ISA::matmul_work_size, ISA::matmul, ISA::attention_knows, ISA::attention_work_size, ISA::attention }
-const Isa AVX2   = PACELINE_ISA_TABLE("avx2", 2, avx2);
+const Isa AVX2   = PACELINE_ISA_TABLE("avx2", 1, avx2);
 #ifndef PACELINE_WITHOUT_AVXVNNI
-const Isa AVXVNNI = PACELINE_ISA_TABLE("avx-vnni", 2, avxvnni);
+const Isa AVXVNNI = PACELINE_ISA_TABLE("avx-vnni", 1, avxvnni);
 #endif
 #ifndef PACELINE_WITHOUT_AVX512
 const Isa AVX512 = PACELINE_ISA_TABLE("avx512-vnni", 1, avx512);

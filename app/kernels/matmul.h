@@ -8,6 +8,7 @@
 namespace paceline {
 
 constexpr int MAX_ROWS = 512;   // tokens in one decode; more are not asked for
+constexpr int MAX_TILE = 512;   // columns that are computed together
 
 // Limits of a mixture of experts, of which a token uses up to 32; others are left to ggml.
 constexpr int MAX_SLOTS = 32 * MAX_ROWS, MAX_EXPERTS = 1024;

@@ -1,265 +1,448 @@
-// How each quantised type of ggml is read: 32 weights of ROWS rows at a time, as bytes.
+// How each quantised type of ggml is unpacked: 256 weights of LANES rows at a time.
 //
-// The layouts are ggml's (ggml-common.h). Two families: blocks of 32 weights with one float scale,
-// and superblocks of 256 with integer scales for each 16 or 32 of them.
+// The layouts are ggml's (ggml-common.h, and repack.cpp for rows that it has interleaved). Two
+// families: blocks of 32 weights with one float scale, of which a `Chunk` holds eight, and
+// superblocks of 256 with whole scales for each 16 or 32 of them.
 #pragma once
 #include "simd.h"
 
 namespace paceline::PACELINE_ISA {
 
-// The sixteen values of the types with a table (ggml-common.h), for `lookup`.
+// 256 weights of each of LANES rows, with one lane a row. A register of `q` holds four weights of
+// each row, as unsigned bytes that are BIAS too large, or (FITS == 0) as signed ones.
+struct alignas(64) Chunk {
+    Ints   q[64];
+    Ints   scale[16];   // superblocks: the scale of each sub-block, as `scale_lanes` makes them
+    Ints   offset[8];   // superblocks: what the activations' sums are multiplied by, two words for two sub-blocks
+    Floats d[8], m[8];  // scale and minimum of each block; of a superblock the first
+};
+
+// The type of a product. What a type says of itself:
+//   BLOCK    weights of a block; BYTES of it, for one row or (INTERLEAVED) eight
+//   FITS     without VNNI: how many sums of two products fit into 16 bits together
+//   SUB      superblocks: weights of a sub-block
+//   OFFSET   superblocks: 0 nothing, MINIMA, or the bias times the scales
+//   MIN      blocks of 32: a minimum times the activations' sum is added
+constexpr int MINIMA = -1;
+
+// Types of signed bytes. `dpbusd` wants the weights unsigned.
+constexpr int SIGNED_BIAS = VNNI ? 128 : 0;
+INLINE Ints signed_bytes(Ints x) { return VNNI ? xor_(x, bytes(0x80)) : x; }
+
+// ------------------------------------------------------------------------------- turning rows
+
+// The 16 bytes at `at` of each row, turned: register j gets the j-th four of each.
+INLINE void turn(const char * const * row, size_t at, Ints * x) {
+    Ints in[4];
+    for (int i = 0; i < 4; i++) {
+        const auto four = [&](int r) { return _mm_loadu_si128((const __m128i *) (row[r] + at)); };
+        const __m256i low = _mm256_inserti128_si256(_mm256_castsi128_si256(four(i)), four(i + 4), 1);
+#if defined(__AVX512VNNI__)
+        in[i] = _mm512_inserti32x4(_mm512_inserti32x4(_mm512_castsi256_si512(low), four(i + 8), 2), four(i + 12), 3);
+#else
+        in[i] = low;
+#endif
+    }
+    const Ints a = OP(unpacklo_epi32)(in[0], in[1]), b = OP(unpackhi_epi32)(in[0], in[1]);
+    const Ints c = OP(unpacklo_epi32)(in[2], in[3]), d = OP(unpackhi_epi32)(in[2], in[3]);
+    x[0] = OP(unpacklo_epi64)(a, c); x[1] = OP(unpackhi_epi64)(a, c);
+    x[2] = OP(unpacklo_epi64)(b, d); x[3] = OP(unpackhi_epi64)(b, d);
+}
+INLINE void turn_32(const char * const * row, size_t at, Ints * x) { turn(row, at, x); turn(row, at + 16, x + 4); }
+
+// Four bytes, or a half as a float, of each row.
+INLINE Ints fours(const char * const * row, size_t at) {
+    const auto v = [&](int r) { int x; memcpy(&x, row[r] + at, 4); return x; };
+#if defined(__AVX512VNNI__)
+    return _mm512_setr_epi32(v(0), v(1), v(2), v(3), v(4), v(5), v(6), v(7), v(8), v(9), v(10), v(11), v(12), v(13), v(14), v(15));
+#else
+    return _mm256_setr_epi32(v(0), v(1), v(2), v(3), v(4), v(5), v(6), v(7));
+#endif
+}
+INLINE Floats halves(const char * const * row, size_t at) {
+    const auto v = [&](int r) { return (short) half_at(row[r] + at); };
+#if defined(__AVX512VNNI__)
+    return _mm512_cvtph_ps(_mm256_setr_epi16(v(0), v(1), v(2), v(3), v(4), v(5), v(6), v(7), v(8), v(9), v(10), v(11), v(12), v(13), v(14), v(15)));
+#else
+    return _mm256_cvtph_ps(_mm_setr_epi16(v(0), v(1), v(2), v(3), v(4), v(5), v(6), v(7)));
+#endif
+}
+// The half in the low 16 bits of each lane.
+INLINE Floats low_halves(Ints x) {
+#if defined(__AVX512VNNI__)
+    return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(x));
+#else
+    const Ints words = _mm256_packus_epi32(and_(x, _mm256_set1_epi32(0xffff)), zero());
+    return _mm256_cvtph_ps(_mm256_castsi256_si128(_mm256_permute4x64_epi64(words, 0x08)));
+#endif
+}
+
+// Nibbles: of four registers the low ones to q, the high ones to `high`.
+INLINE void nibbles(const Ints * x, Ints * low, Ints * high) {
+    for (int j = 0; j < 4; j++) { low[j] = and_(x[j], bytes(15)); high[j] = and_(right16<4>(x[j]), bytes(15)); }
+}
+
+// A pattern for `lookup` that gives each lane four of its own bytes, by their numbers; -1: 0.
+INLINE Ints pattern(int a, int b, int c, int d) {
+    const __m128i base = _mm_setr_epi32(0, 0x04040404, 0x08080808, 0x0c0c0c0c), at = _mm_setr_epi8(
+        (char) a, (char) b, (char) c, (char) d, (char) a, (char) b, (char) c, (char) d, (char) a, (char) b, (char) c, (char) d, (char) a, (char) b, (char) c, (char) d);
+    return each_128(_mm_or_si128(_mm_add_epi8(at, base), _mm_and_si128(at, _mm_set1_epi8((char) 0x80))));
+}
+
+// A scale in each lane: with VNNI as 32 bits, else as two equal words.
+INLINE Ints scale_lanes(Ints x) { return VNNI ? x : or_(x, left32<16>(x)); }
+// Byte t of each lane, unsigned or signed.
+INLINE Ints unsigned_scale(Ints x, int t) { return VNNI ? lookup(x, pattern(t, -1, -1, -1)) : lookup(x, pattern(t, -1, t, -1)); }
+INLINE Ints signed_scale(Ints x, int t) { return VNNI ? right32_signed<24>(lookup(x, pattern(-1, -1, -1, t))) : right16_signed<8>(lookup(x, pattern(-1, t, -1, t))); }
+// Bytes t and t + 1 of each lane as two words.
+INLINE Ints unsigned_pair(Ints x, int t) { return lookup(x, pattern(t, -1, t + 1, -1)); }
+INLINE Ints signed_pair(Ints x, int t) { return right16_signed<8>(lookup(x, pattern(-1, t, -1, t + 1))); }
+
+// The sixteen values of the types with a table (ggml-common.h).
 alignas(16) static const int8_t TABLE_IQ4_NL[16] = {-127,-104,-83,-65,-49,-35,-22,-10,1,13,25,38,53,69,89,113};
 alignas(16) static const int8_t TABLE_MXFP4[16]  = {0,1,2,3,4,6,8,12,0,-1,-2,-3,-4,-6,-8,-12};
-alignas(16) static const int8_t TABLE_Q4_0[16]   = {0,1,2,3,4,5,6,7,-8,-7,-6,-5,-4,-3,-2,-1};
-
-// 16 bytes of each row as 32 nibbles: the low ones, then the high ones.
-INLINE Ints nibbles(const char * const * row, size_t at) {
-#if defined(__AVX512VNNI__)
-    Ints x = half_each(_mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *) (row[0] + at))),
-                       _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *) (row[1] + at))));
-    x = _mm512_mask_srli_epi16(x, 0xff00ff00, x, 4);
-#else
-    Ints x = same16(row[0] + at);
-    x = _mm256_blend_epi32(x, right16<4>(x), 0xf0);
-#endif
-    return and_(x, bytes(15));
-}
 
 // ------------------------------------------------------------------------- blocks of 32 weights
-// BYTES of a block; MIN: a minimum times the activations' sum is added; SETS: ggml adds even and
-// odd blocks apart.
 
+// Block b of the chunk from the block at `at` on.
 struct Q8_0 {
-    static constexpr int BYTES = 34, SETS = 1; static constexpr bool MIN = false;
-    static inline Ints unpack(const char * const * row, size_t at) { return load32(row, at + 2); }
+    static constexpr int BLOCK = 32, BYTES = 34, BIAS = SIGNED_BIAS, FITS = 0; static constexpr bool MIN = false, INTERLEAVED = false;
+    static inline void unpack(const char * const * row, size_t at, Chunk & w, int b) {
+        w.d[b] = halves(row, at);
+        turn_32(row, at + 2, w.q + 8 * b);
+        if (VNNI) for (int j = 0; j < 8; j++) w.q[8 * b + j] = signed_bytes(w.q[8 * b + j]);
+    }
 };
 struct Q4_0 {
-    static constexpr int BYTES = 18, SETS = 1; static constexpr bool MIN = false;
-    static inline Ints unpack(const char * const * row, size_t at) { return sub8(nibbles(row, at + 2), bytes(8)); }
+    static constexpr int BLOCK = 32, BYTES = 18, BIAS = 8, FITS = 8; static constexpr bool MIN = false, INTERLEAVED = false;
+    static inline void unpack(const char * const * row, size_t at, Chunk & w, int b) {
+        Ints x[4];
+        w.d[b] = halves(row, at);
+        turn(row, at + 2, x);
+        nibbles(x, w.q + 8 * b, w.q + 8 * b + 4);
+    }
 };
 struct Q4_1 {
-    static constexpr int BYTES = 20, SETS = 1; static constexpr bool MIN = true;
-    static inline Ints unpack(const char * const * row, size_t at) { return nibbles(row, at + 4); }
+    static constexpr int BLOCK = 32, BYTES = 20, BIAS = 0, FITS = 8; static constexpr bool MIN = true, INTERLEAVED = false;
+    static inline void unpack(const char * const * row, size_t at, Chunk & w, int b) {
+        Ints x[4];
+        const Ints both = fours(row, at);
+        w.d[b] = low_halves(both); w.m[b] = low_halves(right32<16>(both));
+        turn(row, at + 4, x);
+        nibbles(x, w.q + 8 * b, w.q + 8 * b + 4);
+    }
 };
-// A fifth bit of each weight: which of 32 bytes per row get `value` from the bits at `at`.
-INLINE Ints fifth_bits(const char * const * row, size_t at, bool inverted, int value) {
+// A fifth bit for 32 weights, from 32 bits of each row.
+INLINE void add_fifth_bits(Ints bits, Ints * q) {
+    for (int j = 0; j < 8; j++) {
+        const Ints spread = lookup(bits, pattern(j / 2, j / 2, j / 2, j / 2)), bit = same_32(j % 2 ? (int) 0x80402010 : 0x08040201);
 #if defined(__AVX512VNNI__)
-    uint32_t a, b; memcpy(&a, row[0] + at, 4); memcpy(&b, row[1] + at, 4);
-    const uint64_t bits = a | (uint64_t) b << 32;
-    return _mm512_maskz_set1_epi8(inverted ? ~bits : bits, (char) value);
+        q[j] = _mm512_mask_add_epi8(q[j], _mm512_test_epi8_mask(spread, bit), q[j], bytes(16));
 #else
-    const Ints spread = _mm256_shuffle_epi8(same4(row[0] + at), _mm256_setr_epi64x(
-        0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303));
-    const Ints bit = _mm256_set1_epi64x((long long) 0x8040201008040201), is_set = _mm256_cmpeq_epi8(and_(spread, bit), bit);
-    return inverted ? _mm256_andnot_si256(is_set, bytes(value)) : and_(is_set, bytes(value));
+        q[j] = or_(q[j], and_(_mm256_cmpeq_epi8(and_(spread, bit), bit), bytes(16)));
 #endif
+    }
 }
 struct Q5_0 {
-    static constexpr int BYTES = 22, SETS = 1; static constexpr bool MIN = false;
-    static inline Ints unpack(const char * const * row, size_t at) { return sub8(nibbles(row, at + 6), fifth_bits(row, at + 2, true, 16)); }
+    static constexpr int BLOCK = 32, BYTES = 22, BIAS = 16, FITS = 4; static constexpr bool MIN = false, INTERLEAVED = false;
+    static inline void unpack(const char * const * row, size_t at, Chunk & w, int b) {
+        Ints x[4];
+        w.d[b] = halves(row, at);
+        turn(row, at + 6, x);
+        nibbles(x, w.q + 8 * b, w.q + 8 * b + 4);
+        add_fifth_bits(fours(row, at + 2), w.q + 8 * b);
+    }
 };
 struct Q5_1 {
-    static constexpr int BYTES = 24, SETS = 1; static constexpr bool MIN = true;
-    static inline Ints unpack(const char * const * row, size_t at) { return or_(nibbles(row, at + 8), fifth_bits(row, at + 4, false, 16)); }
+    static constexpr int BLOCK = 32, BYTES = 24, BIAS = 0, FITS = 4; static constexpr bool MIN = true, INTERLEAVED = false;
+    static inline void unpack(const char * const * row, size_t at, Chunk & w, int b) {
+        Ints x[4];
+        const Ints both = fours(row, at);
+        w.d[b] = low_halves(both); w.m[b] = low_halves(right32<16>(both));
+        turn(row, at + 8, x);
+        nibbles(x, w.q + 8 * b, w.q + 8 * b + 4);
+        add_fifth_bits(fours(row, at + 4), w.q + 8 * b);
+    }
 };
+INLINE void looked_up(const Ints * x, Ints table, Ints * q) {
+    nibbles(x, q, q + 4);
+    for (int j = 0; j < 8; j++) q[j] = lookup(table, q[j]);
+}
 struct IQ4_NL {
-    static constexpr int BYTES = 18, SETS = 2; static constexpr bool MIN = false;
-    static inline Ints unpack(const char * const * row, size_t at) { return lookup(same16(TABLE_IQ4_NL), nibbles(row, at + 2)); }
+    static constexpr int BLOCK = 32, BYTES = 18, BIAS = SIGNED_BIAS, FITS = 0; static constexpr bool MIN = false, INTERLEAVED = false;
+    static inline Ints table() { return signed_bytes(same16(TABLE_IQ4_NL)); }
+    static inline void unpack(const char * const * row, size_t at, Chunk & w, int b) {
+        Ints x[4];
+        w.d[b] = halves(row, at);
+        turn(row, at + 2, x);
+        looked_up(x, table(), w.q + 8 * b);
+    }
+};
+// Half of 2 to the power of (e - 127), as bits of a float (ggml-impl.h).
+INLINE float half_power(uint8_t e) {
+    const uint32_t bits = e < 2 ? 0x00200000u << e : (uint32_t) (e - 1) << 23;
+    float x; memcpy(&x, &bits, 4); return x;
+}
+struct MXFP4 {
+    static constexpr int BLOCK = 32, BYTES = 17, BIAS = 12, FITS = 4; static constexpr bool MIN = false, INTERLEAVED = false;
+    static inline Ints table() { return add8(same16(TABLE_MXFP4), bytes(BIAS)); }
+    static inline void unpack(const char * const * row, size_t at, Chunk & w, int b) {
+        Ints x[4];
+        alignas(64) float d[LANES];
+        for (int r = 0; r < LANES; r++) d[r] = half_power((uint8_t) row[r][at]);
+        w.d[b] = load_floats(d);
+        turn(row, at + 1, x);
+        looked_up(x, table(), w.q + 8 * b);
+    }
 };
 
 // -------------------------------------------------------------------- superblocks of 256 weights
-// D, DMIN: where the scales of the superblock lie. MINS: 0 none; 1 added up in four lanes;
-// 2 added up over the superblock. BIAS: what is subtracted from each weight, through the
-// activations' sums. `scales` gives the integer scales as words, such that `spread` brings that of
-// sub-block t to its weights, and the minima of all rows of a group.
 
-// The scales of sub-blocks 2i and 2i + 1: with VNNI one after the other for each four weights, else
-// the first of them for all.
-struct PairScale { Ints first, second; };
-INLINE Ints spread(Ints scales, int t) { return lookup(scales, words((2 * t + 1) << 8 | 2 * t)); }
-INLINE PairScale pair_scale(Ints scales, int i) {
-    const char k = (char) (4 * i), at[4] = {k, (char) (k + 1), (char) (k + 2), (char) (k + 3)};
-    if (VNNI) return { lookup(scales, same4(at)), zero() };
-    return { spread(scales, 2 * i), spread(scales, 2 * i + 1) };
+// Scales and minima of 6 bits, as Q4_K and Q5_K pack eight of each into 12 bytes; the 16 bytes
+// before the quants hold them after d and dmin.
+INLINE void six_bits(Ints a, Ints b, Ints c, Ints * scales, Ints * minima) {
+    const Ints six = bytes(63), four = bytes(15), two = bytes(0x30);
+    scales[0] = and_(a, six);
+    scales[1] = or_(and_(c, four), and_(right16<2>(a), two));
+    minima[0] = and_(b, six);
+    minima[1] = or_(and_(right16<4>(c), four), and_(right16<2>(b), two));
 }
-
-// SIGNED: weights are signed bytes; with VNNI the activations then carry 128 more (`rows_256`).
-// SCALED: weights are too large for sums of four to be scaled as words. So they are scaled before:
-// a nibble's value times the scale has 13 bits and a sign, and is looked up as two bytes, 64 high + low.
-INLINE void scaled_tables(const int8_t * table, Ints scale, Ints & high, Ints & low) {
-    const Ints products = mul16(same16_widened(table), scale);
-    const Ints both = packed(right16_signed<6>(products), and_(products, words(63)));
-    high = even_quarters(both); low = odd_quarters(both);
+INLINE void scales_and_minima(const char * const * row, size_t at, Chunk & w) {
+    Ints x[4], scales[2], minima[2];
+    turn(row, at, x);
+    w.d[0] = low_halves(x[0]); w.m[0] = low_halves(right32<16>(x[0]));
+    six_bits(x[1], x[2], x[3], scales, minima);
+    for (int t = 0; t < 8; t++) w.scale[t] = unsigned_scale(scales[t / 4], t % 4);
+    for (int i = 0; i < 4; i++) w.offset[i] = unsigned_pair(minima[i / 2], i % 2 * 2);
 }
-
-// Eight scales per row, as words in each 128 bits of the row.
-INLINE Ints scales_of_32(const __m128i * words) {
-#if defined(__AVX512VNNI__)
-    return half_each(_mm256_broadcastsi128_si256(words[0]), _mm256_broadcastsi128_si256(words[1]));
-#else
-    return _mm256_broadcastsi128_si256(words[0]);
-#endif
-}
-// Sixteen signed scales per row: the even ones in the first 128 bits of the row, the odd ones in the second.
-INLINE Ints scales_of_16(const __m128i * bytes) {
-    const Ints x = scales_of_32(bytes);
-#if defined(__AVX512VNNI__)
-    return _mm512_srai_epi16(_mm512_mask_slli_epi16(x, 0x00ff00ff, x, 8), 8);
-#else
-    return _mm256_srai_epi16(_mm256_blend_epi32(left16<8>(x), x, 0xf0), 8);
-#endif
-}
-
-// Scales and minima of 6 bits, as Q4_K and Q5_K pack eight of each into 12 bytes.
-INLINE void six_bits(const char * p, __m128i & scales, __m128i & mins) {
-    uint32_t a, b, c; memcpy(&a, p, 4); memcpy(&b, p + 4, 4); memcpy(&c, p + 8, 4);
-    const uint32_t s1 = (c & 0x0f0f0f0f) | (a >> 6 & 0x03030303) << 4, m1 = (c >> 4 & 0x0f0f0f0f) | (b >> 6 & 0x03030303) << 4;
-    scales = _mm_cvtepu8_epi16(_mm_cvtsi64_si128((long long) ((uint64_t) s1 << 32 | (a & 0x3f3f3f3f))));
-    mins   = _mm_cvtepu8_epi16(_mm_cvtsi64_si128((long long) ((uint64_t) m1 << 32 | (b & 0x3f3f3f3f))));
-}
-// The same 128 bits for each row of a group, side by side.
-INLINE Ints side_by_side(const __m128i * m) {
-#if defined(__AVX512VNNI__)
-    return half_each(_mm256_setr_m128i(m[0], m[1]), _mm256_setr_m128i(m[2], m[3]));
-#else
-    return _mm256_setr_m128i(m[0], m[1]);
-#endif
-}
-INLINE void scales_and_mins(const char * const * row, size_t at, Ints * scales, Ints & mins) {
-    __m128i s[2 * ROWS], m[2 * ROWS];
-    for (int r = 0; r < 2 * ROWS; r++) six_bits(row[r] + at, s[r], m[r]);
-    scales[0] = scales_of_32(s); scales[1] = scales_of_32(s + ROWS);
-    mins = side_by_side(m);
-}
-// Two sub-blocks, each four products of at most 63 and 128 added up: that fits into 16 bits, so
-// both are scaled by one instruction.
-INLINE Ints unsigned_mac(Ints sum, Ints q0, Ints q1, Ints y0, Ints y1, PairScale s) {
-#if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
-    return dot16(sum, low_and_high(dot8(zero(), q0, y0), dot8(zero(), q1, y1)), s.first);
-#else
-    return dot16(dot16(sum, maddubs(q0, y0), s.first), maddubs(q1, y1), s.second);
-#endif
-}
-
 struct Q4_K {
-    static constexpr int BYTES = 144, D = 0, DMIN = 2, MINS = 1, BIAS = 0; static constexpr bool SIGNED = false, SCALED = false;
-    static inline void scales(const char * const * row, size_t at, Ints * s, Ints & mins) { scales_and_mins(row, at + 4, s, mins); }
-    template <int HALF> static inline void unpack(const char * const * row, size_t at, Ints * q) {
-        for (int i = 0; i < 2; i++) {
-            const Ints x = load32(row, at + 16 + 64 * HALF + 32 * i);
-            q[2 * i] = and_(x, bytes(15)); q[2 * i + 1] = and_(right16<4>(x), bytes(15));
+    static constexpr int BLOCK = 256, BYTES = 144, SUB = 32, BIAS = 0, FITS = 8, OFFSET = MINIMA; static constexpr bool INTERLEAVED = false;
+    static inline void unpack(const char * const * row, size_t at, Chunk & w) {
+        scales_and_minima(row, at, w);
+        for (int i = 0; i < 8; i++) {
+            Ints x[4], * q = w.q + 16 * (i / 2) + 4 * (i % 2);
+            turn(row, at + 16 + 16 * i, x);
+            nibbles(x, q, q + 8);
         }
     }
-    static inline Ints mac(Ints sum, Ints q0, Ints q1, Ints y0, Ints y1, PairScale s) { return unsigned_mac(sum, q0, q1, y0, y1, s); }
-    static inline PairScale scale(Ints scales, int i) { return pair_scale(scales, i); }
 };
 struct Q5_K {
-    static constexpr int BYTES = 176, D = 0, DMIN = 2, MINS = 2, BIAS = 0; static constexpr bool SIGNED = false, SCALED = false;
-    static inline void scales(const char * const * row, size_t at, Ints * s, Ints & mins) { scales_and_mins(row, at + 4, s, mins); }
-    template <int HALF> static inline void unpack(const char * const * row, size_t at, Ints * q) {
-        const Ints high = load32(row, at + 16), bit = bytes(16);
-        for (int i = 0; i < 2; i++) {
-            const Ints x = load32(row, at + 48 + 64 * HALF + 32 * i);
-            q[2 * i] = and_(x, bytes(15)); q[2 * i + 1] = and_(right16<4>(x), bytes(15));
+    static constexpr int BLOCK = 256, BYTES = 176, SUB = 32, BIAS = 0, FITS = 4, OFFSET = MINIMA; static constexpr bool INTERLEAVED = false;
+    static inline void unpack(const char * const * row, size_t at, Chunk & w) {
+        scales_and_minima(row, at, w);
+        Ints h[8]; const Ints bit = bytes(16);
+        turn_32(row, at + 16, h);
+        for (int i = 0; i < 8; i++) {
+            Ints x[4], * q = w.q + 16 * (i / 2) + 4 * (i % 2);
+            turn(row, at + 48 + 16 * i, x);
+            nibbles(x, q, q + 8);
         }
-        if constexpr (HALF == 0) {
-            q[0] = or_(q[0], and_(left16<4>(high), bit)); q[1] = or_(q[1], and_(left16<3>(high), bit));
-            q[2] = or_(q[2], and_(left16<2>(high), bit)); q[3] = or_(q[3], and_(left16<1>(high), bit));
-        } else {
-            q[0] = or_(q[0], and_(high, bit));            q[1] = or_(q[1], and_(right16<1>(high), bit));
-            q[2] = or_(q[2], and_(right16<2>(high), bit)); q[3] = or_(q[3], and_(right16<3>(high), bit));
+        for (int j = 0; j < 8; j++) {
+            w.q[j]      = or_(w.q[j],      and_(left16<4>(h[j]), bit));  w.q[8 + j]  = or_(w.q[8 + j],  and_(left16<3>(h[j]), bit));
+            w.q[16 + j] = or_(w.q[16 + j], and_(left16<2>(h[j]), bit));  w.q[24 + j] = or_(w.q[24 + j], and_(left16<1>(h[j]), bit));
+            w.q[32 + j] = or_(w.q[32 + j], and_(h[j], bit));             w.q[40 + j] = or_(w.q[40 + j], and_(right16<1>(h[j]), bit));
+            w.q[48 + j] = or_(w.q[48 + j], and_(right16<2>(h[j]), bit)); w.q[56 + j] = or_(w.q[56 + j], and_(right16<3>(h[j]), bit));
         }
     }
-    static inline Ints mac(Ints sum, Ints q0, Ints q1, Ints y0, Ints y1, PairScale s) { return unsigned_mac(sum, q0, q1, y0, y1, s); }
-    static inline PairScale scale(Ints scales, int i) { return pair_scale(scales, i); }
 };
+// Sixteen signed scales of each row.
+template <int OFFSET> INLINE void sixteen_scales(const Ints * s, Chunk & w) {
+    for (int t = 0; t < 16; t++) w.scale[t] = signed_scale(s[t / 4], t % 4);
+    if (OFFSET) for (int i = 0; i < 8; i++) w.offset[i] = signed_pair(s[i / 2], i % 2 * 2);
+}
 struct Q6_K {
-    static constexpr int BYTES = 210, D = 208, DMIN = 0, MINS = 0, BIAS = 32; static constexpr bool SIGNED = false, SCALED = false;
-    static inline void scales(const char * const * row, size_t at, Ints * s, Ints &) {
-        __m128i x[2 * ROWS];
-        for (int r = 0; r < 2 * ROWS; r++) x[r] = _mm_loadu_si128((const __m128i *) (row[r] + at + 192));
-        s[0] = scales_of_16(x); s[1] = scales_of_16(x + ROWS);
-    }
-    // -32 times the sixteen scales, as words in their order.
-    static inline Ints bias(const char * const * row, size_t at) {
-        const __m256i a = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *) (row[0] + at + 192)));
-#if defined(__AVX512VNNI__)
-        const Ints s = half_each(a, _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *) (row[1] + at + 192))));
-#else
-        const Ints s = a;
-#endif
-        return sub16(zero(), left16<5>(s));
-    }
-    template <int HALF> static inline void unpack(const char * const * row, size_t at, Ints * q) {
-        const Ints x = load32(row, at + 64 * HALF), y = load32(row, at + 64 * HALF + 32), h = load32(row, at + 128 + 32 * HALF);
+    static constexpr int BLOCK = 256, BYTES = 210, SUB = 16, BIAS = 32, FITS = 2, OFFSET = VNNI ? 0 : BIAS; static constexpr bool INTERLEAVED = false;
+    static inline void unpack(const char * const * row, size_t at, Chunk & w) {
+        Ints s[4];
+        turn(row, at + 192, s);
+        sixteen_scales<OFFSET>(s, w);
+        w.d[0] = halves(row, at + 208);
         const Ints low = bytes(15), high = bytes(0x30);
-        q[0] = or_(and_(x, low), and_(left16<4>(h), high));           q[1] = or_(and_(y, low), and_(left16<2>(h), high));
-        q[2] = or_(and_(right16<4>(x), low), and_(h, high));          q[3] = or_(and_(right16<4>(y), low), and_(right16<2>(h), high));
+        for (int i = 0; i < 4; i++) {   // 16 bytes of each of two rows of nibbles, and of the bits above
+            Ints x[4], y[4], h[4], * q = w.q + 32 * (i / 2) + 4 * (i % 2);
+            turn(row, at + 64 * (i / 2) + 16 * (i % 2), x);
+            turn(row, at + 64 * (i / 2) + 16 * (i % 2) + 32, y);
+            turn(row, at + 128 + 16 * i, h);
+            for (int j = 0; j < 4; j++) {
+                q[j]      = or_(and_(x[j], low), and_(left16<4>(h[j]), high));       q[8 + j]  = or_(and_(y[j], low), and_(left16<2>(h[j]), high));
+                q[16 + j] = or_(and_(right16<4>(x[j]), low), and_(h[j], high));      q[24 + j] = or_(and_(right16<4>(y[j]), low), and_(right16<2>(h[j]), high));
+            }
+        }
     }
-    static inline Ints mac(Ints sum, Ints q0, Ints q1, Ints y0, Ints y1, PairScale s) { return unsigned_mac(sum, q0, q1, y0, y1, s); }
-    static inline PairScale scale(Ints scales, int i) { return pair_scale(scales, i); }
 };
 struct Q3_K {
-    static constexpr int BYTES = 110, D = 108, DMIN = 0, MINS = 0, BIAS = 0; static constexpr bool SIGNED = true, SCALED = false;
-    static inline void scales(const char * const * row, size_t at, Ints * s, Ints &) {
-        __m128i x[2 * ROWS];
-        for (int r = 0; r < 2 * ROWS; r++) {
-            uint32_t a[3]; memcpy(a, row[r] + at + 96, 12);
-            constexpr uint32_t two = 0x03030303, four = 0x0f0f0f0f;
-            x[r] = _mm_sub_epi8(_mm_setr_epi32(
-                (int) ((a[0] & four) | (a[2] & two) << 4), (int) ((a[1] & four) | (a[2] >> 2 & two) << 4),
-                (int) ((a[0] >> 4 & four) | (a[2] >> 4 & two) << 4), (int) ((a[1] >> 4 & four) | (a[2] >> 6 & two) << 4)), _mm_set1_epi8(32));
+    static constexpr int BLOCK = 256, BYTES = 110, SUB = 16, BIAS = 4, FITS = 4, OFFSET = VNNI ? 0 : BIAS; static constexpr bool INTERLEAVED = false;
+    static inline void unpack(const char * const * row, size_t at, Chunk & w) {
+        Ints x[4], s[4];
+        turn(row, at + 94, x);   // the twelve bytes from 96 on, and the scale at 108
+        w.d[0] = low_halves(right32<16>(x[3]));
+        const auto next = [&](int i) { return or_(right32<16>(x[i]), left32<16>(x[i + 1])); };
+        const Ints a = next(0), b = next(1), c = next(2), four = bytes(15), two = bytes(0x30), less = bytes(32);
+        s[0] = or_(and_(a, four), and_(left16<4>(c), two));            s[1] = or_(and_(b, four), and_(left16<2>(c), two));
+        s[2] = or_(and_(right16<4>(a), four), and_(c, two));           s[3] = or_(and_(right16<4>(b), four), and_(right16<2>(c), two));
+        for (int i = 0; i < 4; i++) s[i] = sub8(s[i], less);
+        sixteen_scales<OFFSET>(s, w);
+        const Ints low = bytes(3), bit = bytes(4);
+        Ints h[8];
+        turn_32(row, at, h);
+        for (int i = 0; i < 4; i++) {
+            turn(row, at + 32 + 16 * i, x);
+            Ints * q = w.q + 32 * (i / 2) + 4 * (i % 2), * m = h + 4 * (i % 2);
+            for (int j = 0; j < 4; j++) {
+                const Ints above[4] = { i < 2 ? left16<2>(m[j]) : right16<2>(m[j]), i < 2 ? left16<1>(m[j]) : right16<3>(m[j]),
+                                        i < 2 ? m[j] : right16<4>(m[j]),            i < 2 ? right16<1>(m[j]) : right16<5>(m[j]) };
+                q[j]      = or_(and_(x[j], low), and_(above[0], bit));             q[8 + j]  = or_(and_(right16<2>(x[j]), low), and_(above[1], bit));
+                q[16 + j] = or_(and_(right16<4>(x[j]), low), and_(above[2], bit)); q[24 + j] = or_(and_(right16<6>(x[j]), low), and_(above[3], bit));
+            }
         }
-        s[0] = scales_of_16(x); s[1] = scales_of_16(x + ROWS);
     }
-    template <int HALF> static inline void unpack(const char * const * row, size_t at, Ints * q) {
-        const Ints x = load32(row, at + 32 + 32 * HALF), h = load32(row, at), low = bytes(3), bit = bytes(4);
-        q[0] = and_(x, low); q[1] = and_(right16<2>(x), low); q[2] = and_(right16<4>(x), low); q[3] = and_(right16<6>(x), low);
-        if constexpr (HALF == 0) {
-            q[0] = or_(q[0], and_(left16<2>(h), bit)); q[1] = or_(q[1], and_(left16<1>(h), bit));
-            q[2] = or_(q[2], and_(h, bit));            q[3] = or_(q[3], and_(right16<1>(h), bit));
-        } else {
-            q[0] = or_(q[0], and_(right16<2>(h), bit)); q[1] = or_(q[1], and_(right16<3>(h), bit));
-            q[2] = or_(q[2], and_(right16<4>(h), bit)); q[3] = or_(q[3], and_(right16<5>(h), bit));
+};
+struct Q2_K {
+    static constexpr int BLOCK = 256, BYTES = 84, SUB = 16, BIAS = 0, FITS = 4, OFFSET = MINIMA; static constexpr bool INTERLEAVED = false;
+    static inline void unpack(const char * const * row, size_t at, Chunk & w) {
+        Ints x[4], low[4], high[4];
+        turn(row, at, x);
+        nibbles(x, low, high);
+        for (int t = 0; t < 16; t++) w.scale[t] = unsigned_scale(low[t / 4], t % 4);
+        for (int i = 0; i < 8; i++) w.offset[i] = unsigned_pair(high[i / 2], i % 2 * 2);
+        const Ints both = fours(row, at + 80), two = bytes(3);
+        w.d[0] = low_halves(both); w.m[0] = low_halves(right32<16>(both));
+        for (int i = 0; i < 4; i++) {
+            turn(row, at + 16 + 16 * i, x);
+            Ints * q = w.q + 32 * (i / 2) + 4 * (i % 2);
+            for (int j = 0; j < 4; j++) {
+                q[j]      = and_(x[j], two);             q[8 + j]  = and_(right16<2>(x[j]), two);
+                q[16 + j] = and_(right16<4>(x[j]), two); q[24 + j] = and_(right16<6>(x[j]), two);
+            }
         }
-        if (VNNI) for (int i = 0; i < 4; i++) q[i] = sub8(q[i], bytes(4));
     }
-    static inline Ints mac(Ints sum, Ints q0, Ints q1, Ints y0, Ints y1, PairScale s) {
-#if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
-        return dot16(sum, low_and_high(dot8(zero(), y0, q0), dot8(zero(), y1, q1)), s.first);
-#else
-        return dot16(dot16(sum, sub16(maddubs(q0, y0), maddubs(bytes(4), y0)), s.first), sub16(maddubs(q1, y1), maddubs(bytes(4), y1)), s.second);
-#endif
-    }
-    static inline PairScale scale(Ints scales, int i) { return pair_scale(scales, i); }
 };
 struct IQ4_XS {
-    static constexpr int BYTES = 136, D = 0, DMIN = 0, MINS = 0, BIAS = 0; static constexpr bool SIGNED = true, SCALED = VNNI;
-    static constexpr const int8_t * TABLE = TABLE_IQ4_NL;
-    static inline void scales(const char * const * row, size_t at, Ints * s, Ints &) {
-        __m128i x[2 * ROWS];
-        const __m128i up = _mm_setr_epi16(1 << 14, 1 << 12, 1 << 10, 1 << 8, 1 << 6, 1 << 4, 1 << 2, 1);
-        for (int r = 0; r < 2 * ROWS; r++) {   // four bits of each, two more of each
-            uint32_t low; memcpy(&low, row[r] + at + 4, 4);
-            const __m128i v = _mm_cvtepu8_epi16(_mm_cvtsi32_si128((int) low));
-            const __m128i four = _mm_and_si128(_mm_or_si128(v, _mm_slli_epi16(v, 4)), _mm_set1_epi8(15));
-            const __m128i two = _mm_srli_epi16(_mm_mullo_epi16(_mm_set1_epi16((short) half_at(row[r] + at + 2)), up), 14);
-            x[r] = _mm_sub_epi16(_mm_or_si128(_mm_cvtepu8_epi16(four), _mm_slli_epi16(two, 4)), _mm_set1_epi16(32));
-        }
-        s[0] = scales_of_32(x); s[1] = scales_of_32(x + ROWS);
+    static constexpr int BLOCK = 256, BYTES = 136, SUB = 32, BIAS = SIGNED_BIAS, FITS = 0, OFFSET = 0; static constexpr bool INTERLEAVED = false;
+    template <int T> static inline Ints scale(Ints high, Ints low) {   // four bits of each, two more of each, 32 too large
+        const Ints four = and_(right32<4 * T>(low), same_32(15)), two = and_(right32<16 + 2 * T>(high), same_32(3));
+        const Ints s = sub32(or_(four, left32<4>(two)), same_32(32));
+        return VNNI ? s : or_(and_(s, same_32(0xffff)), left32<16>(s));
     }
-    template <int HALF> static inline void unpack(const char * const * row, size_t at, Ints * q) {
-        for (int i = 0; i < 4; i++) {
-            const Ints index = nibbles(row, at + 8 + 64 * HALF + 16 * i);
-            q[i] = SCALED ? index : lookup(same16(TABLE_IQ4_NL), index);
+    static inline void unpack(const char * const * row, size_t at, Chunk & w) {
+        Ints x[4];
+        turn(row, at, x);
+        w.d[0] = low_halves(x[0]);
+        w.scale[0] = scale<0>(x[0], x[1]); w.scale[1] = scale<1>(x[0], x[1]); w.scale[2] = scale<2>(x[0], x[1]); w.scale[3] = scale<3>(x[0], x[1]);
+        w.scale[4] = scale<4>(x[0], x[1]); w.scale[5] = scale<5>(x[0], x[1]); w.scale[6] = scale<6>(x[0], x[1]); w.scale[7] = scale<7>(x[0], x[1]);
+        for (int t = 0; t < 8; t++) {
+            turn(row, at + 8 + 16 * t, x);
+            looked_up(x, IQ4_NL::table(), w.q + 8 * t);
         }
     }
-#if !defined(__AVX512VNNI__) && !defined(__AVXVNNI__)
-    static inline Ints mac(Ints sum, Ints q0, Ints q1, Ints y0, Ints y1, PairScale s) {
-        return dot16(dot16(sum, maddubs(_mm256_abs_epi8(q0), _mm256_sign_epi8(y0, q0)), s.first),
-                     maddubs(_mm256_abs_epi8(q1), _mm256_sign_epi8(y1, q1)), s.second);
-    }
+};
+
+// ------------------------------------------------------------------- rows interleaved by eights
+// ggml's repacked types hold eight rows together, eight bytes of each in turn. A register holds
+// two such groups with AVX-512, one else: row[0] and row[1]. Taking every other four bytes of two
+// registers mixes up the rows, in the same way everywhere; `in_order` puts them right at the end.
+
+// Floats of consecutive rows into that order, and back.
+INLINE Floats as_mixed(Floats x) {
+#if defined(__AVX512VNNI__)
+    return _mm512_permutexvar_ps(_mm512_setr_epi32(0,1,8,9, 2,3,10,11, 4,5,12,13, 6,7,14,15), x);
+#else
+    return _mm256_permutevar8x32_ps(x, _mm256_setr_epi32(0,1,4,5, 2,3,6,7));
 #endif
-    static inline PairScale scale(Ints scales, int i) { return { spread(scales, 2 * i), spread(scales, 2 * i + 1) }; }
+}
+INLINE Ints as_mixed(Ints x) {
+#if defined(__AVX512VNNI__)
+    return _mm512_permutexvar_epi32(_mm512_setr_epi32(0,1,8,9, 2,3,10,11, 4,5,12,13, 6,7,14,15), x);
+#else
+    return _mm256_permutevar8x32_epi32(x, _mm256_setr_epi32(0,1,4,5, 2,3,6,7));
+#endif
+}
+INLINE Floats in_order(Floats x) {
+#if defined(__AVX512VNNI__)
+    return _mm512_permutexvar_ps(_mm512_setr_epi32(0,1,4,5, 8,9,12,13, 2,3,6,7, 10,11,14,15), x);
+#else
+    return as_mixed(x);   // its own inverse
+#endif
+}
+// Eight bytes of each of eight rows, 64 bytes in each group: the first and the second four of each row.
+INLINE void turn_eights(const char * const * group, size_t at, Ints * x) {
+#if defined(__AVX512VNNI__)
+    const __m512 a = _mm512_loadu_ps(group[0] + at), b = _mm512_loadu_ps(group[1] + at);
+    x[0] = _mm512_castps_si512(_mm512_shuffle_ps(a, b, 0x88)); x[1] = _mm512_castps_si512(_mm512_shuffle_ps(a, b, 0xdd));
+#else
+    const __m256 a = _mm256_loadu_ps((const float *) (group[0] + at)), b = _mm256_loadu_ps((const float *) (group[0] + at + 32));
+    x[0] = _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88)); x[1] = _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0xdd));
+#endif
+}
+// A half, or an unsigned byte, of each row.
+INLINE Floats mixed_halves(const char * const * group, size_t at) {
+#if defined(__AVX512VNNI__)
+    return as_mixed(_mm512_cvtph_ps(_mm256_setr_m128i(_mm_loadu_si128((const __m128i *) (group[0] + at)), _mm_loadu_si128((const __m128i *) (group[1] + at)))));
+#else
+    return as_mixed(_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *) (group[0] + at))));
+#endif
+}
+INLINE Ints mixed_bytes(uint64_t a, uint64_t b) {
+#if defined(__AVX512VNNI__)
+    return as_mixed(_mm512_cvtepu8_epi32(_mm_set_epi64x((long long) b, (long long) a)));
+#else
+    (void) b;
+    return as_mixed(_mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long) a)));
+#endif
+}
+
+struct Q4_0x8 {
+    static constexpr int BLOCK = 32, BYTES = 144, BIAS = 8, FITS = 8; static constexpr bool MIN = false, INTERLEAVED = true;
+    static inline void unpack(const char * const * group, size_t at, Chunk & w, int b) {
+        Ints x[4];
+        w.d[b] = mixed_halves(group, at);
+        turn_eights(group, at + 16, x); turn_eights(group, at + 80, x + 2);
+        for (int j = 0; j < 4; j++) x[j] = xor_(x[j], bytes(0x88));   // ggml keeps them signed
+        nibbles(x, w.q + 8 * b, w.q + 8 * b + 4);
+    }
+};
+struct IQ4_NLx8 {
+    static constexpr int BLOCK = 32, BYTES = 144, BIAS = SIGNED_BIAS, FITS = 0; static constexpr bool MIN = false, INTERLEAVED = true;
+    static inline void unpack(const char * const * group, size_t at, Chunk & w, int b) {
+        Ints x[4];
+        w.d[b] = mixed_halves(group, at);
+        turn_eights(group, at + 16, x); turn_eights(group, at + 80, x + 2);
+        looked_up(x, IQ4_NL::table(), w.q + 8 * b);
+    }
+};
+struct MXFP4x8 {
+    static constexpr int BLOCK = 32, BYTES = 136, BIAS = 12, FITS = 4; static constexpr bool MIN = false, INTERLEAVED = true;
+    static inline void unpack(const char * const * group, size_t at, Chunk & w, int b) {
+        Ints x[4];
+        alignas(64) float d[LANES];
+        for (int r = 0; r < LANES; r++) d[r] = half_power((uint8_t) group[r / 8][at + r % 8]);
+        w.d[b] = as_mixed(load_floats(d));
+        turn_eights(group, at + 8, x); turn_eights(group, at + 72, x + 2);
+        looked_up(x, MXFP4::table(), w.q + 8 * b);
+    }
+};
+// Q4_K by eights: 8 d, 8 dmin, 8 times 12 bytes of scales and minima, 1,024 bytes of quants.
+struct Q4_Kx8 {
+    static constexpr int BLOCK = 256, BYTES = 1152, SUB = 32, BIAS = 0, FITS = 8, OFFSET = MINIMA; static constexpr bool INTERLEAVED = true;
+    // Eight bytes for each of the eight sub-blocks, whose six bits are packed into 12 bytes as in a plain Q4_K.
+    static inline void scales(const char * p, uint64_t * scales, uint64_t * minima) {
+        for (int t = 0; t < 8; t++, p += 12) {
+            uint32_t a, b, c; memcpy(&a, p, 4); memcpy(&b, p + 4, 4); memcpy(&c, p + 8, 4);
+            scales[t] = (uint64_t) ((c & 0x0f0f0f0f) | (a >> 2 & 0x30303030)) << 32 | (a & 0x3f3f3f3f);
+            minima[t] = (uint64_t) ((c >> 4 & 0x0f0f0f0f) | (b >> 2 & 0x30303030)) << 32 | (b & 0x3f3f3f3f);
+        }
+    }
+    static inline void unpack(const char * const * group, size_t at, Chunk & w) {
+        uint64_t s[2][8] = {}, m[2][8] = {};
+        for (int g = 0; g < LANES / 8; g++) scales(group[g] + at + 32, s[g], m[g]);
+        for (int t = 0; t < 8; t++) w.scale[t] = scale_lanes(mixed_bytes(s[0][t], s[1][t]));
+        for (int i = 0; i < 4; i++) w.offset[i] = or_(mixed_bytes(m[0][2 * i], m[1][2 * i]), left32<16>(mixed_bytes(m[0][2 * i + 1], m[1][2 * i + 1])));
+        w.d[0] = mixed_halves(group, at); w.m[0] = mixed_halves(group, at + 16);
+        for (int i = 0; i < 4; i++) for (int k = 0; k < 2; k++) {
+            Ints x[4], * q = w.q + 16 * i + 4 * k;
+            turn_eights(group, at + 128 + 256 * i + 128 * k, x); turn_eights(group, at + 128 + 256 * i + 128 * k + 64, x + 2);
+            nibbles(x, q, q + 8);
+        }
+    }
 };
 }  // namespace

@@ -1,0 +1,187 @@
+// Products of quantised weights: LANES rows at a time, a chunk of 256 weights after the other.
+//
+// The order of a sum is this file's own, and the only thing that has to be the same for any number
+// of columns: a row has one sum of floats. Block after block, the whole sum of its products is turned
+// into a float and added with both scales, then its minimum. Within a block everything is whole
+// numbers, which are exact, so each instruction set adds them as it likes.
+#pragma once
+#include "activations.h"
+#include "weights.h"
+
+namespace paceline::PACELINE_ISA {
+
+// LANES weight rows. Plain rows beyond the matrix repeat its last one; `row` of interleaved ones are
+// groups of eight.
+struct Rows {
+    const char * row[LANES];
+    int          n_rows;      // that exist
+    int64_t      k;           // weights of a row
+    const char * ahead;       // the next rows in memory, or nullptr: they are asked for meanwhile
+    bool         into_l1;     // ahead of time
+};
+
+// Columns whose sums registers hold.
+constexpr int COLUMNS = LANES == 16 ? 8 : 6;
+
+template <int N, bool INTO_L1> INLINE void ask_for(const char * p) {
+    for (int i = 0; i < N; i += 64) _mm_prefetch(p + i, INTO_L1 ? _MM_HINT_T0 : _MM_HINT_T1);
+}
+
+// Add the products of 4 * J weights with those of N columns, `stride` bytes apart, to whole sums:
+// without VNNI times `scale`, two equal words; nullptr: 1.
+template <class W, int J, int N> INLINE void add_products(const Ints * w, const int8_t * y, size_t stride, [[maybe_unused]] const Ints * scale, Ints * sum) {
+    if constexpr (VNNI) {
+#pragma GCC unroll 8
+        for (int j = 0; j < J; j++) {
+            const Ints x = w[j];
+#pragma GCC unroll 8
+            for (int c = 0; c < N; c++) sum[c] = dot8(sum[c], x, same4(y + c * stride + 4 * j));
+        }
+    } else {
+        constexpr int TOGETHER = W::FITS == 0 ? 1 : W::FITS < J ? W::FITS : J;
+        const Ints factor = scale ? *scale : words(1);
+#pragma GCC unroll 8
+        for (int j = 0; j < J; j += TOGETHER) {
+            Ints pairs[N];
+#pragma GCC unroll 8
+            for (int i = j; i < j + TOGETHER; i++) {
+                const Ints x = w[i], magnitude = W::FITS ? x : abs8(x);
+#pragma GCC unroll 8
+                for (int c = 0; c < N; c++) {
+                    const Ints v = same4(y + c * stride + 4 * i), products = maddubs(magnitude, W::FITS ? v : with_sign(v, x));
+                    pairs[c] = i == j ? products : add16(pairs[c], products);
+                    keep_order(pairs[c]);
+                }
+            }
+#pragma GCC unroll 8
+            for (int c = 0; c < N; c++) {
+                sum[c] = add32(sum[c], madd(pairs[c], factor));
+                keep_order(sum[c]);
+            }
+        }
+    }
+}
+
+// N columns from c on times a chunk that begins with block `b0`.
+template <class W, int N> void add_blocks(const Chunk & w, int n_blocks, const Tile & t, int b0, int c, Floats * acc) {
+    Floats total[N];
+#pragma GCC unroll 8
+    for (int i = 0; i < N; i++) total[i] = acc[c + i];
+    for (int b = 0; b < n_blocks; b++) {
+        const size_t at = (size_t) (b0 + b) * t.n + c;
+        Ints sum[N];
+#pragma GCC unroll 8
+        for (int i = 0; i < N; i++) sum[i] = W::BIAS ? same4(t.start + at + i) : zero();
+        add_products<W, 8, N>(w.q + 8 * b, t.q + at * 32, 32, nullptr, sum);
+#pragma GCC unroll 8
+        for (int i = 0; i < N; i++) {
+            total[i] = fma(mul(w.d[b], floats(t.d[at + i])), to_floats(sum[i]), total[i]);
+            if (W::MIN) total[i] = fma(w.m[b], floats(t.s[at + i]), total[i]);
+        }
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < N; i++) acc[c + i] = total[i];
+}
+
+// N columns from c on times superblock `b`.
+template <class W, int N> void add_superblock(const Chunk & w, int, const Tile & t, int b, int c, Floats * acc) {
+    constexpr int J = W::SUB / 4;
+    const Superblock * y = t.super + (size_t) b * t.n + c;
+    Ints sum[N];
+#pragma GCC unroll 8
+    for (int i = 0; i < N; i++) sum[i] = zero();
+    for (int s = 0; s < 256 / W::SUB; s++) {
+        if constexpr (VNNI) {
+            Ints part[N];
+#pragma GCC unroll 8
+            for (int i = 0; i < N; i++) part[i] = W::BIAS ? same4(y[i].start + s) : zero();
+            add_products<W, J, N>(w.q + J * s, y->q + W::SUB * s, sizeof(Superblock), nullptr, part);
+#pragma GCC unroll 8
+            for (int i = 0; i < N; i++) sum[i] = add32(sum[i], mul32(part[i], w.scale[s]));
+        } else {
+            add_products<W, J, N>(w.q + J * s, y->q + W::SUB * s, sizeof(Superblock), w.scale + s, sum);
+        }
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < N; i++) {
+        const Floats dy = floats(y[i].d);
+        Ints offset = zero();
+        if (W::OFFSET) {
+#pragma GCC unroll 8
+            for (int j = 0; j < 128 / W::SUB; j++) offset = dot16(offset, w.offset[j], same4(y[i].sums + 2 * j));
+        }
+        if (W::OFFSET > 0) sum[i] = sub32(sum[i], mul32(offset, same_32(W::OFFSET)));
+        acc[c + i] = fma(mul(w.d[0], dy), to_floats(sum[i]), acc[c + i]);
+        if (W::OFFSET == MINIMA) acc[c + i] = fma(sub(zero_f(), mul(w.m[0], dy)), to_floats(offset), acc[c + i]);
+    }
+}
+
+template <class W> constexpr bool IS_SUPER = W::BLOCK == 256;
+
+template <class W, int N> INLINE void add_chunk(const Chunk & w, int n_blocks, const Tile & t, int b0, int c, Floats * acc) {
+    if constexpr (IS_SUPER<W>) add_superblock<W, N>(w, n_blocks, t, b0, c, acc);
+    else add_blocks<W, N>(w, n_blocks, t, b0, c, acc);
+}
+
+// All columns of a tile times LANES rows.
+template <class W> void quantised_rows(const Rows & rows, const Tile & t) {
+    using Add = void (*)(const Chunk &, int, const Tile &, int, int, Floats *);
+    constexpr Add with[] = { nullptr, add_chunk<W, 1>, add_chunk<W, 2>, add_chunk<W, 3>, add_chunk<W, 4>,
+                             add_chunk<W, COLUMNS < 5 ? 1 : 5>, add_chunk<W, COLUMNS < 6 ? 1 : 6>, add_chunk<W, COLUMNS < 7 ? 1 : 7>, add_chunk<W, COLUMNS < 8 ? 1 : 8> };
+    constexpr int PER_CHUNK = IS_SUPER<W> ? 1 : 8, GROUP_BYTES = W::BYTES * (W::INTERLEAVED ? LANES / 8 : LANES);
+    const int n_blocks = (int) (rows.k / W::BLOCK), n_chunks = (n_blocks + PER_CHUNK - 1) / PER_CHUNK, n_parts = (t.n + COLUMNS - 1) / COLUMNS;
+    Floats acc[MAX_TILE];
+    for (int c = 0; c < t.n; c++) acc[c] = zero_f();
+    for (int i = 0; i < n_chunks; i++) {
+        const int b0 = (planted == OTHER_ORDER && t.n > MOST_IN_ORDER ? n_chunks - 1 - i : i) * PER_CHUNK;
+        Chunk w;
+        const int n = n_blocks - b0 < PER_CHUNK ? n_blocks - b0 : PER_CHUNK;
+        const char * ahead = rows.ahead ? rows.ahead + (size_t) b0 * GROUP_BYTES : nullptr;
+        for (int b = 0; b < n; b++) {
+            if constexpr (IS_SUPER<W>) W::unpack(rows.row, (size_t) b0 * W::BYTES, w);
+            else W::unpack(rows.row, (size_t) (b0 + b) * W::BYTES, w, b);
+            if (ahead) rows.into_l1 ? ask_for<GROUP_BYTES, true>(ahead + b * GROUP_BYTES) : ask_for<GROUP_BYTES, false>(ahead + b * GROUP_BYTES);
+        }
+        for (int p = 0; p < n_parts; p++) {
+            const int from = t.n * p / n_parts, to = t.n * (p + 1) / n_parts;
+            with[to - from](w, n, t, b0, from, acc);
+        }
+    }
+    for (int c = 0; c < t.n; c++) {
+        const Floats sum = W::INTERLEAVED ? in_order(acc[c]) : acc[c];
+        if (rows.n_rows == LANES) { store_floats(t.out[c], sum); continue; }
+        alignas(64) float lanes[LANES];
+        store_floats(lanes, sum);
+        memcpy(t.out[c], lanes, rows.n_rows * sizeof(float));
+    }
+}
+
+// What there is for a type.
+struct Quantised {
+    void (*rows)(const Rows &, const Tile &) = nullptr;
+    Shape shape {};
+    template <class W> static constexpr Quantised of() {
+        if constexpr (IS_SUPER<W>) return { quantised_rows<W>, { W::SUB, W::BIAS } };
+        else return { quantised_rows<W>, { 32, W::BIAS } };
+    }
+};
+inline Quantised quantised(const WeightKind & kind) {
+    switch (kind.type) {
+        case GGML_TYPE_Q8_0:   return Quantised::of<Q8_0>();
+        case GGML_TYPE_Q4_0:   return kind.repacked ? Quantised::of<Q4_0x8>() : Quantised::of<Q4_0>();
+        case GGML_TYPE_Q4_1:   return Quantised::of<Q4_1>();
+        case GGML_TYPE_Q5_0:   return Quantised::of<Q5_0>();
+        case GGML_TYPE_Q5_1:   return Quantised::of<Q5_1>();
+        case GGML_TYPE_IQ4_NL: return kind.repacked ? Quantised::of<IQ4_NLx8>() : Quantised::of<IQ4_NL>();
+        case GGML_TYPE_MXFP4:  return kind.repacked ? Quantised::of<MXFP4x8>() : Quantised::of<MXFP4>();
+        case GGML_TYPE_Q2_K:   return Quantised::of<Q2_K>();
+        case GGML_TYPE_Q3_K:   return Quantised::of<Q3_K>();
+        case GGML_TYPE_Q4_K:   return kind.repacked ? Quantised::of<Q4_Kx8>() : Quantised::of<Q4_K>();
+        case GGML_TYPE_Q5_K:   return Quantised::of<Q5_K>();
+        case GGML_TYPE_Q6_K:   return Quantised::of<Q6_K>();
+        case GGML_TYPE_IQ4_XS: return Quantised::of<IQ4_XS>();
+        default:               return {};
+    }
+}
+
+}  // namespace
