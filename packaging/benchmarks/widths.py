@@ -12,9 +12,10 @@ and own / stock by pairs. The limit: own / stock is at most 1.02 in every cell, 
 its interval. Widths above 63 are pieces of a prefill, which are measured in every fourth round.
 
 ``--check`` times nothing. It compares the logits of a decode of n tokens with those of n plain
-ones, bit for bit; right is what stock kernels compute for one row with one thread. 63 tokens go
-through the context in batches of each width, so that every width is seen in many places. Models for
-it are made by ``tests/make_pairs.py`` and ``tests/real_models.py``.
+ones, bit for bit; right is what the same kernels compute for one row with one thread. 63 tokens go
+through the context in batches of each width, so that every width is seen in many places. How far
+own plain rows are from stock's is told as the largest difference of two logits. Models for it are
+made by ``tests/make_pairs.py`` and ``tests/real_models.py``.
 
 ``--again N`` times nothing either. The same batch is decoded N times at each width, and each row
 compared with the first one, bit for bit; the context is filled anew now and then. With
@@ -213,6 +214,8 @@ class Bits:
         n_different: Those with any bit that is another one.
         largest: The largest difference of two logits.
         kernels: Own kernels that have computed.
+        from_stock: The largest difference of a logit from stock kernels', of rows alone; None: they
+            were not compared.
     """
 
     side: str
@@ -223,12 +226,13 @@ class Bits:
     n_different: int
     largest: float
     kernels: tuple[str, ...]
+    from_stock: float | None = None
 
 
 def compare_bits(
     decodes: WideDecodes, threads: Sequence[int], cells: Sequence[int], widths: Sequence[int]
 ) -> Iterator[Bits]:
-    """Compare all widths on all sides.
+    """Compare all widths on all sides with rows alone on that side.
 
     Args:
         decodes: The model.
@@ -240,18 +244,23 @@ def compare_bits(
         decodes.set_threads(1)
         decodes.fill(n_cells)
         tokens = decodes.tokens(MAX_ROWS, seed=n_cells + 1)
-        right = np.concatenate([decodes.decode(STOCK, [token]).copy() for token in tokens])
+        right: dict[str, Rows] = {}
+        for side in decodes.sides.names:
+            decodes.cut()
+            alone = [decodes.decode(side, [token]).copy() for token in tokens]
+            right[side] = np.concatenate(alone)
         for n_threads in threads:
             decodes.set_threads(n_threads)
             for side in decodes.sides.names:
+                from_stock = float(np.abs(right[side] - right[STOCK]).max())
                 for width in widths:
                     if width <= MAX_ROWS:
                         different, largest, kernels = _differences(
-                            decodes, side, width, tokens, right
+                            decodes, side, width, tokens, right[side]
                         )
                         yield Bits(
                             side, n_threads, n_cells, width,
-                            len(different), sum(different), largest, kernels,
+                            len(different), sum(different), largest, kernels, from_stock,
                         )  # fmt: skip
 
 
@@ -346,6 +355,9 @@ def bits_report(found: Sequence[Bits]) -> str:
         lines.append(
             f"{side:8}{n_threads:8}{n_cells:7}{n_rows:7}{n_different:8}{largest:10.2g}  {widths}"
         )
+    apart = [b.from_stock for b in found if b.side == OWN and b.from_stock is not None]
+    if apart:
+        lines.append(f"largest difference of own rows from stock's: {max(apart):.2g}")
     kernels = sorted({name for bits in found for name in bits.kernels})
     lines.append(f"own kernels at work: {', '.join(kernels) or 'none'}")
     return "\n".join(lines)

@@ -160,7 +160,9 @@ def test_equal_bits_are_equal(
         (side, *each) for side in (STOCK, OWN) for each in compared
     ]
     assert not any(bits["n_different"] for bits in result["bits"])
+    assert {bits["from_stock"] for bits in result["bits"]} == {0.0}
     text = capsys.readouterr().out
+    assert "largest difference of own rows from stock's: 0" in text
     assert "a context of 5000 is too long" in text
     assert "own kernels at work: attention, q8_0" in text
 
@@ -184,6 +186,26 @@ def test_one_bit_is_found(
     )
     assert own[:5] == [OWN, "1", "64", "123", "15"]
     assert own[-1] == "4"
+
+
+def test_rows_are_compared_with_those_of_the_same_kernels(
+    library: StandIn, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    decode = WideDecodes.decode
+
+    def changed(self: WideDecodes, side: str, tokens: list[int]) -> Rows:
+        rows = decode(self, side, tokens)
+        if side == OWN:
+            rows[:, 700] = 0.0
+            rows[:, 701] += 0.25
+        return rows
+
+    monkeypatch.setattr(WideDecodes, "decode", changed)
+    assert widths.main(["--check", "--widths", "1,3,4", "--cells", "64"]) == 0
+    out = capsys.readouterr().out
+    assert [row[4] for row in rows_of(out)] == ["0", "0"]
+    (line,) = (line for line in out.splitlines() if "own rows from stock's" in line)
+    assert float(line.rpartition(" ")[2]) >= 0.25
 
 
 def rows_of(out: str) -> list[list[str]]:
