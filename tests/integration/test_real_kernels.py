@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from paceline import kernel_files
+from paceline import kernel_build, kernel_files
 from paceline.engine.llama.kernel_library import Kernel, KernelLibrary
 
 INSTRUCTIONS = ("avx2", "avx-vnni", "avx512-vnni")
@@ -32,6 +35,19 @@ library = KernelLibrary(Path(sys.argv[1]))
 library.mark_crashes(Path(sys.argv[2]))
 ctypes.CDLL(sys.argv[1]).paceline_kernels_raise(int(sys.argv[3]))
 library.self_test(0)
+"""
+SANITIZE = "-g -fsanitize=address,undefined -fno-sanitize=vptr -fno-sanitize-recover=all"
+RUNTIMES = {"g++": "libasan.so", "clang++": "libclang_rt.asan-x86_64.so"}
+"""What the sanitizers of a compiler need to be loaded first."""
+PROVE_ALL = """
+import sys
+from pathlib import Path
+from paceline.engine.llama.kernel_library import KernelLibrary
+library = KernelLibrary(Path(sys.argv[1]))
+for isa in sys.argv[2:]:
+    if library.use(isa):
+        answers = [library.self_test(i) for i in range(len(library.kernels))]
+        print(isa, *answers, flush=True)
 """
 
 
@@ -81,6 +97,39 @@ def test_instructions_that_are_none(library: KernelLibrary) -> None:
     best = library.isa
     assert not library.use("avx1024")
     assert library.isa == best
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("compiler", [name for name in RUNTIMES if shutil.which(name)])
+def test_sanitizers_find_nothing(
+    compiler: str, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stamp = Path(sys.prefix, "paceline-stamp.json")  # the bootstrap's: ggml's headers are there
+    if not stamp.is_file():
+        pytest.skip("this environment was not made by the bootstrap")
+    shelf = Path(json.loads(stamp.read_text("utf-8"))["wheel"]).parent
+    (headers,) = shelf.glob("ggml-headers-*.tar.gz")
+    shared = " -shared-libsan" if compiler == "clang++" else ""
+    monkeypatch.setenv("CXX", f"{compiler} {SANITIZE}{shared}")
+    monkeypatch.setattr(kernel_build, "COMMON", (*kernel_files.COMMON, "-O1"))  # -O3 takes minutes
+    library = kernel_build.build(tmp_path, headers, print)
+    runtime = subprocess.check_output([compiler, f"-print-file-name={RUNTIMES[compiler]}"])
+    done = subprocess.run(
+        [sys.executable, "-c", PROVE_ALL, str(library), *INSTRUCTIONS],
+        env={
+            **os.environ,
+            "LD_PRELOAD": runtime.decode().strip(),
+            "ASAN_OPTIONS": "detect_leaks=0",  # Python keeps memory to the end
+            "UBSAN_OPTIONS": "print_stacktrace=1",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    answers = [line.split()[1:] for line in done.stdout.splitlines()]
+    assert answers
+    assert all(set(row) == {"1"} for row in answers)
 
 
 @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGILL], ids=lambda n: n.name)
