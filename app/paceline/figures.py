@@ -126,7 +126,7 @@ class KernelUse(Checked, frozen=True):
 
     Attributes:
         kind: ggml's name of a type of weights, e.g. "q4_K", or "attention".
-        by: "own": Paceline's, for the widths that they take; "stock": llama.cpp's.
+        by: "own": Paceline's, which compute each row as if it were alone; "stock": llama.cpp's.
     """
 
     kind: str

@@ -5389,8 +5389,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/settings/pages.py"/>
-        <source>Paceline's own compute several tokens at once faster, as far as they have passed a test on this computer. Automatic takes them unless the variable PACELINE_KERNELS says otherwise. The models are loaded again.</source>
-        <translation>Die von Paceline berechnen mehrere Token auf einmal schneller, soweit sie auf diesem Rechner einen Test bestanden haben. „Automatisch“ nimmt sie, wenn die Variable PACELINE_KERNELS nichts anderes sagt. Die Modelle werden neu geladen.</translation>
+        <source>Paceline's own are faster with several tokens at once and give the same text with any drafts, as far as they have passed a test on this computer. Automatic takes them unless the variable PACELINE_KERNELS says otherwise. The models are loaded again.</source>
+        <translation>Die von Paceline sind mit mehreren Token auf einmal schneller und geben mit jedem Entwurf denselben Text, soweit sie auf diesem Rechner einen Test bestanden haben. „Automatisch“ nimmt sie, wenn die Variable PACELINE_KERNELS nichts anderes sagt. Die Modelle werden neu geladen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/settings/pages.py"/>
@@ -8261,7 +8261,7 @@
         <translation>Beide sind dasselbe Modell, darum kostet das Entwerfen so viel, wie es spart.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/service.py"/>
+        <location filename="../../app/engine/opening.py"/>
         <source>Both models read the same tokens, so there is nothing to translate or to replace in drafts.</source>
         <translation>Beide Modelle lesen dieselben Token, darum gibt es in Entwürfen nichts zu übersetzen oder zu ersetzen.</translation>
     </message>
@@ -8497,7 +8497,7 @@
         <translation>Wählen Sie den ersten Teil, und lassen Sie allen Teilen ihre Namen.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/service.py"/>
+        <location filename="../../app/engine/opening.py"/>
         <source>Choose the head that was made for this model, or none.</source>
         <translation>Wählen Sie den Kopf, der für dieses Modell gemacht ist, oder keinen.</translation>
     </message>
@@ -8677,7 +8677,7 @@
         <translation>Der exakte Modus ist hier nicht möglich: Es wurden keine Batch-Breiten gefunden, bei denen dieses Gerät dieselben Zahlen berechnet, darum können sich Antworten in knappen Fällen unterscheiden.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/service.py"/>
+        <location filename="../../app/engine/opening.py"/>
         <source>Exact mode is not possible with a memory that overwrites what is far back.</source>
         <translation>Der exakte Modus ist mit einem Speicher, der weit Zurückliegendes überschreibt, nicht möglich.</translation>
     </message>
@@ -9685,7 +9685,7 @@
         <translation>Schalten Sie eines davon aus.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/service.py"/>
+        <location filename="../../app/engine/opening.py"/>
         <source>Take a smaller model of the main model's own family, or lookups, which need none.</source>
         <translation>Nehmen Sie ein kleineres Modell aus der Familie des Hauptmodells, oder das Nachschlagen, das keines braucht.</translation>
     </message>
@@ -9955,7 +9955,7 @@
         <translation>Das Entwurfsmodell wurde für {theirs:,} Token trainiert und das Hauptmodell für {ours:,}; von längeren Chats kennt es nur das Ende.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/service.py"/>
+        <location filename="../../app/engine/opening.py"/>
         <source>The draft model's context ends at {n_ctx:,} tokens; of longer chats it knows the end alone.</source>
         <translation>Der Kontext des Entwurfsmodells endet bei {n_ctx:,} Token; von längeren Chats kennt es nur das Ende.</translation>
     </message>
@@ -10296,7 +10296,7 @@
         <translation>Das Modell lieferte ungültige Zahlen statt Logits.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/service.py"/>
+        <location filename="../../app/engine/opening.py"/>
         <source>The model's {head} is not used. {message}</source>
         <translation>Der {head} des Modells wird nicht benutzt. {message}</translation>
     </message>
@@ -10421,7 +10421,7 @@
         <translation>Das Werkzeug „{name}“ soll aufgerufen werden, ist aber nicht angegeben.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/service.py"/>
+        <location filename="../../app/engine/opening.py"/>
         <source>The {head} is for other tokens than the model's: {text}.</source>
         <translation>Der {head} ist für andere Token als die des Modells: {text}.</translation>
     </message>
@@ -13139,7 +13139,7 @@
         <translation>„{name}“ kann nicht benutzt werden: {problem}</translation>
     </message>
     <message>
-        <location filename="../../app/engine/service.py"/>
+        <location filename="../../app/engine/opening.py"/>
         <source>“{name}” cannot draft for “{target}”. {words}</source>
         <translation>„{name}“ kann nicht für „{target}“ entwerfen. {words}</translation>
     </message>

@@ -109,8 +109,9 @@ def add_kernels(group: argparse._ActionsContainer) -> None:
         "--kernels",
         choices=("own", "stock"),
         help="whose kernels compute on the CPU: own, Paceline's, or the command fails where they "
-        "cannot be used; stock, llama.cpp's (default: what the variable "
-        f"{KERNELS_VARIABLE} says, else Paceline's as far as they are proved here)",
+        "cannot be used; stock, llama.cpp's, whose text can be another one in near-ties (default: "
+        f"what the variable {KERNELS_VARIABLE} says, else Paceline's as far as they are proved "
+        "here)",
     )
 
 

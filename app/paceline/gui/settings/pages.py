@@ -269,9 +269,10 @@ class ModelsPage(SettingsPage):
             engine,
             self.tr("CPU kernels"),
             self.tr(
-                "Paceline's own compute several tokens at once faster, as far as they have "
-                "passed a test on this computer. Automatic takes them unless the variable "
-                "PACELINE_KERNELS says otherwise. The models are loaded again."
+                "Paceline's own are faster with several tokens at once and give the same text "
+                "with any drafts, as far as they have passed a test on this computer. Automatic "
+                "takes them unless the variable PACELINE_KERNELS says otherwise. The models are "
+                "loaded again."
             ),
             ChoiceField(kernels, setting("kernels")),
             "cpu processor",
