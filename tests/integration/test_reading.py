@@ -104,6 +104,22 @@ def test_weights_that_people_have_trained(name: str, *, is_long: bool) -> None:
     check(real_models.path_or_skip(*REAL[name]), 6 if is_long else 1)
 
 
+@pytest.mark.grid(short=1)
+@pytest.mark.parametrize("kind", ["q4_0", "q4_k", "iq4_nl"])
+def test_the_layout_of_weights_makes_no_difference(kind: str, small: Path, tmp_path: Path) -> None:
+    """These types ggml lays out anew where it may."""
+    path = tmp_path / f"{kind}.gguf"
+    requantise(small, kind, path)
+    rows: list[bytes] = []
+    for is_laid_out in (True, False):
+        with opened(path, extra_bufts=is_laid_out) as engine:
+            context = engine.pair.target
+            tokens = sample_tokens(context.model.vocab, N_TOKENS, 3)
+            rows.append(context.prefill(tokens, context.model.n_batch).tobytes())
+            rows[-1] += context.feed(tokens[:9], 9).tobytes() + context.feed([5], 1).tobytes()
+    assert rows[0] == rows[1]
+
+
 def test_with_stock_kernels_a_cut_does_make_a_difference() -> None:
     """The control."""
     path = real_models.path_or_skip("smollm2-135m", "q4_k_m")
