@@ -152,7 +152,7 @@ int kernel_of_weights(const ggml_tensor * w) {
     for (int i = 0; i < N_WEIGHTS; i++) {
         const WeightKind & kind = WEIGHTS[i];
         if (kind.type != w->type || kind.repacked != repacked) continue;
-        const int64_t step = kind.layout == FLOATS ? F16_STEP : kind.type == GGML_TYPE_IQ4_NL && !repacked ? 64 : block_values(kind);
+        const int64_t step = kind.layout == FLOATS ? F16_STEP : block_values(kind);
         const bool fits = w->ne[0] > 0 && w->ne[0] % step == 0 && w->ne[0] <= 1 << 20 && w->ne[1] > 0 && w->ne[1] <= 1 << 24
             && w->nb[0] == ggml_type_size(w->type) && w->nb[1] >= ggml_row_size(w->type, w->ne[0])
             && (!repacked || (w->ne[1] % 8 == 0 && w->nb[1] == ggml_row_size(w->type, w->ne[0])));

@@ -1,7 +1,8 @@
 // Is a kernel right on this processor? It computes small pieces of work, and has to prove
 //
 //   bits: a row's result is the same alone and among others: at every width, wherever the rows are
-//   cut, with one and three threads; products of floats excepted, also with every instruction set;
+//   cut, with one and three threads; products of floats excepted, also with every instruction set, and
+//   whether or not ggml has repacked the weights;
 //
 //   a bound: where activations lose nothing when they are quantised, the result is the exact one, in
 //   doubles, but for the roundings of a sum of floats. Where they do lose, the errors' root mean
@@ -382,6 +383,11 @@ public:
         if (same && !paceline_kernels_calls(kernel)) return NOT_RUN;
         return same && is_near(work) ? PROVED : WRONG;
     }
+    // Whether another kernel gives the same, with the same weights in another layout.
+    bool is_same(const Work & work, int other) const {
+        paceline_kernels_enable((uint64_t) 1 << other);
+        return are_alone(work, 0, work.count(), 1);
+    }
     // Of all that was computed.
     bool is_accurate() const { return errors <= MOST_ERROR * MOST_ERROR * n_errors; }
 
@@ -455,6 +461,14 @@ private:
     }
 };
 
+// The kernel for a repacked kernel's weights where they are not repacked; -1: there is none.
+int plain_kernel(int kernel) {
+    for (int i = 0; i < paceline_kernels_count() && paceline_kernels_is_repacked(kernel); i++) {
+        if (paceline_kernels_type(i) == paceline_kernels_type(kernel) && !paceline_kernels_operation(i) && !paceline_kernels_is_repacked(i)) return i;
+    }
+    return -1;
+}
+
 Answer prove(int kernel) {
     Proof proof(kernel);
     Answer answer = PROVED;
@@ -469,13 +483,16 @@ Answer prove(int kernel) {
     } else {
         const auto type = (ggml_type) paceline_kernels_type(kernel);
         const bool repacked = paceline_kernels_is_repacked(kernel);
-        const int64_t block = ggml_blck_size(type) == 1 || (type == GGML_TYPE_IQ4_NL && !repacked) ? 64 : ggml_blck_size(type);
+        const int plain = plain_kernel(kernel);
+        const int64_t block = ggml_is_quantized(type) ? ggml_blck_size(type) : 64;
         struct Shape { int64_t k, n; int n_experts; const std::vector<int> & widths; };
         for (const auto & [k, n, n_experts, widths] : std::vector<Shape>{
                  {block, 1, 1, NARROW}, {2 * block, 7, 1, NARROW}, {3 * block, 21, 1, NARROW}, {2048, 34, 1, NARROW}, {1024 + 3 * block, 18, 1, NARROW},
                  {512, 20, 5, NARROW}, {4096, 18, 1, WIDE} /* too wide for L2 at once */, {256, 20, 5, WIDE}}) {
-            const Product product(kernel, k, repacked ? (n + 7) / 8 * 8 : n, n_experts, widths.back());   // others are not repacked
+            const int64_t rows = repacked ? (n + 7) / 8 * 8 : n;   // others are not repacked
+            const Product product(kernel, k, rows, n_experts, widths.back());
             if (answer == PROVED) answer = product.w ? proof.of(product, widths) : NOT_RUN;
+            if (answer == PROVED && plain >= 0 && !proof.is_same(Product(plain, k, rows, n_experts, widths.back()), plain)) answer = WRONG;
         }
     }
     return answer == PROVED && !proof.is_accurate() ? WRONG : answer;
