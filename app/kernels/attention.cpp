@@ -26,7 +26,7 @@
 //
 // What is not finite. Hidden keys do no harm, since their scores are replaced; hidden values would be
 // multiplied by 0. So a cell with values that are not finite is taken as zeros, and pairs that give it
-// weight come out as not-a-numbers. Where values are used directly, hidden ones are left out.
+// weight come out as not-a-numbers. Where values are used directly, none of them is hidden.
 #include "attention.h"
 
 #include "ggml-cpu.h"
@@ -41,22 +41,14 @@ namespace paceline::PACELINE_ISA {
 // ---- vectors -----------------------------------------------------------------------------------
 
 #if defined(__AVX512VNNI__)
-using Half = __m256i;   // of a register
-INLINE Half low(Ints x) { return _mm512_castsi512_si256(x); }
-INLINE Half high(Ints x) { return _mm512_extracti64x4_epi64(x, 1); }
-INLINE Floats halves_to_floats(Half x) { return _mm512_cvtph_ps(x); }
-INLINE Floats words_to_floats(Half x) { return to_floats(_mm512_cvtepi16_epi32(x)); }
+INLINE Floats load_words(const void * p) { return to_floats(_mm512_cvtepi16_epi32(_mm256_loadu_si256((const __m256i *) p))); }
 INLINE Floats load_bytes(const void * p) { return to_floats(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *) p))); }
 INLINE Floats last_bits_to_power(Floats x) { return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(x), 23)); }
 INLINE Floats hide(Floats x, Floats mask) { return _mm512_mask_mov_ps(x, _mm512_cmp_ps_mask(mask, floats(-INFINITY), _CMP_EQ_OQ), mask); }
 INLINE bool any_nan(Floats x) { return _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q) != 0; }
 INLINE __m256 max_of_halves(Floats x) { return _mm256_max_ps(_mm512_castps512_ps256(x), _mm512_extractf32x8_ps(x, 1)); }
 #else
-using Half = __m128i;
-INLINE Half low(Ints x) { return _mm256_castsi256_si128(x); }
-INLINE Half high(Ints x) { return _mm256_extracti128_si256(x, 1); }
-INLINE Floats halves_to_floats(Half x) { return _mm256_cvtph_ps(x); }
-INLINE Floats words_to_floats(Half x) { return to_floats(_mm256_cvtepi16_epi32(x)); }
+INLINE Floats load_words(const void * p) { return to_floats(_mm256_cvtepi16_epi32(_mm_loadu_si128((const __m128i *) p))); }
 INLINE Floats load_bytes(const void * p) { return to_floats(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *) p))); }
 INLINE Floats last_bits_to_power(Floats x) { return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(x), 23)); }
 INLINE Floats hide(Floats x, Floats mask) { return _mm256_blendv_ps(x, mask, _mm256_cmp_ps(mask, floats(-INFINITY), _CMP_EQ_OQ)); }
@@ -117,10 +109,9 @@ template <int R, int N, class F> INLINE void each(F f) {
         for (int j = 0; j < N; j++) f(r, j);
 }
 
-// Add a[r][i] * b(i, j) to sum[r][j], for one i after the other: n of a list, or the first n.
-template <int R, int N, int A_ROW, class B> INLINE void multiply(const float * a, B b, const uint8_t * list, int n, Floats (&sum)[R][N]) {
-    for (int k = 0; k < n; k++) {
-        const int i = list ? list[k] : k;
+// Add a[r][i] * b(i, j) to sum[r][j], for one i after the other.
+template <int R, int N, int A_ROW, class B> INLINE void multiply(const float * a, B b, int n, Floats (&sum)[R][N]) {
+    for (int i = 0; i < n; i++) {
         Floats x[N];
 #pragma GCC unroll 8
         for (int j = 0; j < N; j++) x[j] = b(i, j);
@@ -161,7 +152,8 @@ struct Piece { int sequence, kv_head, first, count; };   // pairs of a KV head
 struct Pair {
     const uint16_t * mask;      // the row's, or null
     const uint16_t * of_block;  // that of the block's cells; null: it is all 0
-    int seen;                   // cells of the block up to the last visible one
+    int  seen;                  // cells of the block up to the last visible one
+    bool holes;                 // some of these are hidden
 };
 
 // What a pair has of the cells up to now.
@@ -179,9 +171,7 @@ struct Values {
     Kind         kind;
     const char * data;
     size_t       stride;
-    uint64_t     strange = 0;   // F32: a bit for each cell that was not finite
-    uint8_t      list[CELLS];   // others: the visible cells
-    int          n_listed = 0;
+    uint64_t     strange;   // F32: a bit for each cell that was not finite
 };
 
 struct alignas(64) Memory {
@@ -222,8 +212,8 @@ template <Kind KIND> static void load_keys(const char * p, size_t stride, int co
                 for (int j = 0; j < LANES; j++) each[j] = ((const Quantised *) cell[j])[i / QUANT].scale;
                 scale = load_halves(each);
             }
-            const auto put = [&](int at, Half x) { store_floats(to + at * CELLS, KIND == F16 ? halves_to_floats(x) : mul(words_to_floats(x), scale)); };
             Ints x[8], y[8];
+            alignas(64) uint16_t column[8][2][LANES];   // of elements i + j and i + j + 8
             for (int j = 0; j < 8; j++) {
 #if defined(__AVX512VNNI__)
                 x[j] = half_each(words<KIND>(cell[j], i), words<KIND>(cell[j + 8], i));
@@ -236,7 +226,11 @@ template <Kind KIND> static void load_keys(const char * p, size_t stride, int co
 #if defined(__AVX512VNNI__)
                 y[j] = _mm512_shuffle_i64x2(y[j], y[j], 0xD8);
 #endif
-                put(i + j, low(y[j])), put(i + j + 8, high(y[j]));
+                OP_BITS(store)((Ints *) column[j], y[j]);
+            }
+            for (int j = 0; j < 16; j++) {
+                const uint16_t * from = column[j % 8][j / 8];
+                store_floats(to + (i + j) * CELLS, KIND == F16 ? load_halves(from) : mul(load_words(from), scale));
             }
         }
     }
@@ -299,7 +293,7 @@ template <Kind KIND, int R, int N> INLINE void add_values(const Values & v, cons
         const auto at = [&](int c, int j) __attribute__((always_inline)) { return value<KIND>(v.data + v.stride * c, i + j * LANES); };
         Floats sum[R][N];
         each<R, N>([&](int r, int j) { sum[r][j] = mul(load_floats(state[r].sum + i + j * LANES), floats(factor[r])); });
-        multiply<R, N, CELLS>(m.weight[0], at, KIND == F32 ? nullptr : v.list, cells, sum);
+        multiply<R, N, CELLS>(m.weight[0], at, cells, sum);
         each<R, N>([&](int r, int j) { store_floats(state[r].sum + i + j * LANES, sum[r][j]); });
     }
     if constexpr (N > 1) if (i < head) add_values<KIND, R, N / 2>(v, m, cells, head, i, factor, state);
@@ -316,7 +310,7 @@ template <int R> static void tile(const Node & n, const Values & v, Memory & m, 
         const auto at = [&](int i, int j) __attribute__((always_inline)) { return load_floats(m.keys + i * CELLS + c + j * LANES); };
         Floats score[R][N];
         each<R, N>([&](int r, int j) { score[r][j] = zero_f(); });
-        multiply<R, N, ROW>(m.query[first], at, nullptr, n.head, score);
+        multiply<R, N, ROW>(m.query[first], at, n.head, score);
         each<R, N>([&](int r, int j) { store_floats(m.weight[r] + c + j * LANES, score[r][j]); });
     }
     float factor[R + LANES], total[R][16];
@@ -324,8 +318,8 @@ template <int R> static void tile(const Node & n, const Values & v, Memory & m, 
     for (int r = 0; r < R; r += LANES) store_floats(factor + r, exp2(load_floats(factor + r)));
     for (int r = 0; r < R; r++) scale_and_add(state[r].total, factor[r], total[r], 1.0f, 16);
     if (v.kind == F32) add_values<F32, R, N>(v, m, cells, n.head, 0, factor, state);
-    else if (v.kind == F16) add_values<F16, R, N>(v, m, v.n_listed, n.head, 0, factor, state);
-    else add_values<Q8_0, R, N>(v, m, v.n_listed, n.head, 0, factor, state);
+    else if (v.kind == F16) add_values<F16, R, N>(v, m, cells, n.head, 0, factor, state);
+    else add_values<Q8_0, R, N>(v, m, cells, n.head, 0, factor, state);
 }
 
 // Tiles of R pairs from `first` on, then of fewer.
@@ -353,14 +347,19 @@ static void look(Pair & p, int64_t first, int count, uint16_t * copy) {
         for (int c = 0; c < CELLS; c++) copy[c] = c >= count ? HIDDEN : mask ? mask[c] : 0;
         mask = copy;
     }
-    p.of_block = nullptr;
-    p.seen = mask ? 0 : CELLS;
-    for (int c = 0; c < CELLS && mask; c += 16) {
-        const __m256i x = _mm256_loadu_si256((const __m256i *) (mask + c));
-        const uint32_t visible = ~(uint32_t) _mm256_movemask_epi8(_mm256_cmpeq_epi16(x, _mm256_set1_epi16((short) HIDDEN)));
-        if (visible) p.seen = c + 16 - __builtin_clz(visible) / 2;
-        if (!_mm256_testz_si256(x, x)) p.of_block = mask;
+    p = { p.mask, nullptr, CELLS, false };
+    if (!mask) return;
+    __m256i part[CELLS / 16], any = _mm256_setzero_si256();
+    for (int i = 0; i < CELLS / 16; i++) any = _mm256_or_si256(any, part[i] = _mm256_loadu_si256((const __m256i *) mask + i));
+    if (_mm256_testz_si256(any, any)) return;
+    p = { p.mask, mask, 0, false };
+    int n_visible = 0;
+    for (int i = 0; i < CELLS / 16; i++) {
+        const uint32_t visible = ~(uint32_t) _mm256_movemask_epi8(_mm256_cmpeq_epi16(part[i], _mm256_set1_epi16((short) HIDDEN)));
+        if (visible) p.seen = 16 * i + 16 - __builtin_clz(visible) / 2;
+        n_visible += __builtin_popcount(visible) / 2;
     }
+    p.holes = n_visible < p.seen;
 }
 
 // The states of a piece's pairs after one span alone.
@@ -378,11 +377,11 @@ static void read_span(const Node & n, const Piece & piece, int span, Memory & m,
         const int count = (int) (end - first < CELLS ? end - first : CELLS);
         if (planted == LOST_BLOCK && first + count == n.cells) continue;
         int seen = 0;
-        bool alike = piece.count <= TALL;   // and a cell is visible for all pairs or for none
+        bool direct = piece.count <= TALL;   // one tile, of pairs that see the same cells, the first of the block
         for (int i = 0; i < piece.count; i++) {
             if (i && m.pair[i].mask == m.pair[i - 1].mask) m.pair[i] = m.pair[i - 1];   // heads often share a mask
             else look(m.pair[i], first, count, m.mask[i]);
-            alike &= m.pair[i].of_block == m.pair[0].of_block;
+            direct &= m.pair[i].of_block == m.pair[0].of_block && !m.pair[i].holes;
             if (m.pair[i].seen > seen) seen = m.pair[i].seen;
         }
         if (!seen) continue;
@@ -390,12 +389,9 @@ static void read_span(const Node & n, const Piece & piece, int span, Memory & m,
         const char * v = (const char *) n.v->data + first * n.v->nb[1] + piece.kv_head * n.v->nb[2] + piece.sequence * n.v->nb[3];
         const Kind kind = n.k->type == GGML_TYPE_F16 ? F16 : Q8_0;
         (kind == F16 ? load_keys<F16> : load_keys<Q8_0>)(k, n.k->nb[1], seen, n.head, m.keys);
-        Values values = { alike ? kind : F32, v, n.v->nb[1] };
-        if (alike) {
-            const uint16_t * mask = m.pair[0].of_block;
-            for (int c = 0; c < seen; c++) if (!mask || mask[c] != HIDDEN) values.list[values.n_listed++] = (uint8_t) c;
-        } else {
-            values.data = (const char *) m.values, values.stride = n.head * sizeof(float);
+        Values values = { kind, v, n.v->nb[1], 0 };
+        if (!direct) {
+            values = { F32, (const char *) m.values, n.head * sizeof(float), 0 };
             values.strange = (kind == F16 ? load_values<F16> : load_values<Q8_0>)(v, n.v->nb[1], seen, n.head, m.values);
         }
         tiles<TALL>(n, values, m, 0, piece.count, state);
@@ -433,18 +429,13 @@ static void finish(const Node & n, int ith, int sequence, int kv_head, int pair,
     if ((planted == ONE_WIDTH && n.rows == THE_WIDTH) || (planted == ONE_THREAD && ith == THE_THREAD) || (planted == ONE_ISA && !VNNI)) spoil(*to);
 }
 
-// Into how many pieces the pairs of a KV head are divided. More pieces share better, but each has to
-// convert keys and values again, which takes about as long as CONVERT pairs.
+// Into how many pieces the pairs of a KV head are divided: two for each thread, but no piece so small that
+// converting keys and values again takes longer than what is gained, and none too large for `Memory`.
 static int divide(const Node & n, int n_threads) {
-    constexpr int CONVERT = 3;
-    const int pairs = n.pairs(), least = (pairs + MAX_PAIRS - 1) / MAX_PAIRS;
-    int best = least, best_time = INT32_MAX;
-    for (int pieces = least; pieces <= pairs && pieces <= least + 2 * n_threads; pieces++) {
-        const int rounds = (n.heads() * pieces + n_threads - 1) / n_threads;
-        const int time = rounds * (CONVERT + (pairs + pieces - 1) / pieces);
-        if (time < best_time) best = pieces, best_time = time;
-    }
-    return best;
+    constexpr int LEAST = 8;
+    const int least = (n.pairs() + MAX_PAIRS - 1) / MAX_PAIRS, most = (n.pairs() + LEAST - 1) / LEAST;
+    const int wanted = n_threads > 1 ? (2 * n_threads + n.heads() - 1) / n.heads() : 1;
+    return wanted <= least ? least : wanted < most ? wanted : most;
 }
 
 // How many states there are if threads share spans; 0: they do not.
@@ -506,10 +497,9 @@ void attention(const ggml_compute_params * params, ggml_tensor * op) {
             read_span(n, piece, i / heads, m, shared + (head * spans + i / heads) * pairs);
             continue;
         }
-        read_span(n, piece, 0, m, m.state);
-        for (int span = 1; span < spans; span++) {
-            read_span(n, piece, span, m, m.span);
-            for (int j = 0; j < count; j++) merge(m.state[j], m.span[j], n.head);
+        for (int span = 0; span < spans; span++) {
+            read_span(n, piece, span, m, span ? m.span : m.state);
+            for (int j = 0; j < count && span; j++) merge(m.state[j], m.span[j], n.head);
         }
         for (int j = 0; j < count; j++) finish(n, ith, piece.sequence, piece.kv_head, first + j, m.state[j], op);
     }
