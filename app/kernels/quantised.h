@@ -21,7 +21,7 @@ struct Rows {
 };
 
 // Columns whose sums registers hold.
-constexpr int COLUMNS = LANES == 16 ? 8 : 6;
+constexpr int COLUMNS = 8;
 
 template <int N, bool INTO_L1> INLINE void ask_for(const char * p) {
     for (int i = 0; i < N; i += 64) _mm_prefetch(p + i, INTO_L1 ? _MM_HINT_T0 : _MM_HINT_T1);
@@ -126,8 +126,7 @@ template <class W, int N> INLINE void add_chunk(const Chunk & w, int n_blocks, c
 // All columns of a tile times LANES rows.
 template <class W> void quantised_rows(const Rows & rows, const Tile & t) {
     using Add = void (*)(const Chunk &, int, const Tile &, int, int, Floats *);
-    constexpr Add with[] = { nullptr, add_chunk<W, 1>, add_chunk<W, 2>, add_chunk<W, 3>, add_chunk<W, 4>,
-                             add_chunk<W, COLUMNS < 5 ? 1 : 5>, add_chunk<W, COLUMNS < 6 ? 1 : 6>, add_chunk<W, COLUMNS < 7 ? 1 : 7>, add_chunk<W, COLUMNS < 8 ? 1 : 8> };
+    constexpr Add with[COLUMNS + 1] = { nullptr, add_chunk<W, 1>, add_chunk<W, 2>, add_chunk<W, 3>, add_chunk<W, 4>, add_chunk<W, 5>, add_chunk<W, 6>, add_chunk<W, 7>, add_chunk<W, 8> };
     constexpr int PER_CHUNK = IS_SUPER<W> ? 1 : 8, GROUP_BYTES = W::BYTES * (W::INTERLEAVED ? LANES / 8 : LANES);
     const int n_blocks = (int) (rows.k / W::BLOCK), n_chunks = (n_blocks + PER_CHUNK - 1) / PER_CHUNK, n_parts = (t.n + COLUMNS - 1) / COLUMNS;
     Floats acc[MAX_TILE];
