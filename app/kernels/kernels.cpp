@@ -28,27 +28,28 @@ Fault planted = NONE;
 namespace {
 
 constexpr int F16_STEP = 64;   // the float kernels' sums run over so many values at once
+constexpr int LEAST_FLOAT_ROWS = 2;   // one row of floats is ggml's, which adds in the same order
 
-// In the order of their bits. From how many rows on each is faster was measured (README.md).
+// In the order of their bits.
 const WeightKind WEIGHTS[] = {
-    {"q8_0",            GGML_TYPE_Q8_0,   false, BLOCKS_32,       GGML_TYPE_Q8_0, 1},
-    {"q4_0",            GGML_TYPE_Q4_0,   false, BLOCKS_32,       GGML_TYPE_Q8_0, 1},
-    {"q4_1",            GGML_TYPE_Q4_1,   false, BLOCKS_32,       GGML_TYPE_Q8_1, 1},
-    {"q5_0",            GGML_TYPE_Q5_0,   false, BLOCKS_32,       GGML_TYPE_Q8_0, 1},
-    {"q5_1",            GGML_TYPE_Q5_1,   false, BLOCKS_32,       GGML_TYPE_Q8_1, 1},
-    {"iq4_nl",          GGML_TYPE_IQ4_NL, false, BLOCKS_32,       GGML_TYPE_Q8_0, 1},
-    {"q3_K",            GGML_TYPE_Q3_K,   false, BLOCKS_256,      GGML_TYPE_Q8_K, 1},
-    {"q4_K",            GGML_TYPE_Q4_K,   false, BLOCKS_256,      GGML_TYPE_Q8_K, 1},
-    {"q5_K",            GGML_TYPE_Q5_K,   false, BLOCKS_256,      GGML_TYPE_Q8_K, 1},
-    {"q6_K",            GGML_TYPE_Q6_K,   false, BLOCKS_256,      GGML_TYPE_Q8_K, 1},
-    {"iq4_xs",          GGML_TYPE_IQ4_XS, false, BLOCKS_256,      GGML_TYPE_Q8_K, 1},
-    {"f32",             GGML_TYPE_F32,    false, FLOATS,          GGML_TYPE_F32,  2},
-    {"f16",             GGML_TYPE_F16,    false, FLOATS,          GGML_TYPE_F16,  2},
-    {"bf16",            GGML_TYPE_BF16,   false, FLOATS,          GGML_TYPE_BF16, 2},
-    {"q4_0-repacked",   GGML_TYPE_Q4_0,   true,  INTERLEAVED_32,  GGML_TYPE_Q8_0, 1},
-    {"iq4_nl-repacked", GGML_TYPE_IQ4_NL, true,  INTERLEAVED_32,  GGML_TYPE_Q8_0, 1},
-    {"mxfp4-repacked",  GGML_TYPE_MXFP4,  true,  INTERLEAVED_32,  GGML_TYPE_Q8_0, 1},
-    {"q4_K-repacked",   GGML_TYPE_Q4_K,   true,  INTERLEAVED_256, GGML_TYPE_Q8_K, 1},
+    {"q8_0",            GGML_TYPE_Q8_0,   false, BLOCKS_32,       GGML_TYPE_Q8_0},
+    {"q4_0",            GGML_TYPE_Q4_0,   false, BLOCKS_32,       GGML_TYPE_Q8_0},
+    {"q4_1",            GGML_TYPE_Q4_1,   false, BLOCKS_32,       GGML_TYPE_Q8_1},
+    {"q5_0",            GGML_TYPE_Q5_0,   false, BLOCKS_32,       GGML_TYPE_Q8_0},
+    {"q5_1",            GGML_TYPE_Q5_1,   false, BLOCKS_32,       GGML_TYPE_Q8_1},
+    {"iq4_nl",          GGML_TYPE_IQ4_NL, false, BLOCKS_32,       GGML_TYPE_Q8_0},
+    {"q3_K",            GGML_TYPE_Q3_K,   false, BLOCKS_256,      GGML_TYPE_Q8_K},
+    {"q4_K",            GGML_TYPE_Q4_K,   false, BLOCKS_256,      GGML_TYPE_Q8_K},
+    {"q5_K",            GGML_TYPE_Q5_K,   false, BLOCKS_256,      GGML_TYPE_Q8_K},
+    {"q6_K",            GGML_TYPE_Q6_K,   false, BLOCKS_256,      GGML_TYPE_Q8_K},
+    {"iq4_xs",          GGML_TYPE_IQ4_XS, false, BLOCKS_256,      GGML_TYPE_Q8_K},
+    {"f32",             GGML_TYPE_F32,    false, FLOATS,          GGML_TYPE_F32},
+    {"f16",             GGML_TYPE_F16,    false, FLOATS,          GGML_TYPE_F16},
+    {"bf16",            GGML_TYPE_BF16,   false, FLOATS,          GGML_TYPE_BF16},
+    {"q4_0-repacked",   GGML_TYPE_Q4_0,   true,  INTERLEAVED_32,  GGML_TYPE_Q8_0},
+    {"iq4_nl-repacked", GGML_TYPE_IQ4_NL, true,  INTERLEAVED_32,  GGML_TYPE_Q8_0},
+    {"mxfp4-repacked",  GGML_TYPE_MXFP4,  true,  INTERLEAVED_32,  GGML_TYPE_Q8_0},
+    {"q4_K-repacked",   GGML_TYPE_Q4_K,   true,  INTERLEAVED_256, GGML_TYPE_Q8_K},
 };
 constexpr int N_WEIGHTS = sizeof(WEIGHTS) / sizeof(WEIGHTS[0]);
 
@@ -62,21 +63,20 @@ constexpr int N_KERNELS = N_WEIGHTS + sizeof(CACHES) / sizeof(CACHES[0]);
 
 struct Isa {
     const char * name;
-    int rows;   // from so many rows of activations on, at least: what 256 bits unpack is too little for one
     size_t (*matmul_work_size)(const WeightKind &, int, const ggml_tensor *);
     bool   (*matmul)(const WeightKind &, const ggml_compute_params *, ggml_tensor *);
     bool   (*attention_knows)(const ggml_tensor *);
     size_t (*attention_work_size)(int, const ggml_tensor *);
     void   (*attention)(const ggml_compute_params *, ggml_tensor *);
 };
-#define PACELINE_ISA_TABLE(NAME, ROWS, ISA) \
-    { NAME, ROWS, ISA::matmul_work_size, ISA::matmul, ISA::attention_knows, ISA::attention_work_size, ISA::attention }
-const Isa AVX2   = PACELINE_ISA_TABLE("avx2", 1, avx2);
+#define PACELINE_ISA_TABLE(NAME, ISA) \
+    { NAME, ISA::matmul_work_size, ISA::matmul, ISA::attention_knows, ISA::attention_work_size, ISA::attention }
+const Isa AVX2   = PACELINE_ISA_TABLE("avx2", avx2);
 #ifndef PACELINE_WITHOUT_AVXVNNI
-const Isa AVXVNNI = PACELINE_ISA_TABLE("avx-vnni", 1, avxvnni);
+const Isa AVXVNNI = PACELINE_ISA_TABLE("avx-vnni", avxvnni);
 #endif
 #ifndef PACELINE_WITHOUT_AVX512
-const Isa AVX512 = PACELINE_ISA_TABLE("avx512-vnni", 1, avx512);
+const Isa AVX512 = PACELINE_ISA_TABLE("avx512-vnni", avx512);
 #endif
 
 [[maybe_unused]] bool has_avx512() {
@@ -177,7 +177,8 @@ int kernel_of_product(const ggml_tensor * op) {
     }
     if (n < 1 || n > MAX_ROWS) return -1;
     const int kernel = kernel_of_weights(w);
-    return kernel >= 0 && isa_of(kernel) && n >= WEIGHTS[kernel].from_rows && n >= isa_of(kernel)->rows ? kernel : -1;
+    if (kernel < 0 || !isa_of(kernel)) return -1;
+    return WEIGHTS[kernel].layout != FLOATS || n >= LEAST_FLOAT_ROWS ? kernel : -1;
 }
 
 int kernel_of(const ggml_tensor * op) {

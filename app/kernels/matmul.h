@@ -22,7 +22,6 @@ struct WeightKind {
     bool         repacked;   // eight rows interleaved, as ggml's repack.cpp leaves them
     Layout       layout;
     ggml_type    activations;
-    int          from_rows;  // rows of activations from which on the kernel is faster than ggml's
 };
 
 // Weights in a block of activations.
