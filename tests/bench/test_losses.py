@@ -41,10 +41,8 @@ def run(
     decode = WideDecodes.decode
 
     def changed(self: WideDecodes, side: str, tokens: Sequence[int]) -> Rows:
-        rows = decode(self, STOCK, tokens)
-        if side == OWN:
-            rows = rows * np.float32(1 + change)
-        return rows
+        rows = [decode(self, STOCK, [token])[0].copy() for token in tokens]
+        return np.array(rows) * np.float32(1 + change * (side == OWN))
 
     monkeypatch.setattr(WideDecodes, "decode", changed)
     monkeypatch.setattr(losses, "own_library", lambda _path, _cache: None)
@@ -73,13 +71,24 @@ def test_a_loss_that_is_off_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert abs(found["own"] - found["stock"]) > losses.MOST
 
 
-def test_a_loss_is_that_of_the_row_before(demo: WideDecodes) -> None:
+@pytest.mark.parametrize("side", [STOCK, OWN])
+def test_a_loss_is_that_of_the_row_before(
+    side: str, demo: WideDecodes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tokens = demo.model.vocab.tokenize(TEXT, special=False)[:70]
+    decode, widths = demo.decode, []
+
+    def noted(side: str, tokens: Sequence[int]) -> Rows:
+        widths.append(len(tokens))
+        return decode(side, tokens)
+
+    monkeypatch.setattr(demo, "decode", noted)
     foretold = Foretold()
-    foretell(demo, STOCK, tokens, foretold)
+    foretell(demo, side, tokens, foretold)
     assert len(foretold.losses) == len(foretold.likeliest) == 69
+    assert widths == ([1] * 69 if side == STOCK else [63, 6])
     demo.model.clear()
-    rows = [demo.decode(STOCK, [token])[0].astype(np.float64).copy() for token in tokens]
+    rows = [decode(side, [token])[0].astype(np.float64).copy() for token in tokens]
     for i in (0, 1, 62, 63, 68):
         wanted = math.log(np.exp(rows[i] - rows[i].max()).sum()) + rows[i].max()
         wanted -= rows[i][tokens[i + 1]]
