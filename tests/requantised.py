@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 TYPES = {
     "f16": (1, "F16"), "bf16": (32, "BF16"),
     "q8_0": (7, "Q8_0"), "q4_0": (2, "Q4_0"), "q4_1": (3, "Q4_1"), "q5_0": (8, "Q5_0"),
-    "q3_k": (12, "Q3_K"), "q4_k": (15, "Q4_K"), "q5_k": (17, "Q5_K"), "q6_k": (18, "Q6_K"),
-    "iq4_nl": (25, "IQ4_NL"), "iq4_xs": (30, "IQ4_XS"),
+    "q2_k": (10, "Q2_K"), "q3_k": (12, "Q3_K"), "q4_k": (15, "Q4_K"), "q5_k": (17, "Q5_K"),
+    "q6_k": (18, "Q6_K"),
+    "iq3_s": (26, "IQ3_S"), "iq4_nl": (25, "IQ4_NL"), "iq4_xs": (30, "IQ4_XS"),
 }  # fmt: skip
 """For every type the number of its mixture in `enum llama_ftype`, and ggml's name of the type."""
 MIXTURES = {"q3_k_m": 12, "q4_k_m": 15, "q5_k_m": 17}

@@ -6,7 +6,7 @@
 // numbers, which are exact, so each instruction set adds them as it likes.
 #pragma once
 #include "activations.h"
-#include "weights.h"
+#include "codebooks.h"
 
 namespace paceline::PACELINE_ISA {
 
@@ -166,20 +166,27 @@ struct Quantised {
 };
 inline Quantised quantised(const WeightKind & kind) {
     switch (kind.type) {
-        case GGML_TYPE_Q8_0:   return Quantised::of<Q8_0>();
-        case GGML_TYPE_Q4_0:   return kind.repacked ? Quantised::of<Q4_0x8>() : Quantised::of<Q4_0>();
-        case GGML_TYPE_Q4_1:   return Quantised::of<Q4_1>();
-        case GGML_TYPE_Q5_0:   return Quantised::of<Q5_0>();
-        case GGML_TYPE_Q5_1:   return Quantised::of<Q5_1>();
-        case GGML_TYPE_IQ4_NL: return kind.repacked ? Quantised::of<IQ4_NLx8>() : Quantised::of<IQ4_NL>();
-        case GGML_TYPE_MXFP4:  return kind.repacked ? Quantised::of<MXFP4x8>() : Quantised::of<MXFP4>();
-        case GGML_TYPE_Q2_K:   return Quantised::of<Q2_K>();
-        case GGML_TYPE_Q3_K:   return Quantised::of<Q3_K>();
-        case GGML_TYPE_Q4_K:   return kind.repacked ? Quantised::of<Q4_Kx8>() : Quantised::of<Q4_K>();
-        case GGML_TYPE_Q5_K:   return Quantised::of<Q5_K>();
-        case GGML_TYPE_Q6_K:   return Quantised::of<Q6_K>();
-        case GGML_TYPE_IQ4_XS: return Quantised::of<IQ4_XS>();
-        default:               return {};
+        case GGML_TYPE_Q8_0:    return Quantised::of<Q8_0>();
+        case GGML_TYPE_Q4_0:    return kind.repacked ? Quantised::of<Q4_0x8>() : Quantised::of<Q4_0>();
+        case GGML_TYPE_Q4_1:    return Quantised::of<Q4_1>();
+        case GGML_TYPE_Q5_0:    return Quantised::of<Q5_0>();
+        case GGML_TYPE_Q5_1:    return Quantised::of<Q5_1>();
+        case GGML_TYPE_IQ4_NL:  return kind.repacked ? Quantised::of<IQ4_NLx8>() : Quantised::of<IQ4_NL>();
+        case GGML_TYPE_MXFP4:   return kind.repacked ? Quantised::of<MXFP4x8>() : Quantised::of<MXFP4>();
+        case GGML_TYPE_Q2_K:    return kind.repacked ? Quantised::of<Q2_Kx8>() : Quantised::of<Q2_K>();
+        case GGML_TYPE_Q3_K:    return Quantised::of<Q3_K>();
+        case GGML_TYPE_Q4_K:    return kind.repacked ? Quantised::of<Q4_Kx8>() : Quantised::of<Q4_K>();
+        case GGML_TYPE_Q5_K:    return Quantised::of<Q5_K>();
+        case GGML_TYPE_Q6_K:    return Quantised::of<Q6_K>();
+        case GGML_TYPE_IQ4_XS:  return Quantised::of<IQ4_XS>();
+        case GGML_TYPE_IQ1_S:   return Quantised::of<IQ1_S>();
+        case GGML_TYPE_IQ1_M:   return Quantised::of<IQ1_M>();
+        case GGML_TYPE_IQ2_XXS: return Quantised::of<IQ2_XXS>();
+        case GGML_TYPE_IQ2_XS:  return Quantised::of<IQ2_XS>();
+        case GGML_TYPE_IQ2_S:   return Quantised::of<IQ2_S>();
+        case GGML_TYPE_IQ3_XXS: return Quantised::of<IQ3_XXS>();
+        case GGML_TYPE_IQ3_S:   return Quantised::of<IQ3_S>();
+        default:                return {};
     }
 }
 

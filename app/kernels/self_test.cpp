@@ -125,6 +125,14 @@ std::vector<float> dequantised(ggml_type type, const std::vector<char> & data, i
     return values;
 }
 
+bool has_codebook(ggml_type type) {
+    switch (type) {
+        case GGML_TYPE_IQ1_S: case GGML_TYPE_IQ1_M: case GGML_TYPE_IQ2_XXS: case GGML_TYPE_IQ2_XS:
+        case GGML_TYPE_IQ2_S: case GGML_TYPE_IQ3_XXS: case GGML_TYPE_IQ3_S: return true;
+        default: return false;
+    }
+}
+
 // Values that a byte and a power of two hold, for every 32 of them as for all.
 void put_exact(float * x, int64_t n, float unit, Random & random) {
     for (int64_t i = 0; i < n; i++) x[i] = unit * (float) (i % 32 == n % 31 ? 127 : random.below(255) - 127);
@@ -179,6 +187,23 @@ struct Product : Work {
         }
     }
 
+    // Any bits are weights of a codebook, for which ggml takes seconds to quantise: bits as they come, all 0
+    // and all 1, with scales of 0 beside others.
+    std::vector<char> drawn_blocks(Random & random) const {
+        const size_t block = ggml_type_size(type);
+        std::vector<char> data(ggml_row_size(type, k) * n * n_experts);
+        for (size_t at = 0, i = 0; at < data.size(); at += block, i++) {
+            for (size_t j = 0; j < block; j++) data[at + j] = i % 7 < 5 ? (char) random.bits() : i % 7 == 5 ? 0 : -1;
+            const uint16_t d = ggml_fp32_to_fp16(i % 5 ? random.next() : 0.0f);
+            if (type != GGML_TYPE_IQ1_M) memcpy(data.data() + at, &d, 2);
+            else for (int j = 0; j < 4; j++) {   // the highest bits of its last four words
+                char & high = data[at + block - 7 + 2 * j];
+                high = (char) ((high & 15) | (d >> 4 * j & 15) << 4);
+            }
+        }
+        return data;
+    }
+
     // Rows as they come, of one sign, with scales of 0 beside great ones, and constant ones.
     void make_weights(bool repacked, Random & random) {
         std::vector<float> values(k * n * n_experts);
@@ -187,7 +212,7 @@ struct Product : Work {
             const float of_kind[] = {drawn, drawn, std::fabs(drawn), -std::fabs(drawn), i / 32 % 2 ? 0.0f : i % 32 == 5 ? 50.0f : drawn, 1.0f};
             values[r * k + i] = of_kind[r % 6];
         }
-        std::vector<char> data = quantised(type, values, k);
+        std::vector<char> data = has_codebook(type) ? drawn_blocks(random) : quantised(type, values, k);
         if (data.empty()) return;
         if (type == GGML_TYPE_Q8_0) for (size_t at = 0, i = 0; at < data.size(); at += 34, i++) if (i % 3 == 0) data[at + 2 + i % 32] = -128;
         dense = dequantised(type, data, k);

@@ -178,19 +178,17 @@ struct IQ4_NL {
         looked_up(x, table(), w.q + 8 * b);
     }
 };
-// Half of 2 to the power of (e - 127), as bits of a float (ggml-impl.h).
-INLINE float half_power(uint8_t e) {
-    const uint32_t bits = e < 2 ? 0x00200000u << e : (uint32_t) (e - 1) << 23;
-    float x; memcpy(&x, &bits, 4); return x;
+// Halves of 2 to the powers of (e - 127), as bits of floats (ggml-impl.h): the two least are denormals.
+INLINE Floats half_powers(Ints e) {
+    const Ints least = OP(sllv_epi32)(same_32(0x00200000), OP(min_epi32)(e, same_32(2)));
+    return (Floats) OP(max_epi32)(least, left32<23>(sub32(e, same_32(1))));
 }
 struct MXFP4 {
     static constexpr int BLOCK = 32, BYTES = 17, BIAS = 12, FITS = 4; static constexpr bool MIN = false, INTERLEAVED = false;
     static inline Ints table() { return add8(same16(TABLE_MXFP4), bytes(BIAS)); }
     static inline void unpack(const char * const * row, size_t at, Chunk & w, int b) {
         Ints x[4];
-        alignas(64) float d[LANES];
-        for (int r = 0; r < LANES; r++) d[r] = half_power((uint8_t) row[r][at]);
-        w.d[b] = load_floats(d);
+        w.d[b] = half_powers(and_(fours(row, at), same_32(255)));
         turn(row, at + 1, x);
         looked_up(x, table(), w.q + 8 * b);
     }
@@ -299,21 +297,25 @@ struct Q3_K {
 };
 struct Q2_K {
     static constexpr int BLOCK = 256, BYTES = 84, SUB = 16, BIAS = 0, FITS = 4, OFFSET = MINIMA; static constexpr bool INTERLEAVED = false;
+    // Two bits each: of four registers the lowest to q, the next 32 weights further on, and so on.
+    static inline void crumbs(const Ints * x, Ints * q) {
+        const Ints two = bytes(3);
+        for (int j = 0; j < 4; j++) {
+            q[j]      = and_(x[j], two);             q[8 + j]  = and_(right16<2>(x[j]), two);
+            q[16 + j] = and_(right16<4>(x[j]), two); q[24 + j] = and_(right16<6>(x[j]), two);
+        }
+    }
     static inline void unpack(const char * const * row, size_t at, Chunk & w) {
         Ints x[4], low[4], high[4];
         turn(row, at, x);
         nibbles(x, low, high);
         for (int t = 0; t < 16; t++) w.scale[t] = unsigned_scale(low[t / 4], t % 4);
         for (int i = 0; i < 8; i++) w.offset[i] = unsigned_pair(high[i / 2], i % 2 * 2);
-        const Ints both = fours(row, at + 80), two = bytes(3);
+        const Ints both = fours(row, at + 80);
         w.d[0] = low_halves(both); w.m[0] = low_halves(right32<16>(both));
         for (int i = 0; i < 4; i++) {
             turn(row, at + 16 + 16 * i, x);
-            Ints * q = w.q + 32 * (i / 2) + 4 * (i % 2);
-            for (int j = 0; j < 4; j++) {
-                q[j]      = and_(x[j], two);             q[8 + j]  = and_(right16<2>(x[j]), two);
-                q[16 + j] = and_(right16<4>(x[j]), two); q[24 + j] = and_(right16<6>(x[j]), two);
-            }
+            crumbs(x, w.q + 32 * (i / 2) + 4 * (i % 2));
         }
     }
 };
@@ -390,6 +392,15 @@ INLINE Ints mixed_bytes(uint64_t a, uint64_t b) {
     return as_mixed(_mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long) a)));
 #endif
 }
+// Two bytes of each row, 16 in each group.
+INLINE Ints mixed_words(const char * const * group, size_t at) {
+    const __m128i a = _mm_loadu_si128((const __m128i *) (group[0] + at));
+#if defined(__AVX512VNNI__)
+    return as_mixed(_mm512_cvtepu16_epi32(_mm256_setr_m128i(a, _mm_loadu_si128((const __m128i *) (group[1] + at)))));
+#else
+    return as_mixed(_mm256_cvtepu16_epi32(a));
+#endif
+}
 
 struct Q4_0x8 {
     static constexpr int BLOCK = 32, BYTES = 144, BIAS = 8, FITS = 8; static constexpr bool MIN = false, INTERLEAVED = true;
@@ -414,9 +425,9 @@ struct MXFP4x8 {
     static constexpr int BLOCK = 32, BYTES = 136, BIAS = 12, FITS = 4; static constexpr bool MIN = false, INTERLEAVED = true;
     static inline void unpack(const char * const * group, size_t at, Chunk & w, int b) {
         Ints x[4];
-        alignas(64) float d[LANES];
-        for (int r = 0; r < LANES; r++) d[r] = half_power((uint8_t) group[r / 8][at + r % 8]);
-        w.d[b] = as_mixed(load_floats(d));
+        uint64_t e[2] = {};
+        for (int g = 0; g < LANES / 8; g++) memcpy(&e[g], group[g] + at, 8);
+        w.d[b] = half_powers(mixed_bytes(e[0], e[1]));
         turn_eights(group, at + 8, x); turn_eights(group, at + 72, x + 2);
         looked_up(x, MXFP4::table(), w.q + 8 * b);
     }
@@ -442,6 +453,23 @@ struct Q4_Kx8 {
             Ints x[4], * q = w.q + 16 * i + 4 * k;
             turn_eights(group, at + 128 + 256 * i + 128 * k, x); turn_eights(group, at + 128 + 256 * i + 128 * k + 64, x + 2);
             nibbles(x, q, q + 8);
+        }
+    }
+};
+// Q2_K by eights: 8 d, 8 dmin, for each two sub-blocks two bytes of each row, 512 bytes of quants.
+struct Q2_Kx8 {
+    static constexpr int BLOCK = 256, BYTES = 672, SUB = 16, BIAS = 0, FITS = 4, OFFSET = MINIMA; static constexpr bool INTERLEAVED = true;
+    static inline void unpack(const char * const * group, size_t at, Chunk & w) {
+        w.d[0] = mixed_halves(group, at); w.m[0] = mixed_halves(group, at + 16);
+        for (int i = 0; i < 8; i++) {
+            const Ints x = mixed_words(group, at + 32 + 16 * i), low = and_(x, bytes(15)), high = and_(right16<4>(x), bytes(15));
+            w.scale[2 * i] = unsigned_scale(low, 0); w.scale[2 * i + 1] = unsigned_scale(low, 1);
+            w.offset[i] = unsigned_pair(high, 0);
+        }
+        for (int i = 0; i < 4; i++) {
+            Ints x[4];
+            turn_eights(group, at + 160 + 128 * i, x); turn_eights(group, at + 160 + 128 * i + 64, x + 2);
+            Q2_K::crumbs(x, w.q + 32 * (i / 2) + 4 * (i % 2));
         }
     }
 };

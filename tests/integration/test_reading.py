@@ -88,7 +88,11 @@ def check(path: Path, n_lives: int) -> None:
 
 @pytest.mark.grid(short=6)
 @pytest.mark.parametrize(
-    "kind", ["q8_0", "q4_0", "q4_k", "q4_k_m", "q6_k", "iq4_xs", "q4_1", "q5_k_m", "f16", "bf16"]
+    "kind",
+    [
+        *("q8_0", "q4_0", "q4_k", "q4_k_m", "q6_k", "iq4_xs", "q4_1", "q5_k_m", "f16", "bf16"),
+        *("q2_k", "iq3_s"),
+    ],
 )
 def test_random_weights_of_any_type(kind: str, small: Path, tmp_path: Path) -> None:
     path = small
