@@ -89,8 +89,11 @@ def test_a_tail_is_told() -> None:
 @pytest.mark.parametrize(
     ("quantisation", "is_expensive"),
     [
-        ("IQ2_XXS", True),
-        ("Q2_K", True),
+        ("TQ1_0", True),
+        ("Q2_0", True),
+        ("NVFP4", True),
+        ("IQ2_XXS", False),
+        ("Q2_K", False),
         ("Q3_K_M", False),
         ("Q4_0", False),
         ("IQ4_XS", False),

@@ -99,7 +99,7 @@ _SMALL_TARGET = 3_000_000_000
 _FEW_BITS = 3.5
 _MANY_BITS = 12.0
 _LARGE_DRAFT = 1_000_000_000
-_EXPENSIVE_TO_CHECK = ("IQ1", "IQ2", "IQ3", "Q1", "Q2", "TQ", "NVFP4")
+_EXPENSIVE_TO_CHECK = ("Q1_0", "Q2_0", "TQ", "NVFP4")
 """Quantisations whose weights neither llama.cpp's CPU kernels nor Paceline's (the table of
 `app/kernels/kernels.cpp`) read once for several tokens."""
 _COMMON_WORDS = frozenset(
