@@ -83,6 +83,19 @@ template <class W, int N> void add_blocks(const Chunk & w, int n_blocks, const T
     for (int i = 0; i < N; i++) acc[c + i] = total[i];
 }
 
+// Add the sum of a superblock's products, with what its offsets add to it.
+template <class W> INLINE void add_whole(const Chunk & w, const Superblock & y, Ints sum, Floats & total) {
+    const Floats dy = floats(y.d);
+    Ints offset = zero();
+    if (W::OFFSET) {
+#pragma GCC unroll 8
+        for (int j = 0; j < 128 / W::SUB; j++) offset = dot16(offset, w.offset[j], same4(y.sums + 2 * j));
+    }
+    if (W::OFFSET > 0) sum = sub32(sum, mul32(offset, same_32(W::OFFSET)));
+    total = fma(mul(w.d[0], dy), to_floats(sum), total);
+    if (W::OFFSET == MINIMA) total = fma(sub(zero_f(), mul(w.m[0], dy)), to_floats(offset), total);
+}
+
 // N columns from c on times superblock `b`.
 template <class W, int N> void add_superblock(const Chunk & w, int, const Tile & t, int b, int c, Floats * acc) {
     constexpr int J = W::SUB / 4;
@@ -94,7 +107,7 @@ template <class W, int N> void add_superblock(const Chunk & w, int, const Tile &
         if constexpr (VNNI) {
             Ints part[N];
 #pragma GCC unroll 8
-            for (int i = 0; i < N; i++) part[i] = W::BIAS ? same4(y[i].start + s) : zero();
+            for (int i = 0; i < N; i++) part[i] = W::BIAS && !W::OFFSET ? same4(y[i].start + s) : zero();
             add_products<W, J, N>(w.q + J * s, y->q + W::SUB * s, sizeof(Superblock), nullptr, part);
 #pragma GCC unroll 8
             for (int i = 0; i < N; i++) sum[i] = add32(sum[i], mul32(part[i], w.scale[s]));
@@ -103,17 +116,7 @@ template <class W, int N> void add_superblock(const Chunk & w, int, const Tile &
         }
     }
 #pragma GCC unroll 8
-    for (int i = 0; i < N; i++) {
-        const Floats dy = floats(y[i].d);
-        Ints offset = zero();
-        if (W::OFFSET) {
-#pragma GCC unroll 8
-            for (int j = 0; j < 128 / W::SUB; j++) offset = dot16(offset, w.offset[j], same4(y[i].sums + 2 * j));
-        }
-        if (W::OFFSET > 0) sum[i] = sub32(sum[i], mul32(offset, same_32(W::OFFSET)));
-        acc[c + i] = fma(mul(w.d[0], dy), to_floats(sum[i]), acc[c + i]);
-        if (W::OFFSET == MINIMA) acc[c + i] = fma(sub(zero_f(), mul(w.m[0], dy)), to_floats(offset), acc[c + i]);
-    }
+    for (int i = 0; i < N; i++) add_whole<W>(w, y[i], sum[i], acc[c + i]);
 }
 
 template <class W> constexpr bool IS_SUPER = W::BLOCK == 256;
@@ -123,8 +126,104 @@ template <class W, int N> INLINE void add_chunk(const Chunk & w, int n_blocks, c
     else add_blocks<W, N>(w, n_blocks, t, b0, c, acc);
 }
 
+INLINE void store_rows(Floats sum, int n_rows, float * out) {
+    if (n_rows == LANES) { store_floats(out, sum); return; }
+    alignas(64) float lanes[LANES];
+    store_floats(lanes, sum);
+    memcpy(out, lanes, n_rows * sizeof(float));
+}
+
+// One column times blocks: what is unpacked stays in registers.
+template <class W> void one_column_of_blocks(const Rows & rows, const Tile & t) {
+    constexpr int GROUP_BYTES = W::BYTES * (W::INTERLEAVED ? LANES / 8 : LANES);
+    Floats total = zero_f();
+    for (int b = 0; b < (int) (rows.k / 32); b++) {
+        Chunk w;
+        W::unpack(rows.row, (size_t) b * W::BYTES, w, 0);
+        if (rows.ahead) rows.into_l1 ? ask_for<GROUP_BYTES, true>(rows.ahead + (size_t) b * GROUP_BYTES) : ask_for<GROUP_BYTES, false>(rows.ahead + (size_t) b * GROUP_BYTES);
+        Ints sum[1] = { W::BIAS ? same4(t.start + b) : zero() };
+        add_products<W, 8, 1>(w.q, t.q + b * 32, 32, nullptr, sum);
+        total = fma(mul(w.d[0], floats(t.d[b])), to_floats(sum[0]), total);
+        if (W::MIN) total = fma(w.m[0], floats(t.s[b]), total);
+    }
+    store_rows(W::INTERLEAVED ? in_order(total) : total, rows.n_rows, t.out[0]);
+}
+
+// One column times superblocks: most of the work would be to turn the rows. With registers of 32
+// bytes their values are multiplied as they lie, and only the sums are turned.
+template <class W, class = void> constexpr bool HAS_ONE_COLUMN = false;
+template <class W> constexpr bool HAS_ONE_COLUMN<W, decltype((void) &W::row_scales)> = LANES == 8;
+template <> constexpr bool HAS_ONE_COLUMN<Q4_Kx8> = LANES == 8;
+template <class W> void one_column(const Rows & rows, const Tile & t);
+
+#if !defined(__AVX512VNNI__)
+// The sums of the lanes of eight registers.
+INLINE Ints turned_sums(const Ints * x) {
+    Ints two[4], four[2];
+    for (int i = 0; i < 4; i++) two[i] = add32(_mm256_unpacklo_epi32(x[2 * i], x[2 * i + 1]), _mm256_unpackhi_epi32(x[2 * i], x[2 * i + 1]));
+    for (int i = 0; i < 2; i++) four[i] = add32(_mm256_unpacklo_epi64(two[2 * i], two[2 * i + 1]), _mm256_unpackhi_epi64(two[2 * i], two[2 * i + 1]));
+    return add32(_mm256_permute2x128_si256(four[0], four[1], 0x20), _mm256_permute2x128_si256(four[0], four[1], 0x31));
+}
+
+template <class W> void one_column(const Rows & rows, const Tile & t) {
+    Floats total = zero_f();
+    for (int b = 0; b < (int) (rows.k / W::BLOCK); b++) {
+        const size_t at = (size_t) b * W::BYTES;
+        const Superblock & y = t.super[b];
+        Ints sums[LANES];
+        for (int r = 0; r < LANES; r++) {
+            const Words scales = W::row_scales(rows.row[r] + at);
+            Ints q[8], sum = zero();
+            W::values(OneRow { rows.row[r] + at }, q);
+#pragma GCC unroll 8
+            for (int i = 0; i < 8; i++) sum = add32(sum, madd(maddubs(q[i], load(y.q + 32 * i)), spread(scales, i)));
+            sums[r] = sum;
+            if (rows.ahead) ask_for<W::BYTES, true>(rows.ahead + LANES * at + r * W::BYTES);
+        }
+        Chunk w;
+        W::scales(rows.row, at, w);
+        add_whole<W>(w, y, turned_sums(sums), total);
+    }
+    store_rows(total, rows.n_rows, t.out[0]);
+}
+
+// Interleaved rows lie so that two registers hold eight bytes of each of eight rows.
+template <> inline void one_column<Q4_Kx8>(const Rows & rows, const Tile & t) {
+    const Ints low = bytes(15);
+    Floats total = zero_f();
+    for (int b = 0; b < (int) (rows.k / 256); b++) {
+        const size_t at = (size_t) b * Q4_Kx8::BYTES;
+        const Superblock & y = t.super[b];
+        Chunk w;
+        Q4_Kx8::scales(rows.row, at, w);
+        Ints first = zero(), second = zero();   // rows 0 to 3, and 4 to 7
+        for (int i = 0; i < 4; i++) {
+            Ints pairs[4];
+#pragma GCC unroll 4
+            for (int k = 0; k < 4; k++) {
+                const char * p = rows.row[0] + at + 128 + 256 * i + 64 * k;
+                const Ints x = load(p), z = load(p + 32), v = same8(y.q + 64 * i + 8 * k), u = same8(y.q + 64 * i + 32 + 8 * k);
+                const Ints products[4] = { maddubs(and_(x, low), v), maddubs(and_(right16<4>(x), low), u), maddubs(and_(z, low), v), maddubs(and_(right16<4>(z), low), u) };
+                for (int j = 0; j < 4; j++) pairs[j] = k == 0 ? products[j] : add16(pairs[j], products[j]);
+            }
+            for (int j = 0; j < 2; j++) {
+                const Ints one = w.scale[2 * i + j], scale = VNNI ? or_(one, left32<16>(one)) : one;
+                first = add32(first, madd(pairs[j], _mm256_unpacklo_epi32(scale, scale)));
+                second = add32(second, madd(pairs[2 + j], _mm256_unpackhi_epi32(scale, scale)));
+            }
+            if (rows.ahead) ask_for<Q4_Kx8::BYTES / 4, true>(rows.ahead + at + i * (Q4_Kx8::BYTES / 4));
+        }
+        const __m256 f = _mm256_castsi256_ps(first), s = _mm256_castsi256_ps(second);
+        add_whole<Q4_Kx8>(w, y, add32(_mm256_castps_si256(_mm256_shuffle_ps(f, s, 0x88)), _mm256_castps_si256(_mm256_shuffle_ps(f, s, 0xdd))), total);
+    }
+    store_rows(in_order(total), rows.n_rows, t.out[0]);
+}
+#endif
+
 // All columns of a tile times LANES rows.
 template <class W> void quantised_rows(const Rows & rows, const Tile & t) {
+    if constexpr (!IS_SUPER<W>) { if (t.n == 1) return one_column_of_blocks<W>(rows, t); }
+    else if constexpr (HAS_ONE_COLUMN<W>) { if (t.n == 1) return one_column<W>(rows, t); }
     using Add = void (*)(const Chunk &, int, const Tile &, int, int, Floats *);
     constexpr Add with[COLUMNS + 1] = { nullptr, add_chunk<W, 1>, add_chunk<W, 2>, add_chunk<W, 3>, add_chunk<W, 4>, add_chunk<W, 5>, add_chunk<W, 6>, add_chunk<W, 7>, add_chunk<W, 8> };
     constexpr int PER_CHUNK = IS_SUPER<W> ? 1 : 8, GROUP_BYTES = W::BYTES * (W::INTERLEAVED ? LANES / 8 : LANES);
@@ -147,11 +246,7 @@ template <class W> void quantised_rows(const Rows & rows, const Tile & t) {
         }
     }
     for (int c = 0; c < t.n; c++) {
-        const Floats sum = W::INTERLEAVED ? in_order(acc[c]) : acc[c];
-        if (rows.n_rows == LANES) { store_floats(t.out[c], sum); continue; }
-        alignas(64) float lanes[LANES];
-        store_floats(lanes, sum);
-        memcpy(t.out[c], lanes, rows.n_rows * sizeof(float));
+        store_rows(W::INTERLEAVED ? in_order(acc[c]) : acc[c], rows.n_rows, t.out[c]);
     }
 }
 

@@ -44,6 +44,7 @@ INLINE Ints sub32(Ints a, Ints b) { return OP(sub_epi32)(a, b); }
 INLINE Ints sub8(Ints a, Ints b) { return OP(sub_epi8)(a, b); }
 template <int N> INLINE Ints right16(Ints a) { return OP(srli_epi16)(a, N); }
 template <int N> INLINE Ints left16(Ints a) { return OP(slli_epi16)(a, N); }
+INLINE Ints shifted16(Ints a, int n) { return n < 0 ? OP(srli_epi16)(a, -n) : OP(slli_epi16)(a, n); }   // to the left
 template <int N> INLINE Ints right16_signed(Ints a) { return OP(srai_epi16)(a, N); }
 template <int N> INLINE Ints right32(Ints a) { return OP(srli_epi32)(a, N); }
 template <int N> INLINE Ints right32_signed(Ints a) { return OP(srai_epi32)(a, N); }
@@ -75,6 +76,7 @@ INLINE Ints dot16(Ints sum, Ints a, Ints b) { return _mm256_dpwssd_avx_epi32(sum
 INLINE Ints dot16(Ints sum, Ints a, Ints b) { return _mm256_add_epi32(sum, _mm256_madd_epi16(a, b)); }
 #endif
 INLINE Ints each_128(__m128i x) { return _mm256_broadcastsi128_si256(x); }
+INLINE Ints same8(const void * p) { long long v; memcpy(&v, p, 8); return _mm256_set1_epi64x(v); }
 INLINE Ints same16(const void * p) { return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *) p)); }
 INLINE Floats load_halves(const void * p) { return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *) p)); }
 #endif

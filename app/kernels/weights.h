@@ -24,6 +24,7 @@ struct alignas(64) Chunk {
 //   OFFSET   superblocks: 0 nothing, MINIMA, or the bias times the scales
 //   MIN      blocks of 32: a minimum times the activations' sum is added
 constexpr int MINIMA = -1;
+constexpr bool BIAS_AS_OFFSET = LANES == 8;   // else sums begin with it, which needs `dpbusd`
 
 // Types of signed bytes. `dpbusd` wants the weights unsigned.
 constexpr int SIGNED_BIAS = VNNI ? 128 : 0;
@@ -49,6 +50,19 @@ INLINE void turn(const char * const * row, size_t at, Ints * x) {
     x[2] = OP(unpacklo_epi64)(b, d); x[3] = OP(unpackhi_epi64)(b, d);
 }
 INLINE void turn_32(const char * const * row, size_t at, Ints * x) { turn(row, at, x); turn(row, at + 16, x + 4); }
+
+// How the values of a superblock are read, 32 bytes at a time: turned, or those of one row as they lie.
+struct Turned {
+    static constexpr int N = 8;   // registers for 32 bytes
+    const char * const * row;
+    size_t at;
+    void operator()(int offset, Ints * x) const { turn_32(row, at + offset, x); }
+};
+struct OneRow {   // for registers of 32 bytes
+    static constexpr int N = 1;
+    const char * p;
+    void operator()(int offset, Ints * x) const { x[0] = load(p + offset); }
+};
 
 // Four bytes, or a half as a float, of each row.
 INLINE Ints fours(const char * const * row, size_t at) {
@@ -107,7 +121,7 @@ alignas(16) static const int8_t TABLE_MXFP4[16]  = {0,1,2,3,4,6,8,12,0,-1,-2,-3,
 // Block b of the chunk from the block at `at` on.
 struct Q8_0 {
     static constexpr int BLOCK = 32, BYTES = 34, BIAS = SIGNED_BIAS, FITS = 0; static constexpr bool MIN = false, INTERLEAVED = false;
-    static inline void unpack(const char * const * row, size_t at, Chunk & w, int b) {
+    INLINE void unpack(const char * const * row, size_t at, Chunk & w, int b) {
         w.d[b] = halves(row, at);
         turn_32(row, at + 2, w.q + 8 * b);
         if (VNNI) for (int j = 0; j < 8; j++) w.q[8 * b + j] = signed_bytes(w.q[8 * b + j]);
@@ -115,7 +129,7 @@ struct Q8_0 {
 };
 struct Q4_0 {
     static constexpr int BLOCK = 32, BYTES = 18, BIAS = 8, FITS = 8; static constexpr bool MIN = false, INTERLEAVED = false;
-    static inline void unpack(const char * const * row, size_t at, Chunk & w, int b) {
+    INLINE void unpack(const char * const * row, size_t at, Chunk & w, int b) {
         Ints x[4];
         w.d[b] = halves(row, at);
         turn(row, at + 2, x);
@@ -124,7 +138,7 @@ struct Q4_0 {
 };
 struct Q4_1 {
     static constexpr int BLOCK = 32, BYTES = 20, BIAS = 0, FITS = 8; static constexpr bool MIN = true, INTERLEAVED = false;
-    static inline void unpack(const char * const * row, size_t at, Chunk & w, int b) {
+    INLINE void unpack(const char * const * row, size_t at, Chunk & w, int b) {
         Ints x[4];
         const Ints both = fours(row, at);
         w.d[b] = low_halves(both); w.m[b] = low_halves(right32<16>(both));
@@ -145,7 +159,7 @@ INLINE void add_fifth_bits(Ints bits, Ints * q) {
 }
 struct Q5_0 {
     static constexpr int BLOCK = 32, BYTES = 22, BIAS = 16, FITS = 4; static constexpr bool MIN = false, INTERLEAVED = false;
-    static inline void unpack(const char * const * row, size_t at, Chunk & w, int b) {
+    INLINE void unpack(const char * const * row, size_t at, Chunk & w, int b) {
         Ints x[4];
         w.d[b] = halves(row, at);
         turn(row, at + 6, x);
@@ -155,7 +169,7 @@ struct Q5_0 {
 };
 struct Q5_1 {
     static constexpr int BLOCK = 32, BYTES = 24, BIAS = 0, FITS = 4; static constexpr bool MIN = true, INTERLEAVED = false;
-    static inline void unpack(const char * const * row, size_t at, Chunk & w, int b) {
+    INLINE void unpack(const char * const * row, size_t at, Chunk & w, int b) {
         Ints x[4];
         const Ints both = fours(row, at);
         w.d[b] = low_halves(both); w.m[b] = low_halves(right32<16>(both));
@@ -171,7 +185,7 @@ INLINE void looked_up(const Ints * x, Ints table, Ints * q) {
 struct IQ4_NL {
     static constexpr int BLOCK = 32, BYTES = 18, BIAS = SIGNED_BIAS, FITS = 0; static constexpr bool MIN = false, INTERLEAVED = false;
     static inline Ints table() { return signed_bytes(same16(TABLE_IQ4_NL)); }
-    static inline void unpack(const char * const * row, size_t at, Chunk & w, int b) {
+    INLINE void unpack(const char * const * row, size_t at, Chunk & w, int b) {
         Ints x[4];
         w.d[b] = halves(row, at);
         turn(row, at + 2, x);
@@ -186,7 +200,7 @@ INLINE Floats half_powers(Ints e) {
 struct MXFP4 {
     static constexpr int BLOCK = 32, BYTES = 17, BIAS = 12, FITS = 4; static constexpr bool MIN = false, INTERLEAVED = false;
     static inline Ints table() { return add8(same16(TABLE_MXFP4), bytes(BIAS)); }
-    static inline void unpack(const char * const * row, size_t at, Chunk & w, int b) {
+    INLINE void unpack(const char * const * row, size_t at, Chunk & w, int b) {
         Ints x[4];
         w.d[b] = half_powers(and_(fours(row, at), same_32(255)));
         turn(row, at + 1, x);
@@ -195,6 +209,24 @@ struct MXFP4 {
 };
 
 // -------------------------------------------------------------------- superblocks of 256 weights
+
+// For one row as it lies: the scales of sub-blocks as words, such that `spread` brings those of 32
+// values to them.
+using Words = __m256i;
+INLINE Words eight_words(uint64_t scales) { return _mm256_broadcastsi128_si256(_mm_cvtepu8_epi16(_mm_cvtsi64_si128((long long) scales))); }
+INLINE Words sixteen_words(__m128i scales) {   // signed; even ones first, then odd ones
+    return _mm256_cvtepi8_epi16(_mm_shuffle_epi8(scales, _mm_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15)));
+}
+INLINE __m256i spread(Words scales, int t) { return _mm256_shuffle_epi8(scales, _mm256_set1_epi16((short) ((2 * t + 1) << 8 | 2 * t))); }
+INLINE uint64_t six_bit_scales(const char * p) {
+    uint32_t a, c; memcpy(&a, p, 4); memcpy(&c, p + 8, 4);
+    return (uint64_t) ((c & 0x0f0f0f0f) | (a >> 2 & 0x30303030)) << 32 | (a & 0x3f3f3f3f);
+}
+
+// A type whose rows can be read both ways.
+template <class W> struct InRows {
+    INLINE void unpack(const char * const * row, size_t at, Chunk & w) { W::scales(row, at, w); W::values(Turned { row, at }, w.q); }
+};
 
 // Scales and minima of 6 bits, as Q4_K and Q5_K pack eight of each into 12 bytes; the 16 bytes
 // before the quants hold them after d and dmin.
@@ -213,33 +245,36 @@ INLINE void scales_and_minima(const char * const * row, size_t at, Chunk & w) {
     for (int t = 0; t < 8; t++) w.scale[t] = unsigned_scale(scales[t / 4], t % 4);
     for (int i = 0; i < 4; i++) w.offset[i] = unsigned_pair(minima[i / 2], i % 2 * 2);
 }
-struct Q4_K {
+struct Q4_K : InRows<Q4_K> {
     static constexpr int BLOCK = 256, BYTES = 144, SUB = 32, BIAS = 0, FITS = 8, OFFSET = MINIMA; static constexpr bool INTERLEAVED = false;
-    static inline void unpack(const char * const * row, size_t at, Chunk & w) {
-        scales_and_minima(row, at, w);
-        for (int i = 0; i < 8; i++) {
-            Ints x[4], * q = w.q + 16 * (i / 2) + 4 * (i % 2);
-            turn(row, at + 16 + 16 * i, x);
-            nibbles(x, q, q + 8);
+    static inline void scales(const char * const * row, size_t at, Chunk & w) { scales_and_minima(row, at, w); }
+    static inline Words row_scales(const char * p) { return eight_words(six_bit_scales(p + 4)); }
+    template <class Read> static inline void values(const Read & read, Ints * q) {
+        constexpr int N = Read::N;
+        for (int i = 0; i < 4; i++) {
+            Ints x[N];
+            read(16 + 32 * i, x);
+            for (int j = 0; j < N; j++, q++) { q[0] = and_(x[j], bytes(15)); q[N] = and_(right16<4>(x[j]), bytes(15)); }
+            q += N;
         }
     }
 };
-struct Q5_K {
+struct Q5_K : InRows<Q5_K> {
     static constexpr int BLOCK = 256, BYTES = 176, SUB = 32, BIAS = 0, FITS = 4, OFFSET = MINIMA; static constexpr bool INTERLEAVED = false;
-    static inline void unpack(const char * const * row, size_t at, Chunk & w) {
-        scales_and_minima(row, at, w);
-        Ints h[8]; const Ints bit = bytes(16);
-        turn_32(row, at + 16, h);
-        for (int i = 0; i < 8; i++) {
-            Ints x[4], * q = w.q + 16 * (i / 2) + 4 * (i % 2);
-            turn(row, at + 48 + 16 * i, x);
-            nibbles(x, q, q + 8);
-        }
-        for (int j = 0; j < 8; j++) {
-            w.q[j]      = or_(w.q[j],      and_(left16<4>(h[j]), bit));  w.q[8 + j]  = or_(w.q[8 + j],  and_(left16<3>(h[j]), bit));
-            w.q[16 + j] = or_(w.q[16 + j], and_(left16<2>(h[j]), bit));  w.q[24 + j] = or_(w.q[24 + j], and_(left16<1>(h[j]), bit));
-            w.q[32 + j] = or_(w.q[32 + j], and_(h[j], bit));             w.q[40 + j] = or_(w.q[40 + j], and_(right16<1>(h[j]), bit));
-            w.q[48 + j] = or_(w.q[48 + j], and_(right16<2>(h[j]), bit)); w.q[56 + j] = or_(w.q[56 + j], and_(right16<3>(h[j]), bit));
+    static inline void scales(const char * const * row, size_t at, Chunk & w) { scales_and_minima(row, at, w); }
+    static inline Words row_scales(const char * p) { return eight_words(six_bit_scales(p + 4)); }
+    template <class Read> static inline void values(const Read & read, Ints * q) {
+        constexpr int N = Read::N; const Ints low = bytes(15), bit = bytes(16);
+        Ints h[N], x[N];
+        read(16, h);
+#pragma GCC unroll 4
+        for (int i = 0; i < 4; i++) {
+            read(48 + 32 * i, x);
+            for (int j = 0; j < N; j++, q++) {
+                q[0] = or_(and_(x[j], low), and_(shifted16(h[j], 4 - 2 * i), bit));
+                q[N] = or_(and_(right16<4>(x[j]), low), and_(shifted16(h[j], 3 - 2 * i), bit));
+            }
+            q += N;
         }
     }
 };
@@ -248,29 +283,30 @@ template <int OFFSET> INLINE void sixteen_scales(const Ints * s, Chunk & w) {
     for (int t = 0; t < 16; t++) w.scale[t] = signed_scale(s[t / 4], t % 4);
     if (OFFSET) for (int i = 0; i < 8; i++) w.offset[i] = signed_pair(s[i / 2], i % 2 * 2);
 }
-struct Q6_K {
-    static constexpr int BLOCK = 256, BYTES = 210, SUB = 16, BIAS = 32, FITS = 2, OFFSET = VNNI ? 0 : BIAS; static constexpr bool INTERLEAVED = false;
-    static inline void unpack(const char * const * row, size_t at, Chunk & w) {
+struct Q6_K : InRows<Q6_K> {
+    static constexpr int BLOCK = 256, BYTES = 210, SUB = 16, BIAS = 32, FITS = 2, OFFSET = BIAS_AS_OFFSET ? BIAS : 0; static constexpr bool INTERLEAVED = false;
+    static inline void scales(const char * const * row, size_t at, Chunk & w) {
         Ints s[4];
         turn(row, at + 192, s);
         sixteen_scales<OFFSET>(s, w);
         w.d[0] = halves(row, at + 208);
-        const Ints low = bytes(15), high = bytes(0x30);
-        for (int i = 0; i < 4; i++) {   // 16 bytes of each of two rows of nibbles, and of the bits above
-            Ints x[4], y[4], h[4], * q = w.q + 32 * (i / 2) + 4 * (i % 2);
-            turn(row, at + 64 * (i / 2) + 16 * (i % 2), x);
-            turn(row, at + 64 * (i / 2) + 16 * (i % 2) + 32, y);
-            turn(row, at + 128 + 16 * i, h);
-            for (int j = 0; j < 4; j++) {
-                q[j]      = or_(and_(x[j], low), and_(left16<4>(h[j]), high));       q[8 + j]  = or_(and_(y[j], low), and_(left16<2>(h[j]), high));
-                q[16 + j] = or_(and_(right16<4>(x[j]), low), and_(h[j], high));      q[24 + j] = or_(and_(right16<4>(y[j]), low), and_(right16<2>(h[j]), high));
+    }
+    static inline Words row_scales(const char * p) { return sixteen_words(_mm_loadu_si128((const __m128i *) (p + 192))); }
+    template <class Read> static inline void values(const Read & read, Ints * q) {
+        constexpr int N = Read::N; const Ints low = bytes(15), high = bytes(0x30);
+        for (int i = 0; i < 2; i++, q += 3 * N) {
+            Ints x[N], y[N], h[N];
+            read(64 * i, x); read(64 * i + 32, y); read(128 + 32 * i, h);
+            for (int j = 0; j < N; j++, q++) {
+                q[0]     = or_(and_(x[j], low), and_(left16<4>(h[j]), high));  q[N]     = or_(and_(y[j], low), and_(left16<2>(h[j]), high));
+                q[2 * N] = or_(and_(right16<4>(x[j]), low), and_(h[j], high)); q[3 * N] = or_(and_(right16<4>(y[j]), low), and_(right16<2>(h[j]), high));
             }
         }
     }
 };
-struct Q3_K {
-    static constexpr int BLOCK = 256, BYTES = 110, SUB = 16, BIAS = 4, FITS = 4, OFFSET = VNNI ? 0 : BIAS; static constexpr bool INTERLEAVED = false;
-    static inline void unpack(const char * const * row, size_t at, Chunk & w) {
+struct Q3_K : InRows<Q3_K> {
+    static constexpr int BLOCK = 256, BYTES = 110, SUB = 16, BIAS = 4, FITS = 4, OFFSET = BIAS_AS_OFFSET ? BIAS : 0; static constexpr bool INTERLEAVED = false;
+    static inline void scales(const char * const * row, size_t at, Chunk & w) {
         Ints x[4], s[4];
         turn(row, at + 94, x);   // the twelve bytes from 96 on, and the scale at 108
         w.d[0] = low_halves(right32<16>(x[3]));
@@ -280,32 +316,38 @@ struct Q3_K {
         s[2] = or_(and_(right16<4>(a), four), and_(c, two));           s[3] = or_(and_(right16<4>(b), four), and_(right16<2>(c), two));
         for (int i = 0; i < 4; i++) s[i] = sub8(s[i], less);
         sixteen_scales<OFFSET>(s, w);
-        const Ints low = bytes(3), bit = bytes(4);
-        Ints h[8];
-        turn_32(row, at, h);
-        for (int i = 0; i < 4; i++) {
-            turn(row, at + 32 + 16 * i, x);
-            Ints * q = w.q + 32 * (i / 2) + 4 * (i % 2), * m = h + 4 * (i % 2);
-            for (int j = 0; j < 4; j++) {
-                const Ints above[4] = { i < 2 ? left16<2>(m[j]) : right16<2>(m[j]), i < 2 ? left16<1>(m[j]) : right16<3>(m[j]),
-                                        i < 2 ? m[j] : right16<4>(m[j]),            i < 2 ? right16<1>(m[j]) : right16<5>(m[j]) };
-                q[j]      = or_(and_(x[j], low), and_(above[0], bit));             q[8 + j]  = or_(and_(right16<2>(x[j]), low), and_(above[1], bit));
-                q[16 + j] = or_(and_(right16<4>(x[j]), low), and_(above[2], bit)); q[24 + j] = or_(and_(right16<6>(x[j]), low), and_(above[3], bit));
+    }
+    static inline Words row_scales(const char * p) {
+        constexpr uint32_t four = 0x0f0f0f0f, two = 0x30303030;
+        uint32_t a, b, c; memcpy(&a, p + 96, 4); memcpy(&b, p + 100, 4); memcpy(&c, p + 104, 4);
+        const __m128i s = _mm_setr_epi32((int) ((a & four) | (c << 4 & two)), (int) ((b & four) | (c << 2 & two)), (int) ((a >> 4 & four) | (c & two)), (int) ((b >> 4 & four) | (c >> 2 & two)));
+        return sixteen_words(_mm_sub_epi8(s, _mm_set1_epi8(32)));
+    }
+    template <class Read> static inline void values(const Read & read, Ints * q) {
+        constexpr int N = Read::N; const Ints low = bytes(3), bit = bytes(4);
+        Ints h[N], x[N];
+        read(0, h);
+#pragma GCC unroll 2
+        for (int i = 0; i < 2; i++, q += 3 * N) {
+            read(32 + 32 * i, x);
+            for (int j = 0; j < N; j++, q++) {
+                q[0]     = or_(and_(x[j], low), and_(shifted16(h[j], 2 - 4 * i), bit));             q[N]     = or_(and_(right16<2>(x[j]), low), and_(shifted16(h[j], 1 - 4 * i), bit));
+                q[2 * N] = or_(and_(right16<4>(x[j]), low), and_(shifted16(h[j], 0 - 4 * i), bit)); q[3 * N] = or_(and_(right16<6>(x[j]), low), and_(shifted16(h[j], -1 - 4 * i), bit));
             }
         }
     }
 };
-struct Q2_K {
+struct Q2_K : InRows<Q2_K> {
     static constexpr int BLOCK = 256, BYTES = 84, SUB = 16, BIAS = 0, FITS = 4, OFFSET = MINIMA; static constexpr bool INTERLEAVED = false;
-    // Two bits each: of four registers the lowest to q, the next 32 weights further on, and so on.
-    static inline void crumbs(const Ints * x, Ints * q) {
+    // Two bits each of n registers: the lowest to q, the next 32 weights `step` registers further on, and so on.
+    INLINE void crumbs(const Ints * x, int n, Ints * q, int step) {
         const Ints two = bytes(3);
-        for (int j = 0; j < 4; j++) {
-            q[j]      = and_(x[j], two);             q[8 + j]  = and_(right16<2>(x[j]), two);
-            q[16 + j] = and_(right16<4>(x[j]), two); q[24 + j] = and_(right16<6>(x[j]), two);
+        for (int j = 0; j < n; j++) {
+            q[j]            = and_(x[j], two);             q[step + j]     = and_(right16<2>(x[j]), two);
+            q[2 * step + j] = and_(right16<4>(x[j]), two); q[3 * step + j] = and_(right16<6>(x[j]), two);
         }
     }
-    static inline void unpack(const char * const * row, size_t at, Chunk & w) {
+    static inline void scales(const char * const * row, size_t at, Chunk & w) {
         Ints x[4], low[4], high[4];
         turn(row, at, x);
         nibbles(x, low, high);
@@ -313,9 +355,13 @@ struct Q2_K {
         for (int i = 0; i < 8; i++) w.offset[i] = unsigned_pair(high[i / 2], i % 2 * 2);
         const Ints both = fours(row, at + 80);
         w.d[0] = low_halves(both); w.m[0] = low_halves(right32<16>(both));
-        for (int i = 0; i < 4; i++) {
-            turn(row, at + 16 + 16 * i, x);
-            crumbs(x, w.q + 32 * (i / 2) + 4 * (i % 2));
+    }
+    static inline Words row_scales(const char * p) { return sixteen_words(_mm_and_si128(_mm_loadu_si128((const __m128i *) p), _mm_set1_epi8(15))); }
+    template <class Read> static inline void values(const Read & read, Ints * q) {
+        for (int i = 0; i < 2; i++) {
+            Ints x[Read::N];
+            read(16 + 32 * i, x);
+            crumbs(x, Read::N, q + 4 * Read::N * i, Read::N);
         }
     }
 };
@@ -404,7 +450,7 @@ INLINE Ints mixed_words(const char * const * group, size_t at) {
 
 struct Q4_0x8 {
     static constexpr int BLOCK = 32, BYTES = 144, BIAS = 8, FITS = 8; static constexpr bool MIN = false, INTERLEAVED = true;
-    static inline void unpack(const char * const * group, size_t at, Chunk & w, int b) {
+    INLINE void unpack(const char * const * group, size_t at, Chunk & w, int b) {
         Ints x[4];
         w.d[b] = mixed_halves(group, at);
         turn_eights(group, at + 16, x); turn_eights(group, at + 80, x + 2);
@@ -414,7 +460,7 @@ struct Q4_0x8 {
 };
 struct IQ4_NLx8 {
     static constexpr int BLOCK = 32, BYTES = 144, BIAS = SIGNED_BIAS, FITS = 0; static constexpr bool MIN = false, INTERLEAVED = true;
-    static inline void unpack(const char * const * group, size_t at, Chunk & w, int b) {
+    INLINE void unpack(const char * const * group, size_t at, Chunk & w, int b) {
         Ints x[4];
         w.d[b] = mixed_halves(group, at);
         turn_eights(group, at + 16, x); turn_eights(group, at + 80, x + 2);
@@ -423,7 +469,7 @@ struct IQ4_NLx8 {
 };
 struct MXFP4x8 {
     static constexpr int BLOCK = 32, BYTES = 136, BIAS = 12, FITS = 4; static constexpr bool MIN = false, INTERLEAVED = true;
-    static inline void unpack(const char * const * group, size_t at, Chunk & w, int b) {
+    INLINE void unpack(const char * const * group, size_t at, Chunk & w, int b) {
         Ints x[4];
         uint64_t e[2] = {};
         for (int g = 0; g < LANES / 8; g++) memcpy(&e[g], group[g] + at, 8);
@@ -436,19 +482,22 @@ struct MXFP4x8 {
 struct Q4_Kx8 {
     static constexpr int BLOCK = 256, BYTES = 1152, SUB = 32, BIAS = 0, FITS = 8, OFFSET = MINIMA; static constexpr bool INTERLEAVED = true;
     // Eight bytes for each of the eight sub-blocks, whose six bits are packed into 12 bytes as in a plain Q4_K.
-    static inline void scales(const char * p, uint64_t * scales, uint64_t * minima) {
+    static inline void unpack_scales(const char * p, uint64_t * scales, uint64_t * minima) {
         for (int t = 0; t < 8; t++, p += 12) {
             uint32_t a, b, c; memcpy(&a, p, 4); memcpy(&b, p + 4, 4); memcpy(&c, p + 8, 4);
             scales[t] = (uint64_t) ((c & 0x0f0f0f0f) | (a >> 2 & 0x30303030)) << 32 | (a & 0x3f3f3f3f);
             minima[t] = (uint64_t) ((c >> 4 & 0x0f0f0f0f) | (b >> 2 & 0x30303030)) << 32 | (b & 0x3f3f3f3f);
         }
     }
-    static inline void unpack(const char * const * group, size_t at, Chunk & w) {
+    static inline void scales(const char * const * group, size_t at, Chunk & w) {
         uint64_t s[2][8] = {}, m[2][8] = {};
-        for (int g = 0; g < LANES / 8; g++) scales(group[g] + at + 32, s[g], m[g]);
+        for (int g = 0; g < LANES / 8; g++) unpack_scales(group[g] + at + 32, s[g], m[g]);
         for (int t = 0; t < 8; t++) w.scale[t] = scale_lanes(mixed_bytes(s[0][t], s[1][t]));
         for (int i = 0; i < 4; i++) w.offset[i] = or_(mixed_bytes(m[0][2 * i], m[1][2 * i]), left32<16>(mixed_bytes(m[0][2 * i + 1], m[1][2 * i + 1])));
         w.d[0] = mixed_halves(group, at); w.m[0] = mixed_halves(group, at + 16);
+    }
+    static inline void unpack(const char * const * group, size_t at, Chunk & w) {
+        scales(group, at, w);
         for (int i = 0; i < 4; i++) for (int k = 0; k < 2; k++) {
             Ints x[4], * q = w.q + 16 * i + 4 * k;
             turn_eights(group, at + 128 + 256 * i + 128 * k, x); turn_eights(group, at + 128 + 256 * i + 128 * k + 64, x + 2);
@@ -469,7 +518,7 @@ struct Q2_Kx8 {
         for (int i = 0; i < 4; i++) {
             Ints x[4];
             turn_eights(group, at + 160 + 128 * i, x); turn_eights(group, at + 160 + 128 * i + 64, x + 2);
-            Q2_K::crumbs(x, w.q + 32 * (i / 2) + 4 * (i % 2));
+            Q2_K::crumbs(x, 4, w.q + 32 * (i / 2) + 4 * (i % 2), 8);
         }
     }
 };
