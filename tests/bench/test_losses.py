@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks import losses
-from benchmarks.losses import Foretold, foretell, read_text
+from benchmarks.losses import Foretold, Loss, foretell, own_minus_stock, read_text
 from benchmarks.wide_decodes import OWN, STOCK, Sides, WideDecodes
 from paceline.engine.model.own_kernels import NoKernelsError
 from paceline.engine.native import llama_backend
@@ -65,10 +65,23 @@ def test_equal_losses_are_within_the_limit(
     assert "own kernels at work: none" in capsys.readouterr().out
 
 
-def test_a_loss_that_is_off_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    status, found = run(monkeypatch, tmp_path, 0.2, "md")
-    assert status == 1
-    assert abs(found["own"] - found["stock"]) > losses.MOST
+@pytest.mark.parametrize("change", [0.5, 0.0001])
+def test_a_loss_that_is_worse_is_told(
+    change: float, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    status, found = run(monkeypatch, tmp_path, change, "md")
+    assert found["own"] > found["stock"]
+    assert status == (found["own"] > found["stock"] + losses.MOST) == (change == 0.5)
+
+
+def test_all_models_count_alike() -> None:
+    def loss(*pieces: float) -> Loss:
+        return Loss("a.gguf", 126, 3.0, 3.0, pieces, 1.0, ())
+
+    found = own_minus_stock([loss(0.1, 0.1), loss(0.4)])
+    assert [found.low, found.median, found.high] == pytest.approx([0.25] * 3)
+    assert own_minus_stock([loss(0.0, 0.2)]).low == 0.0
+    assert "+0.10000 [+0.00000, +0.20000]" in str(loss(0.0, 0.2))
 
 
 @pytest.mark.parametrize("side", [STOCK, OWN])
