@@ -27,7 +27,7 @@ struct Tile {
     float *      d, * s;
     int32_t *    start;
     Superblock * super;     // [superblock][column]
-    char *       plain;     // FLOATS: a register's worth of each column, then the next
+    char *       plain;     // floats: a register's worth of each column, then the next
 };
 
 // Does ggml multiply BF16 by the processor's own instruction?
@@ -38,13 +38,13 @@ inline bool bf16_pairs() {
     return false;
 #endif
 }
-// FLOATS: values that are multiplied by one instruction.
+// Floats: values that are multiplied by one instruction.
 inline int chunk_values(const WeightKind & kind) { return kind.type == GGML_TYPE_BF16 && bf16_pairs() ? 2 * LANES : LANES; }
 
 // Bytes of a column of `k` values.
 inline size_t column_bytes(const WeightKind & kind, int64_t k) {
-    if (kind.layout == FLOATS) return (k * ggml_type_size(kind.type) + 63) & ~(size_t) 63;
-    const size_t size = block_values(kind) == 256 ? k / 256 * sizeof(Superblock) : k / 32 * (32 + 4 + 4 + 4);
+    if (kind.is_float()) return (k * ggml_type_size(kind.type) + 63) & ~(size_t) 63;
+    const size_t size = kind.block() == 256 ? k / 256 * sizeof(Superblock) : k / 32 * (32 + 4 + 4 + 4);
     return (size + 63) & ~(size_t) 63;
 }
 
@@ -109,7 +109,7 @@ struct Shape { int sub, bias; };
 
 // Quantise blocks [b0, b1) of column c, and put them where the kernels want them.
 inline void put_column(const WeightKind & kind, Shape shape, const Tile & t, int c, const float * x, int64_t b0, int64_t b1, char * scratch) {
-    if (kind.layout == FLOATS) {
+    if (kind.is_float()) {
         const int64_t n = (b1 - b0) * 32;
         const size_t bytes = ggml_type_size(kind.type), chunk = chunk_values(kind);
         const char * from = (const char *) (x + b0 * 32);
@@ -125,7 +125,7 @@ inline void put_column(const WeightKind & kind, Shape shape, const Tile & t, int
         return;
     }
     for (int64_t b = b0; b < b1; b++) {
-        const int size = block_values(kind);
+        const int size = kind.block();
         Scale scale = scale_for(greatest(x + b * size, size));
         if (planted == WRONG_SCALE && b == 0) scale.d *= 1.0001f;
         const Floats factor = floats(scale.factor);

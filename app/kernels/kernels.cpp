@@ -32,34 +32,34 @@ constexpr int LEAST_FLOAT_ROWS = 2;   // one row of floats is ggml's, which adds
 
 // In the order of their bits.
 const WeightKind WEIGHTS[] = {
-    {"q8_0",            GGML_TYPE_Q8_0,    false, BLOCKS_32,       GGML_TYPE_Q8_0},
-    {"q4_0",            GGML_TYPE_Q4_0,    false, BLOCKS_32,       GGML_TYPE_Q8_0},
-    {"q4_1",            GGML_TYPE_Q4_1,    false, BLOCKS_32,       GGML_TYPE_Q8_1},
-    {"q5_0",            GGML_TYPE_Q5_0,    false, BLOCKS_32,       GGML_TYPE_Q8_0},
-    {"q5_1",            GGML_TYPE_Q5_1,    false, BLOCKS_32,       GGML_TYPE_Q8_1},
-    {"iq4_nl",          GGML_TYPE_IQ4_NL,  false, BLOCKS_32,       GGML_TYPE_Q8_0},
-    {"mxfp4",           GGML_TYPE_MXFP4,   false, BLOCKS_32,       GGML_TYPE_Q8_0},
-    {"q2_K",            GGML_TYPE_Q2_K,    false, BLOCKS_256,      GGML_TYPE_Q8_K},
-    {"q3_K",            GGML_TYPE_Q3_K,    false, BLOCKS_256,      GGML_TYPE_Q8_K},
-    {"q4_K",            GGML_TYPE_Q4_K,    false, BLOCKS_256,      GGML_TYPE_Q8_K},
-    {"q5_K",            GGML_TYPE_Q5_K,    false, BLOCKS_256,      GGML_TYPE_Q8_K},
-    {"q6_K",            GGML_TYPE_Q6_K,    false, BLOCKS_256,      GGML_TYPE_Q8_K},
-    {"iq4_xs",          GGML_TYPE_IQ4_XS,  false, BLOCKS_256,      GGML_TYPE_Q8_K},
-    {"iq3_s",           GGML_TYPE_IQ3_S,   false, BLOCKS_256,      GGML_TYPE_Q8_K},
-    {"iq3_xxs",         GGML_TYPE_IQ3_XXS, false, BLOCKS_256,      GGML_TYPE_Q8_K},
-    {"iq2_s",           GGML_TYPE_IQ2_S,   false, BLOCKS_256,      GGML_TYPE_Q8_K},
-    {"iq2_xs",          GGML_TYPE_IQ2_XS,  false, BLOCKS_256,      GGML_TYPE_Q8_K},
-    {"iq2_xxs",         GGML_TYPE_IQ2_XXS, false, BLOCKS_256,      GGML_TYPE_Q8_K},
-    {"iq1_m",           GGML_TYPE_IQ1_M,   false, BLOCKS_256,      GGML_TYPE_Q8_K},
-    {"iq1_s",           GGML_TYPE_IQ1_S,   false, BLOCKS_256,      GGML_TYPE_Q8_K},
-    {"f32",             GGML_TYPE_F32,     false, FLOATS,          GGML_TYPE_F32},
-    {"f16",             GGML_TYPE_F16,     false, FLOATS,          GGML_TYPE_F16},
-    {"bf16",            GGML_TYPE_BF16,    false, FLOATS,          GGML_TYPE_BF16},
-    {"q4_0-repacked",   GGML_TYPE_Q4_0,    true,  INTERLEAVED_32,  GGML_TYPE_Q8_0},
-    {"iq4_nl-repacked", GGML_TYPE_IQ4_NL,  true,  INTERLEAVED_32,  GGML_TYPE_Q8_0},
-    {"mxfp4-repacked",  GGML_TYPE_MXFP4,   true,  INTERLEAVED_32,  GGML_TYPE_Q8_0},
-    {"q2_K-repacked",   GGML_TYPE_Q2_K,    true,  INTERLEAVED_256, GGML_TYPE_Q8_K},
-    {"q4_K-repacked",   GGML_TYPE_Q4_K,    true,  INTERLEAVED_256, GGML_TYPE_Q8_K},
+    {"q8_0",            GGML_TYPE_Q8_0},
+    {"q4_0",            GGML_TYPE_Q4_0},
+    {"q4_1",            GGML_TYPE_Q4_1},
+    {"q5_0",            GGML_TYPE_Q5_0},
+    {"q5_1",            GGML_TYPE_Q5_1},
+    {"iq4_nl",          GGML_TYPE_IQ4_NL},
+    {"mxfp4",           GGML_TYPE_MXFP4},
+    {"q2_K",            GGML_TYPE_Q2_K},
+    {"q3_K",            GGML_TYPE_Q3_K},
+    {"q4_K",            GGML_TYPE_Q4_K},
+    {"q5_K",            GGML_TYPE_Q5_K},
+    {"q6_K",            GGML_TYPE_Q6_K},
+    {"iq4_xs",          GGML_TYPE_IQ4_XS},
+    {"iq3_s",           GGML_TYPE_IQ3_S},
+    {"iq3_xxs",         GGML_TYPE_IQ3_XXS},
+    {"iq2_s",           GGML_TYPE_IQ2_S},
+    {"iq2_xs",          GGML_TYPE_IQ2_XS},
+    {"iq2_xxs",         GGML_TYPE_IQ2_XXS},
+    {"iq1_m",           GGML_TYPE_IQ1_M},
+    {"iq1_s",           GGML_TYPE_IQ1_S},
+    {"f32",             GGML_TYPE_F32},
+    {"f16",             GGML_TYPE_F16},
+    {"bf16",            GGML_TYPE_BF16},
+    {"q4_0-repacked",   GGML_TYPE_Q4_0, true},
+    {"iq4_nl-repacked", GGML_TYPE_IQ4_NL, true},
+    {"mxfp4-repacked",  GGML_TYPE_MXFP4, true},
+    {"q2_K-repacked",   GGML_TYPE_Q2_K, true},
+    {"q4_K-repacked",   GGML_TYPE_Q4_K, true},
 };
 constexpr int N_WEIGHTS = sizeof(WEIGHTS) / sizeof(WEIGHTS[0]);
 
@@ -142,7 +142,7 @@ const Isa * const BEST = best_isa(), * const LIKE_GGML = isa_like_ggml();
 std::atomic<const Isa *> chosen {BEST};
 
 const Isa * isa_of(int kernel) {
-    return kernel < N_WEIGHTS && WEIGHTS[kernel].layout == FLOATS ? LIKE_GGML : chosen.load(std::memory_order_relaxed);
+    return kernel < N_WEIGHTS && WEIGHTS[kernel].is_float() ? LIKE_GGML : chosen.load(std::memory_order_relaxed);
 }
 
 // -------------------------------------------------------------------------- what a node is to us
@@ -162,7 +162,7 @@ int kernel_of_weights(const ggml_tensor * w) {
     for (int i = 0; i < N_WEIGHTS; i++) {
         const WeightKind & kind = WEIGHTS[i];
         if (kind.type != w->type || kind.repacked != repacked) continue;
-        const int64_t step = kind.layout == FLOATS ? F16_STEP : block_values(kind);
+        const int64_t step = kind.is_float() ? F16_STEP : kind.block();
         const bool fits = w->ne[0] > 0 && w->ne[0] % step == 0 && w->ne[0] <= 1 << 20 && w->ne[1] > 0 && w->ne[1] <= 1 << 24
             && w->nb[0] == ggml_type_size(w->type) && w->nb[1] >= ggml_row_size(w->type, w->ne[0])
             && (!repacked || (w->ne[1] % 8 == 0 && w->nb[1] == ggml_row_size(w->type, w->ne[0])));
@@ -181,14 +181,14 @@ int kernel_of_product(const ggml_tensor * op) {
         if (ggml_get_op_params_i32(op, 1) == GGML_HINT_SRC0_IS_HADAMARD) return -1;
     } else {
         n = ids->ne[1];
-        if (ids->type != GGML_TYPE_I32 || ids->ne[0] < 1 || w->ne[3] != 1 || w->ne[2] > MAX_EXPERTS || ids->ne[0] * n > MAX_SLOTS) return -1;
+        if (ids->type != GGML_TYPE_I32 || ids->ne[0] < 1 || w->ne[3] != 1 || w->ne[2] > MAX_EXPERTS || ids->ne[0] > MAX_USED) return -1;
         if (x->ne[2] != n || x->ne[3] != 1 || x->nb[2] % 4 || op->nb[2] % 4 || op->ne[1] != ids->ne[0] || op->ne[2] != n) return -1;
         if (x->ne[1] < 1 || ids->ne[0] % x->ne[1]) return -1;
     }
     if (n < 1 || n > MAX_ROWS) return -1;
     const int kernel = kernel_of_weights(w);
     if (kernel < 0 || !isa_of(kernel)) return -1;
-    return WEIGHTS[kernel].layout != FLOATS || n >= LEAST_FLOAT_ROWS ? kernel : -1;
+    return !WEIGHTS[kernel].is_float() || n >= LEAST_FLOAT_ROWS ? kernel : -1;
 }
 
 int kernel_of(const ggml_tensor * op) {

@@ -78,7 +78,7 @@ bool make_plan(Plan & plan, const ggml_tensor * op) {
 // The columns of a part in tiles of about equal width. As many are computed together as stay in half of
 // L2, beside the weights; floats are read anew for every few rows, from closer by.
 int most_of_tile(const WeightKind & kind, int64_t k) {
-    if (kind.layout == FLOATS) return 64;
+    if (kind.is_float()) return 64;
     const int64_t fit = L2_BYTES / 2 / (int64_t) column_bytes(kind, k) / COLUMNS * COLUMNS;
     return (int) (fit < 64 ? 64 : fit > MAX_TILE ? MAX_TILE : fit);
 }
@@ -88,7 +88,7 @@ struct Tiles {
     int start(int i) const { return (int) ((int64_t) n * i / count); }
 };
 
-size_t scratch_bytes(const WeightKind & kind, int64_t k) { return kind.layout == FLOATS ? (size_t) k * 2 + 64 : 0; }
+size_t scratch_bytes(const WeightKind & kind, int64_t k) { return kind.is_float() ? (size_t) k * 2 + 64 : 0; }
 
 // A planted fault of floats: the first and the last values are added up apart.
 void in_two_parts(const WeightKind & kind, FloatKernel kernel, Group g, Tile t) {
@@ -155,7 +155,7 @@ bool matmul(const WeightKind & kind, const ggml_compute_params * params, ggml_te
     const ggml_tensor * w = op->src[0];
     const int64_t k = w->ne[0];
     const int ith = params->ith, nth = params->nth;
-    const bool is_float = kind.layout == FLOATS;
+    const bool is_float = kind.is_float();
     const Quantised type = quantised(kind);
     const FloatKernel kernel = float_kernel(kind);
     Plan plan;
@@ -163,7 +163,7 @@ bool matmul(const WeightKind & kind, const ggml_compute_params * params, ggml_te
     const size_t column = column_bytes(kind, k);
     char * activations = (char *) (((uintptr_t) params->wdata + 63) & ~(uintptr_t) 63);
     char * scratch = activations + plan.n_slots * column + ith * scratch_bytes(kind, k);
-    const int64_t blocks = k / block_values(kind);
+    const int64_t blocks = k / kind.block();
     const int64_t b0 = blocks * ith / nth, b1 = blocks * (ith + 1) / nth;
     for (int p = 0; p < plan.n_parts && b0 < b1; p++) {
         const Tiles tiles(kind, k, plan.part[p].n);

@@ -11,21 +11,16 @@ constexpr int MAX_ROWS = 512;   // tokens in one decode; more are not asked for
 constexpr int MAX_TILE = 512;   // columns that are computed together
 
 // Limits of a mixture of experts, of which a token uses up to 32; others are left to ggml.
-constexpr int MAX_SLOTS = 32 * MAX_ROWS, MAX_EXPERTS = 1024;
-
-enum Layout { BLOCKS_32, BLOCKS_256, FLOATS, INTERLEAVED_32, INTERLEAVED_256 };
+constexpr int MAX_USED = 32, MAX_SLOTS = MAX_USED * MAX_ROWS, MAX_EXPERTS = 1024;
 
 // A kind of weights that there is a kernel for.
 struct WeightKind {
     const char * name;
     ggml_type    type;
-    bool         repacked;   // eight rows interleaved, as ggml's repack.cpp leaves them
-    Layout       layout;
-    ggml_type    activations;
+    bool         repacked = false;   // eight rows interleaved, as ggml's repack.cpp leaves them
+    bool is_float() const { return ggml_blck_size(type) == 1; }
+    int  block() const { return is_float() ? 32 : (int) ggml_blck_size(type); }   // weights that are read together
 };
-
-// Weights in a block of activations.
-inline int block_values(const WeightKind & kind) { return kind.layout == BLOCKS_256 || kind.layout == INTERLEAVED_256 ? 256 : 32; }
 
 // Faults that the self-test has to find; see paceline_kernels.h.
 enum Fault { NONE, OTHER_ORDER, LOST_BLOCK, WRONG_SCALE, OVERRUN, ONE_WIDTH, ONE_THREAD, WRONG_MINIMUM, ONE_ISA };
