@@ -34,6 +34,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 from paceline.bench.recommend import Interval, bootstrap
 from paceline.cli.output import in_columns
+from paceline.engine.model.threads import calm_waiting_threads
 from paceline.errors import UserError
 from paceline.paths import demo_pair
 
@@ -269,6 +270,7 @@ def _parser() -> argparse.ArgumentParser:
 def main(argv: list[str] | None = None) -> int:
     """Print a table for each model and number of threads; exit 2 when a side cannot be used."""
     args = _parser().parse_args(argv)
+    calm_waiting_threads()  # of all sides alike, since their processes get this one's environment
     found: list[dict[str, Any]] = []
     try:
         for path in args.target:

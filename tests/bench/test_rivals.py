@@ -103,6 +103,19 @@ def test_a_side_that_cannot_load_says_why(
     assert "ik_llama_cpp" in capsys.readouterr().err
 
 
+def test_threads_of_all_sides_wait_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(
+        rivals, "calm_waiting_threads", lambda: monkeypatch.setenv("GOMP_SPINCOUNT", "7")
+    )
+    python = tmp_path / "python"
+    python.write_text('#!/bin/sh\necho "spins: $GOMP_SPINCOUNT" >&2\n')
+    python.chmod(0o755)
+    assert rivals.main(["--sides", "ik", "--ik", str(python)]) == 2
+    assert "spins: 7" in capsys.readouterr().err
+
+
 def test_a_side_needs_a_place(capsys: pytest.CaptureFixture[str]) -> None:
     assert rivals.main(["--sides", "own", "before"]) == 2
     assert "before" in capsys.readouterr().err
