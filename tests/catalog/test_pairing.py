@@ -7,6 +7,7 @@ import time
 import pytest
 
 from catalog.made_models import CARD, DRAFT, TARGET, changed, resized, with_text
+from paceline import kernel_files
 from paceline.catalog.card import Examined, Memory
 from paceline.catalog.judge.pairing import Verdict, bytes_per_token, judge, size_ratio
 
@@ -86,27 +87,35 @@ def test_a_tail_is_told() -> None:
     assert "The first 400 tokens are the same; the draft model has 10 more" in text
 
 
+@pytest.mark.parametrize("has_own_kernels", [True, False])
 @pytest.mark.parametrize(
-    ("quantisation", "is_expensive"),
+    ("quantisation", "expensive_with"),
     [
-        ("TQ1_0", True),
-        ("Q2_0", True),
-        ("NVFP4", True),
-        ("IQ2_XXS", False),
-        ("Q2_K", False),
-        ("Q3_K_M", False),
-        ("Q4_0", False),
-        ("IQ4_XS", False),
-        ("Q8_0", False),
-        ("", False),
+        ("TQ1_0", {True, False}),
+        ("Q2_0", {True, False}),
+        ("NVFP4", {True, False}),
+        ("IQ1_M", {False}),
+        ("IQ2_XXS", {False}),
+        ("IQ3_S", {False}),
+        ("Q2_K_S", {False}),
+        ("Q3_K_M", set()),
+        ("Q4_0", set()),
+        ("IQ4_XS", set()),
+        ("Q8_0", set()),
+        ("", set()),
     ],
 )
 def test_a_target_whose_tokens_are_expensive_to_check_is_named(
-    quantisation: str, is_expensive: bool
+    quantisation: str,
+    expensive_with: set[bool],
+    has_own_kernels: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(kernel_files, "is_possible", lambda: has_own_kernels)
     verdict = judge(changed(TARGET, quantisation=quantisation), DRAFT)
     assert verdict.ok
-    assert ("target-slow-to-verify" in [reason.code for reason in verdict.reasons]) is is_expensive
+    is_named = "target-slow-to-verify" in [reason.code for reason in verdict.reasons]
+    assert is_named == (has_own_kernels in expensive_with)
 
 
 @pytest.mark.parametrize(

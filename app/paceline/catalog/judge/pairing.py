@@ -1,4 +1,4 @@
-"""Whether one model can draft for another, and whether it is likely to be faster. Pure functions.
+"""Whether one model can draft for another, and whether it is likely to be faster.
 
 What refuses a pair is what the engine refuses: models that do not write, and vocabularies that
 differ by llama.cpp's rules (`engine/model/vocabularies`) and have too few tokens in common for
@@ -6,7 +6,8 @@ drafts to be translated (`engine/model/translation`). The rest are remarks. Whet
 is faster depends on machine and text and is not known before it is tried; the statements about it
 are rules of thumb from published measurements: the draft should read at most a quarter of the bytes
 that the target reads per token (Leviathan et al. 2022, arXiv 2211.17192, section 3: the cost
-ratio), and small targets on fast devices gain little.
+ratio), and small targets on fast devices gain little. Pure functions, but for what is expensive to
+check, which depends on the processor. Any thread.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Literal
 
 from msgspec import structs
 
+from paceline import kernel_files
 from paceline.catalog.card import Examined, ModelCard, Nature
 from paceline.codec import made_of
 from paceline.engine.draft.heads import drafts_with, head_kind, head_title
@@ -102,6 +104,8 @@ _LARGE_DRAFT = 1_000_000_000
 _EXPENSIVE_TO_CHECK = ("Q1_0", "Q2_0", "TQ", "NVFP4")
 """Quantisations whose weights neither llama.cpp's CPU kernels nor Paceline's (the table of
 `app/kernels/kernels.cpp`) read once for several tokens."""
+_EXPENSIVE_BY_STOCK_KERNELS = ("IQ1", "IQ2", "IQ3", "Q2_K")
+"""Those whose weights only Paceline's do."""
 _COMMON_WORDS = frozenset(
     {"a", "and", "base", "chat", "draft", "gguf", "instruct", "it", "meta", "mini", "model", "of",
      "preview", "small", "large", "the", "ai", "v", "b", "m"}
@@ -409,14 +413,17 @@ def _about_quantisation(draft: ModelCard) -> Iterator[Reason]:
 
 
 def _about_checking(target: ModelCard) -> Iterator[Reason]:
-    if target.quantisation.startswith(_EXPENSIVE_TO_CHECK):
+    kind = target.quantisation
+    if kind.startswith(_EXPENSIVE_TO_CHECK) or (
+        kind.startswith(_EXPENSIVE_BY_STOCK_KERNELS) and not kernel_files.is_possible()
+    ):
         yield Reason(
             "target-slow-to-verify",
             sentence(
                 "On a processor, checking several tokens in {quantisation} costs about "
                 "as much as writing them one by one; it costs least in Q4_0, IQ4_NL, "
                 "Q4_K and Q8_0.",
-                quantisation=target.quantisation,
+                quantisation=kind,
             ),
             "note",
         )
