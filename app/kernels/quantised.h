@@ -153,6 +153,7 @@ template <class W> void one_column_of_blocks(const Rows & rows, const Tile & t) 
 // bytes their values are multiplied as they lie, and only the sums are turned.
 template <class W, class = void> constexpr bool HAS_ONE_COLUMN = false;
 template <class W> constexpr bool HAS_ONE_COLUMN<W, decltype((void) &W::row_scales)> = LANES == 8;
+template <class W> constexpr bool HAS_ONE_COLUMN<W, std::enable_if_t<HAS_CODES<W>>> = LANES == 8;
 template <> constexpr bool HAS_ONE_COLUMN<Q4_Kx8> = LANES == 8;
 template <class W> void one_column(const Rows & rows, const Tile & t);
 
@@ -171,18 +172,28 @@ template <class W> void one_column(const Rows & rows, const Tile & t) {
         const size_t at = (size_t) b * W::BYTES;
         const Superblock & y = t.super[b];
         Ints sums[LANES];
-        for (int r = 0; r < LANES; r++) {
-            const Words scales = W::row_scales(rows.row[r] + at);
-            Ints q[8], sum = zero();
-            W::values(OneRow { rows.row[r] + at }, q);
+        if constexpr (HAS_CODES<W>) {
+            RowOfCodes<W> row[LANES];
+            for (int r = 0; r < LANES; r++) RowOfCodes<W>::read(row[r], rows.row[r] + at);
+            for (int r = 0; r < LANES; r++) {
+                sums[r] = row[r].times(y);
+                if (rows.ahead) ask_for<W::BYTES, true>(rows.ahead + LANES * at + r * W::BYTES);
+            }
+            total = fma(mul(W::d(rows.row, at), floats(y.d)), to_floats(turned_sums(sums)), total);
+        } else {
+            for (int r = 0; r < LANES; r++) {
+                const Words scales = W::row_scales(rows.row[r] + at);
+                Ints q[8], sum = zero();
+                W::values(OneRow { rows.row[r] + at }, q);
 #pragma GCC unroll 8
-            for (int i = 0; i < 8; i++) sum = add32(sum, madd(maddubs(q[i], load(y.q + 32 * i)), spread(scales, i)));
-            sums[r] = sum;
-            if (rows.ahead) ask_for<W::BYTES, true>(rows.ahead + LANES * at + r * W::BYTES);
+                for (int i = 0; i < 8; i++) sum = add32(sum, madd(maddubs(q[i], load(y.q + 32 * i)), spread(scales, i)));
+                sums[r] = sum;
+                if (rows.ahead) ask_for<W::BYTES, true>(rows.ahead + LANES * at + r * W::BYTES);
+            }
+            Chunk w;
+            W::scales(rows.row, at, w);
+            add_whole<W>(w, y, turned_sums(sums), total);
         }
-        Chunk w;
-        W::scales(rows.row, at, w);
-        add_whole<W>(w, y, turned_sums(sums), total);
     }
     store_rows(total, rows.n_rows, t.out[0]);
 }
