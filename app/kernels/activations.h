@@ -124,8 +124,8 @@ inline void put_column(const WeightKind & kind, Shape shape, const Tile & t, int
         }
         return;
     }
+    const int size = kind.block();
     for (int64_t b = b0; b < b1; b++) {
-        const int size = kind.block();
         Scale scale = scale_for(greatest(x + b * size, size));
         if (planted == WRONG_SCALE && b == 0) scale.d *= 1.0001f;
         const Floats factor = floats(scale.factor);

@@ -484,8 +484,8 @@ struct Q4_Kx8 {
     // Eight bytes for each of the eight sub-blocks, whose six bits are packed into 12 bytes as in a plain Q4_K.
     static inline void unpack_scales(const char * p, uint64_t * scales, uint64_t * minima) {
         for (int t = 0; t < 8; t++, p += 12) {
-            uint32_t a, b, c; memcpy(&a, p, 4); memcpy(&b, p + 4, 4); memcpy(&c, p + 8, 4);
-            scales[t] = (uint64_t) ((c & 0x0f0f0f0f) | (a >> 2 & 0x30303030)) << 32 | (a & 0x3f3f3f3f);
+            uint32_t b, c; memcpy(&b, p + 4, 4); memcpy(&c, p + 8, 4);
+            scales[t] = six_bit_scales(p);
             minima[t] = (uint64_t) ((c >> 4 & 0x0f0f0f0f) | (b >> 2 & 0x30303030)) << 32 | (b & 0x3f3f3f3f);
         }
     }
