@@ -2,8 +2,8 @@
 //
 // What it promises. The result of a query row depends on its query, its mask and the cells alone, bit
 // for bit: not on the number of rows, the threads or the instruction set. Cells that the mask hides
-// make no difference, whatever they hold and however many there are. Rows of not-a-numbers are
-// excepted, whose other bits may differ.
+// make no difference, whatever they hold and however many there are. Excepted are rows of
+// not-a-numbers, whose other bits may differ, and rows that see a value which is not finite.
 //
 // What is computed. A "pair" is one query row with one of its heads. A pair goes over the cache in
 // blocks of CELLS cells, which begin at multiples of CELLS. Scores are in units of log2 e, so that
@@ -362,7 +362,7 @@ static void look(Pair & p, int64_t first, int count, uint16_t * copy) {
     p.holes = n_visible < p.seen;
 }
 
-// Ask for the rows of so many cells: they lie far apart, for what a processor foresees.
+// Ask for the rows of so many cells, which lie too far apart for a processor to fetch them by itself.
 INLINE void ask_for(const ggml_tensor * cache, const char * p, int64_t count) {
     const size_t bytes = ggml_row_size(cache->type, cache->ne[0]);
     for (int64_t c = 0; c < count; c++, p += cache->nb[1])

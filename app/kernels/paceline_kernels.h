@@ -42,14 +42,13 @@ PACELINE_API void paceline_kernels_enable(uint64_t kernels);
 // How many nodes a kernel has computed since the last call of this function.
 PACELINE_API long paceline_kernels_calls(int kernel);
 
-// Prove a kernel: its rows are the same bits at widths 1 to 512, wherever they are cut, with one and
-// three threads, products of floats excepted by all instructions and for repacked weights as for those
-// that are not, and close to the exact result. 1: proved, or this ggml has no such weights; 0: wrong;
-// -1: not run. Leaves all kernels switched off. `fault` other than 0 plants a fault in the kernel, which
-// has to be found; for tests: 1 another order of adding in more than 3 rows, 2 a block left out, 3 a
-// wrong scale, 4 a write beyond the end, 5 a wrong bit with 7 rows alone, 6 one in the third thread's
-// share, 7 wrong minima of weights that have some, 8 a wrong bit with AVX2 alone, not of products of
-// floats.
+// Prove a kernel: that its rows are close to the exact result, and the same bits at widths 1 to 512,
+// wherever they are cut, with one and three threads, in both layouts of a type and, products of floats
+// excepted, by all instruction sets. 1: proved, or this ggml has no such weights; 0: wrong; -1: not run.
+// Leaves all kernels switched off. `fault` other than 0 plants a fault in the kernel, which has to be
+// found; for tests: 1 another order of adding in more than 3 rows, 2 a block left out, 3 a wrong scale,
+// 4 a write beyond the end, 5 a wrong bit with 7 rows alone, 6 one in the third thread's share, 7 wrong
+// minima of weights that have some, 8 a wrong bit with AVX2 alone, not of products of floats.
 PACELINE_API int paceline_kernels_self_test(int kernel, int fault);
 
 // From now on a crash (SIGSEGV, SIGILL, SIGBUS, SIGFPE, SIGABRT) of a thread inside a kernel first

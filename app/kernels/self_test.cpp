@@ -63,7 +63,7 @@ public:
     Context() : pointer(ggml_init({1 << 16, nullptr, true}), ggml_free) {}
     operator ggml_context *() const { return pointer.get(); }
 
-    // In memory that is somebody else's, and begins at a multiple of 32.
+    // In memory that the caller owns, and that begins at a multiple of 32.
     ggml_tensor * view(ggml_type type, const std::vector<int64_t> & shape, void * data) {
         ggml_tensor * t = ggml_new_tensor(*this, type, (int) shape.size(), shape.data());
         const size_t size = ggml_nbytes(t);
@@ -89,7 +89,7 @@ public:
         ggml_backend_tensor_set(t, content, 0, ggml_nbytes(t));
         return t;
     }
-    // What a node gives, and the ROOM behind it.
+    // What a node gives, and the ROOM after it.
     std::vector<float> computed(ggml_tensor * node, int n_threads) {
         const size_t size = (size_t) ggml_nelements(node);
         std::vector<float> out(size + ROOM, CANARY);
@@ -156,7 +156,7 @@ struct Work {
     std::vector<Kind> rows;
     size_t size = 0;   // floats in a row's result
     virtual ~Work() = default;
-    // The results of rows [first, first + count), and the ROOM behind them.
+    // The results of rows [first, first + count), and the ROOM after them.
     virtual std::vector<float> compute(int first, int count, int n_threads) const = 0;
     // A row's result in doubles, and how far from it floats may be.
     virtual void reference(int row, double * value, double * bound) const = 0;
