@@ -387,7 +387,7 @@ template <class W> struct RowOfCodes {
         for (int t = 0; t < 8; t++) sum = add32(sum, madd(products(codes, t, load(y.q + 32 * t)), spread(scales, t)));
         if constexpr (std::is_same_v<W, IQ1_S>) {   // eighths of the activations' sums
             const __m128i eighths = _mm_sign_epi16(_mm256_castsi256_si128(scales), _mm_or_si128(_mm256_castsi256_si128(signs), _mm_set1_epi16(1)));
-            sum = add32(left32<3>(sum), _mm256_zextsi128_si256(_mm_madd_epi16(eighths, _mm_loadu_si128((const __m128i *) y.sums))));
+            sum = add32(left32<3>(sum), _mm256_inserti128_si256(zero(), _mm_madd_epi16(eighths, _mm_loadu_si128((const __m128i *) y.sums)), 0));
         }
         if constexpr (std::is_same_v<W, IQ1_M>) {
             const Ints even_first = lookup(load(y.sums), each_128(_mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15)));
