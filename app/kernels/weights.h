@@ -148,12 +148,13 @@ struct Q4_1 {
 };
 // A fifth bit for 32 weights, from 32 bits of each row.
 INLINE void add_fifth_bits(Ints bits, Ints * q) {
+    const Ints high[2] = { left16<4>(bits), bits };   // the bits of even registers' weights moved to where those of odd ones are
     for (int j = 0; j < 8; j++) {
-        const Ints spread = lookup(bits, pattern(j / 2, j / 2, j / 2, j / 2)), bit = same_32(j % 2 ? (int) 0x80402010 : 0x08040201);
+        const Ints spread = lookup(high[j % 2], pattern(j / 2, j / 2, j / 2, j / 2)), bit = same_32((int) 0x80402010);
 #if defined(__AVX512VNNI__)
         q[j] = _mm512_mask_add_epi8(q[j], _mm512_test_epi8_mask(spread, bit), q[j], bytes(16));
 #else
-        q[j] = or_(q[j], and_(_mm256_cmpeq_epi8(and_(spread, bit), bit), bytes(16)));
+        q[j] = or_(q[j], _mm256_min_epu8(and_(spread, bit), bytes(16)));
 #endif
     }
 }
