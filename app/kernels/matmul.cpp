@@ -79,7 +79,7 @@ bool make_plan(Plan & plan, const ggml_tensor * op) {
 // L2, beside the weights; floats are read anew for every few rows, from closer by.
 int most_of_tile(const WeightKind & kind, int64_t k) {
     if (kind.is_float()) return 64;
-    const int64_t fit = L2_BYTES / 2 / (int64_t) column_bytes(kind, k) / COLUMNS * COLUMNS;
+    const int64_t fit = L2_BYTES / 2 / (int64_t) column_bytes(kind, k) ;
     return (int) (fit < 64 ? 64 : fit > MAX_TILE ? MAX_TILE : fit);
 }
 struct Tiles {
@@ -123,14 +123,10 @@ struct Matrix {
     const char * row(int64_t r, int i) const { return data + (r + i < n_rows ? r + i : n_rows - 1) * stride; }
 
     void compute(const Quantised & type, int64_t r, const Tile & t, bool is_first) const {
-        Rows rows;
-        rows.n_rows = (int) (n_rows - r < LANES ? n_rows - r : LANES);
-        rows.k = k;
-        rows.ahead = is_first ? ahead_of(r, LANES) : nullptr;
-        rows.into_l1 = t.n >= 8 || L1_BYTES >= 48 << 10;
-        if (kind.repacked) for (int i = 0; i < LANES / 8; i++) rows.row[i] = data + (r + (i * 8 < rows.n_rows ? i * 8 : 0)) * stride;
-        else for (int i = 0; i < LANES; i++) rows.row[i] = row(r, i);
-        type.rows(rows, t);
+        const char * rows[STEP];
+        const int n = (int) (n_rows - r < STEP ? n_rows - r : STEP);
+        for (int i = 0; i < STEP; i++) rows[i] = kind.repacked ? row(r, i * 8 < n ? i * 8 : 0) : row(r, i);
+        type.rows({ rows, 0, n, k, is_first ? ahead_of(r, STEP) : nullptr, t.n >= 8 || L1_BYTES >= 48 << 10 }, t);
     }
     void compute(FloatKernel kernel, int64_t r, const Tile & t, bool is_first) const {
         Group g;
@@ -191,7 +187,7 @@ bool matmul(const WeightKind & kind, const ggml_compute_params * params, ggml_te
         const Tiles tiles(kind, k, part.n);
         for (int i = 0; i < tiles.count; i++) {
             const int c = tiles.start(i), n = tiles.start(i + 1) - c, slot = part.first + c;
-            for (int64_t r = r0; r < r1; r += is_float ? GROUP : LANES) {
+            for (int64_t r = r0; r < r1; r += is_float ? GROUP : STEP) {
                 float * out[MAX_TILE];
                 for (int j = 0; j < n; j++) out[j] = plan.to(slot + j) + r;
                 const Tile t = tile_at(activations + slot * column, k, n, out);

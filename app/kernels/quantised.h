@@ -10,77 +10,104 @@
 
 namespace paceline::PACELINE_ISA {
 
-// LANES weight rows. Plain rows beyond the matrix repeat its last one; `row` of interleaved ones are
-// groups of eight.
+// Bytes of a block of LANES rows.
+template <class W> constexpr int GROUP_BYTES = W::BYTES * (W::INTERLEAVED ? LANES / 8 : LANES);
+
+// Sixteen weight rows, which are two groups of LANES with registers of 32 bytes, or some of these groups.
+// Plain rows beyond the matrix repeat its last one; of interleaved ones `row` are groups of eight.
+constexpr int STEP = 16;
 struct Rows {
-    const char * row[LANES];
+    const char * const * row;
+    int          first;       // of the sixteen
     int          n_rows;      // that exist
     int64_t      k;           // weights of a row
     const char * ahead;       // the next rows in memory, or nullptr: they are asked for meanwhile
     bool         into_l1;     // ahead of time
+
+    template <class W> Rows group(int g) const {
+        Rows part = *this;
+        part.row += g * (W::INTERLEAVED ? LANES / 8 : LANES);
+        part.first = g * LANES;
+        part.n_rows = n_rows - part.first < LANES ? n_rows - part.first : LANES;
+        if (ahead) part.ahead += (size_t) g * GROUP_BYTES<W> * (k / W::BLOCK);
+        return part;
+    }
 };
 
-// Columns whose sums registers hold.
-constexpr int COLUMNS = 8;
+// Columns whose sums registers hold, with one or two groups of rows. What is loaded of a column serves
+// both groups, where a product takes so few operations that loading is what they wait for: without
+// `dpbusd` for types of up to five bits, and with so many columns that unpacking counts little.
+constexpr int columns(int groups) { return groups == 1 ? 8 : 4; }
+constexpr int MANY = 8;
+template <class W> constexpr bool IN_TWO_GROUPS = LANES < STEP && !VNNI && W::FITS >= 4;
 
 template <int N, bool INTO_L1> INLINE void ask_for(const char * p) {
     for (int i = 0; i < N; i += 64) _mm_prefetch(p + i, INTO_L1 ? _MM_HINT_T0 : _MM_HINT_T1);
 }
 
-// Add the products of 4 * J weights with those of N columns, `stride` bytes apart, to whole sums:
-// without VNNI times `scale`, two equal words; nullptr: 1.
-template <class W, int J, int N> INLINE void add_products(const Ints * w, const int8_t * y, size_t stride, [[maybe_unused]] const Ints * scale, Ints * sum) {
+// Add the products of 4 * J weights of R groups, from register `from` on, with those of N columns,
+// `stride` bytes apart, to whole sums: without VNNI times the scale of this number; -1: 1.
+template <class W, int J, int N, int R> INLINE void add_products(const Chunk * w, int from, const int8_t * y, size_t stride, [[maybe_unused]] int scale, Ints (*sum)[N]) {
     if constexpr (VNNI) {
 #pragma GCC unroll 8
         for (int j = 0; j < J; j++) {
-            const Ints x = w[j];
+            Ints x[R];
+            for (int r = 0; r < R; r++) x[r] = w[r].q[from + j];
 #pragma GCC unroll 8
-            for (int c = 0; c < N; c++) sum[c] = dot8(sum[c], x, same4(y + c * stride + 4 * j));
+            for (int c = 0; c < N; c++) {
+                const Ints v = same4(y + c * stride + 4 * j);
+                for (int r = 0; r < R; r++) sum[r][c] = dot8(sum[r][c], x[r], v);
+            }
         }
     } else {
         constexpr int TOGETHER = W::FITS == 0 ? 1 : W::FITS < J ? W::FITS : J;
-        const Ints factor = scale ? *scale : words(1);
 #pragma GCC unroll 8
         for (int j = 0; j < J; j += TOGETHER) {
-            Ints pairs[N];
+            Ints pairs[R][N];
 #pragma GCC unroll 8
             for (int i = j; i < j + TOGETHER; i++) {
-                const Ints x = w[i], magnitude = W::FITS ? x : abs8(x);
+                Ints x[R], magnitude[R];
+                for (int r = 0; r < R; r++) { x[r] = w[r].q[from + i]; magnitude[r] = W::FITS ? x[r] : abs8(x[r]); }
 #pragma GCC unroll 8
                 for (int c = 0; c < N; c++) {
-                    const Ints v = same4(y + c * stride + 4 * i), products = maddubs(magnitude, W::FITS ? v : with_sign(v, x));
-                    pairs[c] = i == j ? products : add16(pairs[c], products);
-                    keep_order(pairs[c]);
+                    const Ints v = same4(y + c * stride + 4 * i);
+                    for (int r = 0; r < R; r++) {
+                        const Ints products = maddubs(magnitude[r], W::FITS ? v : with_sign(v, x[r]));
+                        pairs[r][c] = i == j ? products : add16(pairs[r][c], products);
+                        keep_order(pairs[r][c]);
+                    }
                 }
             }
+            for (int r = 0; r < R; r++) {
+                const Ints factor = scale < 0 ? words(1) : w[r].scale[scale];
 #pragma GCC unroll 8
-            for (int c = 0; c < N; c++) {
-                sum[c] = add32(sum[c], madd(pairs[c], factor));
-                keep_order(sum[c]);
+                for (int c = 0; c < N; c++) {
+                    sum[r][c] = add32(sum[r][c], madd(pairs[r][c], factor));
+                    keep_order(sum[r][c]);
+                }
             }
         }
     }
 }
 
-// N columns from c on times a chunk that begins with block `b0`.
-template <class W, int N> void add_blocks(const Chunk & w, int n_blocks, const Tile & t, int b0, int c, Floats * acc) {
-    Floats total[N];
-#pragma GCC unroll 8
-    for (int i = 0; i < N; i++) total[i] = acc[c + i];
+// N columns from c on times a chunk of R groups that begins with block `b0`.
+template <class W, int N, int R> void add_blocks(const Chunk * w, int n_blocks, const Tile & t, int b0, int c, Floats * acc) {
+    Floats total[R][N];
+    for (int r = 0; r < R; r++) for (int i = 0; i < N; i++) total[r][i] = acc[r * t.n + c + i];
     for (int b = 0; b < n_blocks; b++) {
         const size_t at = (size_t) (b0 + b) * t.n + c;
-        Ints sum[N];
+        Ints sum[R][N];
+        for (int r = 0; r < R; r++) for (int i = 0; i < N; i++) sum[r][i] = W::BIAS ? same4(t.start + at + i) : zero();
+        add_products<W, 8, N, R>(w, 8 * b, t.q + at * 32, 32, -1, sum);
+        for (int r = 0; r < R; r++) {
 #pragma GCC unroll 8
-        for (int i = 0; i < N; i++) sum[i] = W::BIAS ? same4(t.start + at + i) : zero();
-        add_products<W, 8, N>(w.q + 8 * b, t.q + at * 32, 32, nullptr, sum);
-#pragma GCC unroll 8
-        for (int i = 0; i < N; i++) {
-            total[i] = fma(mul(w.d[b], floats(t.d[at + i])), to_floats(sum[i]), total[i]);
-            if (W::MIN) total[i] = fma(w.m[b], floats(t.s[at + i]), total[i]);
+            for (int i = 0; i < N; i++) {
+                total[r][i] = fma(mul(w[r].d[b], floats(t.d[at + i])), to_floats(sum[r][i]), total[r][i]);
+                if (W::MIN) total[r][i] = fma(w[r].m[b], floats(t.s[at + i]), total[r][i]);
+            }
         }
     }
-#pragma GCC unroll 8
-    for (int i = 0; i < N; i++) acc[c + i] = total[i];
+    for (int r = 0; r < R; r++) for (int i = 0; i < N; i++) acc[r * t.n + c + i] = total[r][i];
 }
 
 // Add the sum of a superblock's products, with what its offsets add to it.
@@ -96,38 +123,35 @@ template <class W> INLINE void add_whole(const Chunk & w, const Superblock & y, 
     if (W::OFFSET == MINIMA) total = fma(sub(zero_f(), mul(w.m[0], dy)), to_floats(offset), total);
 }
 
-// N columns from c on times superblock `b`.
-template <class W, int N> void add_superblock(const Chunk & w, int, const Tile & t, int b, int c, Floats * acc) {
+// N columns from c on times superblock `b` of R groups.
+template <class W, int N, int R> void add_superblock(const Chunk * w, int, const Tile & t, int b, int c, Floats * acc) {
     constexpr int J = W::SUB / 4;
     const Superblock * y = t.super + (size_t) b * t.n + c;
-    Ints sum[N];
-#pragma GCC unroll 8
-    for (int i = 0; i < N; i++) sum[i] = zero();
+    Ints sum[R][N];
+    for (int r = 0; r < R; r++) for (int i = 0; i < N; i++) sum[r][i] = zero();
     for (int s = 0; s < 256 / W::SUB; s++) {
         if constexpr (VNNI) {
-            Ints part[N];
-#pragma GCC unroll 8
-            for (int i = 0; i < N; i++) part[i] = W::BIAS && !W::OFFSET ? same4(y[i].start + s) : zero();
-            add_products<W, J, N>(w.q + J * s, y->q + W::SUB * s, sizeof(Superblock), nullptr, part);
-#pragma GCC unroll 8
-            for (int i = 0; i < N; i++) sum[i] = add32(sum[i], mul32(part[i], w.scale[s]));
+            Ints part[R][N];
+            for (int r = 0; r < R; r++) for (int i = 0; i < N; i++) part[r][i] = W::BIAS && !W::OFFSET ? same4(y[i].start + s) : zero();
+            add_products<W, J, N, R>(w, J * s, y->q + W::SUB * s, sizeof(Superblock), -1, part);
+            for (int r = 0; r < R; r++) for (int i = 0; i < N; i++) sum[r][i] = add32(sum[r][i], mul32(part[r][i], w[r].scale[s]));
         } else {
-            add_products<W, J, N>(w.q + J * s, y->q + W::SUB * s, sizeof(Superblock), w.scale + s, sum);
+            add_products<W, J, N, R>(w, J * s, y->q + W::SUB * s, sizeof(Superblock), s, sum);
         }
     }
-#pragma GCC unroll 8
-    for (int i = 0; i < N; i++) add_whole<W>(w, y[i], sum[i], acc[c + i]);
+    for (int r = 0; r < R; r++) for (int i = 0; i < N; i++) add_whole<W>(w[r], y[i], sum[r][i], acc[r * t.n + c + i]);
 }
 
 template <class W> constexpr bool IS_SUPER = W::BLOCK == 256;
 
-template <class W, int N> INLINE void add_chunk(const Chunk & w, int n_blocks, const Tile & t, int b0, int c, Floats * acc) {
-    if constexpr (IS_SUPER<W>) add_superblock<W, N>(w, n_blocks, t, b0, c, acc);
-    else add_blocks<W, N>(w, n_blocks, t, b0, c, acc);
+template <class W, int N, int R> INLINE void add_chunk(const Chunk * w, int n_blocks, const Tile & t, int b0, int c, Floats * acc) {
+    if constexpr (N > columns(R)) return;
+    else if constexpr (IS_SUPER<W>) add_superblock<W, N, R>(w, n_blocks, t, b0, c, acc);
+    else add_blocks<W, N, R>(w, n_blocks, t, b0, c, acc);
 }
 
 INLINE void store_rows(Floats sum, int n_rows, float * out) {
-    if (n_rows == LANES) { store_floats(out, sum); return; }
+    if (n_rows >= LANES) { store_floats(out, sum); return; }
     alignas(64) float lanes[LANES];
     store_floats(lanes, sum);
     memcpy(out, lanes, n_rows * sizeof(float));
@@ -135,18 +159,18 @@ INLINE void store_rows(Floats sum, int n_rows, float * out) {
 
 // One column times blocks: what is unpacked stays in registers.
 template <class W> void one_column_of_blocks(const Rows & rows, const Tile & t) {
-    constexpr int GROUP_BYTES = W::BYTES * (W::INTERLEAVED ? LANES / 8 : LANES);
+    constexpr int GROUP = GROUP_BYTES<W>;
     Floats total = zero_f();
     for (int b = 0; b < (int) (rows.k / 32); b++) {
         Chunk w;
         W::unpack(rows.row, (size_t) b * W::BYTES, w, 0);
-        if (rows.ahead) rows.into_l1 ? ask_for<GROUP_BYTES, true>(rows.ahead + (size_t) b * GROUP_BYTES) : ask_for<GROUP_BYTES, false>(rows.ahead + (size_t) b * GROUP_BYTES);
-        Ints sum[1] = { W::BIAS ? same4(t.start + b) : zero() };
-        add_products<W, 8, 1>(w.q, t.q + b * 32, 32, nullptr, sum);
-        total = fma(mul(w.d[0], floats(t.d[b])), to_floats(sum[0]), total);
+        if (rows.ahead) rows.into_l1 ? ask_for<GROUP, true>(rows.ahead + (size_t) b * GROUP) : ask_for<GROUP, false>(rows.ahead + (size_t) b * GROUP);
+        Ints sum[1][1] = { { W::BIAS ? same4(t.start + b) : zero() } };
+        add_products<W, 8, 1, 1>(&w, 0, t.q + b * 32, 32, -1, sum);
+        total = fma(mul(w.d[0], floats(t.d[b])), to_floats(sum[0][0]), total);
         if (W::MIN) total = fma(w.m[0], floats(t.s[b]), total);
     }
-    store_rows(W::INTERLEAVED ? in_order(total) : total, rows.n_rows, t.out[0]);
+    store_rows(W::INTERLEAVED ? in_order(total) : total, rows.n_rows, t.out[0] + rows.first);
 }
 
 // One column times superblocks: most of the work would be to turn the rows. With registers of 32
@@ -195,7 +219,7 @@ template <class W> void one_column(const Rows & rows, const Tile & t) {
             add_whole<W>(w, y, turned_sums(sums), total);
         }
     }
-    store_rows(total, rows.n_rows, t.out[0]);
+    store_rows(total, rows.n_rows, t.out[0] + rows.first);
 }
 
 // Interleaved rows lie so that two registers hold eight bytes of each of eight rows.
@@ -227,37 +251,52 @@ template <> inline void one_column<Q4_Kx8>(const Rows & rows, const Tile & t) {
         const __m256 f = _mm256_castsi256_ps(first), s = _mm256_castsi256_ps(second);
         add_whole<Q4_Kx8>(w, y, add32(_mm256_castps_si256(_mm256_shuffle_ps(f, s, 0x88)), _mm256_castps_si256(_mm256_shuffle_ps(f, s, 0xdd))), total);
     }
-    store_rows(in_order(total), rows.n_rows, t.out[0]);
+    store_rows(in_order(total), rows.n_rows, t.out[0] + rows.first);
 }
 #endif
 
-// All columns of a tile times LANES rows.
-template <class W> void quantised_rows(const Rows & rows, const Tile & t) {
-    if constexpr (!IS_SUPER<W>) { if (t.n == 1) return one_column_of_blocks<W>(rows, t); }
-    else if constexpr (HAS_ONE_COLUMN<W>) { if (t.n == 1) return one_column<W>(rows, t); }
-    using Add = void (*)(const Chunk &, int, const Tile &, int, int, Floats *);
-    constexpr Add with[COLUMNS + 1] = { nullptr, add_chunk<W, 1>, add_chunk<W, 2>, add_chunk<W, 3>, add_chunk<W, 4>, add_chunk<W, 5>, add_chunk<W, 6>, add_chunk<W, 7>, add_chunk<W, 8> };
-    constexpr int PER_CHUNK = IS_SUPER<W> ? 1 : 8, GROUP_BYTES = W::BYTES * (W::INTERLEAVED ? LANES / 8 : LANES);
-    const int n_blocks = (int) (rows.k / W::BLOCK), n_chunks = (n_blocks + PER_CHUNK - 1) / PER_CHUNK, n_parts = (t.n + COLUMNS - 1) / COLUMNS;
-    Floats acc[MAX_TILE];
-    for (int c = 0; c < t.n; c++) acc[c] = zero_f();
+// All columns of a tile times R groups of LANES rows.
+template <class W, int R> void rows_together(const Rows & rows, const Tile & t) {
+    using Add = void (*)(const Chunk *, int, const Tile &, int, int, Floats *);
+    constexpr Add with[] = { nullptr, add_chunk<W, 1, R>, add_chunk<W, 2, R>, add_chunk<W, 3, R>, add_chunk<W, 4, R>, add_chunk<W, 5, R>, add_chunk<W, 6, R>, add_chunk<W, 7, R>, add_chunk<W, 8, R> };
+    constexpr int PER_CHUNK = IS_SUPER<W> ? 1 : 8, GROUP = GROUP_BYTES<W>, N = columns(R);
+    const int n_blocks = (int) (rows.k / W::BLOCK), n_chunks = (n_blocks + PER_CHUNK - 1) / PER_CHUNK, n_parts = (t.n + N - 1) / N;
+    Floats acc[R * MAX_TILE];
+    for (int c = 0; c < R * t.n; c++) acc[c] = zero_f();
     for (int i = 0; i < n_chunks; i++) {
         const int b0 = (planted == OTHER_ORDER && t.n > MOST_IN_ORDER ? n_chunks - 1 - i : i) * PER_CHUNK;
-        Chunk w;
         const int n = n_blocks - b0 < PER_CHUNK ? n_blocks - b0 : PER_CHUNK;
-        const char * ahead = rows.ahead ? rows.ahead + (size_t) b0 * GROUP_BYTES : nullptr;
-        for (int b = 0; b < n; b++) {
-            if constexpr (IS_SUPER<W>) W::unpack(rows.row, (size_t) b0 * W::BYTES, w);
-            else W::unpack(rows.row, (size_t) (b0 + b) * W::BYTES, w, b);
-            if (ahead) rows.into_l1 ? ask_for<GROUP_BYTES, true>(ahead + b * GROUP_BYTES) : ask_for<GROUP_BYTES, false>(ahead + b * GROUP_BYTES);
+        const char * ahead = rows.ahead ? rows.ahead + (size_t) b0 * R * GROUP : nullptr;
+        Chunk w[R];
+        for (int r = 0; r < R; r++) {
+            const char * const * row = rows.row + r * (W::INTERLEAVED ? LANES / 8 : LANES);
+            for (int b = 0; b < n; b++) {
+                if constexpr (IS_SUPER<W>) W::unpack(row, (size_t) b0 * W::BYTES, w[r]);
+                else W::unpack(row, (size_t) (b0 + b) * W::BYTES, w[r], b);
+                if (!ahead) continue;
+                rows.into_l1 ? ask_for<GROUP, true>(ahead) : ask_for<GROUP, false>(ahead);
+                ahead += GROUP;
+            }
         }
         for (int p = 0; p < n_parts; p++) {
             const int from = t.n * p / n_parts, to = t.n * (p + 1) / n_parts;
             with[to - from](w, n, t, b0, from, acc);
         }
     }
-    for (int c = 0; c < t.n; c++) {
-        store_rows(W::INTERLEAVED ? in_order(acc[c]) : acc[c], rows.n_rows, t.out[c]);
+    for (int r = 0; r < R; r++) for (int c = 0; c < t.n; c++) {
+        const Floats sum = acc[r * t.n + c];
+        store_rows(W::INTERLEAVED ? in_order(sum) : sum, rows.n_rows - r * LANES, t.out[c] + rows.first + r * LANES);
+    }
+}
+
+// All columns of a tile times sixteen rows.
+template <class W> void quantised_rows(const Rows & rows, const Tile & t) {
+    if constexpr (IN_TWO_GROUPS<W>) if (t.n >= MANY && rows.n_rows > LANES) return rows_together<W, 2>(rows, t);
+    for (int g = 0; g * LANES < rows.n_rows; g++) {
+        const Rows group = rows.group<W>(g);
+        if constexpr (!IS_SUPER<W>) { if (t.n == 1) { one_column_of_blocks<W>(group, t); continue; } }
+        else if constexpr (HAS_ONE_COLUMN<W>) { if (t.n == 1) { one_column<W>(group, t); continue; } }
+        rows_together<W, 1>(group, t);
     }
 }
 
