@@ -35,11 +35,11 @@ struct Rows {
 };
 
 // Columns whose sums registers hold, with one or two groups of rows. What is loaded of a column serves
-// both groups, where a product takes so few operations that loading is what they wait for: without
-// `dpbusd` for types of up to five bits, and with so many columns that unpacking counts little.
-constexpr int columns(int groups) { return groups == 1 ? 8 : 4; }
+// both groups, where a product takes so few operations that loading is what they wait for: with
+// `dpbusd`, else for types of up to five bits; and with so many columns that unpacking counts little.
+constexpr int columns(int groups) { return groups == 1 ? 8 : VNNI ? 6 : 4; }
 constexpr int MANY = 8;
-template <class W> constexpr bool IN_TWO_GROUPS = LANES < STEP && !VNNI && W::FITS >= 4;
+template <class W> constexpr bool IN_TWO_GROUPS = LANES < STEP && (VNNI || W::FITS >= 4);
 
 template <int N, bool INTO_L1> INLINE void ask_for(const char * p) {
     for (int i = 0; i < N; i += 64) _mm_prefetch(p + i, INTO_L1 ? _MM_HINT_T0 : _MM_HINT_T1);
