@@ -1,4 +1,4 @@
-// Products of quantised weights: LANES rows at a time, a chunk of 256 weights after the other.
+// Products of quantised weights: LANES rows at a time, one chunk of their weights after the other.
 //
 // The order of a sum is this file's own, and the only thing that has to be the same for any number
 // of columns: a row has one sum of floats. Block after block, the whole sum of its products is turned
@@ -259,7 +259,7 @@ template <> inline void one_column<Q4_Kx8>(const Rows & rows, const Tile & t) {
 template <class W, int R> void rows_together(const Rows & rows, const Tile & t) {
     using Add = void (*)(const Chunk *, int, const Tile &, int, int, Floats *);
     constexpr Add with[] = { nullptr, add_chunk<W, 1, R>, add_chunk<W, 2, R>, add_chunk<W, 3, R>, add_chunk<W, 4, R>, add_chunk<W, 5, R>, add_chunk<W, 6, R>, add_chunk<W, 7, R>, add_chunk<W, 8, R> };
-    constexpr int PER_CHUNK = IS_SUPER<W> ? 1 : 8, GROUP = GROUP_BYTES<W>, N = columns(R);
+    constexpr int PER_CHUNK = IS_SUPER<W> ? 1 : CHUNK, GROUP = GROUP_BYTES<W>, N = columns(R);
     const int n_blocks = (int) (rows.k / W::BLOCK), n_chunks = (n_blocks + PER_CHUNK - 1) / PER_CHUNK, n_parts = (t.n + N - 1) / N;
     Floats acc[R * MAX_TILE];
     for (int c = 0; c < R * t.n; c++) acc[c] = zero_f();

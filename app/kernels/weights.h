@@ -1,20 +1,22 @@
-// How each quantised type of ggml is unpacked: 256 weights of LANES rows at a time.
+// How each quantised type of ggml is unpacked, for LANES rows at a time.
 //
 // The layouts are ggml's (ggml-common.h, and repack.cpp for rows that it has interleaved). Two
-// families: blocks of 32 weights with one float scale, of which a `Chunk` holds eight, and
+// families: blocks of 32 weights with one float scale, of which a `Chunk` holds several, and
 // superblocks of 256 with whole scales for each 16 or 32 of them.
 #pragma once
 #include "simd.h"
 
 namespace paceline::PACELINE_ISA {
 
-// 256 weights of each of LANES rows, with one lane a row. A register of `q` holds four weights of
-// each row, as unsigned bytes that are BIAS too large, or (FITS == 0) as signed ones.
+// Weights of LANES rows, with one lane a row: a superblock of 256 of each, or up to CHUNK blocks of 32. A
+// register of `q` holds four weights of each row, as unsigned bytes that are BIAS too large, or
+// (FITS == 0) as signed ones.
+constexpr int CHUNK = 20;
 struct alignas(64) Chunk {
-    Ints   q[64];
+    Ints   q[8 * CHUNK];
     Ints   scale[16];   // superblocks: the scale of each sub-block, as `scale_lanes` makes them
     Ints   offset[8];   // superblocks: what the activations' sums are multiplied by, two words for two sub-blocks
-    Floats d[8], m[8];  // scale and minimum of each block; of a superblock the first
+    Floats d[CHUNK], m[CHUNK];   // scale and minimum of each block; of a superblock the first
 };
 
 // The type of a product. What a type says of itself:
