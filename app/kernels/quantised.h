@@ -41,10 +41,6 @@ constexpr int columns(int groups) { return groups == 1 ? 8 : VNNI ? 6 : 4; }
 constexpr int MANY = 8;
 template <class W> constexpr bool IN_TWO_GROUPS = LANES < STEP && (VNNI || W::FITS >= 4);
 
-template <int N, bool INTO_L1> INLINE void ask_for(const char * p) {
-    for (int i = 0; i < N; i += 64) _mm_prefetch(p + i, INTO_L1 ? _MM_HINT_T0 : _MM_HINT_T1);
-}
-
 // Add the products of 4 * J weights of R groups, from register `from` on, with those of N columns,
 // `stride` bytes apart, to whole sums: without VNNI times the scale of this number; -1: 1.
 template <class W, int J, int N, int R> INLINE void add_products(const Chunk * w, int from, const int8_t * y, size_t stride, [[maybe_unused]] int scale, Ints (*sum)[N]) {
@@ -160,11 +156,12 @@ INLINE void store_rows(Floats sum, int n_rows, float * out) {
 // One column times blocks: what is unpacked stays in registers.
 template <class W> void one_column_of_blocks(const Rows & rows, const Tile & t) {
     constexpr int GROUP = GROUP_BYTES<W>;
+    Ahead ahead { rows.ahead, rows.into_l1 };
     Floats total = zero_f();
     for (int b = 0; b < (int) (rows.k / 32); b++) {
         Chunk w;
         W::unpack(rows.row, (size_t) b * W::BYTES, w, 0);
-        if (rows.ahead) rows.into_l1 ? ask_for<GROUP, true>(rows.ahead + (size_t) b * GROUP) : ask_for<GROUP, false>(rows.ahead + (size_t) b * GROUP);
+        ahead.ask(GROUP);
         Ints sum[1][1] = { { W::BIAS ? same4(t.start + b) : zero() } };
         add_products<W, 8, 1, 1>(&w, 0, t.q + b * 32, 32, -1, sum);
         total = fma(mul(w.d[0], floats(t.d[b])), to_floats(sum[0][0]), total);
@@ -191,6 +188,7 @@ INLINE Ints turned_sums(const Ints * x) {
 }
 
 template <class W> void one_column(const Rows & rows, const Tile & t) {
+    Ahead ahead { rows.ahead, rows.into_l1 };
     Floats total = zero_f();
     for (int b = 0; b < (int) (rows.k / W::BLOCK); b++) {
         const size_t at = (size_t) b * W::BYTES;
@@ -201,7 +199,7 @@ template <class W> void one_column(const Rows & rows, const Tile & t) {
             for (int r = 0; r < LANES; r++) RowOfCodes<W>::read(row[r], rows.row[r] + at);
             for (int r = 0; r < LANES; r++) {
                 sums[r] = row[r].times(y);
-                if (rows.ahead) ask_for<W::BYTES, true>(rows.ahead + LANES * at + r * W::BYTES);
+                ahead.ask(W::BYTES);
             }
             total = fma(mul(W::d(rows.row, at), floats(y.d)), to_floats(turned_sums(sums)), total);
         } else {
@@ -212,7 +210,7 @@ template <class W> void one_column(const Rows & rows, const Tile & t) {
 #pragma GCC unroll 8
                 for (int i = 0; i < 8; i++) sum = add32(sum, madd(maddubs(q[i], load(y.q + 32 * i)), spread(scales, i)));
                 sums[r] = sum;
-                if (rows.ahead) ask_for<W::BYTES, true>(rows.ahead + LANES * at + r * W::BYTES);
+                ahead.ask(W::BYTES);
             }
             Chunk w;
             W::scales(rows.row, at, w);
@@ -225,6 +223,7 @@ template <class W> void one_column(const Rows & rows, const Tile & t) {
 // Interleaved rows lie so that two registers hold eight bytes of each of eight rows.
 template <> inline void one_column<Q4_Kx8>(const Rows & rows, const Tile & t) {
     const Ints low = bytes(15);
+    Ahead ahead { rows.ahead, rows.into_l1 };
     Floats total = zero_f();
     for (int b = 0; b < (int) (rows.k / 256); b++) {
         const size_t at = (size_t) b * Q4_Kx8::BYTES;
@@ -246,7 +245,7 @@ template <> inline void one_column<Q4_Kx8>(const Rows & rows, const Tile & t) {
                 first = add32(first, madd(pairs[j], _mm256_unpacklo_epi32(scale, scale)));
                 second = add32(second, madd(pairs[2 + j], _mm256_unpackhi_epi32(scale, scale)));
             }
-            if (rows.ahead) ask_for<Q4_Kx8::BYTES / 4, true>(rows.ahead + at + i * (Q4_Kx8::BYTES / 4));
+            ahead.ask(Q4_Kx8::BYTES / 4);
         }
         const __m256 f = _mm256_castsi256_ps(first), s = _mm256_castsi256_ps(second);
         add_whole<Q4_Kx8>(w, y, add32(_mm256_castps_si256(_mm256_shuffle_ps(f, s, 0x88)), _mm256_castps_si256(_mm256_shuffle_ps(f, s, 0xdd))), total);
@@ -254,6 +253,9 @@ template <> inline void one_column<Q4_Kx8>(const Rows & rows, const Tile & t) {
     store_rows(in_order(total), rows.n_rows, t.out[0] + rows.first);
 }
 #endif
+
+template <class W, class = void> constexpr bool READS_IN_ROWS = false;
+template <class W> constexpr bool READS_IN_ROWS<W, decltype((void) W::READS)> = true;
 
 // All columns of a tile times R groups of LANES rows.
 template <class W, int R> void rows_together(const Rows & rows, const Tile & t) {
@@ -266,16 +268,19 @@ template <class W, int R> void rows_together(const Rows & rows, const Tile & t) 
     for (int i = 0; i < n_chunks; i++) {
         const int b0 = (planted == OTHER_ORDER && t.n > MOST_IN_ORDER ? n_chunks - 1 - i : i) * PER_CHUNK;
         const int n = n_blocks - b0 < PER_CHUNK ? n_blocks - b0 : PER_CHUNK;
-        const char * ahead = rows.ahead ? rows.ahead + (size_t) b0 * R * GROUP : nullptr;
+        Ahead ahead { rows.ahead ? rows.ahead + (size_t) b0 * R * GROUP : nullptr, rows.into_l1 };
         Chunk w[R];
         for (int r = 0; r < R; r++) {
             const char * const * row = rows.row + r * (W::INTERLEAVED ? LANES / 8 : LANES);
             for (int b = 0; b < n; b++) {
-                if constexpr (IS_SUPER<W>) W::unpack(row, (size_t) b0 * W::BYTES, w[r]);
-                else W::unpack(row, (size_t) (b0 + b) * W::BYTES, w[r], b);
-                if (!ahead) continue;
-                rows.into_l1 ? ask_for<GROUP, true>(ahead) : ask_for<GROUP, false>(ahead);
-                ahead += GROUP;
+                if constexpr (READS_IN_ROWS<W>) {
+                    W::unpack(row, (size_t) b0 * W::BYTES, w[r], ahead);
+                    if (ahead.p) ahead.p += GROUP;
+                } else {
+                    if constexpr (IS_SUPER<W>) W::unpack(row, (size_t) b0 * W::BYTES, w[r]);
+                    else W::unpack(row, (size_t) (b0 + b) * W::BYTES, w[r], b);
+                    ahead.ask(GROUP);
+                }
             }
         }
         for (int p = 0; p < n_parts; p++) {

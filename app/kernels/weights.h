@@ -53,12 +53,27 @@ INLINE void turn(const char * const * row, size_t at, Ints * x) {
 }
 INLINE void turn_32(const char * const * row, size_t at, Ints * x) { turn(row, at, x); turn(row, at + 16, x + 4); }
 
+// What lies further on in memory, and is asked for while these weights are unpacked: a little at a time,
+// since few requests can wait at once.
+struct Ahead {
+    const char * p;   // or nullptr
+    bool into_l1;
+    void ask(size_t n) {
+        if (!p) return;
+        if (into_l1) for (size_t i = 0; i < n; i += 64) _mm_prefetch(p + i, _MM_HINT_T0);
+        else for (size_t i = 0; i < n; i += 64) _mm_prefetch(p + i, _MM_HINT_T1);
+        p += n;
+    }
+};
+
 // How the values of a superblock are read, 32 bytes at a time: turned, or those of one row as they lie.
 struct Turned {
     static constexpr int N = 8;   // registers for 32 bytes
     const char * const * row;
     size_t at;
-    void operator()(int offset, Ints * x) const { turn_32(row, at + offset, x); }
+    mutable Ahead ahead;
+    size_t step;                  // bytes that are asked for with each 32 read
+    void operator()(int offset, Ints * x) const { turn_32(row, at + offset, x); ahead.ask(step); }
 };
 struct OneRow {   // for registers of 32 bytes
     static constexpr int N = 1;
@@ -228,7 +243,10 @@ INLINE uint64_t six_bit_scales(const char * p) {
 
 // A type whose rows can be read both ways.
 template <class W> struct InRows {
-    INLINE void unpack(const char * const * row, size_t at, Chunk & w) { W::scales(row, at, w); W::values(Turned { row, at }, w.q); }
+    INLINE void unpack(const char * const * row, size_t at, Chunk & w, Ahead ahead) {
+        W::scales(row, at, w);
+        W::values(Turned { row, at, ahead, (size_t) LANES * W::BYTES / W::READS }, w.q);
+    }
 };
 
 // Scales and minima of 6 bits, as Q4_K and Q5_K pack eight of each into 12 bytes; the 16 bytes
@@ -249,7 +267,7 @@ INLINE void scales_and_minima(const char * const * row, size_t at, Chunk & w) {
     for (int i = 0; i < 4; i++) w.offset[i] = unsigned_pair(minima[i / 2], i % 2 * 2);
 }
 struct Q4_K : InRows<Q4_K> {
-    static constexpr int BLOCK = 256, BYTES = 144, SUB = 32, BIAS = 0, FITS = 8, OFFSET = MINIMA; static constexpr bool INTERLEAVED = false;
+    static constexpr int BLOCK = 256, BYTES = 144, READS = 4, SUB = 32, BIAS = 0, FITS = 8, OFFSET = MINIMA; static constexpr bool INTERLEAVED = false;
     static inline void scales(const char * const * row, size_t at, Chunk & w) { scales_and_minima(row, at, w); }
     static inline Words row_scales(const char * p) { return eight_words(six_bit_scales(p + 4)); }
     template <class Read> static inline void values(const Read & read, Ints * q) {
@@ -263,7 +281,7 @@ struct Q4_K : InRows<Q4_K> {
     }
 };
 struct Q5_K : InRows<Q5_K> {
-    static constexpr int BLOCK = 256, BYTES = 176, SUB = 32, BIAS = 0, FITS = 4, OFFSET = MINIMA; static constexpr bool INTERLEAVED = false;
+    static constexpr int BLOCK = 256, BYTES = 176, READS = 5, SUB = 32, BIAS = 0, FITS = 4, OFFSET = MINIMA; static constexpr bool INTERLEAVED = false;
     static inline void scales(const char * const * row, size_t at, Chunk & w) { scales_and_minima(row, at, w); }
     static inline Words row_scales(const char * p) { return eight_words(six_bit_scales(p + 4)); }
     template <class Read> static inline void values(const Read & read, Ints * q) {
@@ -287,7 +305,7 @@ template <int OFFSET> INLINE void sixteen_scales(const Ints * s, Chunk & w) {
     if (OFFSET) for (int i = 0; i < 8; i++) w.offset[i] = signed_pair(s[i / 2], i % 2 * 2);
 }
 struct Q6_K : InRows<Q6_K> {
-    static constexpr int BLOCK = 256, BYTES = 210, SUB = 16, BIAS = 32, FITS = 2, OFFSET = BIAS_AS_OFFSET ? BIAS : 0; static constexpr bool INTERLEAVED = false;
+    static constexpr int BLOCK = 256, BYTES = 210, READS = 6, SUB = 16, BIAS = 32, FITS = 2, OFFSET = BIAS_AS_OFFSET ? BIAS : 0; static constexpr bool INTERLEAVED = false;
     static inline void scales(const char * const * row, size_t at, Chunk & w) {
         Ints s[4];
         turn(row, at + 192, s);
@@ -308,7 +326,7 @@ struct Q6_K : InRows<Q6_K> {
     }
 };
 struct Q3_K : InRows<Q3_K> {
-    static constexpr int BLOCK = 256, BYTES = 110, SUB = 16, BIAS = 4, FITS = 4, OFFSET = BIAS_AS_OFFSET ? BIAS : 0; static constexpr bool INTERLEAVED = false;
+    static constexpr int BLOCK = 256, BYTES = 110, READS = 3, SUB = 16, BIAS = 4, FITS = 4, OFFSET = BIAS_AS_OFFSET ? BIAS : 0; static constexpr bool INTERLEAVED = false;
     static inline void scales(const char * const * row, size_t at, Chunk & w) {
         Ints x[4], s[4];
         turn(row, at + 94, x);   // the twelve bytes from 96 on, and the scale at 108
@@ -341,7 +359,7 @@ struct Q3_K : InRows<Q3_K> {
     }
 };
 struct Q2_K : InRows<Q2_K> {
-    static constexpr int BLOCK = 256, BYTES = 84, SUB = 16, BIAS = 0, FITS = 4, OFFSET = MINIMA; static constexpr bool INTERLEAVED = false;
+    static constexpr int BLOCK = 256, BYTES = 84, READS = 2, SUB = 16, BIAS = 0, FITS = 4, OFFSET = MINIMA; static constexpr bool INTERLEAVED = false;
     // Two bits each of n registers: the lowest to q, the next 32 weights `step` registers further on, and so on.
     INLINE void crumbs(const Ints * x, int n, Ints * q, int step) {
         const Ints two = bytes(3);
