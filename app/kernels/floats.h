@@ -10,6 +10,7 @@ constexpr int GROUP = 2 * ROWS;   // rows that are computed together
 // A group of weight rows; rows beyond the matrix repeat its last one.
 struct Group {
     const char * row[GROUP];
+    int64_t      first;     // row of the matrix
     int          n_rows;    // that exist
     int64_t      k;         // weights of a row
     const char * ahead;     // the next group, or nullptr at the end: it is asked for meanwhile
@@ -95,7 +96,7 @@ template <class W, int R, int N, int J> void float_columns(const Group & g, cons
             }
             for (int r = 0; r < R; r++) for (int c = 0; c < N; c++) for (int j = 0; j < J; j++) sums[r][c][j0 + j] = acc[r][c][j];
         }
-        for (int r = 0; r < R && r0 + r < g.n_rows; r++) for (int c = 0; c < N; c++) t.out[first + c][r0 + r] = W::total(sums[r][c]);
+        for (int r = 0; r < R && r0 + r < g.n_rows; r++) for (int c = 0; c < N; c++) t.out[first + c][g.first + r0 + r] = W::total(sums[r][c]);
     }
 }
 // Few columns wait for the memory, which is read once and in order; more of them for the

@@ -24,8 +24,6 @@ int  ggml_threadpool_chunk_add(struct ggml_threadpool * threadpool, int value);
 namespace paceline::PACELINE_ISA {
 namespace {
 
-constexpr int UNIT = 16;   // rows that a thread takes at least; a multiple of those computed together
-
 const long L1_BYTES = sysconf(_SC_LEVEL1_DCACHE_SIZE) > 32 << 10 ? sysconf(_SC_LEVEL1_DCACHE_SIZE) : 32 << 10;
 const long L2_BYTES = sysconf(_SC_LEVEL2_CACHE_SIZE) > 256 << 10 ? sysconf(_SC_LEVEL2_CACHE_SIZE) : 256 << 10;
 
@@ -79,7 +77,7 @@ bool make_plan(Plan & plan, const ggml_tensor * op) {
 // L2, beside the weights; floats are read anew for every few rows, from closer by.
 int most_of_tile(const WeightKind & kind, int64_t k) {
     if (kind.is_float()) return 64;
-    const int64_t fit = L2_BYTES / 2 / (int64_t) column_bytes(kind, k) ;
+    const int64_t fit = L2_BYTES / 2 / (int64_t) column_bytes(kind, k);
     return (int) (fit < 64 ? 64 : fit > MAX_TILE ? MAX_TILE : fit);
 }
 struct Tiles {
@@ -96,12 +94,12 @@ void in_two_parts(const WeightKind & kind, FloatKernel kernel, Group g, Tile t) 
     float keep[MAX_TILE][GROUP];
     Group head = g; head.k = first;
     kernel(head, t);
-    for (int c = 0; c < t.n; c++) memcpy(keep[c], t.out[c], g.n_rows * sizeof(float));
+    for (int c = 0; c < t.n; c++) memcpy(keep[c], t.out[c] + g.first, g.n_rows * sizeof(float));
     for (const char * & row : g.row) row += first * size;
     g.k -= first; g.ahead = nullptr;
     t.plain += first * size * t.n;
     kernel(g, t);
-    for (int c = 0; c < t.n; c++) for (int r = 0; r < g.n_rows; r++) t.out[c][r] += keep[c][r];
+    for (int c = 0; c < t.n; c++) for (int r = 0; r < g.n_rows; r++) t.out[c][g.first + r] += keep[c][r];
 }
 
 // The rows of one matrix, and how they are read.
@@ -126,10 +124,11 @@ struct Matrix {
         const char * rows[STEP];
         const int n = (int) (n_rows - r < STEP ? n_rows - r : STEP);
         for (int i = 0; i < STEP; i++) rows[i] = kind.repacked ? row(r, i * 8 < n ? i * 8 : 0) : row(r, i);
-        type.rows({ rows, 0, n, k, is_first ? ahead_of(r, STEP) : nullptr, t.n >= 8 || L1_BYTES >= 48 << 10 }, t);
+        type.rows({ rows, r, n, k, { is_first ? ahead_of(r, STEP) : nullptr, t.n >= 8 || L1_BYTES >= 48 << 10 } }, t);
     }
     void compute(FloatKernel kernel, int64_t r, const Tile & t, bool is_first) const {
         Group g;
+        g.first = r;
         g.n_rows = (int) (n_rows - r < GROUP ? n_rows - r : GROUP);
         g.k = k;
         g.ahead = is_first ? ahead_of(r, GROUP) : nullptr;
@@ -173,8 +172,8 @@ bool matmul(const WeightKind & kind, const ggml_compute_params * params, ggml_te
             }
         }
     }
-    // Rows are dealt out in chunks, so that a thread that was held up leaves its rest to others.
-    const int64_t units = (w->ne[1] + UNIT - 1) / UNIT;
+    // Rows are dealt out in chunks of at least STEP, so that a thread that was held up leaves its rest to others.
+    const int64_t units = (w->ne[1] + STEP - 1) / STEP;
     const int64_t wanted = nth == 1 ? 1 : (nth * 8 + plan.n_parts - 1) / plan.n_parts;
     const int per_part = (int) (units < wanted ? units : wanted), n_chunks = per_part * plan.n_parts;
     if (ith == 0) ggml_threadpool_chunk_set(params->threadpool, nth);
@@ -183,14 +182,14 @@ bool matmul(const WeightKind & kind, const ggml_compute_params * params, ggml_te
         const Plan::Part & part = plan.part[chunk / per_part];
         const Matrix matrix { kind, part.weights, k, w->ne[1], w->nb[1] };
         const int at = chunk % per_part;
-        const int64_t r0 = units * at / per_part * UNIT, end = units * (at + 1) / per_part * UNIT, r1 = end < w->ne[1] ? end : w->ne[1];
+        const int64_t r0 = units * at / per_part * STEP, end = units * (at + 1) / per_part * STEP, r1 = end < w->ne[1] ? end : w->ne[1];
         const Tiles tiles(kind, k, part.n);
         for (int i = 0; i < tiles.count; i++) {
             const int c = tiles.start(i), n = tiles.start(i + 1) - c, slot = part.first + c;
+            float * out[MAX_TILE];
+            for (int j = 0; j < n; j++) out[j] = plan.to(slot + j);
+            const Tile t = tile_at(activations + slot * column, k, n, out);
             for (int64_t r = r0; r < r1; r += is_float ? GROUP : STEP) {
-                float * out[MAX_TILE];
-                for (int j = 0; j < n; j++) out[j] = plan.to(slot + j) + r;
-                const Tile t = tile_at(activations + slot * column, k, n, out);
                 if (is_float) matrix.compute(kernel, r, t, i == 0);
                 else matrix.compute(type, r, t, i == 0);
             }

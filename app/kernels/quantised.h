@@ -13,23 +13,22 @@ namespace paceline::PACELINE_ISA {
 // Bytes of a block of LANES rows.
 template <class W> constexpr int GROUP_BYTES = W::BYTES * (W::INTERLEAVED ? LANES / 8 : LANES);
 
-// Sixteen weight rows, which are two groups of LANES with registers of 32 bytes, or some of these groups.
+// Sixteen weight rows, which are two groups of LANES with registers of 32 bytes, or one of these groups.
 // Plain rows beyond the matrix repeat its last one; of interleaved ones `row` are groups of eight.
 constexpr int STEP = 16;
 struct Rows {
     const char * const * row;
-    int          first;       // of the sixteen
+    int64_t      first;       // row of the matrix
     int          n_rows;      // that exist
     int64_t      k;           // weights of a row
-    const char * ahead;       // the next rows in memory, or nullptr: they are asked for meanwhile
-    bool         into_l1;     // ahead of time
+    Ahead        ahead;       // the next rows
 
     template <class W> Rows group(int g) const {
         Rows part = *this;
         part.row += g * (W::INTERLEAVED ? LANES / 8 : LANES);
-        part.first = g * LANES;
-        part.n_rows = n_rows - part.first < LANES ? n_rows - part.first : LANES;
-        if (ahead) part.ahead += (size_t) g * GROUP_BYTES<W> * (k / W::BLOCK);
+        part.first += g * LANES;
+        part.n_rows = n_rows - g * LANES < LANES ? n_rows - g * LANES : LANES;
+        if (ahead.p) part.ahead.p += (size_t) g * GROUP_BYTES<W> * (k / W::BLOCK);
         return part;
     }
 };
@@ -156,7 +155,7 @@ INLINE void store_rows(Floats sum, int n_rows, float * out) {
 // One column times blocks: what is unpacked stays in registers.
 template <class W> void one_column_of_blocks(const Rows & rows, const Tile & t) {
     constexpr int GROUP = GROUP_BYTES<W>;
-    Ahead ahead { rows.ahead, rows.into_l1 };
+    Ahead ahead = rows.ahead;
     Floats total = zero_f();
     for (int b = 0; b < (int) (rows.k / 32); b++) {
         Chunk w;
@@ -188,7 +187,7 @@ INLINE Ints turned_sums(const Ints * x) {
 }
 
 template <class W> void one_column(const Rows & rows, const Tile & t) {
-    Ahead ahead { rows.ahead, rows.into_l1 };
+    Ahead ahead = rows.ahead;
     Floats total = zero_f();
     for (int b = 0; b < (int) (rows.k / W::BLOCK); b++) {
         const size_t at = (size_t) b * W::BYTES;
@@ -223,7 +222,7 @@ template <class W> void one_column(const Rows & rows, const Tile & t) {
 // Interleaved rows lie so that two registers hold eight bytes of each of eight rows.
 template <> inline void one_column<Q4_Kx8>(const Rows & rows, const Tile & t) {
     const Ints low = bytes(15);
-    Ahead ahead { rows.ahead, rows.into_l1 };
+    Ahead ahead = rows.ahead;
     Floats total = zero_f();
     for (int b = 0; b < (int) (rows.k / 256); b++) {
         const size_t at = (size_t) b * Q4_Kx8::BYTES;
@@ -268,19 +267,17 @@ template <class W, int R> void rows_together(const Rows & rows, const Tile & t) 
     for (int i = 0; i < n_chunks; i++) {
         const int b0 = (planted == OTHER_ORDER && t.n > MOST_IN_ORDER ? n_chunks - 1 - i : i) * PER_CHUNK;
         const int n = n_blocks - b0 < PER_CHUNK ? n_blocks - b0 : PER_CHUNK;
-        Ahead ahead { rows.ahead ? rows.ahead + (size_t) b0 * R * GROUP : nullptr, rows.into_l1 };
+        Ahead ahead = rows.ahead;
+        if (ahead.p) ahead.p += (size_t) b0 * R * GROUP;
         Chunk w[R];
         for (int r = 0; r < R; r++) {
             const char * const * row = rows.row + r * (W::INTERLEAVED ? LANES / 8 : LANES);
             for (int b = 0; b < n; b++) {
-                if constexpr (READS_IN_ROWS<W>) {
-                    W::unpack(row, (size_t) b0 * W::BYTES, w[r], ahead);
-                    if (ahead.p) ahead.p += GROUP;
-                } else {
-                    if constexpr (IS_SUPER<W>) W::unpack(row, (size_t) b0 * W::BYTES, w[r]);
-                    else W::unpack(row, (size_t) (b0 + b) * W::BYTES, w[r], b);
-                    ahead.ask(GROUP);
-                }
+                const size_t at = (size_t) (b0 + b) * W::BYTES;
+                if constexpr (READS_IN_ROWS<W>) { W::unpack(row, at, w[r], ahead); continue; }
+                else if constexpr (IS_SUPER<W>) W::unpack(row, at, w[r]);
+                else W::unpack(row, at, w[r], b);
+                ahead.ask(GROUP);
             }
         }
         for (int p = 0; p < n_parts; p++) {

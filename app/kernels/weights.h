@@ -71,7 +71,7 @@ struct Turned {
     static constexpr int N = 8;   // registers for 32 bytes
     const char * const * row;
     size_t at;
-    mutable Ahead ahead;
+    Ahead & ahead;
     size_t step;                  // bytes that are asked for with each 32 read
     void operator()(int offset, Ints * x) const { turn_32(row, at + offset, x); ahead.ask(step); }
 };
@@ -107,6 +107,9 @@ INLINE Floats low_halves(Ints x) {
     return _mm256_cvtph_ps(_mm256_castsi256_si128(_mm256_permute4x64_epi64(words, 0x08)));
 #endif
 }
+
+// A scale and a minimum, the low and the high half of each lane.
+INLINE void two_halves(Ints x, Floats & d, Floats & m) { d = low_halves(x); m = low_halves(right32<16>(x)); }
 
 // Nibbles: of four registers the low ones to q, the high ones to `high`.
 INLINE void nibbles(const Ints * x, Ints * low, Ints * high) {
@@ -157,8 +160,7 @@ struct Q4_1 {
     static constexpr int BLOCK = 32, BYTES = 20, BIAS = 0, FITS = 8; static constexpr bool MIN = true, INTERLEAVED = false;
     INLINE void unpack(const char * const * row, size_t at, Chunk & w, int b) {
         Ints x[4];
-        const Ints both = fours(row, at);
-        w.d[b] = low_halves(both); w.m[b] = low_halves(right32<16>(both));
+        two_halves(fours(row, at), w.d[b], w.m[b]);
         turn(row, at + 4, x);
         nibbles(x, w.q + 8 * b, w.q + 8 * b + 4);
     }
@@ -189,8 +191,7 @@ struct Q5_1 {
     static constexpr int BLOCK = 32, BYTES = 24, BIAS = 0, FITS = 4; static constexpr bool MIN = true, INTERLEAVED = false;
     INLINE void unpack(const char * const * row, size_t at, Chunk & w, int b) {
         Ints x[4];
-        const Ints both = fours(row, at);
-        w.d[b] = low_halves(both); w.m[b] = low_halves(right32<16>(both));
+        two_halves(fours(row, at), w.d[b], w.m[b]);
         turn(row, at + 8, x);
         nibbles(x, w.q + 8 * b, w.q + 8 * b + 4);
         add_fifth_bits(fours(row, at + 4), w.q + 8 * b);
@@ -243,7 +244,7 @@ INLINE uint64_t six_bit_scales(const char * p) {
 
 // A type whose rows can be read both ways.
 template <class W> struct InRows {
-    INLINE void unpack(const char * const * row, size_t at, Chunk & w, Ahead ahead) {
+    INLINE void unpack(const char * const * row, size_t at, Chunk & w, Ahead & ahead) {
         W::scales(row, at, w);
         W::values(Turned { row, at, ahead, (size_t) LANES * W::BYTES / W::READS }, w.q);
     }
@@ -261,7 +262,7 @@ INLINE void six_bits(Ints a, Ints b, Ints c, Ints * scales, Ints * minima) {
 INLINE void scales_and_minima(const char * const * row, size_t at, Chunk & w) {
     Ints x[4], scales[2], minima[2];
     turn(row, at, x);
-    w.d[0] = low_halves(x[0]); w.m[0] = low_halves(right32<16>(x[0]));
+    two_halves(x[0], w.d[0], w.m[0]);
     six_bits(x[1], x[2], x[3], scales, minima);
     for (int t = 0; t < 8; t++) w.scale[t] = unsigned_scale(scales[t / 4], t % 4);
     for (int i = 0; i < 4; i++) w.offset[i] = unsigned_pair(minima[i / 2], i % 2 * 2);
@@ -374,8 +375,7 @@ struct Q2_K : InRows<Q2_K> {
         nibbles(x, low, high);
         for (int t = 0; t < 16; t++) w.scale[t] = unsigned_scale(low[t / 4], t % 4);
         for (int i = 0; i < 8; i++) w.offset[i] = unsigned_pair(high[i / 2], i % 2 * 2);
-        const Ints both = fours(row, at + 80);
-        w.d[0] = low_halves(both); w.m[0] = low_halves(right32<16>(both));
+        two_halves(fours(row, at + 80), w.d[0], w.m[0]);
     }
     static inline Words row_scales(const char * p) { return sixteen_words(_mm_and_si128(_mm_loadu_si128((const __m128i *) p), _mm_set1_epi8(15))); }
     template <class Read> static inline void values(const Read & read, Ints * q) {
