@@ -1,4 +1,4 @@
-"""How well a model foretells texts by either kernels: ``python packaging/benchmarks losses``.
+"""The losses of a model on texts by either kernels: ``python packaging/benchmarks losses``.
 
 The loss of a token is the negative logarithm of its probability after what is before it, in nats.
 Paceline's kernels round in another way than llama.cpp's ("stock"), so that each loss differs by a

@@ -27,7 +27,7 @@ WHOLE = 512
 
 
 class Decodes(NamedTuple):
-    """What a loaded model can be told to do; `IkDecodes` describes it."""
+    """Orders that a loaded model carries out; `IkDecodes` describes them."""
 
     n_vocab: int
     set_threads: Callable[[int], None]

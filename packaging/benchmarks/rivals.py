@@ -48,11 +48,11 @@ _FIRST_TOKEN = 300
 """Tokens below are control tokens in many vocabularies."""
 
 
-class Side(NamedTuple):
-    """One of those that are compared.
+class RivalCommand(NamedTuple):
+    """The command that starts the process of a side.
 
     Attributes:
-        name: In the table.
+        name: The side's, in the table.
         python: The interpreter of its process.
         words: The process's arguments; its kind is the first one.
     """
@@ -62,8 +62,8 @@ class Side(NamedTuple):
     words: tuple[str, ...]
 
 
-class Cell(NamedTuple):
-    """What is timed.
+class RivalCell(NamedTuple):
+    """A decode, or the reading of a prompt, that is timed.
 
     Attributes:
         order: ``decode`` or ``read``.
@@ -80,7 +80,7 @@ class Cell(NamedTuple):
         return f"read {self.n}" if self.order == "read" else f"{self.n} after {self.n_cells}"
 
 
-Samples = dict[Cell, dict[str, list[float]]]
+Samples = dict[RivalCell, dict[str, list[float]]]
 """Seconds by cell and side, in the order of the rounds."""
 
 
@@ -92,7 +92,7 @@ class Rival:
         n_vocab: Tokens of the model's vocabulary.
     """
 
-    def __init__(self, side: Side, model: Path, n_ctx: int) -> None:
+    def __init__(self, side: RivalCommand, model: Path, n_ctx: int) -> None:
         """Load the model.
 
         Raises:
@@ -153,7 +153,7 @@ class Rival:
         return answer
 
 
-def measure(rivals: Sequence[Rival], cells: Sequence[Cell], rounds: int) -> Samples:
+def measure(rivals: Sequence[Rival], cells: Sequence[RivalCell], rounds: int) -> Samples:
     """Time cells of one context on all sides.
 
     Args:
@@ -206,20 +206,21 @@ def table(samples: Samples) -> str:
     return in_columns(rows, right=range(1, len(rows[0])))
 
 
-def sides(args: argparse.Namespace) -> list[Side]:
+def sides(args: argparse.Namespace) -> list[RivalCommand]:
     """Return the sides that were asked for, or all that there can be."""
 
-    def own(name: str, python: str, library: Path | None) -> Side:
-        return Side(name, python, ("own", *(("--library", str(library)) if library else ())))
+    def own(name: str, python: str, library: Path | None) -> RivalCommand:
+        words = ("--library", str(library)) if library else ()
+        return RivalCommand(name, python, ("own", *words))
 
     found = {
         "own": own("own", sys.executable, args.library),
-        "stock": Side("stock", sys.executable, ("stock",)),
+        "stock": RivalCommand("stock", sys.executable, ("stock",)),
     }
     if args.before:
         found[BEFORE] = own(BEFORE, args.before, args.before_library)
     if args.ik:
-        found |= {kind: Side(kind, args.ik, (kind,)) for kind in ("ik", "ik-repacked")}
+        found |= {kind: RivalCommand(kind, args.ik, (kind,)) for kind in ("ik", "ik-repacked")}
     if missing := set(args.sides or ()) - set(found):
         raise UserError("no-such-side", f"Nothing says where {min(missing)} is.")
     return [found[name] for name in args.sides or found]
@@ -237,9 +238,9 @@ def compare(path: Path, args: argparse.Namespace) -> Iterator[tuple[int, Samples
                 rival.ask("threads", n_threads)
             samples: Samples = {}
             for n in args.cells:
-                decodes = [Cell("decode", width, n) for width in args.widths]
+                decodes = [RivalCell("decode", width, n) for width in args.widths]
                 samples |= measure(rivals, decodes, args.rounds)
-            reads = [Cell("read", n, 0) for n in args.prompts if n]
+            reads = [RivalCell("read", n, 0) for n in args.prompts if n]
             if reads:
                 samples |= measure(rivals, reads, -(-args.rounds // _EVERY))
             yield n_threads, samples

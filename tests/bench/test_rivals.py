@@ -12,14 +12,14 @@ import pytest
 from benchmarks import rival_child, rivals
 from benchmarks.ik_decodes import CannotLoadError, IkDecodes
 from benchmarks.rival_child import Decodes, answers
-from benchmarks.rivals import Cell, measure, table
+from benchmarks.rivals import RivalCell, measure, table
 from paceline.paths import demo_pair
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-DECODE, READ = Cell("decode", 4, 64), Cell("read", 500, 0)
+DECODE, READ = RivalCell("decode", 4, 64), RivalCell("read", 500, 0)
 
 
 class Puppet:
@@ -41,7 +41,7 @@ class Puppet:
 
 def test_every_side_takes_every_turn() -> None:
     asked: list[tuple[Any, ...]] = []
-    cells = [Cell("decode", n, 64) for n in (1, 2)]
+    cells = [RivalCell("decode", n, 64) for n in (1, 2)]
     samples = measure([Puppet(name, asked) for name in "ab"], cells, 4)  # type: ignore[misc]
     assert asked[:2] == [("a", "fill", 64), ("b", "fill", 64)]
     order = [(name, len(tokens)) for name, _, tokens in asked[2:]]

@@ -1,4 +1,4 @@
-"""Whether one model can draft for another, and whether it is likely to be faster.
+"""The verdict on a pair: one model can draft for another or not, and is likely to be faster or not.
 
 What refuses a pair is what the engine refuses: models that do not write, and vocabularies that
 differ by llama.cpp's rules (`engine/model/vocabularies`) and have too few tokens in common for
