@@ -80,6 +80,9 @@ CAUSES = {
     "folders with --venv DIR and the variable PACELINE_WHEEL_CACHE",
 }
 SDIST = "llama_cpp_python-*.tar.gz"
+# Read by CMake at the beginning of llama.cpp's own project: llama-cpp-python switches its common
+# library on, with a web server in it, which takes half of the compiling and which nothing loads.
+LEAN = "set(LLAMA_BUILD_COMMON OFF)\n"
 # A file's tests share loaded models; `tests/conftest.py` says in which order files begin.
 PYTEST = "pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder"
 ALONE = "pytest --last-failed --last-failed-no-failures none"  # one process, nothing beside it
@@ -267,8 +270,8 @@ def find_compiler() -> tuple[str, tuple[int, ...]] | None:
 
 
 def cmake_arguments(gcc: tuple[int, ...], machine: str, wishes: str) -> str:
-    """Return CMAKE_ARGS: no vision part, no miscompiled AMX, then the user's own wishes."""
-    arguments = ["-DLLAVA_BUILD=OFF"]
+    """Return CMAKE_ARGS: RPC, no vision part, no miscompiled AMX, then the user's own wishes."""
+    arguments = ["-DLLAVA_BUILD=OFF", "-DGGML_RPC=ON"]
     # GCC knows AMX since 11 and sets up its tiles wrongly before 12.4: the first decode of two
     # tokens at once ends in a segmentation fault on processors that have it.
     if (11,) <= gcc < (12, 4) and machine.lower() in ("x86_64", "amd64"):
@@ -401,7 +404,7 @@ def obtain_wheel(llama: str, environment: Environment, runner: Runner, anew: boo
     arguments = cmake_arguments(gcc, platform.machine(), os.environ.get("CMAKE_ARGS", ""))
     system = (sysconfig.get_platform(), platform.libc_ver(), cpu_features())
     cache = runner.log.parent
-    shelf = cache / f"{llama.replace('==', '-')}-{fingerprint(arguments, compiler, system)}"
+    shelf = cache / f"{llama.replace('==', '-')}-{fingerprint(arguments, LEAN, compiler, system)}"
     ready = sorted(shelf.glob("llama_cpp_python-*.whl"))
     if ready and not anew:
         say(f"Using the llama-cpp-python that was compiled earlier: {shelf}")
@@ -416,6 +419,9 @@ def obtain_wheel(llama: str, environment: Environment, runner: Runner, anew: boo
         for leftover in cache.glob("tmp*"):
             shutil.rmtree(leftover, ignore_errors=True)
         with tempfile.TemporaryDirectory(dir=cache, ignore_cleanup_errors=True) as scratch:
+            lean = Path(scratch, "lean.cmake")
+            lean.write_text(LEAN, "utf-8")
+            arguments += f" -DCMAKE_PROJECT_llama.cpp_INCLUDE={shlex.quote(lean.as_posix())}"
             variables = {"CMAKE_ARGS": arguments, "CMAKE_BUILD_PARALLEL_LEVEL": jobs}
             if not WINDOWS:  # where paths would grow too long
                 variables["TMPDIR"] = scratch

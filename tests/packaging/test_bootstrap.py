@@ -84,7 +84,7 @@ def test_faulty_amx_is_left_out(
     arguments = bootstrap.cmake_arguments(gcc, machine, "-DGGML_CUDA=on")
     assert ("-DCMAKE_CXX_FLAGS='-mno-amx-tile " in arguments) == is_without_amx
     assert ("-DCMAKE_C_FLAGS='-mno-amx-tile " in arguments) == is_without_amx
-    assert arguments.startswith("-DLLAVA_BUILD=OFF")
+    assert arguments.startswith("-DLLAVA_BUILD=OFF -DGGML_RPC=ON")
     assert arguments.endswith("-DGGML_CUDA=on")
 
 
