@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import logging
-import socket
 import threading
 from typing import TYPE_CHECKING
 
 import uvicorn
 
-from paceline.errors import UserError
 from paceline.server.errors import log_fault
 from paceline.server.http.connection import Connection
 from paceline.server.limits import IDLE_S, LARGEST_HEAD
+from paceline.server.port import bound
 
 if TYPE_CHECKING:
     from typing import Any
@@ -42,7 +40,7 @@ class Listener:
     """
 
     def __init__(self, host: str, port: int) -> None:
-        self._socket = _bound(host, port)
+        self._socket = bound(host, port)
         self.host = host
         self.port: int = self._socket.getsockname()[1]
         self._server: uvicorn.Server | None = None
@@ -127,33 +125,3 @@ def _log(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     error = context.get("exception")
     if error is not None:
         log_fault("the server", error)
-
-
-def _bound(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    bound = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        if hasattr(socket, "SO_EXCLUSIVEADDRUSE"):  # Windows: no other program gets the port
-            bound.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
-        else:
-            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind((host, port))
-        bound.listen(socket.SOMAXCONN)
-    except OSError as error:
-        bound.close()
-        if error.errno == errno.EADDRINUSE:
-            raise UserError(
-                "port-in-use",
-                "Port {port} is in use by another program.",
-                "End that program, or choose another port.",
-                port=port,
-            ) from None
-        raise UserError(
-            "cannot-listen",
-            "Nothing can listen at {host}, port {port} ({reason}).",
-            "Give an address of this computer and a port that may be used.",
-            host=host,
-            port=port,
-            reason=error.strerror or str(error),
-        ) from None
-    return bound
