@@ -8471,6 +8471,7 @@
     <message>
         <location filename="../../app/engine/draft/registry.py"/>
         <location filename="../../app/engine/llama/native_params.py"/>
+        <location filename="../../app/engine/llama/rpc_server.py"/>
         <location filename="../../app/parameters.py"/>
         <source>Choose one of {known}.</source>
         <translation>Wählen Sie eine von {known}.</translation>
@@ -8522,6 +8523,11 @@
         <location filename="../../app/hosting/supervisor.py"/>
         <source>Close other programs and try again.</source>
         <translation>Schließen Sie andere Programme, und versuchen Sie es noch einmal.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/rpc_server.py"/>
+        <source>Compile llama-cpp-python with CMAKE_ARGS=-DGGML_RPC=on.</source>
+        <translation>Übersetzen Sie llama-cpp-python mit CMAKE_ARGS=-DGGML_RPC=on.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/params.py"/>
@@ -8652,7 +8658,7 @@
         <translation>Entwürfe pausierten: kein Gewinn mit {names}.</translation>
     </message>
     <message>
-        <location filename="../../app/server/listener.py"/>
+        <location filename="../../app/server/port.py"/>
         <source>End that program, or choose another port.</source>
         <translation>Beenden Sie dieses Programm oder wählen Sie einen anderen Port.</translation>
     </message>
@@ -8807,7 +8813,7 @@
         <translation>Geben Sie eine Zahl zwischen -1.000.000 und 1.000.000 an, oder -inf, um das Token zu verbieten.</translation>
     </message>
     <message>
-        <location filename="../../app/server/listener.py"/>
+        <location filename="../../app/server/port.py"/>
         <source>Give an address of this computer and a port that may be used.</source>
         <translation>Geben Sie eine Adresse dieses Rechners an und einen Port, der benutzt werden darf.</translation>
     </message>
@@ -9094,6 +9100,11 @@
         <translation>Lassen Sie es weg.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/llama/rpc_server.py"/>
+        <source>Leave it out; then all that is free is lent.</source>
+        <translation>Lassen Sie es weg; dann wird aller freie Speicher verliehen.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/model/model_params.py"/>
         <source>Leave split mode, tensor split and main GPU alone, or install a build of llama-cpp-python for your GPU.</source>
         <translation>Lassen Sie Aufteilung, Anteile und Haupt-GPU, wie sie sind, oder installieren Sie einen Bau von llama-cpp-python für Ihre GPU.</translation>
@@ -9372,7 +9383,7 @@
         <translation>Bisher nicht benutzt: {names}.</translation>
     </message>
     <message>
-        <location filename="../../app/server/listener.py"/>
+        <location filename="../../app/server/port.py"/>
         <source>Nothing can listen at {host}, port {port} ({reason}).</source>
         <translation>An {host}, Port {port}, kann nichts lauschen ({reason}).</translation>
     </message>
@@ -9477,7 +9488,7 @@
         <translation>Fügen Sie den Teil ein, auf den es ankommt.</translation>
     </message>
     <message>
-        <location filename="../../app/server/listener.py"/>
+        <location filename="../../app/server/port.py"/>
         <source>Port {port} is in use by another program.</source>
         <translation>Port {port} wird von einem anderen Programm benutzt.</translation>
     </message>
@@ -10467,6 +10478,7 @@
     </message>
     <message>
         <location filename="../../app/engine/llama/native_params.py"/>
+        <location filename="../../app/engine/llama/rpc_server.py"/>
         <source>There is no device “{name}”.</source>
         <translation>Es gibt kein Gerät „{name}“.</translation>
     </message>
@@ -10551,6 +10563,11 @@
         <translation>Dieses JSON ist zu tief verschachtelt oder enthält zu große Zahlen.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/llama/rpc_server.py"/>
+        <source>This build of llama.cpp does not let --memory be told to others.</source>
+        <translation>Mit diesem Build von llama.cpp lässt sich --memory anderen nicht mitteilen.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/model/model_params.py"/>
         <source>This build of llama.cpp has no GPU support, so no layers can go to a GPU.</source>
         <translation>Dieser Bau von llama.cpp unterstützt keine GPU, darum können keine Schichten auf eine GPU.</translation>
@@ -10559,6 +10576,11 @@
         <location filename="../../app/engine/model/model_params.py"/>
         <source>This build of llama.cpp has no GPU support, so there is nothing to split.</source>
         <translation>Dieser Bau von llama.cpp unterstützt keine GPU, darum gibt es nichts aufzuteilen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/rpc_server.py"/>
+        <source>This build of llama.cpp has no RPC.</source>
+        <translation>Dieser Build von llama.cpp hat kein RPC.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/hidden_rows.py"/>

@@ -29,8 +29,8 @@ BUDGETS = {
     # two replies to one question, what the engine is to drop of stored states, and what it reads
     # ahead.
     "chat": Size(46, 7_060),
-    # A server for other programs is started here, too.
-    "cli": Size(24, 4_250),
+    # A server for other programs is started here, too, and one that lends devices.
+    "cli": Size(25, 4_300),
     # Programs ask for the tokens of any prompt, the window how fast this machine reads weights.
     # What is said aside or read ahead is a file each; stored states are forgotten by a command.
     # The last prompts say why one is read again. The opening of a pair is no part of the service.
@@ -45,8 +45,8 @@ BUDGETS = {
     "engine/draft": Size(25, 3_240),
     # Grammars are cut into lexemes that the library reads exactly; errors name their arguments.
     # Parts of grammars are written as the library's rules. How fast weights are read is timed.
-    # Parts of a context are copied.
-    "engine/llama": Size(20, 3_400),
+    # Parts of a context are copied. Devices are lent to other machines.
+    "engine/llama": Size(21, 3_480),
     # What was measured of a pair is found by its files, and how fast weights are read is kept.
     "engine/measure": Size(6, 700),
     # Errors of models and their settings name their arguments, one a line; a text may have gaps.
@@ -93,8 +93,8 @@ BUDGETS = {
     # A folder for each family of routes; limits, guard, queue and port have a file each.
     # Three APIs for chats, each with a file for its input.
     # What guards HTTP is a folder, too.
-    # Lines of system prompts that change are taken as unchanged.
-    "server": Size(43, 3_730),
+    # Lines of system prompts that change are taken as unchanged. A port is taken for others, too.
+    "server": Size(44, 3_730),
     # The folders of chats are a file.
     "storage": Size(15, 2_340),
     "workers": Size(9, 800),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "chat": "generate one reply and print it",
     "serve": "let other programs use the models, over HTTP",
+    "rpc-server": "lend this computer's devices to another one",
     "bench": "measure what speculative decoding gains with these models on this machine",
     "calibrate": "measure what steps of several tokens cost with these models on this machine",
     "doctor": "show versions, devices, folders and known problems",
@@ -31,9 +32,9 @@ COMMANDS = {
     "pairs": "say whether two models go together, and list pairs that do",
     "hub": "search the Hugging Face Hub, and download models",
 }
-"""What each command does. Its module in this package has the command's name and two functions:
-``add(parser)`` describes the command line, ``run(args)`` carries it out and returns the exit code.
-It is imported when the command is given, since some of them take long to import."""
+"""What each command does. Its module in this package has the command's name, with _ for -, and two
+functions: ``add(parser)`` describes the command line, ``run(args)`` carries it out and returns the
+exit code. It is imported when the command is given, since some of them take long to import."""
 _EPILOG = """\
 Without arguments the window opens, and with the names of files it opens these: models,
 exported chats, texts. Every file the program writes is under the
@@ -68,7 +69,7 @@ def _add_of(name: str) -> Callable[[Parser], None]:
 
 
 def _module(name: str) -> Any:
-    return importlib.import_module(f"paceline.cli.{name}")
+    return importlib.import_module(f"paceline.cli.{name.replace('-', '_')}")
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:

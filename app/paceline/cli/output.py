@@ -105,6 +105,14 @@ def discard_stdout() -> None:
         os.close(null)
 
 
+def keep_from_native_code() -> None:
+    """Send what native code prints to stdout nowhere; what is written here goes where it went."""
+    ours = os.dup(sys.stdout.fileno())
+    encoding, errors = sys.stdout.encoding, sys.stdout.errors
+    discard_stdout()
+    sys.stdout = open(ours, "w", encoding=encoding, errors=errors)  # noqa: SIM115, PTH123
+
+
 def remark(text: str) -> None:
     """Print one line on stderr, if there is one: `print` would take stdout instead."""
     if sys.stderr is None:

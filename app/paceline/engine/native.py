@@ -5,10 +5,14 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from paceline.engine.model.backend import Backend
 from paceline.engine.model.threads import calm_waiting_threads
+
+if TYPE_CHECKING:
+    from paceline.engine.llama.rpc_server import RpcServer
 
 
 def llama_backend() -> Backend:
@@ -17,6 +21,14 @@ def llama_backend() -> Backend:
     from paceline.engine.llama import LlamaBackend  # noqa: PLC0415
 
     return LlamaBackend()
+
+
+def rpc_server(names: Sequence[str], most_bytes: int | None) -> RpcServer:
+    """Load the native library and return the server on it that lends devices; see `RpcServer`."""
+    calm_waiting_threads()
+    from paceline.engine.llama.rpc_server import RpcServer  # noqa: PLC0415
+
+    return RpcServer(names, most_bytes)
 
 
 def report_aborts(tell: Callable[[str], None]) -> None:

@@ -1,0 +1,160 @@
+"""ggml's RPC server, which lends devices of this machine to llama.cpp on others.
+
+It serves one client at a time, knows neither keys nor encryption, and ends its process where a
+client sends what cannot be. It reads no model: weights come over the connection.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from paceline.engine.llama.library import declared, devices, libggml, start
+from paceline.engine.model.model_params import free_memory
+from paceline.errors import UserError, ValueOutOfRangeError
+from paceline.messages import DeviceInfo
+
+BACKEND = b"RPC"
+"""ggml's name for it."""
+_GET_MEMORY = 2  # its place in ggml_backend_device_i, with which a device begins
+_SIZE = ctypes.POINTER(ctypes.c_size_t)
+_GetMemory = ctypes.CFUNCTYPE(None, ctypes.c_void_p, _SIZE, _SIZE)
+_StartServer = ctypes.CFUNCTYPE(
+    None,
+    ctypes.c_char_p,
+    ctypes.c_char_p,
+    ctypes.c_size_t,
+    ctypes.c_size_t,
+    ctypes.POINTER(ctypes.c_void_p),
+)
+
+
+class RpcServer:
+    """Devices of this machine, and the server that lends them; one in a process.
+
+    Args:
+        names: Devices, in any case; none: all that compute, which are the GPUs, or the processor
+            where there is none.
+        most_bytes: No more of a device's memory is told to be free; None: all that is.
+
+    Attributes:
+        devices: What is lent, in the order of the names.
+
+    Raises:
+        ValueOutOfRangeError: There is no device of a name.
+        UserError: This build of llama.cpp has no RPC, or no way to keep to `most_bytes`.
+    """
+
+    def __init__(self, names: Sequence[str], most_bytes: int | None) -> None:
+        start()
+        lent = _chosen(devices(), names)
+        self._start_server = _start_server()
+        self.devices = tuple(info for _, info in lent)
+        self._pointers = [pointer for pointer, _ in lent]
+        for pointer, info in lent:
+            _tell_what_is_free(pointer, info, most_bytes)
+
+    def serve(self, endpoint: str, n_threads: int) -> None:
+        """Serve one client after the other; returns where it cannot listen or accept any more.
+
+        Native code prints to file descriptor 1 meanwhile, and lets other threads run.
+
+        Args:
+            endpoint: An IPv4 address of this machine, a colon, and a free port.
+            n_threads: Threads of the processor, where that is lent.
+        """
+        n = len(self._pointers)
+        pointers = (ctypes.c_void_p * n)(*self._pointers)
+        self._start_server(endpoint.encode(), None, n_threads, n, pointers)
+
+
+def _start_server() -> ctypes._CFunctionType:
+    lib = _lib()
+    registered = lib.ggml_backend_reg_by_name(BACKEND)
+    name = b"ggml_backend_rpc_start_server"
+    address = registered and lib.ggml_backend_reg_get_proc_address(registered, name)
+    if not address:
+        raise UserError(
+            "no-rpc",
+            "This build of llama.cpp has no RPC.",
+            "Compile llama-cpp-python with CMAKE_ARGS=-DGGML_RPC=on.",
+        )
+    return _StartServer(address)
+
+
+def _chosen(
+    there: list[tuple[int, DeviceInfo]], names: Sequence[str]
+) -> list[tuple[int, DeviceInfo]]:
+    """Return the devices that are lent, with ggml's pointers."""
+    if not names:
+        kinds = ("gpu", "igpu", "cpu")
+        of_kind = ([each for each in there if each[1].kind == kind] for kind in kinds)
+        return next(found for found in of_kind if found)
+    by_name = {info.name.lower(): (pointer, info) for pointer, info in there}
+    for name in names:
+        if name.lower() not in by_name:
+            raise ValueOutOfRangeError(
+                "no-such-device",
+                "There is no device “{name}”.",
+                "Choose one of {known}.",
+                name=name,
+                known=", ".join(info.name for _, info in there),
+            )
+    return list({name.lower(): by_name[name.lower()] for name in names}.values())
+
+
+def _tell_what_is_free(device: int, info: DeviceInfo, most_bytes: int | None) -> None:
+    """Have ggml tell what can be had of a device's memory, as long as the process lives.
+
+    Of the main memory it says otherwise that all is free. The total stays: clients know by it which
+    devices share one memory.
+
+    Raises:
+        UserError: It goes on by itself, and there is a limit to keep.
+    """
+    table = ctypes.cast(device, ctypes.POINTER(ctypes.c_void_p))
+    before = table[_GET_MEMORY]
+    ask_ggml = _GetMemory(before or 0)
+    n_asked = 0
+
+    def tell(asked: int, free: ctypes._Pointer[ctypes.c_size_t], total: object) -> None:
+        nonlocal n_asked
+        n_asked += 1
+        ask_ggml(asked, free, total)
+        if info.kind == "cpu":
+            free[0] = min(free[0], free_memory())
+        if most_bytes is not None:
+            free[0] = min(free[0], most_bytes)
+
+    answer = _GetMemory(tell)
+    table[_GET_MEMORY] = ctypes.cast(answer, ctypes.c_void_p).value
+    free, total = ctypes.c_size_t(), ctypes.c_size_t()
+    _lib().ggml_backend_dev_memory(device, ctypes.byref(free), ctypes.byref(total))
+    if n_asked:
+        _answers().append(answer)
+        return
+    table[_GET_MEMORY] = before
+    if most_bytes is not None:
+        raise UserError(
+            "no-memory-limit",
+            "This build of llama.cpp does not let --memory be told to others.",
+            "Leave it out; then all that is free is lent.",
+        )
+
+
+@functools.cache
+def _answers() -> list[object]:
+    """Return what ggml calls."""
+    return []
+
+
+@functools.cache
+def _lib() -> Any:
+    functions = (
+        ("reg_by_name", ctypes.c_void_p, (ctypes.c_char_p,)),
+        ("reg_get_proc_address", ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_char_p)),
+        ("dev_memory", None, (ctypes.c_void_p, _SIZE, _SIZE)),
+    )
+    return declared(libggml, "ggml_backend_", functions)

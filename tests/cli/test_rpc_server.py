@@ -1,0 +1,166 @@
+"""`paceline rpc-server`: ready, what it tells of memory, refusals, ends."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+
+from cli.program import COMMAND, TIMEOUT_S, assert_one_clear_line, paceline
+from paceline import kernel_files
+from paceline.engine.facts import Facts
+from paceline.engine.llama import rpc_server as native
+from paceline.engine.model.own_kernels import PROVED
+from rpc_servers import connected, rpc_servers, told_memory
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_ready_is_a_line_of_json_and_the_only_one() -> None:
+    """Native code prints a banner, and a line for each client that comes and goes."""
+    with rpc_servers() as (server,):
+        for _ in range(3):
+            with connected(server.endpoint) as client:
+                assert len(told_memory(client)) == len(server.devices) == 1
+        server.process.terminate()
+        assert server.process.communicate(timeout=TIMEOUT_S)[0] == ""
+        assert server.process.returncode == 0
+    host, _, port = server.endpoint.partition(":")
+    assert host == "127.0.0.1"
+    assert int(port) > 0
+
+
+def test_ready_is_a_line_for_people() -> None:
+    with rpc_servers() as (server,):
+        name, port = server.devices[0], server.endpoint.partition(":")[2]
+    words = [*COMMAND, "rpc-server", "--port", port, "--device", name.lower(), "--host"]
+    with subprocess.Popen([*words, "localhost"], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == f"Lending {name} at {server.endpoint}\n"
+        finally:
+            process.kill()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals work differently there")
+@pytest.mark.parametrize("is_served", [False, True])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_it_ends_at_once_when_it_is_told_to(
+    number: signal.Signals, code: int, *, is_served: bool
+) -> None:
+    with rpc_servers() as (server,), ExitStack() as held:
+        if is_served:
+            told_memory(held.enter_context(connected(server.endpoint)))
+        server.process.send_signal(number)
+        assert server.process.wait(TIMEOUT_S) == code
+
+
+def test_a_client_that_is_none_does_not_end_it() -> None:
+    with rpc_servers() as (server,):
+        with connected(server.endpoint) as client:
+            client.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            with suppress(ConnectionResetError):
+                assert client.recv(1) == b""
+        with connected(server.endpoint) as client:
+            assert told_memory(client)
+
+
+def test_free_memory_is_what_is_free() -> None:
+    with rpc_servers(1, "--device", "CPU") as (server,), connected(server.endpoint) as client:
+        ((free, total),) = told_memory(client)
+    assert 0 < free < total == psutil.virtual_memory().total
+
+
+def test_no_more_memory_is_told_than_may_be() -> None:
+    options = ("--device", "CPU", "--memory", "3MB")
+    with rpc_servers(1, *options) as (server,), connected(server.endpoint) as client:
+        ((free, total),) = told_memory(client)
+    assert free == 3_000_000
+    assert total == psutil.virtual_memory().total
+
+
+def test_what_may_happen_is_said_where_others_can_reach_it(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with rpc_servers(1, "--host", "127.0.0.1"):
+        pass
+    assert capfd.readouterr().err == ""
+    with rpc_servers(1, "--host", "0.0.0.0") as (server,):
+        port = server.endpoint.removeprefix("0.0.0.0:")
+    (line,) = capfd.readouterr().err.splitlines()
+    assert "no key and no encryption" in line
+    assert f"ssh -N -L {port}:127.0.0.1:{port}" in line
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        (("--host", "::1"), 2, "IPv6"),
+        (("--host", "no-such-name.invalid"), 1, "no-such-name.invalid"),
+        (("--host", "192.0.2.1"), 1, "Nothing can listen at 192.0.2.1"),
+        (("--host", ""), 2, "empty"),
+        (("--port", "70000"), 2, "70000"),
+        (("--device", "CPU,CUDA7"), 2, "There is no device “CUDA7”. Choose one of CPU"),
+        (("--device", ""), 2, "There is no device"),
+        (("--memory", "much"), 2, "much"),
+        (("--memory", "0"), 2, "no size"),
+        (("--threads", "0"), 2, "--threads"),
+    ],
+)
+def test_refusals(options: tuple[str, ...], code: int, words: str) -> None:
+    result = paceline("rpc-server", "--port", "0", *options)
+    assert result.code == code
+    assert words in result.err
+    assert_one_clear_line(result)
+    assert result.out == ""
+
+
+def test_a_refusal_as_json() -> None:
+    result = paceline("rpc-server", "--json", "--host", "::1")
+    assert (result.code, json.loads(result.out)["error"]["code"]) == (2, "no-ipv6")
+
+
+def test_a_port_in_use_is_told_in_one_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        result = paceline("rpc-server", "--port", str(port))
+    assert result.code == 1
+    assert f"Port {port} is in use" in result.err
+    assert_one_clear_line(result)
+
+
+def test_the_help_says_what_is_not_protected() -> None:
+    text = " ".join(paceline("rpc-server", "--help").out.split())
+    assert "There is no key and no encryption" in text
+    assert "ssh -N -L" in text
+
+
+@pytest.mark.skipif(kernel_files.find(None) is None, reason="own kernels are not built here")
+def test_own_kernels_are_proved_before_they_are_used(paceline_home: Path) -> None:
+    with rpc_servers(1, "--device", "CPU", "--kernels", "own"):
+        facts = Facts(str(paceline_home / "cache"))
+    assert PROVED in facts.below("kernel|").values()
+
+
+def test_own_kernels_that_are_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_files, "find", lambda _cache: None)
+    result = paceline("rpc-server", "--port", "0", "--device", "CPU", "--kernels", "own")
+    assert result.code == 1
+    assert "own CPU kernels cannot be used" in result.err
+    assert_one_clear_line(result)
+
+
+def test_a_build_without_rpc(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "BACKEND", b"no such backend")
+    result = paceline("rpc-server", "--port", "0")
+    assert result.code == 1
+    assert "has no RPC" in result.err
+    assert_one_clear_line(result)
