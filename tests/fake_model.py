@@ -282,10 +282,15 @@ class FakeBackend:
         del wish, facts, cache_dir, cancel
         return ()
 
-    def describe(self) -> EngineDescribed:
-        """Return a description without devices."""
+    def connect(self, servers: Sequence[str]) -> None:
+        """Connect to nothing."""
+        assert not servers
+
+    def describe(self, servers: Sequence[str] = ()) -> EngineDescribed:
+        """Return a description with the processor alone."""
+        del servers
         cpu = DeviceInfo("CPU", "scripted", "cpu", 0, 0)
-        return EngineDescribed("fake", "", supports_gpu=False, devices=(cpu,))
+        return EngineDescribed("fake", "", devices=(cpu,))
 
     def reading_rates(self, n_threads: int, cancel: CancelFlag) -> tuple[float, ...]:
         """Return nothing: there is nothing to read."""

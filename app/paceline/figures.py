@@ -95,14 +95,47 @@ class Decision(Checked, frozen=True):
     gain: float = 1.0
 
 
+DeviceKind = Literal["cpu", "gpu", "igpu", "accel", "rpc"]
+"""The kind of a device: "igpu" is a GPU in the processor, "accel" helps the processor, "rpc" is a
+device of an RPC server."""
+
+
 class DeviceInfo(Checked, frozen=True):
-    """One device that the native library can compute on; memory in bytes."""
+    """A device that the native library can compute on; memory in bytes.
+
+    Attributes:
+        name: Such as "CUDA0"; `ModelParams.device` names it so.
+        description: In words; of an RPC server's device its HOST:PORT.
+        kind: See `DeviceKind`.
+        total_bytes: All of its memory.
+        free_bytes: What can be had of it now.
+        shares: Name of the device whose memory it has, too, so that it is counted once; empty: the
+            memory is its own.
+        server: HOST:PORT of the RPC server whose device it is; empty: it is this machine's.
+        splits_rows: Whether rows of one weight can be shared between several of its kind.
+    """
 
     name: str
     description: str
-    kind: Literal["cpu", "gpu", "igpu", "accel"]
+    kind: DeviceKind
     total_bytes: int
     free_bytes: int
+    shares: str = ""
+    server: str = ""
+    splits_rows: bool = False
+
+    @property
+    def takes_layers(self) -> bool:
+        """Whether layers can be put on it, away from the processor."""
+        return self.kind in ("gpu", "igpu", "rpc")
+
+
+class ServerProblem(Checked, frozen=True):
+    """The reason why an RPC server, given by its HOST:PORT, cannot be used, and what to do."""
+
+    server: str
+    message: UserText
+    hint: UserText
 
 
 class Reading(Checked, frozen=True):

@@ -40,6 +40,7 @@ from paceline.figures import ModelInfo as ModelInfo  # noqa: PLC0414
 from paceline.figures import Outlook as Outlook  # noqa: PLC0414
 from paceline.figures import Reading as Reading  # noqa: PLC0414
 from paceline.figures import Sameness as Sameness  # noqa: PLC0414
+from paceline.figures import ServerProblem as ServerProblem  # noqa: PLC0414
 from paceline.figures import TokenLikelihood as TokenLikelihood  # noqa: PLC0414
 from paceline.figures import TokenTrace as TokenTrace  # noqa: PLC0414
 from paceline.figures import TurnStats as TurnStats  # noqa: PLC0414
@@ -127,6 +128,7 @@ class LoadPair(Tagged, frozen=True):
         exact: Choose batch widths that make a reply the same with any strategy on this machine.
         kernels: Whose kernels compute on the CPU; holds for the whole process from now on.
         states: Where states of texts are kept; None: nowhere.
+        servers: RPC servers whose devices may be used, as HOST:PORT; all of them must answer.
     """
 
     target: ModelParams
@@ -136,6 +138,7 @@ class LoadPair(Tagged, frozen=True):
     exact: bool = False
     kernels: KernelWish = "stock"
     states: StateStorage | None = None
+    servers: tuple[str, ...] = ()
 
 
 class StartTurn(Tagged, frozen=True):
@@ -191,7 +194,12 @@ class Cancel(Tagged, frozen=True):
 
 
 class DescribeEngine(Tagged, frozen=True):
-    """Ask for versions and devices; answered by `EngineDescribed`."""
+    """Ask for versions and devices; answered by `EngineDescribed`.
+
+    `servers` are RPC servers as HOST:PORT; they are asked for their devices, and nothing more.
+    """
+
+    servers: tuple[str, ...] = ()
 
 
 class CountTokens(Tagged, frozen=True):
@@ -344,12 +352,24 @@ Command = (
 
 
 class EngineDescribed(Tagged, frozen=True):
-    """The native library: version, build flags in words, devices, whether a GPU can be used."""
+    """The native library and what it can compute on.
+
+    Attributes:
+        library_version: Of llama-cpp-python.
+        system_info: Build flags in words.
+        devices: This machine's and those of the RPC servers that were asked for.
+        lost: RPC servers that cannot be used, and why.
+    """
 
     library_version: str
     system_info: str
-    supports_gpu: bool
     devices: tuple[DeviceInfo, ...]
+    lost: tuple[ServerProblem, ...] = ()
+
+    @property
+    def supports_gpu(self) -> bool:
+        """Whether there is a device besides the processor that layers can be put on."""
+        return any(device.takes_layers for device in self.devices)
 
 
 class LoadProgressed(Tagged, frozen=True):

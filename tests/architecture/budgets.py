@@ -45,13 +45,14 @@ BUDGETS = {
     "engine/draft": Size(25, 3_240),
     # Grammars are cut into lexemes that the library reads exactly; errors name their arguments.
     # Parts of grammars are written as the library's rules. How fast weights are read is timed.
-    # Parts of a context are copied. Devices are lent to other machines.
-    "engine/llama": Size(21, 3_480),
+    # Parts of a context are copied. Devices have a file, and are lent, and a room is what grammars are read by.
+    "engine/llama": Size(23, 3_720),
     # What was measured of a pair is found by its files, and how fast weights are read is kept.
     "engine/measure": Size(6, 700),
     # Errors of models and their settings name their arguments, one a line; a text may have gaps.
-    # Stored states are a tree, files, and what is done with them before and after a reply.
-    "engine/model": Size(17, 2_200),
+    # Stored states are a tree, files, and what is done with them before and after a reply. RPC
+    # servers are asked, and models are put on devices.
+    "engine/model": Size(18, 2_420),
     # Marks and forms of calls are learned from the template, tools that it cannot write are text,
     # and pieces of a prompt go on without a blank; a gap with the files beside it has a file.
     # Calls that a template does not write are said, and so is the first difference of two prompts.

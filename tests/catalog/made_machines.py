@@ -21,7 +21,8 @@ def gpu(gib: float, number: int = 0) -> DeviceInfo:
 
 def integrated(gib: float) -> DeviceInfo:
     """A GPU that shares the CPU's memory."""
-    return DeviceInfo("Vulkan0", "A chip", "igpu", int(gib * GIB), int(gib * GIB))
+    n = int(gib * GIB)
+    return DeviceInfo("Vulkan0", "A chip", "igpu", n, n, shares="CPU")
 
 
 def machine(*devices: DeviceInfo) -> Machine:

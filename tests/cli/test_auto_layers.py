@@ -54,7 +54,7 @@ def engine_with(*devices: DeviceInfo) -> ScriptedEngine:
         if isinstance(command, LoadPair):
             return [LoadFailed("cannot-load", "It is a fake.", "")]
         assert isinstance(command, DescribeEngine)
-        return [EngineDescribed("0", "", supports_gpu=True, devices=devices)]
+        return [EngineDescribed("0", "", devices=devices)]
 
     return ScriptedEngine(answer)
 

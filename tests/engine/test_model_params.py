@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import pytest
 
 from paceline.engine.model.model_params import check_params
+from paceline.engine.model.placement import devices_for
 from paceline.errors import ValueOutOfRangeError
-from paceline.messages import ModelParams
+from paceline.messages import DeviceInfo, ModelParams
+
+CPU = DeviceInfo("CPU", "a processor", "cpu", 2**34, 2**33)
+GPUS = tuple(
+    DeviceInfo(f"CUDA{i}", "a GPU", "gpu", 2**33, 2**33, splits_rows=True) for i in range(4)
+)
+CHIPS = tuple(DeviceInfo(f"Vulkan{i}", "in it", "igpu", 2**34, 2**33, "CPU") for i in range(2))
+REMOTE = DeviceInfo("RPC0", "b:1", "rpc", 2**34, 2**33, server="b:1")
 
 
-def refusal(*, supports_gpu: bool = True, **values: object) -> ValueOutOfRangeError:
+def check(devices: Sequence[DeviceInfo] = (*GPUS, CPU), **values: object) -> tuple[str, ...]:
+    params = ModelParams("x.gguf", **values)  # type: ignore[arg-type]
+    check_params(params)
+    return tuple(device.name for device in devices_for(params, devices))
+
+
+def refusal(devices: Sequence[DeviceInfo] = (*GPUS, CPU), **values: object) -> ValueOutOfRangeError:
     with pytest.raises(ValueOutOfRangeError) as caught:
-        check_params(ModelParams("x.gguf", **values), supports_gpu=supports_gpu, max_devices=4)  # type: ignore[arg-type]
-    assert caught.value.code == "value-out-of-range"
+        check(devices, **values)
+    assert caught.value.code in ("value-out-of-range", "no-such-device")
     assert caught.value.hint
     return caught.value
 
@@ -32,28 +47,50 @@ def refusal(*, supports_gpu: bool = True, **values: object) -> ValueOutOfRangeEr
     ],
 )
 def test_with_gpus_these_are_fine(values: dict[str, object]) -> None:
-    check_params(ModelParams("x.gguf", **values), supports_gpu=True, max_devices=4)  # type: ignore[arg-type]
+    assert check(**values)
 
 
 def test_experts_may_stay_on_the_cpu_where_there_is_nothing_else() -> None:
-    check_params(ModelParams("x.gguf", n_cpu_moe=-1), supports_gpu=False)
-    check_params(ModelParams("x.gguf", n_cpu_moe=7), supports_gpu=False)
+    assert check((CPU,), n_cpu_moe=-1) == check((CPU,), n_cpu_moe=7) == ()
+
+
+def test_devices_are_chosen_as_llama_cpp_chooses_them() -> None:
+    twice = DeviceInfo("Vulkan9", "CUDA0 again", "gpu", 2**33, 2**33, "CUDA0")
+    assert check((CPU, *CHIPS, *GPUS, twice, REMOTE)) == (
+        "RPC0", "CUDA0", "CUDA1", "CUDA2", "CUDA3",
+    )  # fmt: skip
+    assert check((CPU, *CHIPS, REMOTE)) == ("RPC0", "Vulkan0", "Vulkan1")
+    other = DeviceInfo("Other0", "in it", "igpu", 2**34, 2**33, "CPU")
+    assert check((CPU, CHIPS[0], other)) == ("Vulkan0",)
+    assert check(device="cuda2, CUDA0") == ("CUDA2", "CUDA0")
+    assert check(device="CUDA1,CPU") == ("CUDA1",)
+    assert check(device="cpu", n_gpu_layers=9) == ()
+    assert check(split_mode="none", main_gpu=2) == ("CUDA2",)
+    assert check(device="CUDA3,CUDA1", split_mode="none", main_gpu=1) == ("CUDA1",)
 
 
 @pytest.mark.parametrize(
     ("values", "words"),
     [
         ({"tensor_split": (1.0,) * 5}, "5 shares"),
+        ({"tensor_split": (1.0, 1.0), "device": "CUDA1"}, "CUDA1"),
         ({"tensor_split": (1.0, -0.5)}, "out of range"),
         ({"tensor_split": (1.0, math.nan)}, "out of range"),
         ({"tensor_split": (math.inf,)}, "out of range"),
         ({"tensor_split": (1e300,)}, "out of range"),
         ({"tensor_split": (0.0, 0.0)}, "is 0"),
-        ({"main_gpu": 4}, "number 4"),
+        ({"split_mode": "none", "main_gpu": 4}, "number 4"),
+        ({"device": "CUDA4"}, "CUDA4"),
+        ({"device": "CUDA0,CUDA0"}, "twice"),
     ],
 )
 def test_values_that_no_build_can_serve(values: dict[str, object], words: str) -> None:
     assert words in refusal(**values).message
+
+
+def test_rows_are_split_where_every_device_can() -> None:
+    assert "Vulkan0" in refusal((CPU, *CHIPS), split_mode="row").message
+    assert "RPC0" in refusal((*GPUS, REMOTE, CPU), split_mode="row").message
 
 
 @pytest.mark.parametrize(
@@ -67,4 +104,4 @@ def test_values_that_no_build_can_serve(values: dict[str, object], words: str) -
     ],
 )
 def test_a_build_without_gpus_refuses_what_needs_one(values: dict[str, object]) -> None:
-    assert "no GPU support" in refusal(supports_gpu=False, **values).message
+    assert "no GPU here" in refusal((CPU,), **values).message

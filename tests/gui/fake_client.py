@@ -293,8 +293,8 @@ def plain_step(number: int, total_s: float = 0.05) -> StepCommitted:
     return StepCommitted(number, (trace,), "x", (), 0.0, 0.04, 0.001, total_s, plain=True)
 
 
-def described(*, supports_gpu: bool = False) -> EngineDescribed:
-    return EngineDescribed("0.3.36", "CPU : AVX2 = 1", supports_gpu, ())
+def described() -> EngineDescribed:
+    return EngineDescribed("0.3.36", "CPU : AVX2 = 1", ())
 
 
 def without_plain(stats: TurnStats = STATS) -> TurnStats:

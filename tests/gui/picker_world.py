@@ -275,7 +275,7 @@ class World:
             devices=self.devices,
         )
         cpu = DeviceInfo("CPU", "AMD Ryzen 7", "cpu", 32 * GIB, memory)
-        self.devices.show_engine(EngineDescribed("0.3.36", "", False, (cpu,)))
+        self.devices.show_engine(EngineDescribed("0.3.36", "", (cpu,)))
         self.devices.show_reading(Reading(8, low=2e10, typical=2.5e10, high=3e10))
 
     def close(self) -> None:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 ENGINE = EngineDescribed(
     "b4242",
     "AVX2 = 1 | LLAMAFILE = 1",
-    False,
     (DeviceInfo("CPU", "A processor", "cpu", 2**34, 2**33),),
 )
 

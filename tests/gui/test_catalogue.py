@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from paceline.gui.program import Program
 
 GIB = 2**30
-CPU = EngineDescribed("", "", False, (DeviceInfo("CPU", "CPU", "cpu", 16 * GIB, 12 * GIB),))
+CPU = EngineDescribed("", "", (DeviceInfo("CPU", "CPU", "cpu", 16 * GIB, 12 * GIB),))
 
 pytestmark = [
     pytest.mark.qt_log_ignore("This plugin does not support"),
@@ -163,7 +163,7 @@ def test_the_inspector_rests_while_a_gpu_is_loaded(
     client.finish_load()
     gpu = DeviceInfo("CUDA0", "A GPU", "gpu", 16 * GIB, 12 * GIB)
     program.session.describe_engine()
-    client.emit(EngineDescribed("", "", True, (gpu, *CPU.devices)))
+    client.emit(EngineDescribed("", "", (gpu, *CPU.devices)))
     program.models.reload()
     assert rests
 

@@ -41,8 +41,7 @@ class Bench:
         self.n_asked += 1
 
     def answer(self, *devices: DeviceInfo) -> None:
-        has_gpu = any(each.kind == "gpu" for each in devices)
-        self.devices.show_engine(EngineDescribed("", "", has_gpu, devices))
+        self.devices.show_engine(EngineDescribed("", "", devices))
 
 
 @pytest.fixture

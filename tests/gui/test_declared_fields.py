@@ -150,7 +150,7 @@ def test_biases_that_cannot_be_are_an_obstacle(card: SamplingSettings, text: str
 def form(qtbot: QtBot) -> LoadForm:
     made = LoadForm()
     qtbot.addWidget(made)
-    made.show_engine(EngineDescribed("", "", True, DEVICES))
+    made.show_engine(EngineDescribed("", "", DEVICES))
     return made
 
 

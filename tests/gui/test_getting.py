@@ -37,7 +37,7 @@ pytestmark = [
 ]
 
 LIMIT_MS = 20_000
-CPU = EngineDescribed("", "", False, (DeviceInfo("CPU", "CPU", "cpu", 1 << 36, 1 << 36),))
+CPU = EngineDescribed("", "", (DeviceInfo("CPU", "CPU", "cpu", 1 << 36, 1 << 36),))
 TARGET, DRAFT = demo_pair()
 
 

@@ -38,7 +38,7 @@ pytestmark = [
     pytest.mark.usefixtures("one_reader_for_all", "plain_windows"),
 ]
 
-CPU = EngineDescribed("", "", False, (DeviceInfo("CPU", "CPU", "cpu", 16 * GIB, 12 * GIB),))
+CPU = EngineDescribed("", "", (DeviceInfo("CPU", "CPU", "cpu", 16 * GIB, 12 * GIB),))
 SECRET = "hf_" + "a" * 30
 
 

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from paceline.gui.program import Program
 
 pytestmark = pytest.mark.usefixtures("one_reader_for_all", "plain_windows")
-CPU = EngineDescribed("", "", False, (DeviceInfo("CPU", "CPU", "cpu", 8 * GIB, 8 * GIB),))
-GPU = EngineDescribed("", "", True, (DeviceInfo("CUDA0", "A card", "gpu", 8 * GIB, 8 * GIB),))
+CPU = EngineDescribed("", "", (DeviceInfo("CPU", "CPU", "cpu", 8 * GIB, 8 * GIB),))
+GPU = EngineDescribed("", "", (DeviceInfo("CUDA0", "A card", "gpu", 8 * GIB, 8 * GIB),))
 
 
 @pytest.fixture

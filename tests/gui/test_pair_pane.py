@@ -49,8 +49,8 @@ REFUSED = Verdict(
     ),
     remedy=Remedy("One of the same family is here.", draft="/m/qwen2.5-0.5b-q8_0.gguf"),
 )
-CPU = EngineDescribed("", "", False, (DeviceInfo("CPU", "CPU", "cpu", 32 * GIB, 24 * GIB),))
-GPU = EngineDescribed("", "", True, (DeviceInfo("CUDA0", "A card", "gpu", 8 * GIB, 8 * GIB),))
+CPU = EngineDescribed("", "", (DeviceInfo("CPU", "CPU", "cpu", 32 * GIB, 24 * GIB),))
+GPU = EngineDescribed("", "", (DeviceInfo("CUDA0", "A card", "gpu", 8 * GIB, 8 * GIB),))
 
 
 @pytest.fixture
@@ -502,7 +502,7 @@ def test_a_quantised_cache_on_a_processor_says_what_it_costs(pane: PairPane, qtb
     form, more = pane.form, pane.form.draft
     cpu = DeviceInfo("CPU", "", "cpu", 1, 1)
     gpu = DeviceInfo("CUDA0", "", "gpu", 1, 1)
-    form.show_engine(EngineDescribed("0", "", False, (cpu,)))
+    form.show_engine(EngineDescribed("0", "", (cpu,)))
     assert form.cache_text.isHidden()
     more.fields["kv_type_k"].setCurrentText("q8_0")
     assert form.cache_text.text() == SLOW_CACHE
@@ -510,13 +510,13 @@ def test_a_quantised_cache_on_a_processor_says_what_it_costs(pane: PairPane, qtb
     assert form.cache_text.isHidden(), "there is no draft model"
     pane.show_picks(pane.picks.with_draft(DRAFT, uses_head=True))
     assert not form.cache_text.isHidden()
-    form.show_engine(EngineDescribed("0", "", True, (cpu, gpu)))
+    form.show_engine(EngineDescribed("0", "", (cpu, gpu)))
     assert form.cache_text.isHidden(), "its cache is the GPU's"
     more.fields["n_gpu_layers"].setValue(0)
     assert not form.cache_text.isHidden()
     more.fields["kv_type_k"].setCurrentText("f16")
     assert form.cache_text.isHidden()
-    form.show_engine(EngineDescribed("0", "", False, (cpu,)))
+    form.show_engine(EngineDescribed("0", "", (cpu,)))
     form.show_pair(Pair(ModelParams("", kv_type_v="q4_0")))
     assert not form.cache_text.isHidden()
 
@@ -530,7 +530,7 @@ def test_what_has_no_use_here_is_off_and_says_why(
     pick(pane, qtbot)
     form = pane.form
     cards = tuple(DeviceInfo(f"CUDA{n}", f"Card {n}", "gpu", 8, 8) for n in range(n_gpus))
-    form.show_engine(EngineDescribed("", "", bool(n_gpus), cards))
+    form.show_engine(EngineDescribed("", "", cards))
     form.advanced.toggle.setChecked(True)
     assert reason in form.reason.text()
     assert form.reason.isVisible() == bool(reason)

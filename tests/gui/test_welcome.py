@@ -334,7 +334,7 @@ def catalogued(
         offline=True,
     )
     program = make_program(Settings(hub_offline=True), models=models)
-    client.emit(EngineDescribed("", "", False, (CPU,)))
+    client.emit(EngineDescribed("", "", (CPU,)))
     yield program
     models.close()
 

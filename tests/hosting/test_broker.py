@@ -425,7 +425,7 @@ def test_a_death_answers_all_that_needs_the_models_once(broker: Broker) -> None:
 def test_the_death_of_the_engine_before_is_not_the_end_of_one_that_starts(
     broker: Broker, command: Command
 ) -> None:
-    described = EngineDescribed("1", "", supports_gpu=False, devices=())
+    described = EngineDescribed("1", "", devices=())
     answer: Event = LoadFailed("x", "No.", "") if command is LOAD else described
     ticket, events = begun(broker, command)
     broker.emit(DEATH)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paceline.engine.llama import LlamaBackend
-from paceline.engine.llama.gbnf import Chars, Choice, Node, Ref, Repeat, parts, read
+from paceline.engine.llama.grammars.gbnf import Chars, Choice, Node, Ref, Repeat, parts, read
 from paceline.engine.llama.vocabulary import LlamaVocabularyFile
 from paceline.engine.model.backend import Grammar
 from paceline.errors import EngineError, ValueOutOfRangeError

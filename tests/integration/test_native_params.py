@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,8 @@ from inline_client import InlineClient
 from integration.engine import GREEDY
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.llama import LlamaBackend, LlamaModel
-from paceline.engine.llama.library import cpu_buffer_type, start
+from paceline.engine.llama.devices import Device, Devices, cpu_buffer_type
+from paceline.engine.llama.library import start
 from paceline.engine.llama.native_params import (
     BufferOverride,
     NativeModelParams,
@@ -40,9 +41,13 @@ from paceline.params import DraftModel
 from strategies import strategy
 
 DEVICES = [
-    (0x1000, DeviceInfo("CPU", "a processor", "cpu", 0, 0)),
-    (0x2000, DeviceInfo("CUDA0", "a GPU", "gpu", 0, 0)),
-    (0x3000, DeviceInfo("CUDA1", "another", "gpu", 0, 0)),
+    Device(0x1000, DeviceInfo("CPU", "a processor", "cpu", 0, 0)),
+    Device(0x2000, DeviceInfo("CUDA0", "a GPU", "gpu", 0, 0, splits_rows=True)),
+    Device(0x3000, DeviceInfo("CUDA1", "another", "gpu", 0, 0, splits_rows=True)),
+]
+SERVER = "192.168.1.5:50052"
+REMOTE = [
+    Device(0x4000 + i, DeviceInfo(f"RPC{i}", SERVER, "rpc", 0, 0, server=SERVER)) for i in range(2)
 ]
 # The parameters of a target and of its draft, which differ in everything.
 TARGET = ModelParams(
@@ -51,8 +56,8 @@ TARGET = ModelParams(
 DRAFT = ModelParams("d.gguf", n_cpu_moe=-1, split_mode="none", main_gpu=0, device="cuda1")
 
 
-def native(params: ModelParams, *, supports_gpu: bool = True) -> NativeModelParams:
-    return native_model_params(params, DEVICES, supports_gpu=supports_gpu)
+def native(params: ModelParams, devices: Sequence[Device] = DEVICES) -> NativeModelParams:
+    return native_model_params(params, devices)
 
 
 def patterns(value: Any) -> list[bytes]:
@@ -135,6 +140,25 @@ def test_devices_by_name() -> None:
     with pytest.raises(ValueOutOfRangeError, match="CUDA9") as caught:
         native(ModelParams("x", device="CUDA9"))
     assert "CUDA1" in caught.value.hint
+    assert device_pointers(native(ModelParams("x", device="cuda1, CUDA0")).value) == [
+        0x3000,
+        0x2000,
+    ]
+
+
+def test_devices_of_servers_are_always_listed_and_come_first() -> None:
+    everything = [*DEVICES, *REMOTE]
+    assert device_pointers(native(ModelParams("x"), everything).value) == [
+        0x4000,
+        0x4001,
+        0x2000,
+        0x3000,
+    ]
+    assert device_pointers(native(ModelParams("x", device="RPC1"), everything).value) == [0x4001]
+    one = native(ModelParams("x", split_mode="none", main_gpu=2), everything).value
+    assert (device_pointers(one), one.main_gpu) == ([0x2000], 0)
+    alone = native(ModelParams("x"), [DEVICES[0], *REMOTE])
+    assert [gpu.name for gpu in alone.gpus] == ["RPC0", "RPC1"]
 
 
 def test_the_patterns_match_experts_and_nothing_else() -> None:
@@ -150,7 +174,8 @@ def test_the_patterns_match_experts_and_nothing_else() -> None:
 
 
 def test_without_a_gpu_nothing_is_overridden() -> None:
-    assert patterns(native(DRAFT, supports_gpu=False).value) == []
+    alone = replace(DRAFT, device="CPU", split_mode="")
+    assert patterns(native(alone, DEVICES[:1]).value) == []
 
 
 @pytest.mark.parametrize(
@@ -179,13 +204,13 @@ def load(params: ModelParams) -> LlamaModel:
 def load_overridden(params: ModelParams) -> LlamaModel:
     """Load with the structure of a build that has GPUs."""
     start()
-    made = native_model_params(params, [], supports_gpu=True)
+    made = native_model_params(params, DEVICES)
     assert made.overrides is not None
     made.value.n_gpu_layers = 0
     path = Path(params.path)
     pointer = llama_cpp.llama_model_load_from_file(os.fsencode(path), made.value)
     assert pointer
-    return LlamaModel(pointer, params, path, 2, CancelFlag())
+    return LlamaModel(pointer, params, path, 2, CancelFlag(), devices=Devices())
 
 
 @pytest.mark.parametrize("name", ["tiny-moe", "tiny-target"])

@@ -338,7 +338,7 @@ def decide_layers(
         return load, ()
     answer = client.request(DescribeEngine()).wait()
     devices = answer.devices if isinstance(answer, EngineDescribed) else ()
-    if not any(device.kind in {"gpu", "igpu"} for device in devices):
+    if not any(device.takes_layers for device in devices):
         return load, ()
     try:
         planned = plan(load.target, load.drafting, devices)

@@ -304,6 +304,7 @@ def load_pair(
     lookup_cache: str | Path = "",
     translating: Translating | None = None,
     mtp: str | Path = "auto",
+    servers: Sequence[str] = (),
     backend: Callable[[], Backend] | None = None,
 ) -> Pair:
     """Load a target and, if one is given, a draft model or a head.
@@ -322,6 +323,8 @@ def load_pair(
         mtp: The head that drafts: "auto" is the one in the target's file, if it has one and there
             is no draft model; "off" none; else a file with a head, after ``KIND=`` where it is no
             MTP head.
+        servers: RPC servers whose devices may be used, as HOST:PORT. llama.cpp ends this process
+            where one of them is lost later.
         backend: Makes the library that runs models; None is llama.cpp.
 
     Returns:
@@ -348,6 +351,7 @@ def load_pair(
         lookup_cache=str(lookup_cache),
         exact=exact,
         kernels=kernels,
+        servers=tuple(servers),
     )
     opening = PairOpening(backend or llama_backend, lambda _event: None, cancel)
     return Pair(opening.open(command), cancel)

@@ -82,6 +82,7 @@ class PairOpening:
         files = written_parts(_files_of(command))  # what is written while they load is noticed, too
         facts = Facts(command.cache_dir)
         self._backend = backend = self._get_backend()
+        backend.connect(command.servers)
         told = backend.choose_kernels(command.kernels, facts, command.cache_dir, self._cancel)
         load = partial(backend.load, cancel=self._cancel)
         drafting = command.drafting

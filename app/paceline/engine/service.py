@@ -148,8 +148,8 @@ class EngineService:
         match command:
             case Tune():
                 return not_running(command.strategy)
-            case DescribeEngine():
-                return self._get_backend().describe()
+            case DescribeEngine(servers=servers):
+                return self._get_backend().describe(servers)
             case CountTokens():
                 return count_tokens(self._pair, command)
             case RenderPrompt():

@@ -13,10 +13,11 @@ from paceline.workers.process import Language
 from paceline.workers.worker import Worker
 
 
-def describe_engine(seconds: float) -> EngineDescribed:
+def describe_engine(seconds: float, servers: tuple[str, ...] = ()) -> EngineDescribed:
     """Return what the native library says of itself; it is not loaded here.
 
     Args:
+        servers: RPC servers that are asked for their devices, as HOST:PORT.
         seconds: That the process may take to start, and then to answer.
 
     Raises:
@@ -24,7 +25,7 @@ def describe_engine(seconds: float) -> EngineDescribed:
     """
     worker = Worker(run_description, description_language(), start_s=seconds)
     with closing(worker):
-        return worker.ask(DescribeEngine(), seconds)
+        return worker.ask(DescribeEngine(servers), seconds)
 
 
 def description_language() -> Language[Command, EngineDescribed]:
@@ -46,7 +47,8 @@ def run_description(pipe: socket.socket) -> None:
     line = ChildPipe(pipe)
     report_aborts(line.send_last)
 
-    def describe(_question: Command) -> EngineDescribed:
-        return llama_backend().describe()
+    def describe(question: Command) -> EngineDescribed:
+        assert isinstance(question, DescribeEngine)
+        return llama_backend().describe(question.servers)
 
     serve(line, describe, decode_command, encode_message)

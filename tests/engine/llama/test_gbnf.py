@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paceline.engine.llama.gbnf import (
+from paceline.engine.llama.grammars.gbnf import (
     Chars,
     Choice,
     GrammarError,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from paceline.engine.llama.gbnf import read
-from paceline.engine.llama.lexemes import write
+from paceline.engine.llama.grammars.gbnf import read
+from paceline.engine.llama.grammars.lexemes import write
 
 
 def lines(gbnf: str) -> list[str]:

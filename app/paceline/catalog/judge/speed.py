@@ -200,10 +200,10 @@ def expected_of_pair(pair: CuratedPair, reading: Reading | None) -> Speeds | Non
 
 
 def reading_for(reading: Reading | None, device_kinds: Iterable[str]) -> Reading | None:
-    """Return the reading that estimates may rest on: none where a GPU computes, too.
+    """Return the reading that estimates may rest on: none where another device computes, too.
 
     Args:
         reading: The processor's.
         device_kinds: Of the devices here, `DeviceInfo.kind`.
     """
-    return None if {"gpu", "igpu"} & set(device_kinds) else reading
+    return None if {"gpu", "igpu", "rpc"} & set(device_kinds) else reading

@@ -108,15 +108,13 @@ def device_plans(target: Load, draft: Load | None, machine: Machine) -> tuple[De
     drafter = draft or target.head
     second = shares(drafter, machine, rest) if drafter else {}
     plans = []
-    shared = 0
+    taken: dict[str, int] = {}  # what shares a memory is counted together, by its first device
     for device in (*machine.gpus, machine.cpu):
         mine, drafts = first.get(device.name, _NOTHING), second.get(device.name, _NOTHING)
         free = machine.free[device.name]
         used = mine.total + drafts.total
-        if device.kind == "igpu":  # it has no memory of its own
-            shared += used
-        if device.kind == "cpu":
-            free = max(free - shared, 0)
+        taken[device.shares or device.name] = taken.get(device.shares or device.name, 0) + used
+        free = max(free - (taken.get(device.name, 0) - used), 0)
         plans.append(
             DevicePlan(
                 device=device.name,

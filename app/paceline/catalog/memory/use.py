@@ -32,14 +32,15 @@ from paceline.catalog.memory.values import Measurement, Share
 from paceline.engine.draft.heads import head_kind
 from paceline.engine.model.memory_hints import CTX_STEP
 from paceline.engine.model.model_params import DEFAULT_CTX, KV_TYPES, MOST_HIDDEN_BYTES
+from paceline.engine.model.placement import devices_for
 from paceline.engine.model.states import N_COPIES, GoingBack, has_copies, states_in
+from paceline.errors import ValueOutOfRangeError
 from paceline.messages import DeviceInfo
 from paceline.params import ModelParams
 
 _MARGIN = 512 * 2**20
 _MOST_MARGIN = 2 * 2**30
 _MARGIN_SHARE = 20
-_GPU_KINDS = ("gpu", "igpu")
 _BATCH = 512
 _FLOAT = 4
 _DENSE_ROWS, _EXPERT_ROWS = 16, 22  # rows of the model's width that a batch's token needs
@@ -79,7 +80,7 @@ class Machine:
         """Return the machine that has these devices; accelerators without memory are left out."""
         cpus = [device for device in devices if device.kind == "cpu"]
         cpu = cpus[0] if cpus else DeviceInfo("CPU", "", "cpu", 0, 0)
-        gpus = tuple(device for device in devices if device.kind in _GPU_KINDS)
+        gpus = tuple(device for device in devices if device.takes_layers)
         free = {
             device.name: min(
                 device.free_bytes + max(reclaimable.get(device.name, 0), 0), device.total_bytes
@@ -100,15 +101,14 @@ class Machine:
 
 
 def gpus_for(params: ModelParams, machine: Machine) -> tuple[DeviceInfo, ...]:
-    """Return the GPUs that llama.cpp would take for a model; none when it is for the CPU."""
-    if params.device:
-        wanted = params.device.lower()
-        return tuple(gpu for gpu in machine.gpus if gpu.name.lower() == wanted)
-    # Integrated ones only count where there is no other.
-    gpus = tuple(gpu for gpu in machine.gpus if gpu.kind == "gpu") or machine.gpus[:1]
-    if params.split_mode == "none":
-        return gpus[params.main_gpu : params.main_gpu + 1]
-    return gpus
+    """Return the devices that a model's layers are put on; none when it is for the CPU.
+
+    Where the load would be refused, which it says itself, none are.
+    """
+    try:
+        return devices_for(params, (*machine.gpus, machine.cpu))
+    except ValueOutOfRangeError:
+        return ()
 
 
 def places(

@@ -6,14 +6,17 @@ import contextlib
 import ctypes
 import os
 import re
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.facts import Facts
+from paceline.engine.llama.devices import Devices
 from paceline.engine.llama.kernels import OwnKernels
-from paceline.engine.llama.library import devices, llama_cpp, start
+from paceline.engine.llama.library import llama_cpp, start
 from paceline.engine.llama.model import LlamaModel
 from paceline.engine.llama.mtp_head import MtpHead, head_bytes
 from paceline.engine.llama.native_params import native_model_params
@@ -29,7 +32,7 @@ from paceline.engine.model.memory_hints import (
 from paceline.engine.model.model_file import check_model_file, check_whole_model, first_part
 from paceline.engine.model.model_params import check_params, free_memory
 from paceline.errors import CancelledError, ModelError
-from paceline.messages import EngineDescribed, KernelWish, ModelParams
+from paceline.messages import DeviceInfo, EngineDescribed, KernelWish, ModelParams
 from paceline.sentence import sentence
 
 
@@ -38,6 +41,8 @@ class LlamaBackend:
 
     def __init__(self) -> None:
         self._kernels = OwnKernels()
+        self._devices = Devices()
+        self._models: WeakSet[LlamaModel] = WeakSet()
 
     @property
     def own_kernels(self) -> str:
@@ -50,15 +55,14 @@ class LlamaBackend:
         """Switch own kernels on or off; see `backend.Backend`."""
         return self._kernels.choose(wish, facts, cache_dir, cancel)
 
-    def describe(self) -> EngineDescribed:
-        """Return versions and devices."""
-        start()
-        return EngineDescribed(
-            library_version=llama_cpp.__version__,
-            system_info=llama_cpp.llama_print_system_info().decode("utf-8", "replace").strip(),
-            supports_gpu=bool(llama_cpp.llama_supports_gpu_offload()),
-            devices=tuple(info for _, info in devices()),
-        )
+    def connect(self, servers: Sequence[str]) -> None:
+        """Let models be put on the devices of these RPC servers; see `backend.Backend`."""
+        self._devices.connect(servers)
+
+    def describe(self, servers: Sequence[str] = ()) -> EngineDescribed:
+        """Return versions and devices; see `backend.Backend`."""
+        held = {gpu.server for model in self._models if model.is_open for gpu in model.gpus}
+        return self._devices.describe(servers, held)
 
     def reading_rates(self, n_threads: int, cancel: CancelFlag) -> tuple[float, ...]:
         """Time reading weights; see `backend.Backend`."""
@@ -78,10 +82,20 @@ class LlamaBackend:
         if with_head:
             with contextlib.suppress(ModelError):  # llama.cpp says better what is wrong
                 n_bytes = head_bytes(check_whole_model(params.path))
-        path, pointer = self._open(params, cancel, progress, with_head=n_bytes > 0)
-        return LlamaModel(
-            pointer, params, path, n_rows, cancel, kernels=self._kernels, head_bytes=n_bytes
+        path, pointer, gpus = self._open(params, cancel, progress, with_head=n_bytes > 0)
+        model = LlamaModel(
+            pointer,
+            params,
+            path,
+            n_rows,
+            cancel,
+            devices=self._devices,
+            gpus=gpus,
+            kernels=self._kernels,
+            head_bytes=n_bytes,
         )
+        self._models.add(model)
+        return model
 
     def load_head(
         self,
@@ -97,18 +111,21 @@ class LlamaBackend:
         make = partial(MtpHead, kind=kind)
         if params.path == target.info.path:
             n_bytes, path = target.head_bytes, Path(params.path)
+            make = partial(make, gpus=target.gpus)
             return make(None, target, params, path, cancel, n_bytes=n_bytes) if n_bytes else None
-        path, pointer = self._open(params, cancel, progress, with_head=True)
-        return make(pointer, target, params, path, cancel, n_bytes=head_bytes(path))
+        path, pointer, gpus = self._open(params, cancel, progress, with_head=True)
+        head = make(pointer, target, params, path, cancel, gpus=gpus, n_bytes=head_bytes(path))
+        self._models.add(head)
+        return head
 
     def _open(
         self, params: ModelParams, cancel: CancelFlag, progress: Progress, *, with_head: bool
-    ) -> tuple[Path, Any]:
+    ) -> tuple[Path, Any, tuple[DeviceInfo, ...]]:
+        """Return file and pointer of a model, and the devices that its layers are put on."""
         start()
-        supports_gpu = bool(llama_cpp.llama_supports_gpu_offload())
-        check_params(params, supports_gpu=supports_gpu, max_devices=llama_cpp.llama_max_devices())
+        check_params(params)
         path = check_whole_model(params.path)
-        native = native_model_params(params, devices(), supports_gpu=supports_gpu)
+        native = native_model_params(params, self._devices.all())
 
         def on_progress(fraction: float, _data: object) -> bool:
             progress(fraction)
@@ -117,7 +134,7 @@ class LlamaBackend:
         callback = llama_cpp.llama_progress_callback(on_progress)
         native.value.progress_callback = callback
         native.value.load_mtp = with_head
-        return path, open_model(path, native.value, params, cancel)
+        return path, open_model(path, native.value, params, cancel), native.gpus
 
     def load_vocabulary(self, path: str) -> LlamaVocabularyFile:
         """Load a file's tokenizer alone; see `backend.Backend.load_vocabulary`."""

@@ -23,16 +23,17 @@ from typing import Any
 from msgspec import structs
 
 from paceline.engine.llama.backend import open_model
+from paceline.engine.llama.devices import Devices
 from paceline.engine.llama.gguf import all_tensors
 from paceline.engine.llama.hidden_rows import shares_memory
-from paceline.engine.llama.library import devices, llama_cpp, start
+from paceline.engine.llama.library import llama_cpp, start
 from paceline.engine.llama.model import N_BATCH
 from paceline.engine.llama.native_params import native_context_params, native_model_params
 from paceline.engine.llama.repacking import repacked_bytes
 from paceline.engine.model.model_file import DryRun, check_whole_model
 from paceline.engine.model.model_params import check_params, choose_ctx, no_context
 from paceline.engine.model.states import MOST_STATES
-from paceline.messages import DeviceInfo, ModelParams
+from paceline.messages import ModelParams
 
 _N_OPEN = 2
 _LOAD_MODE_NONE = 0  # enum llama_load_mode
@@ -75,8 +76,7 @@ class DryRuns:
         return head.measure_head(params, n_rows, model)
 
     def _opened(self, params: ModelParams, *, with_head: bool) -> _Model:
-        supports_gpu = bool(llama_cpp.llama_supports_gpu_offload())
-        check_params(params, supports_gpu=supports_gpu, max_devices=llama_cpp.llama_max_devices())
+        check_params(params)
         path = check_whole_model(params.path)
         stat = path.stat()
         key = (
@@ -88,7 +88,7 @@ class DryRuns:
         if model is None:
             while len(self._models) >= _N_OPEN:
                 self._models.popitem(last=False)[1].close()
-            model = _Model(path, params, supports_gpu=supports_gpu, with_head=with_head)
+            model = _Model(path, params, with_head=with_head)
         self._models[key] = model
         return model
 
@@ -101,17 +101,16 @@ class DryRuns:
 class _Model:
     """A model without weights."""
 
-    def __init__(
-        self, path: Path, params: ModelParams, *, supports_gpu: bool, with_head: bool
-    ) -> None:
-        known = devices()
-        native = native_model_params(params, known, supports_gpu=supports_gpu)
+    def __init__(self, path: Path, params: ModelParams, *, with_head: bool) -> None:
+        known = Devices().all()
+        native = native_model_params(params, known)
         native.value.no_alloc = True
         native.value.load_mode = _LOAD_MODE_NONE
         native.value.load_mtp = with_head
         self._pointer: Any = open_model(path, native.value, params)
-        self._names = {info.name for _, info in known}
-        is_plain = not params.extra_bufts or _uses_gpu(params, (info for _, info in known))
+        self._names = {device.info.name for device in known}
+        # A GPU's memory comes before other layouts.
+        is_plain = not params.extra_bufts or bool(native.gpus)
         self._repacked = 0 if is_plain else repacked_bytes(all_tensors(path))
 
     def measure(self, params: ModelParams, n_rows: int) -> DryRun:
@@ -222,11 +221,3 @@ def read_log(
             device = found[1] if found[1] in names else "CPU"
             compute[device] = compute.get(device, 0) + round(float(found[2]) * _MIB)
     return kv, compute, tuple(layers), tuple(state_layers)
-
-
-def _uses_gpu(params: ModelParams, known: Iterable[DeviceInfo]) -> bool:
-    """Whether llama.cpp has a GPU for this model; its memory then comes before other layouts."""
-    return any(
-        info.kind in {"gpu", "igpu"} and params.device.lower() in {"", info.name.lower()}
-        for info in known
-    )

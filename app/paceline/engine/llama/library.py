@@ -1,4 +1,4 @@
-"""llama.cpp's library: starting it, what it complains about, its devices, and texts out of it."""
+"""llama.cpp's library: starting it, what it complains about, and texts out of it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any
 
-from paceline.engine.model.model_params import NO_REASON, free_memory
-from paceline.messages import DeviceInfo
+from paceline.engine.model.model_params import NO_REASON
 
 # llama_cpp imports an interface of its own, with Jinja, SQLite and chat formats: a sixth of an
 # engine's start. It comes when a plug-in asks for one of its names (not by `import *`).
@@ -28,13 +27,16 @@ try:
 finally:
     if _is_first:
         del sys.modules[_REST]
+if os.name != "nt":
+    # The one that libllama is linked with. llama_cpp opens another file with the same content where
+    # an installation has copies in place of links, and that has a list of devices of its own.
+    libggml = ctypes.CDLL(llama_cpp.llama_cpp._lib._name)
 if _is_first:
     llama_cpp.__getattr__ = lambda name: getattr(importlib.import_module(_REST), name)
 
 __all__ = ["libggml", "llama_cpp", "llama_grammar"]  # the package's other modules have them here
 
 _LOG_ERROR = 4  # enum ggml_log_level
-_DEVICE_KINDS: dict[int, Literal["cpu", "gpu", "igpu", "accel"]] = {0: "cpu", 1: "gpu", 2: "igpu"}
 
 
 class NativeLog:
@@ -72,8 +74,9 @@ class NativeLog:
 def start() -> NativeLog:
     """Initialise the library once; the log's callback then lives as long as the process."""
     os.environ.setdefault("GGML_NO_BACKTRACE", "1")  # an abort must not start a debugger
+    log = NativeLog()  # first, since backends that are loaded say so
     llama_cpp.llama_backend_init()
-    return NativeLog()
+    return log
 
 
 def on_abort(tell: Callable[[str], None]) -> None:
@@ -107,49 +110,6 @@ def declared(
         function = getattr(library, f"{prefix}{name}")
         function.restype, function.argtypes = result, arguments
     return library
-
-
-@functools.cache
-def ggml() -> Any:
-    """Declare the device functions of ggml, which llama-cpp-python does not bind."""
-    functions = (
-        ("dev_count", ctypes.c_size_t, ()),
-        ("dev_get", ctypes.c_void_p, (ctypes.c_size_t,)),
-        ("dev_name", ctypes.c_char_p, (ctypes.c_void_p,)),
-        ("dev_description", ctypes.c_char_p, (ctypes.c_void_p,)),
-        ("dev_type", ctypes.c_int, (ctypes.c_void_p,)),
-        ("dev_memory", None, (ctypes.c_void_p, *(ctypes.POINTER(ctypes.c_size_t),) * 2)),
-        ("cpu_buffer_type", ctypes.c_void_p, ()),
-    )
-    return declared(libggml, "ggml_backend_", functions)
-
-
-def devices() -> list[tuple[int, DeviceInfo]]:
-    """Return every device with ggml's pointer to it.
-
-    Of the main memory ggml says that all is free, except on Windows; so the system is asked.
-    """
-    lib, found = ggml(), []
-    for i in range(lib.ggml_backend_dev_count()):
-        device = lib.ggml_backend_dev_get(i)
-        free, total = ctypes.c_size_t(), ctypes.c_size_t()
-        lib.ggml_backend_dev_memory(device, ctypes.byref(free), ctypes.byref(total))
-        kind = _DEVICE_KINDS.get(lib.ggml_backend_dev_type(device), "accel")
-        info = DeviceInfo(
-            lib.ggml_backend_dev_name(device).decode(),
-            lib.ggml_backend_dev_description(device).decode("utf-8", "replace").strip(),
-            kind,
-            total.value,
-            free_memory() if kind == "cpu" else free.value,
-        )
-        found.append((device, info))
-    return found
-
-
-def cpu_buffer_type() -> int:
-    """Return ggml's pointer to the type of buffers in the CPU's memory."""
-    pointer: int = ggml().ggml_backend_cpu_buffer_type()
-    return pointer
 
 
 def meta(model: Any, key: str) -> str:

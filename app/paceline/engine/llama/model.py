@@ -21,9 +21,10 @@ from msgspec import structs
 
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.llama import state_copies
+from paceline.engine.llama.devices import Devices
 from paceline.engine.llama.hidden_rows import HiddenRows, give_hidden_rows, last_rows, n_columns
 from paceline.engine.llama.kernels import OwnKernels, uses_of
-from paceline.engine.llama.library import devices, llama_cpp, meta, read_text, start
+from paceline.engine.llama.library import llama_cpp, meta, read_text, start
 from paceline.engine.llama.native_params import native_context_params
 from paceline.engine.llama.state_copies import SavedStates, state_bytes
 from paceline.engine.llama.vocabulary import LlamaVocabulary, vocabulary_pointer
@@ -33,6 +34,7 @@ from paceline.engine.model.model_file import file_id, title_with_type
 from paceline.engine.model.model_params import (
     check_kv_memory,
     choose_ctx,
+    free_memory,
     gpu_layers,
     kv_bytes_per_token,
     no_context,
@@ -49,7 +51,7 @@ from paceline.errors import (
     EngineError,
     ModelError,
 )
-from paceline.messages import KernelUse, ModelInfo, ModelParams
+from paceline.messages import DeviceInfo, KernelUse, ModelInfo, ModelParams
 from paceline.names import visible
 from paceline.sizes import one_line
 
@@ -60,7 +62,12 @@ _monotonic = time.monotonic
 
 
 class LlamaModel:
-    """Implements `backend.LanguageModel`: a native model and its one context."""
+    """Implements `backend.LanguageModel`: a native model and its one context.
+
+    Attributes:
+        devices: All that there are.
+        gpus: Those that its layers are put on; none: the processor has all.
+    """
 
     drafter = "draft"
 
@@ -72,9 +79,12 @@ class LlamaModel:
         n_rows: int,
         cancel: CancelFlag,
         *,
+        devices: Devices,
+        gpus: tuple[DeviceInfo, ...] = (),
         kernels: OwnKernels | None = None,
         head_bytes: int = 0,
     ) -> None:
+        self.devices, self.gpus = devices, gpus
         self.head_bytes = head_bytes
         self._kernels = kernels or OwnKernels()
         self._model: Any = model
@@ -107,8 +117,8 @@ class LlamaModel:
         self.n_batch = N_BATCH
         self.max_rows = min(n_rows, N_BATCH)
         self.n_ctx = choose_ctx(params, llama_cpp.llama_model_n_ctx_train(model))
-        self._kv_bytes = _kv_bytes_per_token(model, params)
-        if self._kv_bytes:
+        self._kv_bytes = None if self.gpus else _kv_bytes_per_token(model, params)
+        if self._kv_bytes:  # a device's own allocator refuses
             check_kv_memory(params, self.n_ctx, self._kv_bytes)
         n_threads = params.n_threads or default_threads()
         n_threads_batch = params.n_threads_batch or n_threads
@@ -136,7 +146,7 @@ class LlamaModel:
             n_layers=llama_cpp.llama_model_n_layer(model),
             n_threads=n_threads,
             n_threads_batch=n_threads_batch,
-            n_gpu_layers=gpu_layers(params) if llama_cpp.llama_supports_gpu_offload() else 0,
+            n_gpu_layers=gpu_layers(params) if self.gpus else 0,
             can_rollback=True,
             has_template=bool(self.template),
             file_id=file_id(path),
@@ -150,6 +160,7 @@ class LlamaModel:
                 self.info.file_id, llama_cpp.__version__, f"t{n_threads}-{n_threads_batch}",
                 params.kv_type_k, params.kv_type_v, f"fa-{params.flash_attn}",
                 f"gpu{self.info.n_gpu_layers}", params.device, f"moe{params.n_cpu_moe}",
+                *(f"{gpu.name}={gpu.description}" for gpu in self.gpus),
                 f"split-{params.split_mode}-{params.tensor_split}-{params.main_gpu}",
                 *(() if params.extra_bufts else ("plain-weights",)),
                 *(() if params.swa_full else ("windows",)),
@@ -220,8 +231,8 @@ class LlamaModel:
         self._get_logits = prototype(("llama_get_logits", llama_cpp.llama_cpp._lib))
         self._output = 0
         self._n_rows_seen = 0
-        self._is_async = bool(llama_cpp.llama_supports_gpu_offload())
-        self.computes_here = not self._is_async  # otherwise wide batches may go to a device anyway
+        # Wide batches may go to a device even where the processor has all layers.
+        self.computes_here = not self.gpus
         self._views: dict[int, Rows] = {}
 
     def _new_batch(self) -> Any:
@@ -300,7 +311,7 @@ class LlamaModel:
         began = self.clock()
         code = llama_cpp.llama_decode(self._context, batch)
         address = self._output
-        if code == 0 and (self._is_async or n_rows > self._n_rows_seen):
+        if code == 0 and (not self.computes_here or n_rows > self._n_rows_seen):
             # On a GPU the decode is still running, and asking for the logits waits for it. On a
             # CPU they lie where they lay, as long as their buffer does not have to grow.
             address = self._get_logits(self._context)
@@ -426,7 +437,7 @@ class LlamaModel:
         """Copy a recurrent state, or the windows of a prompt; see `backend.LanguageModel`."""
         is_wanted = self._has_copies
         if self.can_rollback and self._keeps_windows_alone:
-            is_wanted = has_copies(_free_bytes({"cpu"}), state_bytes(self._context))
+            is_wanted = has_copies(free_memory(), state_bytes(self._context))
         if not is_wanted:
             return
         began = self.clock()
@@ -518,8 +529,12 @@ class LlamaModel:
         self.decode([0], 1)
         size = state_bytes(self._context)
         self.clear()
-        self._has_copies = has_copies(_free_bytes({"cpu"}), size)
-        room = _free_bytes(self._kinds_used, self._wanted_context[0].device)
+        room = free_memory()
+        self._has_copies = has_copies(room, size)
+        if self.info.n_gpu_layers and self.gpus:
+            used = {gpu.name for gpu in self.gpus}
+            there = (device.info for device in self.devices.all())
+            room = min(info.free_bytes for info in there if info.name in used)
         n_before, self._n_states = self._n_states, states_in(room, size, n_most)
         if self._n_states != n_before:
             try:
@@ -527,14 +542,6 @@ class LlamaModel:
             except ModelError:  # the memory was shorter than it seemed
                 self.remake(self.info.n_ctx, self.n_batch)
         self._limit_rollback()
-
-    @property
-    def _kinds_used(self) -> set[str]:
-        """The kinds of devices that may hold layers: llama.cpp takes an iGPU where it is alone."""
-        if not self.info.n_gpu_layers:
-            return {"cpu"}
-        kinds = {info.kind for _, info in devices()}
-        return next(({kind} for kind in ("gpu", "igpu") if kind in kinds), {"cpu"})
 
     def give_up_copies(self) -> None:
         """Restore no copies from now on; see `backend.LanguageModel`."""
@@ -581,6 +588,11 @@ class LlamaModel:
         self._n_past = self._n_new = self._n_rows_seen = self._output = 0
         self._views = {}
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it has not been closed."""
+        return self._model is not None
+
     def close(self) -> None:
         """Free batch, context and model, in this order."""
         if self._batch is not None:
@@ -592,17 +604,7 @@ class LlamaModel:
             self._model = None
 
 
-def _free_bytes(kinds: set[str], device: str = "") -> int:
-    """Return the bytes that are free now on this device, or the one of these kinds with fewest."""
-    known = [info for _, info in devices()]
-    named = [info for info in known if info.name.lower() == device.lower()]
-    used = named or [info for info in known if info.kind in kinds]
-    return min((info.free_bytes for info in used), default=0)
-
-
-def _kv_bytes_per_token(model: Any, params: ModelParams) -> float | None:
-    if llama_cpp.llama_supports_gpu_offload():
-        return None  # the cache may lie on the GPU, whose own allocator refuses
+def _kv_bytes_per_token(model: Any, params: ModelParams) -> float:
     arch = meta(model, "general.architecture")
     head = llama_cpp.llama_model_n_embd(model) // max(llama_cpp.llama_model_n_head(model), 1)
     return kv_bytes_per_token(

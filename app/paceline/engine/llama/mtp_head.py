@@ -29,7 +29,7 @@ from paceline.engine.llama.library import llama_cpp, meta
 from paceline.engine.llama.model import N_BATCH, LlamaModel
 from paceline.engine.model.backend import Rows
 from paceline.errors import EngineError, ModelError
-from paceline.messages import ModelParams
+from paceline.messages import DeviceInfo, ModelParams
 
 _MOST_ROWS = 8
 """Rows that are put out in a batch: usually the accepted tokens of a step, and one more."""
@@ -47,6 +47,7 @@ class MtpHead(LlamaModel):
         params: How the target was loaded, with the path of the file that holds the head.
         path: That file.
         cancel: Polled while it decodes.
+        gpus: The devices that its layers are put on.
         kind: Which kind of head it is taken for; its drafter has the same id.
         n_bytes: The file's `head_bytes`.
 
@@ -64,6 +65,7 @@ class MtpHead(LlamaModel):
         path: Path,
         cancel: CancelFlag,
         *,
+        gpus: tuple[DeviceInfo, ...],
         kind: str,
         n_bytes: int,
     ) -> None:
@@ -74,7 +76,7 @@ class MtpHead(LlamaModel):
         self._n_heads = 1
         self._chain: list[tuple[int, Rows]] = []
         model = target._model if self._is_inside else model
-        super().__init__(model, params, path, _MOST_ROWS, cancel)
+        super().__init__(model, params, path, _MOST_ROWS, cancel, devices=target.devices, gpus=gpus)
 
     def _open(self, params: ModelParams, path: Path, n_rows: int) -> None:
         target, model = self._target, self._model

@@ -11,12 +11,14 @@ that the structure can be checked field by field where there is none.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from paceline.engine.llama.library import cpu_buffer_type, llama_cpp
+from paceline.engine.llama.devices import Device, cpu_buffer_type
+from paceline.engine.llama.library import llama_cpp
 from paceline.engine.model.model_params import FLASH_ATTN, KV_TYPES, SPLIT_MODES, gpu_layers
-from paceline.errors import ValueOutOfRangeError
+from paceline.engine.model.placement import devices_for
 from paceline.messages import DeviceInfo, ModelParams
 
 EXPERTS = r"\.ffn_(up|down|gate|gate_up)_(ch|)exps"
@@ -35,48 +37,53 @@ class NativeModelParams:
 
     Attributes:
         value: What llama.cpp takes.
+        gpus: The devices that layers are put on; none: the processor has all.
         devices: NULL-terminated device pointers, or None for llama.cpp's choice.
         overrides: `BufferOverride`s that end with an empty one, or None.
         tensor_split: `llama_max_devices()` shares, or None for llama.cpp's choice.
     """
 
     value: Any
+    gpus: tuple[DeviceInfo, ...]
     devices: Any
     overrides: Any
     tensor_split: Any
 
 
-def native_model_params(
-    params: ModelParams, devices: list[tuple[int, DeviceInfo]], *, supports_gpu: bool
-) -> NativeModelParams:
+def native_model_params(params: ModelParams, devices: Sequence[Device]) -> NativeModelParams:
     """Return the structure for `llama_model_load_from_file`, without a progress callback.
 
     Args:
         params: Checked by `check_params`.
-        devices: What there is, with ggml's pointers.
-        supports_gpu: Without it the experts are on the CPU anyway, and an override would only keep
-            llama.cpp from laying them out for the CPU's faster kernels.
+        devices: All that there are.
 
     Raises:
-        ValueOutOfRangeError: There is no device of that name.
+        ValueOutOfRangeError: They cannot be used as is asked for; see `devices_for`.
     """
+    gpus = devices_for(params, [device.info for device in devices])
     value = llama_cpp.llama_model_default_params()
     value.n_gpu_layers = gpu_layers(params)
     value.main_gpu = params.main_gpu
     value.use_extra_bufts = params.extra_bufts
     if params.split_mode:
         value.split_mode = SPLIT_MODES[params.split_mode]
-    listed = _device_list(params.device, devices)
-    if listed is not None:
+    listed = None
+    # Otherwise llama.cpp takes the same ones; it does not know those of servers.
+    if params.device or any(device.info.server for device in devices):
+        pointers = {device.info.name: device.pointer for device in devices}
+        listed = (ctypes.c_void_p * (len(gpus) + 1))(*(pointers[gpu.name] for gpu in gpus))
         value.devices = ctypes.cast(listed, ctypes.c_void_p)
-    overrides = _overrides(params.n_cpu_moe) if supports_gpu else None
+        value.main_gpu = 0 if params.split_mode == "none" else params.main_gpu
+    # Without a GPU the experts are on the CPU anyway, and an override would only keep llama.cpp
+    # from laying them out for the CPU's faster kernels.
+    overrides = _overrides(params.n_cpu_moe) if gpus else None
     if overrides is not None:
         value.tensor_buft_overrides = ctypes.cast(overrides, ctypes.c_void_p)
     split = None
     if params.tensor_split:
         split = (ctypes.c_float * llama_cpp.llama_max_devices())(*params.tensor_split)
         value.tensor_split = ctypes.cast(split, ctypes.POINTER(ctypes.c_float))
-    return NativeModelParams(value, listed, overrides, split)
+    return NativeModelParams(value, gpus, listed, overrides, split)
 
 
 def native_context_params(
@@ -122,22 +129,3 @@ def _overrides(n_layers: int) -> Any:
     cpu = cpu_buffer_type()
     entries = [BufferOverride(pattern.encode(), cpu) for pattern in patterns]
     return (BufferOverride * (len(entries) + 1))(*entries)
-
-
-def _device_list(name: str, devices: list[tuple[int, DeviceInfo]]) -> Any:
-    """Return a NULL-terminated array with the device of this name; None for llama.cpp's choice."""
-    if not name:
-        return None
-    for pointer, info in devices:
-        if info.name.lower() == name.lower():
-            if info.kind == "cpu":  # an empty list: no device but the CPU
-                return (ctypes.c_void_p * 1)(None)
-            return (ctypes.c_void_p * 2)(pointer, None)
-    known = ", ".join(info.name for _, info in devices)
-    raise ValueOutOfRangeError(
-        "no-such-device",
-        "There is no device “{name}”.",
-        "Choose one of {known}.",
-        name=name,
-        known=known,
-    )

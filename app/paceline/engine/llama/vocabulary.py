@@ -9,8 +9,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from paceline.engine.llama.gbnf import GrammarError
-from paceline.engine.llama.grammar import (
+from paceline.engine.llama.grammars.gbnf import GrammarError
+from paceline.engine.llama.grammars.grammar import (
     GrammarTokens,
     compile_grammar,
     compile_parts,

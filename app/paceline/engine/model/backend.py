@@ -388,8 +388,22 @@ class Backend(Protocol):
             CancelledError: The flag was set.
         """
 
-    def describe(self) -> EngineDescribed:
-        """Return versions and devices."""
+    def connect(self, servers: Sequence[str]) -> None:
+        """Let models be put on the devices of these RPC servers from now on, and of no others.
+
+        Args:
+            servers: As HOST:PORT.
+
+        Raises:
+            RpcServerError: One cannot be used.
+        """
+
+    def describe(self, servers: Sequence[str] = ()) -> EngineDescribed:
+        """Return versions and devices.
+
+        Args:
+            servers: RPC servers that are asked for theirs, as HOST:PORT.
+        """
 
     def reading_rates(self, n_threads: int, cancel: CancelFlag) -> tuple[float, ...]:
         """Return the bytes of weights that the CPU multiplies per second, once for each try.

@@ -40,13 +40,8 @@ SPLIT_MODES = {"none": 0, "layer": 1, "row": 2, "tensor": 3}
 _MAX_SHARE = 1e6
 
 
-def check_params(params: ModelParams, *, supports_gpu: bool, max_devices: int = 16) -> None:
-    """Refuse what no model could be loaded with.
-
-    Args:
-        params: What the user asks for.
-        supports_gpu: Whether this build of llama.cpp can use GPUs.
-        max_devices: How many it can use at most.
+def check_params(params: ModelParams) -> None:
+    """Refuse what no model could be loaded with, on whatever devices; see `placement`.
 
     Raises:
         ValueOutOfRangeError: Names the value and what it may be.
@@ -54,47 +49,15 @@ def check_params(params: ModelParams, *, supports_gpu: bool, max_devices: int = 
     check_fields(params)
     if params.flash_attn == "off" and KV_TYPES[params.kv_type_v][1] < 2:
         refuse("A quantised V cache needs flash attention.", "Switch it on, or use f16 for V.")
-    _check_split(params, max_devices)
-    if not supports_gpu:
-        _refuse_gpu(params)
-
-
-def _check_split(params: ModelParams, max_devices: int) -> None:
     shares = params.tensor_split
-    if len(shares) > max_devices:
-        refuse(
-            "{n} shares are more than the {most} GPUs that llama.cpp can use.",
-            "Give one share per GPU.",
-            n=len(shares),
-            most=max_devices,
-        )
     if not all(0 <= share <= _MAX_SHARE for share in shares):  # NaN is neither
         refuse(
-            "A GPU's share of the model is out of range.", "Give 0 to {most:,.0f}.", most=_MAX_SHARE
+            "A device's share of the model is out of range.",
+            "Give 0 to {most:,.0f}.",
+            most=_MAX_SHARE,
         )
     if shares and not any(shares):
-        refuse("Every GPU's share of the model is 0.", "Give at least one share above 0.")
-    if params.main_gpu >= max_devices:
-        refuse(
-            "There is no GPU number {main_gpu}.",
-            "The first one is number 0.",
-            main_gpu=params.main_gpu,
-        )
-
-
-def _refuse_gpu(params: ModelParams) -> None:
-    """Refuse what only a build with GPU support can do."""
-    if params.n_gpu_layers > 0:
-        refuse(
-            "This build of llama.cpp has no GPU support, so no layers can go to a GPU.",
-            "Leave GPU layers at auto, or install a build of llama-cpp-python for your GPU.",
-        )
-    if params.split_mode or params.tensor_split or params.main_gpu:
-        refuse(
-            "This build of llama.cpp has no GPU support, so there is nothing to split.",
-            "Leave split mode, tensor split and main GPU alone, or install a build of "
-            "llama-cpp-python for your GPU.",
-        )
+        refuse("Every device's share of the model is 0.", "Give at least one share above 0.")
 
 
 def choose_ctx(params: ModelParams, n_ctx_train: int) -> int:

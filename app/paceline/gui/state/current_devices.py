@@ -50,12 +50,12 @@ class Room:
     def n_free(self) -> int:
         """Free bytes of all devices together, without what the loaded pair would give back."""
         # A built-in GPU has the processor's memory, which must not be counted twice.
-        return sum(each.free_bytes for each in self.devices if each.kind != "igpu")
+        return sum(each.free_bytes for each in self.devices if not each.shares)
 
     @property
     def has_gpu(self) -> bool:
         """Whether there is a GPU, one in the processor included."""
-        return any(each.kind in ("gpu", "igpu") for each in self.devices)
+        return any(each.takes_layers for each in self.devices)
 
     def is_about(self, other: Room) -> bool:
         """Return whether another room has the same devices and pairs, and about as much free."""

@@ -276,7 +276,7 @@ class LoadForm(Card):
     def show_engine(self, description: EngineDescribed) -> None:
         """Offer the devices there are."""
         self._has_gpu = description.supports_gpu
-        self._n_gpus = sum(device.kind in ("gpu", "igpu") for device in description.devices)
+        self._n_gpus = sum(device.takes_layers for device in description.devices)
         for column in self.columns:
             column.show_devices(description.devices)
         self._enable()
@@ -324,7 +324,7 @@ class LoadForm(Card):
         try:
             for params in both:
                 if params is not None:
-                    check_params(params, supports_gpu=True)
+                    check_params(params)
         except ValueOutOfRangeError as error:
             return said(str(error))
         try:

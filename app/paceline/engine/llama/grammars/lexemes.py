@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from paceline.engine.llama.gbnf import (
+from paceline.engine.llama.grammars.gbnf import (
     Chars,
     Choice,
     Node,

@@ -16,9 +16,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from paceline.engine.llama.gbnf import GrammarError, read
-from paceline.engine.llama.lexemes import Written, write
-from paceline.engine.llama.part_rules import Codes, PartRules, codes_of, until
+from paceline.engine.llama.grammars.gbnf import GrammarError, read
+from paceline.engine.llama.grammars.lexemes import Written, write
+from paceline.engine.llama.grammars.part_rules import Codes, PartRules, codes_of, until
 from paceline.engine.model.grammar_parts import GrammarPart, JsonText
 from paceline.engine.model.threads import on_big_stack
 from paceline.engine.schema.terms import SchemaError

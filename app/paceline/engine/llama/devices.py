@@ -1,0 +1,206 @@
+"""The devices that llama.cpp can compute on in this process, those of RPC servers included.
+
+A server's devices are never put into ggml's registry: they are passed to each load by pointers. So
+nothing else in llama.cpp looks for them, and a server that is gone disturbs no later load (decision
+157). Their names are given here, in the order of the servers; llama.cpp counts them otherwise.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from paceline.engine.llama.library import declared, libggml, llama_cpp, start
+from paceline.engine.model.model_params import free_memory
+from paceline.engine.model.rpc_servers import (
+    RpcServerError,
+    ServerAnswer,
+    ask_servers,
+    rpc_devices,
+    with_shared_memory,
+)
+from paceline.errors import ModelError
+from paceline.figures import DeviceInfo, DeviceKind
+from paceline.messages import EngineDescribed
+
+_KINDS: dict[int, DeviceKind] = {0: "cpu", 1: "gpu", 2: "igpu"}  # enum ggml_backend_dev_type
+_POINTER, _TEXT, _SIZE = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A device with ggml's pointer to it."""
+
+    pointer: int
+    info: DeviceInfo
+
+
+class Devices:
+    """The devices of this process; belongs to the thread that uses llama.cpp."""
+
+    def __init__(self) -> None:
+        self._servers: tuple[ServerAnswer, ...] = ()
+
+    def connect(self, servers: Sequence[str]) -> None:
+        """Let models be put on the devices of these RPC servers from now on, and of no others.
+
+        Raises:
+            RpcServerError: One cannot be used; llama.cpp has not heard of any of them.
+        """
+        self._servers = ()
+        answers = ask_servers(servers)
+        if problems := [answer.problem for answer in answers if answer.problem is not None]:
+            raise RpcServerError(problems)
+        self._servers = tuple(answers)
+
+    def all(self) -> list[Device]:
+        """Return every device with what is free of it now.
+
+        To be called right after `connect`, or while models hold the servers' devices: llama.cpp
+        ends the process where a server has gone.
+        """
+        local, remote = list(_local()), list(_remote(self._servers))
+        infos = _told([d.info for d in local], [d.info for d in remote], self._servers)
+        return [Device(d.pointer, info) for d, info in zip((*local, *remote), infos, strict=True)]
+
+    def describe(self, servers: Sequence[str], held: Collection[str]) -> EngineDescribed:
+        """Return versions and devices.
+
+        Args:
+            servers: RPC servers whose devices are wanted, too, as HOST:PORT.
+            held: Those whose devices models of this process are on now: they answer no one else.
+        """
+        start()
+        asked = ask_servers([server for server in servers if server not in held])
+        known = {answer.server: answer for answer in (*self._servers, *asked)}
+        answers = [known[server] for server in servers]
+        remote: list[DeviceInfo] = []
+        for answer in answers:
+            memory = _memory_of(answer.server) if answer.server in held else answer.memory
+            remote += rpc_devices(answer.server, memory, len(remote))
+        return EngineDescribed(
+            library_version=llama_cpp.__version__,
+            system_info=llama_cpp.llama_print_system_info().decode("utf-8", "replace").strip(),
+            devices=tuple(_told([d.info for d in _local()], remote, answers)),
+            lost=tuple(answer.problem for answer in answers if answer.problem is not None),
+        )
+
+
+def cpu_buffer_type() -> int:
+    """Return ggml's pointer to the type of buffers in the CPU's memory."""
+    pointer: int = _lib().ggml_backend_cpu_buffer_type()
+    return pointer
+
+
+def _told(
+    local: Sequence[DeviceInfo], remote: Sequence[DeviceInfo], servers: Sequence[ServerAnswer]
+) -> list[DeviceInfo]:
+    addresses = {answer.server: answer.address for answer in servers}
+    return with_shared_memory([*local, *remote], addresses)
+
+
+class _Props(ctypes.Structure):
+    """`ggml_backend_dev_props`, up to the device's id; the rest is not read."""
+
+    _fields_ = (
+        ("name", _TEXT), ("description", _TEXT), ("free", _SIZE), ("total", _SIZE),
+        ("kind", ctypes.c_int), ("device_id", _TEXT), ("rest", ctypes.c_char * 64),
+    )  # fmt: skip
+
+
+def _local() -> Iterator[Device]:
+    """Yield the devices of this machine.
+
+    Of the main memory ggml says that all is free, except on Windows; so the system is asked. A GPU
+    that a backend before knows by the same id shares its memory.
+    """
+    lib = _lib()
+    known: dict[bytes, str] = {}
+    for i in range(lib.ggml_backend_dev_count()):
+        pointer, props = lib.ggml_backend_dev_get(i), _Props()
+        lib.ggml_backend_dev_get_props(pointer, ctypes.byref(props))
+        name = (props.name or b"").decode()
+        kind = _KINDS.get(props.kind, "accel")
+        first = known.setdefault(props.device_id, name) if props.device_id else name
+        yield Device(
+            pointer,
+            DeviceInfo(
+                name,
+                (props.description or b"").decode("utf-8", "replace").strip(),
+                kind,
+                props.total,
+                free_memory() if kind == "cpu" else props.free,
+                shares="" if first == name else first,
+                splits_rows=bool(
+                    _function(_backend_of(pointer), b"ggml_backend_split_buffer_type")
+                ),
+            ),
+        )
+
+
+def _remote(servers: Sequence[ServerAnswer]) -> Iterator[Device]:
+    n = 0
+    for answer in servers:
+        pointers = _pointers(answer.server)
+        infos = rpc_devices(answer.server, _memory_of(answer.server), n)
+        n += len(infos)
+        yield from map(Device, pointers, infos)
+
+
+def _memory_of(server: str) -> tuple[tuple[int, int], ...]:
+    """Return total and free bytes of a server's devices; asked through llama.cpp."""
+    found = []
+    for pointer in _pointers(server):
+        free, total = _SIZE(), _SIZE()
+        _lib().ggml_backend_dev_memory(pointer, ctypes.byref(free), ctypes.byref(total))
+        found.append((total.value, free.value))
+    return tuple(found)
+
+
+@functools.cache
+def _pointers(server: str) -> tuple[int, ...]:
+    """Return ggml's pointers to a server's devices, which hold as long as the process."""
+    lib = _lib()
+    rpc = lib.ggml_backend_reg_by_name(b"RPC")
+    address = _function(rpc, b"ggml_backend_rpc_add_server") if rpc else None
+    if not address:
+        raise ModelError(
+            "rpc-server",
+            "This build of llama.cpp cannot use RPC servers.",
+            "Build it with -DGGML_RPC=ON, as `python3 packaging/bootstrap.py run` does.",
+        )
+    added = ctypes.CFUNCTYPE(_POINTER, _TEXT)(address)(server.encode())
+    n = lib.ggml_backend_reg_dev_count(added) if added else 0
+    return tuple(lib.ggml_backend_reg_dev_get(added, i) for i in range(n))
+
+
+def _backend_of(device: int) -> int:
+    pointer: int = _lib().ggml_backend_dev_backend_reg(device)
+    return pointer
+
+
+def _function(backend: int, name: bytes) -> int | None:
+    """Return the address of a function that only some backends have."""
+    address: int | None = _lib().ggml_backend_reg_get_proc_address(backend, name)
+    return address
+
+
+@functools.cache
+def _lib() -> Any:
+    """Declare the device functions of ggml, which llama-cpp-python does not bind."""
+    functions = (
+        ("dev_count", _SIZE, ()),
+        ("dev_get", _POINTER, (_SIZE,)),
+        ("dev_get_props", None, (_POINTER, ctypes.POINTER(_Props))),
+        ("dev_memory", None, (_POINTER, ctypes.POINTER(_SIZE), ctypes.POINTER(_SIZE))),
+        ("dev_backend_reg", _POINTER, (_POINTER,)),
+        ("reg_by_name", _POINTER, (_TEXT,)),
+        ("reg_dev_count", _SIZE, (_POINTER,)),
+        ("reg_dev_get", _POINTER, (_POINTER, _SIZE)),
+        ("reg_get_proc_address", _POINTER, (_POINTER, _TEXT)),
+        ("cpu_buffer_type", _POINTER, ()),
+    )
+    return declared(libggml, "ggml_backend_", functions)

@@ -1,0 +1,1 @@
+"""Grammars of GBNF and of parts, as llguidance takes them."""

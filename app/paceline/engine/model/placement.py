@@ -1,0 +1,112 @@
+"""The devices that a model's layers are put on; the rule is llama.cpp's (src/llama.cpp).
+
+Where nothing is chosen these are the devices of RPC servers, then the GPUs; integrated GPUs count
+only where there is no other GPU. Several share the layers. What is left out of them is the
+processor's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paceline.errors import ValueOutOfRangeError, refuse
+from paceline.figures import DeviceInfo
+from paceline.params import ModelParams
+from paceline.sentence import sentence
+
+
+def devices_for(params: ModelParams, devices: Sequence[DeviceInfo]) -> tuple[DeviceInfo, ...]:
+    """Return the devices for a model's layers, in their order; none: the processor has all.
+
+    Args:
+        params: Checked by `check_params`.
+        devices: All that there are.
+
+    Raises:
+        ValueOutOfRangeError: A device is named that is not there, or the model cannot be shared as
+            is asked for.
+    """
+    chosen = _named(params.device, devices) if params.device else _usual(devices)
+    if not chosen and not params.device:
+        _refuse_gpu(params)
+    if len(params.tensor_split) > max(len(chosen), 1):
+        refuse(
+            "{n} shares are more than the devices that the model is put on: {names}.",
+            "Give one share per device.",
+            n=len(params.tensor_split),
+            names=_list(chosen) or "CPU",
+        )
+    if params.split_mode == "none" and chosen:
+        if params.main_gpu >= len(chosen):
+            refuse(
+                "There is no GPU number {main_gpu}: there are {names}.",
+                "The first one is number 0.",
+                main_gpu=params.main_gpu,
+                names=_list(chosen),
+            )
+        return (chosen[params.main_gpu],)
+    whole = next((each for each in chosen if not each.splits_rows), None)
+    if params.split_mode == "row" and whole is not None:
+        refuse(
+            "{name} cannot share the rows of a weight with other devices.",
+            "Choose to split by layers, or leave it at auto.",
+            name=whole.name,
+        )
+    return chosen
+
+
+def _usual(devices: Sequence[DeviceInfo]) -> tuple[DeviceInfo, ...]:
+    remote = [each for each in devices if each.kind == "rpc"]
+    # A GPU that two backends know is taken once.
+    gpus = [each for each in devices if each.kind == "gpu" and not each.shares]
+    if not gpus:
+        integrated = [each for each in devices if each.kind == "igpu"]
+        gpus = [each for each in integrated if _backend(each) == _backend(integrated[0])]
+    return (*remote, *gpus)
+
+
+def _backend(device: DeviceInfo) -> str:
+    """Return the backend's name, which a device's name has before its number."""
+    return device.name.rstrip("0123456789")
+
+
+def _named(text: str, devices: Sequence[DeviceInfo]) -> tuple[DeviceInfo, ...]:
+    by_name = {device.name.lower(): device for device in devices}
+    chosen: list[DeviceInfo] = []
+    for name in filter(None, (part.strip() for part in text.split(","))):
+        device = by_name.get(name.lower())
+        if device is None:
+            raise ValueOutOfRangeError(
+                "no-such-device",
+                "There is no device “{name}”.",
+                "Choose one or several of {known}.",
+                name=name,
+                known=_list(devices),
+            )
+        if device in chosen:
+            refuse("The device {name} is named twice.", "Name each device once.", name=device.name)
+        chosen.append(device)
+    # The processor has what is left anyway.
+    return tuple(device for device in chosen if device.kind != "cpu")
+
+
+def _list(devices: Sequence[DeviceInfo]) -> str:
+    return ", ".join(device.name for device in devices)
+
+
+def _refuse_gpu(params: ModelParams) -> None:
+    """Refuse what takes a device besides the processor."""
+    there_is = sentence("There is no GPU here that this build of llama.cpp can use")
+    if params.n_gpu_layers > 0:
+        refuse(
+            "{there_is}, so no layers can go to one.",
+            "Leave GPU layers at auto, or install a build of llama.cpp for your GPU.",
+            there_is=there_is,
+        )
+    if params.split_mode or params.tensor_split or params.main_gpu:
+        refuse(
+            "{there_is}, so there is nothing to split.",
+            "Leave split mode, shares and main GPU alone, or install a build of llama.cpp for "
+            "your GPU.",
+            there_is=there_is,
+        )

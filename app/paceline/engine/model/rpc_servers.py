@@ -1,0 +1,274 @@
+"""RPC servers of llama.cpp, which lend the devices of their machine: asked over a plain socket.
+
+llama.cpp ends the process where a server does not answer, is busy or speaks another protocol. So
+each is asked first, by the three questions of its protocol that cost nothing
+(ggml/src/ggml-rpc/ggml-rpc.cpp); no native code is loaded for that.
+
+A server serves one program at a time. Only the engine's process connects by llama.cpp, for a load;
+everyone else asks here.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import struct
+import time
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import psutil
+from msgspec import structs
+
+from paceline.errors import ModelError, ValueOutOfRangeError
+from paceline.figures import DeviceInfo, ServerProblem
+from paceline.sentence import Sentence, sentence
+
+PORT = 50052
+"""The port that llama.cpp's server listens at, unless it is told otherwise."""
+PROTOCOL = 7, 0
+"""Major and minor version that this llama.cpp speaks (RPC_PROTO_MAJOR_VERSION)."""
+ASK_S = 2.0
+_HELLO, _DEVICE_COUNT, _DEVICE_MEMORY = 14, 15, 11  # enum rpc_cmd
+_CAPABILITIES = 24
+_MOST_DEVICES = 64
+_LARGEST_PORT = 65535
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAnswer:
+    """What a server says of itself.
+
+    Attributes:
+        server: Its HOST:PORT, as it was given.
+        address: Its IPv4 address; empty: there is none.
+        memory: Total and free bytes of each device.
+        problem: Why llama.cpp must not connect to it; None: it may.
+    """
+
+    server: str
+    address: str = ""
+    memory: tuple[tuple[int, int], ...] = ()
+    problem: ServerProblem | None = None
+
+
+class RpcServerError(ModelError):
+    """A server that is needed for a load cannot be used.
+
+    Attributes:
+        problems: Of all servers that cannot be used, at least one.
+    """
+
+    def __init__(self, problems: Sequence[ServerProblem]) -> None:
+        first = problems[0]
+        super().__init__("rpc-server", first.message, first.hint)
+        self.problems = tuple(problems)
+
+
+def read_server(text: str) -> str:
+    """Return HOST:PORT, with the usual port where none is given.
+
+    Raises:
+        ValueOutOfRangeError: It is none; llama.cpp knows IPv4 alone.
+    """
+    host, colon, port = text.strip().rpartition(":")
+    if not colon:
+        host, port = port, str(PORT)
+    is_number = port.isascii() and port.isdecimal() and 0 < int(port) <= _LARGEST_PORT
+    if not is_number or not host or not host.isascii() or set(host) & set(" ,/[]:@"):
+        raise ValueOutOfRangeError(
+            "value-out-of-range",
+            "“{text}” is no address of an RPC server.",
+            "Give the computer's name or IPv4 address and the port, such as 192.168.1.5:{port}.",
+            text=text,
+            port=PORT,
+        )
+    return f"{host}:{int(port)}"
+
+
+def ask_servers(servers: Sequence[str], seconds: float = ASK_S) -> list[ServerAnswer]:
+    """Ask several servers at once, in their order; see `ask_server`."""
+    if not servers:
+        return []
+    with ThreadPoolExecutor(len(servers), thread_name_prefix="rpc") as pool:
+        return list(pool.map(lambda server: ask_server(server, seconds), servers))
+
+
+def ask_server(server: str, seconds: float = ASK_S) -> ServerAnswer:
+    """Ask a server what it is; takes `seconds` at most once its name is known. Any thread."""
+    host, _, port = server.rpartition(":")
+    try:
+        found = socket.getaddrinfo(host, int(port), socket.AF_INET, socket.SOCK_STREAM)
+        address = str(found[0][4][0])
+    except (OSError, UnicodeError):
+        return ServerAnswer(server, problem=_problem(server, "name"))
+    try:
+        with _Line(address, int(port), seconds) as line:
+            reply = line.ask(_HELLO, bytes(_CAPABILITIES), 4 + _CAPABILITIES)
+            major, minor = reply[0], reply[1]
+            if major != PROTOCOL[0] or minor > PROTOCOL[1]:
+                return ServerAnswer(server, address, problem=_problem(server, "version"))
+            (n,) = struct.unpack("<I", line.ask(_DEVICE_COUNT, b"", 4))
+            if not 0 < n <= _MOST_DEVICES:
+                return ServerAnswer(server, address, problem=_problem(server, "protocol"))
+            memory = []
+            for i in range(n):
+                free, total = struct.unpack(
+                    "<QQ", line.ask(_DEVICE_MEMORY, struct.pack("<I", i), 16)
+                )
+                memory.append((total, free))
+            return ServerAnswer(server, address, tuple(memory))
+    except ConnectionRefusedError:
+        return ServerAnswer(server, address, problem=_problem(server, "refused"))
+    except _SilentError:
+        return ServerAnswer(server, address, problem=_problem(server, "silent"))
+    except _OtherProtocolError:
+        return ServerAnswer(server, address, problem=_problem(server, "protocol"))
+    except OSError:
+        return ServerAnswer(server, address, problem=_problem(server, "unreachable"))
+
+
+class _SilentError(Exception):
+    """Nothing is answered in time."""
+
+
+class _OtherProtocolError(Exception):
+    """What is answered is no answer of an RPC server."""
+
+
+class _Line:
+    """A connection that is closed after some seconds, however slowly the other end answers."""
+
+    def __init__(self, address: str, port: int, seconds: float) -> None:
+        self._until = time.monotonic() + seconds
+        self._socket = socket.create_connection((address, port), seconds)
+
+    def __enter__(self) -> _Line:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+
+    def ask(self, command: int, question: bytes, n_expected: int) -> bytes:
+        """Return the answer to a question, which has so many bytes."""
+        try:
+            self._socket.sendall(struct.pack("<BQ", command, len(question)) + question)
+            (n,) = struct.unpack("<Q", self._read(8))
+            if n != n_expected:
+                raise _OtherProtocolError
+            return self._read(n)
+        except TimeoutError:
+            raise _SilentError from None
+        except ConnectionError:
+            raise _OtherProtocolError from None  # it has hung up on what it does not understand
+
+    def _read(self, n: int) -> bytes:
+        data = b""
+        while len(data) < n:
+            self._socket.settimeout(max(self._until - time.monotonic(), 0.001))
+            more = self._socket.recv(n - len(data))
+            if not more:
+                raise _OtherProtocolError
+            data += more
+        return data
+
+
+def _problem(server: str, code: str) -> ServerProblem:
+    message, hint = _PROBLEMS[code]
+    arguments = {"server": server, "host": server.rpartition(":")[0]}
+    return ServerProblem(server, Sentence(message, arguments), Sentence(hint, arguments))
+
+
+_START = sentence(
+    "Start it there by `paceline rpc-server`, which says at which address it listens; or leave "
+    "this server out."
+)
+_PROBLEMS = {
+    "name": (
+        sentence("There is no computer “{host}” for the RPC server {server}."),
+        sentence("Check the name, or give its IPv4 address."),
+    ),
+    "refused": (sentence("No RPC server listens at {server}."), _START),
+    "unreachable": (
+        sentence("The computer with the RPC server {server} cannot be reached."),
+        sentence("Check that it is switched on and in this network; or leave this server out."),
+    ),
+    "silent": (
+        sentence("The RPC server {server} does not answer."),
+        sentence(
+            "It serves one program at a time: close the one that uses it, or look whether it still "
+            "runs; or leave this server out."
+        ),
+    ),
+    "protocol": (
+        sentence(
+            "What listens at {server} does not speak the protocol of llama.cpp's RPC servers."
+        ),
+        _START,
+    ),
+    "version": (
+        sentence("The RPC server {server} is of another version of llama.cpp."),
+        sentence("Install the same version of Paceline there; or leave this server out."),
+    ),
+}
+
+
+# ------------------------------------------------------------------------------------------ devices
+
+
+def rpc_devices(server: str, memory: Iterable[tuple[int, int]], n_before: int) -> list[DeviceInfo]:
+    """Return a server's devices, which are called RPC0, RPC1 and so on over all servers.
+
+    Args:
+        server: Its HOST:PORT.
+        memory: Total and free bytes of each device.
+        n_before: Devices of the servers before it.
+    """
+    return [
+        DeviceInfo(f"RPC{n_before + i}", server, "rpc", total, free, server=server)
+        for i, (total, free) in enumerate(memory)
+    ]
+
+
+def with_shared_memory(
+    devices: Sequence[DeviceInfo], addresses: dict[str, str]
+) -> list[DeviceInfo]:
+    """Return the devices, each with the name of the one whose memory it has.
+
+    A server tells no more of its machine than its memory. On loopback a device with as much memory
+    as this machine has is this machine's processor; devices of several servers at one address with
+    the same size are taken for the same one, since a plan that counts too little is the lesser
+    fault.
+
+    Args:
+        devices: All that there are.
+        addresses: IPv4 addresses of servers.
+    """
+    main = next((each for each in devices if each.kind == "cpu"), None)
+    here = _own_addresses()
+    seen: dict[tuple[str, int], DeviceInfo] = {}
+    told = []
+    for device in devices:
+        shares, free = device.shares, device.free_bytes
+        address = addresses.get(device.server, "")
+        if device.kind == "igpu" and main is not None:
+            shares = main.name
+        elif device.kind == "rpc":
+            is_here = address in here or _is_loopback(address)
+            if main is not None and is_here and device.total_bytes == main.total_bytes:
+                shares, free = main.name, min(free, main.free_bytes)
+            else:
+                first = seen.setdefault((address, device.total_bytes), device)
+                shares = first.name if first.server != device.server else ""
+        told.append(structs.replace(device, shares=shares, free_bytes=free))
+    return told
+
+
+def _is_loopback(address: str) -> bool:
+    return bool(address) and ipaddress.ip_address(address).is_loopback
+
+
+def _own_addresses() -> set[str]:
+    cards = psutil.net_if_addrs().values()
+    return {each.address for card in cards for each in card if each.family == socket.AF_INET}
