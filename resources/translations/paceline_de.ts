@@ -7989,11 +7989,6 @@
         <translation>32B 1,67-mal so schnell in Q4_K_M und 2,41-mal in Q8_0, 72B 1,94- und 2,93-mal, auf einem M4 Max (Entwurf Q4_K_M), eine Messung</translation>
     </message>
     <message>
-        <location filename="../../app/engine/model/model_params.py"/>
-        <source>A GPU's share of the model is out of range.</source>
-        <translation>Der Anteil einer GPU am Modell ist außerhalb des Bereichs.</translation>
-    </message>
-    <message>
         <location filename="../../app/catalog/hub/errors.py"/>
         <source>A SOCKS proxy needs the Python package “socksio”, which is not installed.</source>
         <translation>Ein SOCKS-Proxy braucht das Python-Paket „socksio“, das nicht installiert ist.</translation>
@@ -8032,6 +8027,11 @@
         <location filename="../../app/engine/turn.py"/>
         <source>A decode failed, and these models can do no more.</source>
         <translation>Ein Dekodieren ist fehlgeschlagen, und diese Modelle können nicht weiterarbeiten.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>A device's share of the model is out of range.</source>
+        <translation>Der Anteil eines Geräts am Modell liegt außerhalb des erlaubten Bereichs.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/registry.py"/>
@@ -8316,6 +8316,11 @@
         <translation>Prüfen Sie, ob jeder Text, den die Grammatik beginnt, vollendet werden kann, und ob keine Logit-Verschiebung verbietet, was sie braucht.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/model/rpc_servers.py"/>
+        <source>Check that it is switched on and in this network; or leave this server out.</source>
+        <translation>Prüfe, ob er eingeschaltet und in diesem Netz ist; oder lass diesen Server weg.</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/local/fingerprint.py"/>
         <source>Check that the file is still there and that you may read it.</source>
         <translation>Prüfen Sie, ob die Datei noch da ist und Sie sie lesen dürfen.</translation>
@@ -8339,6 +8344,11 @@
         <location filename="../../app/catalog/download/downloads.py"/>
         <source>Check the folder and its disk, then resume.</source>
         <translation>Prüfen Sie den Ordner und seinen Datenträger, und setzen Sie dann fort.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/rpc_servers.py"/>
+        <source>Check the name, or give its IPv4 address.</source>
+        <translation>Prüfe den Namen oder gib die IPv4-Adresse an.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/errors.py"/>
@@ -8443,6 +8453,12 @@
         <translation>Wählen Sie ein kleineres Entwurfsmodell: Eines mit {size:size} würde passen.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/llama/rpc_server.py"/>
+        <location filename="../../app/engine/model/placement.py"/>
+        <source>Choose among {known}.</source>
+        <translation>Wähle unter {known}.</translation>
+    </message>
+    <message>
         <location filename="../../app/gui/bench/chart.py"/>
         <source>Choose another folder.</source>
         <translation>Wählen Sie einen anderen Ordner.</translation>
@@ -8470,8 +8486,6 @@
     </message>
     <message>
         <location filename="../../app/engine/draft/registry.py"/>
-        <location filename="../../app/engine/llama/native_params.py"/>
-        <location filename="../../app/engine/llama/rpc_server.py"/>
         <location filename="../../app/parameters.py"/>
         <source>Choose one of {known}.</source>
         <translation>Wählen Sie eine von {known}.</translation>
@@ -8503,6 +8517,11 @@
         <translation>Wählen Sie den Kopf, der für dieses Modell gemacht ist, oder keinen.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/model/placement.py"/>
+        <source>Choose to split by layers, or leave it at auto.</source>
+        <translation>Wähle die Aufteilung nach Schichten oder lass sie auf automatisch.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/model/model_params.py"/>
         <source>Choose {n_ctx_train:,} or less.</source>
         <translation>Wählen Sie {n_ctx_train:,} oder weniger.</translation>
@@ -8525,7 +8544,7 @@
         <translation>Schließen Sie andere Programme, und versuchen Sie es noch einmal.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/rpc_server.py"/>
+        <location filename="../../app/engine/llama/devices.py"/>
         <source>Compile llama-cpp-python with CMAKE_ARGS=-DGGML_RPC=on.</source>
         <translation>Übersetzen Sie llama-cpp-python mit CMAKE_ARGS=-DGGML_RPC=on.</translation>
     </message>
@@ -8664,8 +8683,8 @@
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
-        <source>Every GPU's share of the model is 0.</source>
-        <translation>Der Anteil jeder GPU am Modell ist 0.</translation>
+        <source>Every device's share of the model is 0.</source>
+        <translation>Der Anteil jedes Geräts am Modell ist 0.</translation>
     </message>
     <message>
         <location filename="../../app/engine/sample/sampling.py"/>
@@ -8873,9 +8892,9 @@
         <translation>Geben Sie eines davon an.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/model/model_params.py"/>
-        <source>Give one share per GPU.</source>
-        <translation>Geben Sie je GPU einen Anteil an.</translation>
+        <location filename="../../app/engine/model/placement.py"/>
+        <source>Give one share per device.</source>
+        <translation>Gib einen Anteil je Gerät an.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/client.py"/>
@@ -8891,6 +8910,11 @@
         <location filename="../../app/catalog/hub/errors.py"/>
         <source>Give the address of an HTTP proxy in these variables, or unset them.</source>
         <translation>Geben Sie in diesen Variablen die Adresse eines HTTP-Proxys an, oder löschen Sie sie.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/rpc_servers.py"/>
+        <source>Give the computer's name or IPv4 address and the port, such as 192.168.1.5:{port}.</source>
+        <translation>Gib den Namen oder die IPv4-Adresse des Computers und den Port an, etwa 192.168.1.5:{port}.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/memory/plan.py"/>
@@ -8969,6 +8993,11 @@
         <translation>Installieren Sie die neueste Version, und importieren Sie ihn dort.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/model/rpc_servers.py"/>
+        <source>Install the same version of Paceline there; or leave this server out.</source>
+        <translation>Installiere dort dieselbe Version von Paceline; oder lass diesen Server weg.</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/local/library.py"/>
         <source>It belongs to a model, as an adapter or a projector does, and is none itself.</source>
         <translation>Sie gehört zu einem Modell, wie ein Adapter oder ein Projektor, und ist selbst keines.</translation>
@@ -9034,6 +9063,11 @@
         <translation>Er pausiert, weil seine Schritte nur {gain:ratio} des Tempos allein brachten; er wird wieder versucht.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/model/rpc_servers.py"/>
+        <source>It serves one program at a time: close the one that uses it, or look whether it still runs; or leave this server out.</source>
+        <translation>Er bedient immer nur ein Programm: Schließe das, das ihn benutzt, oder sieh nach, ob er noch läuft; oder lass diesen Server weg.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/draft/strategy.py"/>
         <source>It stands alone, and uses every drafter that pays.</source>
         <translation>Es steht allein und verwendet jeden Entwerfer, der sich lohnt.</translation>
@@ -9089,9 +9123,9 @@
         <translation>Den Cache des Entwurfsmodells in {quantised} halten. Auf einem Prozessor liest es lange Prompts dann etwa dreimal so langsam.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/model/model_params.py"/>
-        <source>Leave GPU layers at auto, or install a build of llama-cpp-python for your GPU.</source>
-        <translation>Lassen Sie die GPU-Schichten auf automatisch, oder installieren Sie einen Bau von llama-cpp-python für Ihre GPU.</translation>
+        <location filename="../../app/engine/model/placement.py"/>
+        <source>Leave GPU layers at auto, or install a build of llama.cpp for your GPU.</source>
+        <translation>Lass die GPU-Schichten auf automatisch, oder installiere ein llama.cpp für deine GPU.</translation>
     </message>
     <message>
         <location filename="../../app/chat/presets.py"/>
@@ -9105,9 +9139,9 @@
         <translation>Lassen Sie es weg; dann wird aller freie Speicher verliehen.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/model/model_params.py"/>
-        <source>Leave split mode, tensor split and main GPU alone, or install a build of llama-cpp-python for your GPU.</source>
-        <translation>Lassen Sie Aufteilung, Anteile und Haupt-GPU, wie sie sind, oder installieren Sie einen Bau von llama-cpp-python für Ihre GPU.</translation>
+        <location filename="../../app/engine/model/placement.py"/>
+        <source>Leave split mode, shares and main GPU alone, or install a build of llama.cpp for your GPU.</source>
+        <translation>Lass Aufteilung, Anteile und Haupt-GPU unverändert, oder installiere ein llama.cpp für deine GPU.</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/template.py"/>
@@ -9310,6 +9344,11 @@
         <translation>Im Mittel mehr als doppelt so schnell auf einem DGX Spark</translation>
     </message>
     <message>
+        <location filename="../../app/engine/model/placement.py"/>
+        <source>Name each device once.</source>
+        <translation>Nenne jedes Gerät nur einmal.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/draft/strategy.py"/>
         <source>Name it once.</source>
         <translation>Nennen Sie ihn nur einmal.</translation>
@@ -9318,6 +9357,11 @@
         <location filename="../../app/engine/draft/strategy.py"/>
         <source>Name one on either side of every “+”.</source>
         <translation>Nennen Sie auf jeder Seite jedes „+“ einen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/rpc_servers.py"/>
+        <source>No RPC server listens at {server}.</source>
+        <translation>Unter {server} ist kein RPC-Server erreichbar.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/strategy.py"/>
@@ -9629,7 +9673,7 @@
         <translation>Kürzen Sie ihn, beginnen Sie einen neuen Chat, oder laden Sie das Modell mit einem längeren Kontext.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/grammar.py"/>
+        <location filename="../../app/engine/llama/grammars/grammar.py"/>
         <source>Simplify it: fewer options that begin alike, shorter repetitions.</source>
         <translation>Vereinfachen Sie sie: weniger Alternativen, die gleich beginnen, kürzere Wiederholungen.</translation>
     </message>
@@ -9662,6 +9706,11 @@
         <location filename="../../app/engine/llama/model.py"/>
         <source>Start a new chat, or load the model with a longer context.</source>
         <translation>Beginnen Sie einen neuen Chat, oder laden Sie das Modell mit einem längeren Kontext.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/rpc_servers.py"/>
+        <source>Start it there by `paceline rpc-server`, which says at which address it listens; or leave this server out.</source>
+        <translation>Starte ihn dort mit `paceline rpc-server`, das die Adresse nennt; oder lass diesen Server weg.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/errors.py"/>
@@ -9764,6 +9813,16 @@
         <location filename="../../app/engine/llama/vocabulary.py"/>
         <source>The JSON schema cannot be used: {error}.</source>
         <translation>Das JSON-Schema kann nicht benutzt werden: {error}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/rpc_servers.py"/>
+        <source>The RPC server {server} does not answer.</source>
+        <translation>Der RPC-Server {server} antwortet nicht.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/rpc_servers.py"/>
+        <source>The RPC server {server} is of another version of llama.cpp.</source>
+        <translation>Der RPC-Server {server} hat eine andere Version von llama.cpp.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/client.py"/>
@@ -9881,6 +9940,11 @@
         <translation>Der Vergleich wurde angehalten.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/model/rpc_servers.py"/>
+        <source>The computer with the RPC server {server} cannot be reached.</source>
+        <translation>Der Computer mit dem RPC-Server {server} ist nicht erreichbar.</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/download/transfer.py"/>
         <source>The connection broke off.</source>
         <translation>Die Verbindung brach ab.</translation>
@@ -9924,6 +9988,11 @@
         <location filename="../../app/parameters.py"/>
         <source>The default is {default}.</source>
         <translation>Standard ist {default}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/placement.py"/>
+        <source>The device {name} is named twice.</source>
+        <translation>Das Gerät {name} ist zweimal genannt.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/download/downloads.py"/>
@@ -10171,7 +10240,7 @@
         <translation>Die Dateien, die zu Paceline gehören, fehlen.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/model/model_params.py"/>
+        <location filename="../../app/engine/model/placement.py"/>
         <source>The first one is number 0.</source>
         <translation>Die erste hat die Nummer 0.</translation>
     </message>
@@ -10212,17 +10281,17 @@
     </message>
     <message>
         <location filename="../../app/engine/calls/either.py"/>
-        <location filename="../../app/engine/llama/grammar.py"/>
+        <location filename="../../app/engine/llama/grammars/grammar.py"/>
         <source>The grammar does not allow this token here.</source>
         <translation>Die Grammatik erlaubt dieses Token hier nicht.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/grammar.py"/>
+        <location filename="../../app/engine/llama/grammars/grammar.py"/>
         <source>The grammar is too complex to go on with.</source>
         <translation>Die Grammatik ist zu komplex, um mit ihr weiterzugehen.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/grammar.py"/>
+        <location filename="../../app/engine/llama/grammars/grammar.py"/>
         <source>The grammar was closed.</source>
         <translation>Die Grammatik wurde geschlossen.</translation>
     </message>
@@ -10472,13 +10541,23 @@
         <translation>Es sind {n} Stopptexte.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/model/model_params.py"/>
-        <source>There is no GPU number {main_gpu}.</source>
-        <translation>Es gibt keine GPU Nummer {main_gpu}.</translation>
+        <location filename="../../app/engine/model/placement.py"/>
+        <source>There is no GPU here that this build of llama.cpp can use</source>
+        <translation>Hier gibt es keine GPU, die dieses llama.cpp benutzen kann</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/native_params.py"/>
+        <location filename="../../app/engine/model/placement.py"/>
+        <source>There is no GPU number {main_gpu}: there are {names}.</source>
+        <translation>Es gibt keine GPU mit der Nummer {main_gpu}, nur {names}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/rpc_servers.py"/>
+        <source>There is no computer “{host}” for the RPC server {server}.</source>
+        <translation>Es gibt keinen Computer „{host}“ für den RPC-Server {server}.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/llama/rpc_server.py"/>
+        <location filename="../../app/engine/model/placement.py"/>
         <source>There is no device “{name}”.</source>
         <translation>Es gibt kein Gerät „{name}“.</translation>
     </message>
@@ -10568,17 +10647,7 @@
         <translation>Mit diesem Build von llama.cpp lässt sich --memory anderen nicht mitteilen.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/model/model_params.py"/>
-        <source>This build of llama.cpp has no GPU support, so no layers can go to a GPU.</source>
-        <translation>Dieser Bau von llama.cpp unterstützt keine GPU, darum können keine Schichten auf eine GPU.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/model/model_params.py"/>
-        <source>This build of llama.cpp has no GPU support, so there is nothing to split.</source>
-        <translation>Dieser Bau von llama.cpp unterstützt keine GPU, darum gibt es nichts aufzuteilen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/llama/rpc_server.py"/>
+        <location filename="../../app/engine/llama/devices.py"/>
         <source>This build of llama.cpp has no RPC.</source>
         <translation>Dieser Build von llama.cpp hat kein RPC.</translation>
     </message>
@@ -10863,6 +10932,11 @@
         <translation>Neues wird im Speicher gehalten und alle zwei Sekunden noch einmal versucht.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/model/rpc_servers.py"/>
+        <source>What listens at {server} does not speak the protocol of llama.cpp's RPC servers.</source>
+        <translation>Was unter {server} antwortet, spricht nicht das Protokoll der RPC-Server von llama.cpp.</translation>
+    </message>
+    <message>
         <location filename="../../app/bench/runner.py"/>
         <source>What steps cost could not be measured, so Auto had to learn it: {problem}</source>
         <translation>Was Schritte kosten, konnte nicht gemessen werden, sodass Auto es lernen musste: {problem}</translation>
@@ -11029,7 +11103,7 @@
         <translation>eine Zahl</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
+        <location filename="../../app/engine/llama/grammars/gbnf.py"/>
         <source>a number is expected</source>
         <translation>eine Zahl wird erwartet</translation>
     </message>
@@ -11039,7 +11113,7 @@
         <translation>eine Zahl, die passt</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/grammar.py"/>
+        <location filename="../../app/engine/llama/grammars/grammar.py"/>
         <source>a pattern is too complex</source>
         <translation>ein Muster ist zu komplex</translation>
     </message>
@@ -11064,7 +11138,7 @@
         <translation>ein quantisierter Cache</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
+        <location filename="../../app/engine/llama/grammars/gbnf.py"/>
         <source>a range of characters runs backwards</source>
         <translation>ein Bereich von Zeichen läuft rückwärts</translation>
     </message>
@@ -11089,7 +11163,7 @@
         <translation>ein Text</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
+        <location filename="../../app/engine/llama/grammars/gbnf.py"/>
         <source>a text in quotes</source>
         <translation>ein Text in Anführungszeichen</translation>
     </message>
@@ -11105,7 +11179,7 @@
         <translation>eine ganze Zahl</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/grammar.py"/>
+        <location filename="../../app/engine/llama/grammars/grammar.py"/>
         <source>a “$ref” leads back to itself beside other keywords</source>
         <translation>ein „$ref“ führt neben anderen Schlüsselwörtern zu sich selbst zurück</translation>
     </message>
@@ -11182,7 +11256,7 @@
         <translation>bei der besten von 66 Einstellungen auf einer B200 1,12-mal so schnell mit Nachschlagen von N-Grammen (Qwen3.5 0.8B), und 1,00-mal (2B)</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
+        <location filename="../../app/engine/llama/grammars/gbnf.py"/>
         <source>at least {least} and at most {most} times contradict</source>
         <translation>mindestens {least}-mal und höchstens {most}-mal widersprechen sich</translation>
     </message>
@@ -11207,7 +11281,7 @@
         <translation>beginnt</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
+        <location filename="../../app/engine/llama/grammars/gbnf.py"/>
         <source>brackets are nested more than {n:,} deep</source>
         <translation>Klammern sind tiefer als {n:,} verschachtelt</translation>
     </message>
@@ -11425,7 +11499,7 @@
         <translation>der exakte Modus nur an ganzen Stücken eines Prompts weitermacht</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
+        <location filename="../../app/engine/llama/grammars/gbnf.py"/>
         <source>expressions are nested more than {n} deep</source>
         <translation>Ausdrücke sind mehr als {n} tief verschachtelt</translation>
     </message>
@@ -11659,17 +11733,17 @@
         <translation>ist nicht „{name}“</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/grammar.py"/>
+        <location filename="../../app/engine/llama/grammars/grammar.py"/>
         <source>it cannot be carried out</source>
         <translation>sie kann nicht ausgeführt werden</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
+        <location filename="../../app/engine/llama/grammars/gbnf.py"/>
         <source>it contains a NUL character</source>
         <translation>der Text enthält ein NUL-Zeichen</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
+        <location filename="../../app/engine/llama/grammars/gbnf.py"/>
         <source>it contains half of a surrogate pair</source>
         <translation>der Text enthält die Hälfte eines Surrogatpaars</translation>
     </message>
@@ -11709,12 +11783,12 @@
         <translation>es hat eine Zahl, die zu groß ist</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
+        <location filename="../../app/engine/llama/grammars/gbnf.py"/>
         <source>it has more than {n:,} characters</source>
         <translation>sie hat mehr als {n:,} Zeichen</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
+        <location filename="../../app/engine/llama/grammars/gbnf.py"/>
         <source>it has more than {n:,} rules</source>
         <translation>sie hat mehr als {n:,} Regeln</translation>
     </message>
@@ -11740,7 +11814,7 @@
         <translation>es hat zu viele Arten, zu beginnen und zu enden</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
+        <location filename="../../app/engine/llama/grammars/gbnf.py"/>
         <source>it is empty</source>
         <translation>sie ist leer</translation>
     </message>
@@ -11776,7 +11850,7 @@
         <translation>es ist kein regulärer Ausdruck ({error})</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/grammar.py"/>
+        <location filename="../../app/engine/llama/grammars/grammar.py"/>
         <source>it is too large or too complex</source>
         <translation>der Text ist zu groß oder zu komplex</translation>
     </message>
@@ -11878,7 +11952,7 @@
         <translation>Zeile {line} des Systemprompts anders ist: {change}</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
+        <location filename="../../app/engine/llama/grammars/gbnf.py"/>
         <source>line {line}, column {column}: {what}</source>
         <translation>Zeile {line}, Spalte {column}: {what}</translation>
     </message>
@@ -11981,7 +12055,7 @@
         <translation>es kam mehr als verlangt</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
+        <location filename="../../app/engine/llama/grammars/gbnf.py"/>
         <source>more than {n:,} repetitions cannot be counted</source>
         <translation>mehr als {n:,} Wiederholungen können nicht gezählt werden</translation>
     </message>
@@ -12031,7 +12105,7 @@
         <translation>keine Einstellungen</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/grammar.py"/>
+        <location filename="../../app/engine/llama/grammars/grammar.py"/>
         <source>no text is allowed by it</source>
         <translation>kein Text ist danach erlaubt</translation>
     </message>
@@ -12041,7 +12115,7 @@
         <translation>bisher keine Zeit gespart oder verloren</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/grammar.py"/>
+        <location filename="../../app/engine/llama/grammars/grammar.py"/>
         <source>no value is allowed</source>
         <translation>kein Wert ist erlaubt</translation>
     </message>
@@ -12081,7 +12155,7 @@
         <translation>nichts zu entwerfen</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/grammar.py"/>
+        <location filename="../../app/engine/llama/grammars/grammar.py"/>
         <source>numbers of properties cannot be enforced here</source>
         <translation>Anzahlen von Eigenschaften können hier nicht durchgesetzt werden</translation>
     </message>
@@ -12156,12 +12230,12 @@
         <translation>Rückverweise, wie „\1“, können nicht ausgeführt werden</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/grammar.py"/>
+        <location filename="../../app/engine/llama/grammars/grammar.py"/>
         <source>rule “{owner}”: {reason}</source>
         <translation>Regel „{owner}“: {reason}</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
+        <location filename="../../app/engine/llama/grammars/gbnf.py"/>
         <source>rules on single tokens (&lt;…&gt;) are not supported</source>
         <translation>Regeln über einzelne Token (&lt;…&gt;) werden nicht unterstützt</translation>
     </message>
@@ -12308,7 +12382,7 @@
         <translation>die Modelle neu geladen wurden</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
+        <location filename="../../app/engine/llama/grammars/gbnf.py"/>
         <source>the name of a rule is expected (letters, digits and “-”)</source>
         <translation>der Name einer Regel wird erwartet (Buchstaben, Ziffern und „-“)</translation>
     </message>
@@ -12333,7 +12407,7 @@
         <translation>die Überlegungen einer früheren Antwort fehlen</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
+        <location filename="../../app/engine/llama/grammars/gbnf.py"/>
         <source>the rule “{name}” never comes to an end</source>
         <translation>die Regel „{name}“ kommt nie zu einem Ende</translation>
     </message>
@@ -12413,27 +12487,27 @@
         <translation>ihre Token {name} sind verschieden: {target} und {draft}</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
+        <location filename="../../app/engine/llama/grammars/gbnf.py"/>
         <source>there is no character “{match}”</source>
         <translation>es gibt kein Zeichen „{match}“</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
+        <location filename="../../app/engine/llama/grammars/gbnf.py"/>
         <source>there is no rule “root”, which it would begin with</source>
         <translation>es gibt keine Regel „root“, mit der sie beginnen würde</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
+        <location filename="../../app/engine/llama/grammars/gbnf.py"/>
         <source>there is no rule “{name}”</source>
         <translation>es gibt keine Regel „{name}“</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
+        <location filename="../../app/engine/llama/grammars/gbnf.py"/>
         <source>there is no such escape</source>
         <translation>diese Maskierung gibt es nicht</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
+        <location filename="../../app/engine/llama/grammars/gbnf.py"/>
         <source>there is nothing before this to repeat</source>
         <translation>davor steht nichts, was wiederholt werden könnte</translation>
     </message>
@@ -12504,12 +12578,12 @@
         <translation>true oder false</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/grammar.py"/>
+        <location filename="../../app/engine/llama/grammars/grammar.py"/>
         <source>two patterns match the same names</source>
         <translation>zwei Muster treffen auf dieselben Namen zu</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/grammar.py"/>
+        <location filename="../../app/engine/llama/grammars/grammar.py"/>
         <source>two patterns may match the same names</source>
         <translation>zwei Muster treffen vielleicht auf dieselben Namen zu</translation>
     </message>
@@ -12710,6 +12784,11 @@
         <translation>{name} kam zweimal beschädigt an: Die SHA-256 ist nicht die, die der Hub nennt.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/model/placement.py"/>
+        <source>{name} cannot share the rows of a weight with other devices.</source>
+        <translation>{name} kann die Zeilen eines Gewichts nicht mit anderen Geräten teilen.</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/advice.py"/>
         <source>{name} found nothing in {n} steps</source>
         <translation>„{name}“ fand in {n} Schritten nichts</translation>
@@ -12770,9 +12849,9 @@
         <translation>{n} andere sind etwa so schnell.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/model/model_params.py"/>
-        <source>{n} shares are more than the {most} GPUs that llama.cpp can use.</source>
-        <translation>{n} Anteile sind mehr als die {most} GPUs, die llama.cpp benutzen kann.</translation>
+        <location filename="../../app/engine/model/placement.py"/>
+        <source>{n} shares are more than the devices that the model is put on: {names}.</source>
+        <translation>{n} Anteile sind mehr, als es Geräte für das Modell gibt: {names}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/measure/thread_choice.py"/>
@@ -12935,6 +13014,16 @@
         <translation>{text:.80} nennt keinen Ordner auf diesem Computer.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/model/placement.py"/>
+        <source>{there_is}, so no layers can go to one.</source>
+        <translation>{there_is}, also können keine Schichten auf eine gelegt werden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/placement.py"/>
+        <source>{there_is}, so there is nothing to split.</source>
+        <translation>{there_is}, also gibt es nichts aufzuteilen.</translation>
+    </message>
+    <message>
         <location filename="../../app/hosting/exit_reasons.py"/>
         <source>{what:capital}.</source>
         <translation>{what:capital}.</translation>
@@ -12950,7 +13039,7 @@
         <translation>{what} hat keine Revision „{revision}“.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
+        <location filename="../../app/engine/llama/grammars/gbnf.py"/>
         <source>{what} is not closed</source>
         <translation>{what} ist nicht abgeschlossen</translation>
     </message>
@@ -13010,12 +13099,12 @@
         <translation>„(?…)“ mit Buchstaben kennen JSON-Schemas nicht</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
+        <location filename="../../app/engine/llama/grammars/gbnf.py"/>
         <source>“)” is missing</source>
         <translation>„)“ fehlt</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
+        <location filename="../../app/engine/llama/grammars/gbnf.py"/>
         <source>“::=” is expected after the name “{name}”</source>
         <translation>„::=“ wird nach dem Namen „{name}“ erwartet</translation>
     </message>
@@ -13362,7 +13451,7 @@
         <translation>„{text:.60}“ hat nicht die Form ID=X.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
+        <location filename="../../app/engine/llama/grammars/gbnf.py"/>
         <source>“{text}” does not belong here</source>
         <translation>„{text}“ gehört nicht hierher</translation>
     </message>
@@ -13372,7 +13461,12 @@
         <translation>„{text}“ findet jede Zeile, auch eine leere.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
+        <location filename="../../app/engine/model/rpc_servers.py"/>
+        <source>“{text}” is no address of an RPC server.</source>
+        <translation>„{text}“ ist keine Adresse eines RPC-Servers.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/grammars/gbnf.py"/>
         <source>“{text}” is no character</source>
         <translation>„{text}“ ist kein Zeichen</translation>
     </message>
@@ -13397,7 +13491,7 @@
         <translation>„{now}“ statt „{was}“</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
+        <location filename="../../app/engine/llama/grammars/gbnf.py"/>
         <source>“}” is expected</source>
         <translation>„}“ wird erwartet</translation>
     </message>

@@ -45,7 +45,7 @@ BUDGETS = {
     "engine/draft": Size(25, 3_240),
     # Grammars are cut into lexemes that the library reads exactly; errors name their arguments.
     # Parts of grammars are written as the library's rules. How fast weights are read is timed.
-    # Parts of a context are copied. Devices have a file, and are lent, and a room is what grammars are read by.
+    # Parts of a context are copied. Devices have a file, and are lent; grammars are a room.
     "engine/llama": Size(23, 3_720),
     # What was measured of a pair is found by its files, and how fast weights are read is kept.
     "engine/measure": Size(6, 700),

@@ -16,7 +16,7 @@ import pytest
 from cli.program import COMMAND, TIMEOUT_S, assert_one_clear_line, paceline
 from paceline import kernel_files
 from paceline.engine.facts import Facts
-from paceline.engine.llama import rpc_server as native
+from paceline.engine.llama import devices
 from paceline.engine.model.own_kernels import PROVED
 from rpc_servers import connected, rpc_servers, told_memory
 
@@ -108,7 +108,7 @@ def test_what_may_happen_is_said_where_others_can_reach_it(
         (("--host", "192.0.2.1"), 1, "Nothing can listen at 192.0.2.1"),
         (("--host", ""), 2, "empty"),
         (("--port", "70000"), 2, "70000"),
-        (("--device", "CPU,CUDA7"), 2, "There is no device “CUDA7”. Choose one of CPU"),
+        (("--device", "CPU,CUDA7"), 2, "There is no device “CUDA7”. Choose among CPU"),
         (("--device", ""), 2, "There is no device"),
         (("--memory", "much"), 2, "much"),
         (("--memory", "0"), 2, "no size"),
@@ -159,7 +159,7 @@ def test_own_kernels_that_are_not_there(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_build_without_rpc(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(native, "BACKEND", b"no such backend")
+    monkeypatch.setattr(devices, "RPC", b"no such backend")
     result = paceline("rpc-server", "--port", "0")
     assert result.code == 1
     assert "has no RPC" in result.err

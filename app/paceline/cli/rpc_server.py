@@ -23,6 +23,7 @@ from paceline.cli import output
 from paceline.cli.chat_run import json_line
 from paceline.cli.model_options import add_kernels, read_kernels
 from paceline.cli.usage import Parser, UsageError, plain_text, whole_number
+from paceline.engine.model.rpc_servers import PORT
 from paceline.errors import UserError
 from paceline.paths import Paths
 from paceline.server.port import bound
@@ -31,8 +32,6 @@ from paceline.sizes import read_size
 if TYPE_CHECKING:
     from paceline.engine.llama.rpc_server import RpcServer
 
-PORT = 50_052
-"""llama.cpp's own."""
 _LOOK_S = 0.2
 _SOON_S = 0.005
 _MOST_THREADS = 512

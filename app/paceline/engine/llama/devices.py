@@ -22,10 +22,12 @@ from paceline.engine.model.rpc_servers import (
     rpc_devices,
     with_shared_memory,
 )
-from paceline.errors import ModelError
+from paceline.errors import UserError
 from paceline.figures import DeviceInfo, DeviceKind
 from paceline.messages import EngineDescribed
 
+RPC = b"RPC"
+"""ggml's name of its RPC backend."""
 _KINDS: dict[int, DeviceKind] = {0: "cpu", 1: "gpu", 2: "igpu"}  # enum ggml_backend_dev_type
 _POINTER, _TEXT, _SIZE = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t
 
@@ -62,7 +64,7 @@ class Devices:
         To be called right after `connect`, or while models hold the servers' devices: llama.cpp
         ends the process where a server has gone.
         """
-        local, remote = list(_local()), list(_remote(self._servers))
+        local, remote = list(local_devices()), list(_remote(self._servers))
         infos = _told([d.info for d in local], [d.info for d in remote], self._servers)
         return [Device(d.pointer, info) for d, info in zip((*local, *remote), infos, strict=True)]
 
@@ -84,14 +86,14 @@ class Devices:
         return EngineDescribed(
             library_version=llama_cpp.__version__,
             system_info=llama_cpp.llama_print_system_info().decode("utf-8", "replace").strip(),
-            devices=tuple(_told([d.info for d in _local()], remote, answers)),
+            devices=tuple(_told([d.info for d in local_devices()], remote, answers)),
             lost=tuple(answer.problem for answer in answers if answer.problem is not None),
         )
 
 
 def cpu_buffer_type() -> int:
     """Return ggml's pointer to the type of buffers in the CPU's memory."""
-    pointer: int = _lib().ggml_backend_cpu_buffer_type()
+    pointer: int = ggml_devices().ggml_backend_cpu_buffer_type()
     return pointer
 
 
@@ -111,13 +113,13 @@ class _Props(ctypes.Structure):
     )  # fmt: skip
 
 
-def _local() -> Iterator[Device]:
+def local_devices() -> Iterator[Device]:
     """Yield the devices of this machine.
 
     Of the main memory ggml says that all is free, except on Windows; so the system is asked. A GPU
     that a backend before knows by the same id shares its memory.
     """
-    lib = _lib()
+    lib = ggml_devices()
     known: dict[bytes, str] = {}
     for i in range(lib.ggml_backend_dev_count()):
         pointer, props = lib.ggml_backend_dev_get(i), _Props()
@@ -155,7 +157,7 @@ def _memory_of(server: str) -> tuple[tuple[int, int], ...]:
     found = []
     for pointer in _pointers(server):
         free, total = _SIZE(), _SIZE()
-        _lib().ggml_backend_dev_memory(pointer, ctypes.byref(free), ctypes.byref(total))
+        ggml_devices().ggml_backend_dev_memory(pointer, ctypes.byref(free), ctypes.byref(total))
         found.append((total.value, free.value))
     return tuple(found)
 
@@ -163,34 +165,43 @@ def _memory_of(server: str) -> tuple[tuple[int, int], ...]:
 @functools.cache
 def _pointers(server: str) -> tuple[int, ...]:
     """Return ggml's pointers to a server's devices, which hold as long as the process."""
-    lib = _lib()
-    rpc = lib.ggml_backend_reg_by_name(b"RPC")
-    address = _function(rpc, b"ggml_backend_rpc_add_server") if rpc else None
-    if not address:
-        raise ModelError(
-            "rpc-server",
-            "This build of llama.cpp cannot use RPC servers.",
-            "Build it with -DGGML_RPC=ON, as `python3 packaging/bootstrap.py run` does.",
-        )
-    added = ctypes.CFUNCTYPE(_POINTER, _TEXT)(address)(server.encode())
+    add = ctypes.CFUNCTYPE(_POINTER, _TEXT)(rpc_function("ggml_backend_rpc_add_server"))
+    added, lib = add(server.encode()), ggml_devices()
     n = lib.ggml_backend_reg_dev_count(added) if added else 0
     return tuple(lib.ggml_backend_reg_dev_get(added, i) for i in range(n))
 
 
+def rpc_function(name: str) -> int:
+    """Return the address of a function of ggml's RPC backend.
+
+    Raises:
+        UserError: This build of llama.cpp has no RPC.
+    """
+    rpc = ggml_devices().ggml_backend_reg_by_name(RPC)
+    address = _function(rpc, name.encode()) if rpc else None
+    if not address:
+        raise UserError(
+            "no-rpc",
+            "This build of llama.cpp has no RPC.",
+            "Compile llama-cpp-python with CMAKE_ARGS=-DGGML_RPC=on.",
+        )
+    return address
+
+
 def _backend_of(device: int) -> int:
-    pointer: int = _lib().ggml_backend_dev_backend_reg(device)
+    pointer: int = ggml_devices().ggml_backend_dev_backend_reg(device)
     return pointer
 
 
 def _function(backend: int, name: bytes) -> int | None:
     """Return the address of a function that only some backends have."""
-    address: int | None = _lib().ggml_backend_reg_get_proc_address(backend, name)
+    address: int | None = ggml_devices().ggml_backend_reg_get_proc_address(backend, name)
     return address
 
 
 @functools.cache
-def _lib() -> Any:
-    """Declare the device functions of ggml, which llama-cpp-python does not bind."""
+def ggml_devices() -> Any:
+    """Return ggml; its functions on devices are declared, which llama-cpp-python does not bind."""
     functions = (
         ("dev_count", _SIZE, ()),
         ("dev_get", _POINTER, (_SIZE,)),

@@ -9,15 +9,12 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections.abc import Sequence
-from typing import Any
 
-from paceline.engine.llama.library import declared, devices, libggml, start
+from paceline.engine.llama.devices import Device, ggml_devices, local_devices, rpc_function
+from paceline.engine.llama.library import start
 from paceline.engine.model.model_params import free_memory
 from paceline.errors import UserError, ValueOutOfRangeError
-from paceline.messages import DeviceInfo
 
-BACKEND = b"RPC"
-"""ggml's name for it."""
 _GET_MEMORY = 2  # its place in ggml_backend_device_i, with which a device begins
 _SIZE = ctypes.POINTER(ctypes.c_size_t)
 _GetMemory = ctypes.CFUNCTYPE(None, ctypes.c_void_p, _SIZE, _SIZE)
@@ -49,12 +46,12 @@ class RpcServer:
 
     def __init__(self, names: Sequence[str], most_bytes: int | None) -> None:
         start()
-        lent = _chosen(devices(), names)
-        self._start_server = _start_server()
-        self.devices = tuple(info for _, info in lent)
-        self._pointers = [pointer for pointer, _ in lent]
-        for pointer, info in lent:
-            _tell_what_is_free(pointer, info, most_bytes)
+        lent = _chosen(list(local_devices()), names)
+        self._start_server = _StartServer(rpc_function("ggml_backend_rpc_start_server"))
+        self.devices = tuple(device.info for device in lent)
+        self._pointers = [device.pointer for device in lent]
+        for device in lent:
+            _tell_what_is_free(device, most_bytes)
 
     def serve(self, endpoint: str, n_threads: int) -> None:
         """Serve one client after the other; returns where it cannot listen or accept any more.
@@ -70,42 +67,26 @@ class RpcServer:
         self._start_server(endpoint.encode(), None, n_threads, n, pointers)
 
 
-def _start_server() -> ctypes._CFunctionType:
-    lib = _lib()
-    registered = lib.ggml_backend_reg_by_name(BACKEND)
-    name = b"ggml_backend_rpc_start_server"
-    address = registered and lib.ggml_backend_reg_get_proc_address(registered, name)
-    if not address:
-        raise UserError(
-            "no-rpc",
-            "This build of llama.cpp has no RPC.",
-            "Compile llama-cpp-python with CMAKE_ARGS=-DGGML_RPC=on.",
-        )
-    return _StartServer(address)
-
-
-def _chosen(
-    there: list[tuple[int, DeviceInfo]], names: Sequence[str]
-) -> list[tuple[int, DeviceInfo]]:
-    """Return the devices that are lent, with ggml's pointers."""
+def _chosen(there: list[Device], names: Sequence[str]) -> list[Device]:
+    """Return the devices that are lent."""
     if not names:
         kinds = ("gpu", "igpu", "cpu")
-        of_kind = ([each for each in there if each[1].kind == kind] for kind in kinds)
+        of_kind = ([each for each in there if each.info.kind == kind] for kind in kinds)
         return next(found for found in of_kind if found)
-    by_name = {info.name.lower(): (pointer, info) for pointer, info in there}
+    by_name = {device.info.name.lower(): device for device in there}
     for name in names:
         if name.lower() not in by_name:
             raise ValueOutOfRangeError(
                 "no-such-device",
                 "There is no device “{name}”.",
-                "Choose one of {known}.",
+                "Choose among {known}.",
                 name=name,
-                known=", ".join(info.name for _, info in there),
+                known=", ".join(device.info.name for device in there),
             )
     return list({name.lower(): by_name[name.lower()] for name in names}.values())
 
 
-def _tell_what_is_free(device: int, info: DeviceInfo, most_bytes: int | None) -> None:
+def _tell_what_is_free(device: Device, most_bytes: int | None) -> None:
     """Have ggml tell what can be had of a device's memory, as long as the process lives.
 
     Of the main memory it says otherwise that all is free. The total stays: clients know by it which
@@ -114,7 +95,7 @@ def _tell_what_is_free(device: int, info: DeviceInfo, most_bytes: int | None) ->
     Raises:
         UserError: It goes on by itself, and there is a limit to keep.
     """
-    table = ctypes.cast(device, ctypes.POINTER(ctypes.c_void_p))
+    table = ctypes.cast(device.pointer, ctypes.POINTER(ctypes.c_void_p))
     before = table[_GET_MEMORY]
     ask_ggml = _GetMemory(before or 0)
     n_asked = 0
@@ -123,7 +104,7 @@ def _tell_what_is_free(device: int, info: DeviceInfo, most_bytes: int | None) ->
         nonlocal n_asked
         n_asked += 1
         ask_ggml(asked, free, total)
-        if info.kind == "cpu":
+        if device.info.kind == "cpu":
             free[0] = min(free[0], free_memory())
         if most_bytes is not None:
             free[0] = min(free[0], most_bytes)
@@ -131,7 +112,7 @@ def _tell_what_is_free(device: int, info: DeviceInfo, most_bytes: int | None) ->
     answer = _GetMemory(tell)
     table[_GET_MEMORY] = ctypes.cast(answer, ctypes.c_void_p).value
     free, total = ctypes.c_size_t(), ctypes.c_size_t()
-    _lib().ggml_backend_dev_memory(device, ctypes.byref(free), ctypes.byref(total))
+    ggml_devices().ggml_backend_dev_memory(device.pointer, ctypes.byref(free), ctypes.byref(total))
     if n_asked:
         _answers().append(answer)
         return
@@ -148,13 +129,3 @@ def _tell_what_is_free(device: int, info: DeviceInfo, most_bytes: int | None) ->
 def _answers() -> list[object]:
     """Return what ggml calls."""
     return []
-
-
-@functools.cache
-def _lib() -> Any:
-    functions = (
-        ("reg_by_name", ctypes.c_void_p, (ctypes.c_char_p,)),
-        ("reg_get_proc_address", ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_char_p)),
-        ("dev_memory", None, (ctypes.c_void_p, _SIZE, _SIZE)),
-    )
-    return declared(libggml, "ggml_backend_", functions)

@@ -79,7 +79,7 @@ def _named(text: str, devices: Sequence[DeviceInfo]) -> tuple[DeviceInfo, ...]:
             raise ValueOutOfRangeError(
                 "no-such-device",
                 "There is no device “{name}”.",
-                "Choose one or several of {known}.",
+                "Choose among {known}.",
                 name=name,
                 known=_list(devices),
             )

@@ -1,0 +1,94 @@
+"""RPC servers asked over a plain socket: real ones, and each kind that cannot be used."""
+
+from __future__ import annotations
+
+import psutil
+import pytest
+
+from paceline.engine.model.rpc_servers import (
+    PROTOCOL,
+    ask_server,
+    ask_servers,
+    read_server,
+    rpc_devices,
+    with_shared_memory,
+)
+from paceline.errors import ValueOutOfRangeError
+from paceline.figures import DeviceInfo
+from rpc_servers import UNUSABLE, VERSION, rpc_servers
+
+GIB = 2**30
+CPU = DeviceInfo("CPU", "a processor", "cpu", 64 * GIB, 40 * GIB)
+
+
+def test_real_servers_tell_their_devices_and_stay_usable() -> None:
+    with rpc_servers(2) as servers:
+        endpoints = [server.endpoint for server in servers]
+        for _ in range(3):
+            answers = ask_servers(endpoints)
+            assert [answer.problem for answer in answers] == [None, None]
+            assert [answer.server for answer in answers] == endpoints
+            ((total, free),) = answers[0].memory
+            assert total == psutil.virtual_memory().total >= free > 0
+            assert answers[0].address == "127.0.0.1"
+
+
+def test_the_version_is_that_of_the_real_server() -> None:
+    assert VERSION[:2] == PROTOCOL
+
+
+@pytest.mark.parametrize("kind", sorted(UNUSABLE))
+def test_a_server_that_cannot_be_used_is_named(kind: str) -> None:
+    with UNUSABLE[kind]() as endpoint:
+        answer = ask_server(endpoint, 0.5)
+    assert answer.problem is not None
+    assert endpoint in answer.problem.message
+    assert answer.problem.server == endpoint
+    assert answer.problem.hint
+    assert answer.memory == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "server"),
+    [
+        ("192.168.1.5:1234", "192.168.1.5:1234"),
+        (" box ", "box:50052"),
+        ("box:050", "box:50"),
+    ],
+)
+def test_addresses_are_read(text: str, server: str) -> None:
+    assert read_server(text) == server
+
+
+@pytest.mark.parametrize(
+    "text", ["", ":1", "box:", "box:0", "box:65536", "box:x", "[::1]:5", "a b:5", "u@b:5", "b:²"]
+)
+def test_what_is_no_address_is_refused(text: str) -> None:
+    with pytest.raises(ValueOutOfRangeError, match="no address"):
+        read_server(text)
+
+
+def remote(server: str, *gib: int, n_before: int = 0) -> list[DeviceInfo]:
+    return rpc_devices(server, [(n * GIB, n * GIB) for n in gib], n_before)
+
+
+def shared(*devices: DeviceInfo, **addresses: str) -> dict[str, tuple[str, int]]:
+    by_server = {f"{name}:1": address for name, address in addresses.items()}
+    told = with_shared_memory([CPU, *devices], by_server)
+    return {each.name: (each.shares, each.free_bytes // GIB) for each in told[1:]}
+
+
+def test_memory_of_one_machine_is_told_once() -> None:
+    here, again, tunnel = (remote(f"{name}:1", 64) for name in ("here", "again", "tunnel"))
+    assert shared(*here, here="127.0.0.1") == {"RPC0": ("CPU", 40)}
+    assert shared(*remote("tunnel:1", 32), tunnel="127.0.0.1") == {"RPC0": ("", 32)}
+    two = [*remote("a:1", 24, 24), *remote("b:1", 24, n_before=2)]
+    assert shared(*two, a="10.0.0.5", b="10.0.0.5") == {
+        "RPC0": ("", 24),
+        "RPC1": ("", 24),
+        "RPC2": ("RPC0", 24),
+    }
+    assert shared(*two, a="10.0.0.5", b="10.0.0.6")["RPC2"] == ("", 24)
+    assert again != tunnel
+    chip = DeviceInfo("Vulkan0", "a chip", "igpu", 64 * GIB, 50 * GIB)
+    assert shared(chip)["Vulkan0"] == ("CPU", 50)
