@@ -8453,7 +8453,6 @@
         <translation>Wählen Sie ein kleineres Entwurfsmodell: Eines mit {size:size} würde passen.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/rpc_server.py"/>
         <location filename="../../app/engine/model/placement.py"/>
         <source>Choose among {known}.</source>
         <translation>Wähle unter {known}.</translation>
@@ -10556,7 +10555,6 @@
         <translation>Es gibt keinen Computer „{host}“ für den RPC-Server {server}.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/rpc_server.py"/>
         <location filename="../../app/engine/model/placement.py"/>
         <source>There is no device “{name}”.</source>
         <translation>Es gibt kein Gerät „{name}“.</translation>

@@ -66,8 +66,7 @@ def add(parser: Parser) -> None:
     parser.add_argument(
         "--device",
         metavar="NAME[,NAME]",
-        type=_names,
-        default=(),
+        type=plain_text,
         help="devices to lend, by the names that `paceline doctor` shows (default: the GPUs, or "
         "the processor where there is none)",
     )
@@ -113,7 +112,7 @@ def run(args: argparse.Namespace) -> int:
 def _made(args: argparse.Namespace) -> RpcServer:
     from paceline.engine.native import rpc_server
 
-    server = rpc_server(args.device, args.memory)
+    server = rpc_server(args.device or "", args.memory)
     if any(device.kind == "cpu" for device in server.devices):
         _choose_kernels(args)
     return server
@@ -212,10 +211,6 @@ def _free_port(host: str, port: int) -> int:
     with closing(bound(host, port)) as taken:
         found: int = taken.getsockname()[1]
         return found
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(","))
 
 
 def _memory(text: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from paceline.engine.model.backend import Backend
@@ -23,7 +23,7 @@ def llama_backend() -> Backend:
     return LlamaBackend()
 
 
-def rpc_server(names: Sequence[str], most_bytes: int | None) -> RpcServer:
+def rpc_server(names: str, most_bytes: int | None) -> RpcServer:
     """Load the native library and return the server on it that lends devices; see `RpcServer`."""
     calm_waiting_threads()
     from paceline.engine.llama.rpc_server import RpcServer  # noqa: PLC0415

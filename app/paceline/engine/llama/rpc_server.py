@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Sequence
 
 from paceline.engine.llama.devices import Device, ggml_devices, local_devices, rpc_function
 from paceline.engine.llama.library import start
 from paceline.engine.model.model_params import free_memory
-from paceline.errors import UserError, ValueOutOfRangeError
+from paceline.engine.model.placement import named, usual
+from paceline.errors import UserError
 
 _GET_MEMORY = 2  # its place in ggml_backend_device_i, with which a device begins
 _SIZE = ctypes.POINTER(ctypes.c_size_t)
@@ -32,21 +32,21 @@ class RpcServer:
     """Devices of this machine, and the server that lends them; one in a process.
 
     Args:
-        names: Devices, in any case; none: all that compute, which are the GPUs, or the processor
-            where there is none.
+        names: Devices, with commas between them; none: those that models are put on where nothing
+            is said, or the processor where there is no GPU.
         most_bytes: No more of a device's memory is told to be free; None: all that is.
 
     Attributes:
         devices: What is lent, in the order of the names.
 
     Raises:
-        ValueOutOfRangeError: There is no device of a name.
+        ValueOutOfRangeError: There is no device of a name, or it is named twice.
         UserError: This build of llama.cpp has no RPC, or no way to keep to `most_bytes`.
     """
 
-    def __init__(self, names: Sequence[str], most_bytes: int | None) -> None:
+    def __init__(self, names: str, most_bytes: int | None) -> None:
         start()
-        lent = _chosen(list(local_devices()), names)
+        lent = _chosen(names)
         self._start_server = _StartServer(rpc_function("ggml_backend_rpc_start_server"))
         self.devices = tuple(device.info for device in lent)
         self._pointers = [device.pointer for device in lent]
@@ -67,23 +67,11 @@ class RpcServer:
         self._start_server(endpoint.encode(), None, n_threads, n, pointers)
 
 
-def _chosen(there: list[Device], names: Sequence[str]) -> list[Device]:
-    """Return the devices that are lent."""
-    if not names:
-        kinds = ("gpu", "igpu", "cpu")
-        of_kind = ([each for each in there if each.info.kind == kind] for kind in kinds)
-        return next(found for found in of_kind if found)
-    by_name = {device.info.name.lower(): device for device in there}
-    for name in names:
-        if name.lower() not in by_name:
-            raise ValueOutOfRangeError(
-                "no-such-device",
-                "There is no device “{name}”.",
-                "Choose among {known}.",
-                name=name,
-                known=", ".join(device.info.name for device in there),
-            )
-    return list({name.lower(): by_name[name.lower()] for name in names}.values())
+def _chosen(text: str) -> list[Device]:
+    there = {device.info: device for device in local_devices()}
+    infos = tuple(there)
+    processor = [info for info in infos if info.kind == "cpu"]
+    return [there[info] for info in named(text, infos) or usual(infos) or processor]
 
 
 def _tell_what_is_free(device: Device, most_bytes: int | None) -> None:

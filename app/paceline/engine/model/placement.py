@@ -26,7 +26,9 @@ def devices_for(params: ModelParams, devices: Sequence[DeviceInfo]) -> tuple[Dev
         ValueOutOfRangeError: A device is named that is not there, or the model cannot be shared as
             is asked for.
     """
-    chosen = _named(params.device, devices) if params.device else _usual(devices)
+    chosen = named(params.device, devices) if params.device else usual(devices)
+    # The processor has what is left anyway.
+    chosen = tuple(device for device in chosen if device.kind != "cpu")
     if not chosen and not params.device:
         _refuse_gpu(params)
     if len(params.tensor_split) > max(len(chosen), 1):
@@ -55,7 +57,8 @@ def devices_for(params: ModelParams, devices: Sequence[DeviceInfo]) -> tuple[Dev
     return chosen
 
 
-def _usual(devices: Sequence[DeviceInfo]) -> tuple[DeviceInfo, ...]:
+def usual(devices: Sequence[DeviceInfo]) -> tuple[DeviceInfo, ...]:
+    """Return those that are taken where none is named."""
     remote = [each for each in devices if each.kind == "rpc"]
     # A GPU that two backends know is taken once.
     gpus = [each for each in devices if each.kind == "gpu" and not each.shares]
@@ -70,7 +73,12 @@ def _backend(device: DeviceInfo) -> str:
     return device.name.rstrip("0123456789")
 
 
-def _named(text: str, devices: Sequence[DeviceInfo]) -> tuple[DeviceInfo, ...]:
+def named(text: str, devices: Sequence[DeviceInfo]) -> tuple[DeviceInfo, ...]:
+    """Return devices by their names, which are in any case and between commas, in their order.
+
+    Raises:
+        ValueOutOfRangeError: One is not there, or named twice.
+    """
     by_name = {device.name.lower(): device for device in devices}
     chosen: list[DeviceInfo] = []
     for name in filter(None, (part.strip() for part in text.split(","))):
@@ -86,8 +94,7 @@ def _named(text: str, devices: Sequence[DeviceInfo]) -> tuple[DeviceInfo, ...]:
         if device in chosen:
             refuse("The device {name} is named twice.", "Name each device once.", name=device.name)
         chosen.append(device)
-    # The processor has what is left anyway.
-    return tuple(device for device in chosen if device.kind != "cpu")
+    return tuple(chosen)
 
 
 def _list(devices: Sequence[DeviceInfo]) -> str:
