@@ -79,8 +79,7 @@ def shared(*devices: DeviceInfo, **addresses: str) -> dict[str, tuple[str, int]]
 
 
 def test_memory_of_one_machine_is_told_once() -> None:
-    here, again, tunnel = (remote(f"{name}:1", 64) for name in ("here", "again", "tunnel"))
-    assert shared(*here, here="127.0.0.1") == {"RPC0": ("CPU", 40)}
+    assert shared(*remote("here:1", 64), here="127.0.0.1") == {"RPC0": ("CPU", 40)}
     assert shared(*remote("tunnel:1", 32), tunnel="127.0.0.1") == {"RPC0": ("", 32)}
     two = [*remote("a:1", 24, 24), *remote("b:1", 24, n_before=2)]
     assert shared(*two, a="10.0.0.5", b="10.0.0.5") == {
@@ -89,6 +88,9 @@ def test_memory_of_one_machine_is_told_once() -> None:
         "RPC2": ("RPC0", 24),
     }
     assert shared(*two, a="10.0.0.5", b="10.0.0.6")["RPC2"] == ("", 24)
-    assert again != tunnel
     chip = DeviceInfo("Vulkan0", "a chip", "igpu", 64 * GIB, 50 * GIB)
-    assert shared(chip)["Vulkan0"] == ("CPU", 50)
+    assert shared(chip)["Vulkan0"] == ("CPU", 40)
+    in_software = DeviceInfo("Vulkan0", "llvmpipe", "gpu", 64 * GIB, 40 * GIB)
+    assert shared(in_software)["Vulkan0"] == ("CPU", 40)
+    card = DeviceInfo("CUDA0", "a card", "gpu", 24 * GIB, 20 * GIB)
+    assert shared(card)["CUDA0"] == ("", 20)

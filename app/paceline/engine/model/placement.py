@@ -61,7 +61,9 @@ def usual(devices: Sequence[DeviceInfo]) -> tuple[DeviceInfo, ...]:
     """Return those that are taken where none is named."""
     remote = [each for each in devices if each.kind == "rpc"]
     # A GPU that two backends know is taken once.
-    gpus = [each for each in devices if each.kind == "gpu" and not each.shares]
+    gpus = [each for each in devices if each.kind == "gpu"]
+    names = {each.name for each in gpus}
+    gpus = [each for each in gpus if each.shares not in names]
     if not gpus:
         integrated = [each for each in devices if each.kind == "igpu"]
         gpus = [each for each in integrated if _backend(each) == _backend(integrated[0])]

@@ -236,10 +236,10 @@ def with_shared_memory(
 ) -> list[DeviceInfo]:
     """Return the devices, each with the name of the one whose memory it has.
 
-    A server tells no more of its machine than its memory. On loopback a device with as much memory
-    as this machine has is this machine's processor; devices of several servers at one address with
-    the same size are taken for the same one, since a plan that counts too little is the lesser
-    fault.
+    An integrated GPU has the processor's. A server tells no more of its machine than its memory:
+    on loopback a device with as much memory as this machine has is this machine's processor;
+    devices of several servers at one address with the same size are taken for the same one, since
+    a plan that counts too little is the lesser fault.
 
     Args:
         devices: All that there are.
@@ -252,8 +252,8 @@ def with_shared_memory(
     for device in devices:
         shares, free = device.shares, device.free_bytes
         address = addresses.get(device.server, "")
-        if device.kind == "igpu" and main is not None:
-            shares = main.name
+        if main is not None and _is_in_main_memory(device, main):
+            shares, free = main.name, min(free, main.free_bytes)
         elif device.kind == "rpc":
             is_here = address in here or _is_loopback(address)
             if main is not None and is_here and device.total_bytes == main.total_bytes:
@@ -263,6 +263,12 @@ def with_shared_memory(
                 shares = first.name if first.server != device.server else ""
         told.append(structs.replace(device, shares=shares, free_bytes=free))
     return told
+
+
+def _is_in_main_memory(device: DeviceInfo, main: DeviceInfo) -> bool:
+    """Whether a GPU has no memory of its own; a driver in software calls itself a card."""
+    same = device.kind == "gpu" and device.total_bytes == main.total_bytes > 0
+    return device.kind == "igpu" or (same and not device.shares)
 
 
 def _is_loopback(address: str) -> bool:
