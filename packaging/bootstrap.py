@@ -5,13 +5,15 @@
     python3 packaging/bootstrap.py test [ARGS...]    run every check, the last is `pytest ARGS...`;
                                                      with --long, every test
 
-The first start makes a virtual environment, compiles llama-cpp-python for this machine, keeps the
-wheel for later, installs the rest, and compiles Paceline's own kernels. A stamp in the environment
-says what is installed; while it fits, a start needs neither pip nor the network. An interrupted
-installation is made again; after a change of the kernels' sources only they are compiled again.
+The first start makes a virtual environment, compiles llama-cpp-python for this machine and the
+device that `--backend` names, keeps the wheel for later, installs the rest, and compiles Paceline's
+own kernels. A stamp in the environment says what is installed and for which device; while it fits,
+a start needs neither pip nor the network. An interrupted installation is made again; after a change
+of the kernels' sources only they are compiled again.
 
-Long: what runs before anything is installed is one file and uses the standard library only. Every
-line must parse on Python 3.6, whose users get a sentence and not a SyntaxError.
+Long: what runs before anything is installed is this file and `backends.py`, and uses the standard
+library only. Every line here must parse on Python 3.6, whose users get a sentence and not a
+SyntaxError.
 """
 
 import sys
@@ -47,12 +49,14 @@ if sys.platform == "win32":
 else:
     import fcntl
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # which a safe path leaves out
+
+from backends import NAMES, Build, asked, capture, cmake_arguments, find_compiler, missing
+
 ROOT = Path(__file__).resolve().parent.parent
 WINDOWS = sys.platform == "win32"
 ENVIRONMENT_SPACE = 1.5e9  # three times what it takes, for what pip unpacks on the way
-BUILD_SPACE = 1e9  # more than twice what sources, objects and libraries take
 STARTER_AGAIN = 3600  # seconds
-BUILD_CORE_SECONDS = 400  # what compiling takes on one core of an ordinary machine
 
 QT_PACKAGES = (  # what Qt's libraries link to, then what a display asks for besides
     *("libegl1", "libgl1", "libxkbcommon0", "libfontconfig1", "libdbus-1-3", "libglib2.0-0"),
@@ -60,10 +64,6 @@ QT_PACKAGES = (  # what Qt's libraries link to, then what a display asks for bes
     *("libxcb-cursor0", "libxcb-icccm4", "libxcb-keysyms1", "libxcb-image0", "libxcb-shape0"),
     *("libxcb-render-util0", "libxkbcommon-x11-0", "libwayland-client0", "libwayland-cursor0"),
 )
-COMPILER_COMMANDS = {
-    **{"apt-get": "sudo apt-get install g++", "dnf": "sudo dnf install gcc-c++"},
-    **{"pacman": "sudo pacman -S gcc", "xcode-select": "xcode-select --install"},
-}
 # What a failing command says, and what to do about it; the first that fits is told.
 CAUSES = {
     r"No space left on device|Errno 28": "the disk is full: make room and start again",
@@ -95,7 +95,11 @@ MOST_CORES = 4  # as PYTEST says
 
 
 class BootstrapError(Exception):
-    """Ends the program with one sentence that also says what to do."""
+    """Ends the program with one sentence that also says what to do, after lines of a log."""
+
+    def __init__(self, text: str, *lines: str) -> None:
+        super().__init__(text)
+        self.lines = lines
 
 
 def say(text: str) -> None:
@@ -153,15 +157,6 @@ def kernels_digest(root: Path) -> str:
     return fingerprint({p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in files})
 
 
-def capture(command: Sequence[str]) -> str | None:
-    """Return the command's stdout, or None when it does not run or fails."""
-    try:
-        done = subprocess.run(command, stdin=DEVNULL, capture_output=True, timeout=60, check=True)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout.decode(errors="replace")
-
-
 def cause_of(output: str) -> str | None:
     """Return the cause and the remedy for output that is known."""
     return next((cause for known, cause in CAUSES.items() if re.search(known, output)), None)
@@ -173,6 +168,43 @@ def in_words(error: Exception) -> str:
         return str(error)
     cause = cause_of(str(error)) or "try --rebuild, or other folders (--venv DIR)"
     return f"{error.filename or 'A file'}: {error.strerror or error}: {cause}."
+
+
+class Progress:
+    """How far work is, on stderr: in a terminal one line that is rewritten, else now and then."""
+
+    def __init__(self) -> None:
+        self.is_terminal = sys.stderr.isatty()
+        self.pause = 0.2 if self.is_terminal else 15.0  # seconds
+        self.shown = time.monotonic()
+        self.length = 0
+
+    def show(self, text: str | None) -> None:
+        """Tell it, unless something was told shortly before."""
+        now = time.monotonic()
+        if not text or now - self.shown < self.pause:
+            return
+        self.shown = now
+        if self.is_terminal:
+            self._rewrite("  " + text)
+        else:
+            say("  " + text)
+
+    def clear(self) -> None:
+        """Take the line away, for what is said next."""
+        if self.length:
+            self._rewrite("")
+            self.length = 0
+
+    def _rewrite(self, text: str) -> None:
+        try:
+            width = os.get_terminal_size(sys.stderr.fileno()).columns
+        except OSError:
+            width = 0
+        text = text[: (width or 80) - 1]  # a full line would wrap
+        sys.stderr.write("\r" + text.ljust(min(self.length, (width or 80) - 1)) + "\r" * (not text))
+        sys.stderr.flush()
+        self.length = len(text)
 
 
 class Runner:
@@ -188,14 +220,15 @@ class Runner:
         code, lines = self.follow(command, **variables)
         if code:
             errors = [line for line in lines[:-15] if re.search(r"\berror\b:", line)]
-            for line in [*errors[:5], *lines[-15:]]:
-                say("  | " + line[:200])
-            cause = cause_of("\n".join(lines)) or "the lines above say why"
-            raise BootstrapError(f"{task} failed: {cause}. The whole log is {self.log}.")
+            shown = [line[:200] for line in [*errors[:5], *lines[-15:]]]
+            cause = cause_of("\n".join(lines)) or "its last lines say why"
+            text = f"{task} failed: {cause}. The whole log is {self.log}."
+            raise BootstrapError(text, *shown)
 
     def follow(self, command: Sequence[str], **variables: str) -> tuple[int, list[str]]:
         """Run the command, say how far it is, and return its exit code and its output."""
-        started = shown = time.monotonic()
+        started = time.monotonic()
+        told = Progress()
         lines: list[str] = []
         env = {**os.environ, **variables}
         # Open files pass to the child: should it outlive a killed bootstrap, so does the lock.
@@ -209,14 +242,12 @@ class Runner:
                     line = raw.decode(errors="replace").rstrip()
                     log.write(line + "\n")
                     lines.append(line)
-                    now = time.monotonic()
-                    text = progress(line, now - started)
-                    if text and now - shown > 15:
-                        shown = now
-                        say(f"  {text}")
+                    told.show(progress(line, time.monotonic() - started))
             except BaseException:
                 process.terminate()
                 raise
+            finally:
+                told.clear()
         return process.returncode, lines
 
 
@@ -256,28 +287,6 @@ def cpu_features() -> str:
         return found[2].strip() if found else platform.processor()
     kinds = re.compile(r"sse|ssse|avx|amx|fma|f16c|bmi|abm|popcnt|movbe|xop|tbm")
     return " ".join(sorted(name for name in found[2].split() if kinds.match(name)))
-
-
-def find_compiler() -> tuple[str, tuple[int, ...]] | None:
-    """Return title and, for GCC only, version of the C++ compiler that CMake will pick."""
-    for name in filter(None, (os.environ.get("CXX"), "c++", "g++", "clang++")):
-        title = capture([*shlex.split(name), "--version"])
-        if title:
-            is_gcc = "Free Software Foundation" in title
-            number = capture([*shlex.split(name), "-dumpfullversion"]) if is_gcc else None
-            return title.splitlines()[0], tuple(map(int, re.findall(r"\d+", number or "")))
-    return None
-
-
-def cmake_arguments(gcc: tuple[int, ...], machine: str, wishes: str) -> str:
-    """Return CMAKE_ARGS: RPC, no vision part, no miscompiled AMX, then the user's own wishes."""
-    arguments = ["-DLLAVA_BUILD=OFF", "-DGGML_RPC=ON"]
-    # GCC knows AMX since 11 and sets up its tiles wrongly before 12.4: the first decode of two
-    # tokens at once ends in a segmentation fault on processors that have it.
-    if (11,) <= gcc < (12, 4) and machine.lower() in ("x86_64", "amd64"):
-        flags = "'-mno-amx-tile -mno-amx-int8 -mno-amx-bf16'"
-        arguments += [f"-DCMAKE_C_FLAGS={flags}", f"-DCMAKE_CXX_FLAGS={flags}"]
-    return " ".join([*arguments, wishes]).strip()
 
 
 def missing_packages(names: Sequence[str]) -> list[str]:
@@ -329,6 +338,7 @@ class Environment:
         self.stamp = folder / "paceline-stamp.json"
         self.lock = folder / "paceline.lock"
         self.version = python_version(self.python)
+        self.build = Build.read(self.read_stamp().get("build")) or Build("cpu")
 
     def read_stamp(self) -> dict[str, Any]:
         """Return what was installed; nothing when that is not known."""
@@ -336,13 +346,15 @@ class Environment:
 
     def write_stamp(self, **content: object) -> None:
         """Replace the stamp."""
-        write_json(self.stamp, {"folder": str(self.folder), **content})
+        build = self.build._asdict()  # also of an installation that is interrupted
+        write_json(self.stamp, {"folder": str(self.folder), "build": build, **content})
 
     def key(self, project: Project) -> str:
         """Return what the stamp must say for a start without installing."""
         place = (str(ROOT), str(self.folder), platform.machine(), cpu_features())
         version = (self.version or "").rpartition(".")[0]
-        return fingerprint(project.digest, os.environ.get("CMAKE_ARGS", ""), version, place)
+        flags = cmake_arguments((), "", os.environ.get("CMAKE_ARGS", ""), self.build.flags)
+        return fingerprint(project.digest, self.build.backend, flags, LEAN, version, place)
 
     def is_sound(self) -> bool:
         """Say whether the environment is whole, with the Python that made it."""
@@ -391,17 +403,36 @@ def choose_python(path: str, runner: Runner) -> str:
     return path
 
 
-def obtain_wheel(llama: str, environment: Environment, runner: Runner, anew: bool) -> Path:
-    """Return the wheel of llama-cpp-python for this machine, compiled now or earlier."""
+def bring_tools(build: Build, runner: Runner) -> None:
+    """See to it that what compiles llama.cpp is here, or say how to get it."""
+    wishes = os.environ.get("CMAKE_ARGS", "")
+    lacking = missing(build.backend, wishes)
+    packages = [name for need in lacking for name in need.packages]
+    if packages and apt_install(packages, runner):
+        lacking = missing(build.backend, wishes)
+    if lacking:
+        what, remedy = lacking[0].what, lacking[0].remedy
+        purpose = "" if build.backend == "cpu" else f" for {build.backend}"
+        raise BootstrapError(f"Compiling llama.cpp{purpose} needs {what}: {remedy}.")
+
+
+def obtain_wheel(
+    llama: str, build: Build, pip: Sequence[str], runner: Runner, anew: bool = False
+) -> Path:
+    """Return the wheel of llama-cpp-python for this machine, compiled now or earlier.
+
+    Args:
+        llama: The requirement, with its version.
+        build: The device to compile for.
+        pip: The words that call it.
+        runner: Its log is in the folder that keeps the wheels.
+        anew: Compile it even where it is kept.
+    """
+    bring_tools(build, runner)
     compiler = find_compiler()
-    if compiler is None and not WINDOWS:
-        compiler = find_compiler() if apt_install(["g++"], runner) else None
-        if compiler is None:
-            fits = [text for tool, text in COMPILER_COMMANDS.items() if shutil.which(tool)]
-            remedy = f"`{fits[0]}`" if fits else "install GCC or Clang"
-            raise BootstrapError(f"No C++ compiler was found to compile llama.cpp: {remedy}.")
+    wishes = os.environ.get("CMAKE_ARGS", "")
     gcc = compiler[1] if compiler else ()
-    arguments = cmake_arguments(gcc, platform.machine(), os.environ.get("CMAKE_ARGS", ""))
+    arguments = cmake_arguments(gcc, platform.machine(), wishes, build.flags)
     system = (sysconfig.get_platform(), platform.libc_ver(), cpu_features())
     cache = runner.log.parent
     shelf = cache / f"{llama.replace('==', '-')}-{fingerprint(arguments, LEAN, compiler, system)}"
@@ -409,34 +440,53 @@ def obtain_wheel(llama: str, environment: Environment, runner: Runner, anew: boo
     if ready and not anew:
         say(f"Using the llama-cpp-python that was compiled earlier: {shelf}")
         return ready[0]
-    need_space(cache, BUILD_SPACE, "Compiling llama.cpp", "set PACELINE_WHEEL_CACHE elsewhere")
+    need_space(cache, build.space, "Compiling llama.cpp", "set PACELINE_WHEEL_CACHE elsewhere")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL") or str(cores or 1)
-    guess = duration(BUILD_CORE_SECONDS / (cores or 1) + 30)
-    say(f"Compiling {llama} for this machine: about {guess} with {jobs} jobs (log: {runner.log})")
+    guess = duration(build.core_seconds / (cores or 1) + 30)
+    devices = "this machine" if build.backend == "cpu" else f"this machine and {build.backend}"
+    say(f"Compiling {llama} for {devices}: about {guess} with {jobs} jobs (log: {runner.log})")
     started = time.monotonic()
-    with locked(cache / "lock"):
-        for leftover in cache.glob("tmp*"):
-            shutil.rmtree(leftover, ignore_errors=True)
-        with tempfile.TemporaryDirectory(dir=cache, ignore_cleanup_errors=True) as scratch:
-            lean = Path(scratch, "lean.cmake")
-            lean.write_text(LEAN, "utf-8")
-            arguments += f" -DCMAKE_PROJECT_llama.cpp_INCLUDE={shlex.quote(lean.as_posix())}"
-            variables = {"CMAKE_ARGS": arguments, "CMAKE_BUILD_PARALLEL_LEVEL": jobs}
-            if not WINDOWS:  # where paths would grow too long
-                variables["TMPDIR"] = scratch
-            # pip's own cache would hand out a wheel that was built with other CMAKE_ARGS.
-            options = ["--no-cache-dir", "--no-binary=llama-cpp-python", "--no-deps", "--verbose"]
-            # The sources go to the shelf too: the kernels are compiled with their headers.
-            fetch = [*environment.pip, "download", *options, f"--dest={scratch}/shelf", llama]
-            runner.run("Fetching llama-cpp-python", fetch, **variables)
-            sdist = str(next(Path(scratch, "shelf").glob(SDIST)))
-            command = ["wheel", *options, f"--wheel-dir={scratch}/shelf", sdist]
-            runner.run("Compiling llama-cpp-python", [*environment.pip, *command], **variables)
-            shutil.rmtree(shelf, ignore_errors=True)
-            Path(scratch, "shelf").replace(shelf)
+    with locked(cache / "lock"), workshop(cache) as scratch:
+        lean = scratch / "lean.cmake"
+        lean.write_text(LEAN, "utf-8")
+        include = f"-DCMAKE_PROJECT_llama.cpp_INCLUDE={shlex.quote(lean.as_posix())}"
+        variables = {"CMAKE_ARGS": f"{include} {arguments}", "CMAKE_BUILD_PARALLEL_LEVEL": jobs}
+        if not WINDOWS:  # where paths would grow too long
+            variables["TMPDIR"] = str(scratch)
+        # pip's own cache would hand out a wheel that was built with other CMAKE_ARGS.
+        options = ["--no-cache-dir", "--no-binary=llama-cpp-python", "--no-deps", "--verbose"]
+        # The sources go to the shelf too: the kernels are compiled with their headers.
+        fetch = [*pip, "download", *options, f"--dest={scratch}/shelf", llama]
+        runner.run("Fetching llama-cpp-python", fetch, **variables)
+        sdist = next(Path(scratch, "shelf").glob(SDIST))
+        unpack = [pip[0], "-I", "-m", "tarfile", "--extract", str(sdist), f"{scratch}/src"]
+        runner.run("Unpacking llama-cpp-python", unpack)
+        (sources,) = Path(scratch, "src").iterdir()
+        place = [f"--config-settings=build-dir={scratch}/obj", f"--wheel-dir={scratch}/shelf"]
+        command = [*pip, "wheel", *options, *place, str(sources)]
+        runner.run("Compiling llama-cpp-python", command, **variables)
+        shutil.rmtree(shelf, ignore_errors=True)
+        Path(scratch, "shelf").replace(shelf)
     say(f"Compiled in {duration(time.monotonic() - started)}, kept in {shelf}")
     return next(shelf.glob("llama_cpp_python-*.whl"))
+
+
+@contextmanager
+def workshop(cache: Path) -> Iterator[Path]:
+    """Yield an empty folder below the cache, whose lock the caller holds.
+
+    It has the same path each time, since ccache and sccache, which ggml's build takes where one is
+    installed, know again only what is compiled at the same place.
+    """
+    folder = cache / "build"
+    for leftover in (folder, *cache.glob("tmp*")):
+        shutil.rmtree(leftover, ignore_errors=True)
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def install(options: argparse.Namespace, project: Project, environment: Environment) -> None:
@@ -447,13 +497,14 @@ def install(options: argparse.Namespace, project: Project, environment: Environm
         base = options.python or getattr(sys, "_base_executable", sys.executable)
         environment.create(choose_python(base, runner), runner)
     bring_qt_libraries(runner)
-    wheel = obtain_wheel(project.llama, environment, runner, options.rebuild)
+    build, pip = environment.build, environment.pip
+    wheel = obtain_wheel(project.llama, build, pip, runner, options.rebuild)
     before = environment.read_stamp()
     extras = sorted({*before.get("extras", []), *options.extras})
     extra = [item for name in extras for item in project.extras.get(name, [])]
     environment.write_stamp(unfinished=True)
     try:
-        pip = [*environment.pip, "install"]
+        pip = [*pip, "install"]
         if before.get("wheel") != str(wheel):
             bare = ["--no-deps", "--force-reinstall", str(wheel)]
             runner.run("Installing llama-cpp-python", [*pip, *bare])
@@ -476,6 +527,22 @@ def install(options: argparse.Namespace, project: Project, environment: Environm
     if capture([environment.python, "-I", "-c", "import PySide6.QtWidgets"]) is None:
         say("Qt does not load here: the command line will work, the window will not.")
     environment.write_stamp(key=environment.key(project), extras=extras, wheel=str(wheel))
+
+
+def install_or_do_without(
+    options: argparse.Namespace, project: Project, environment: Environment
+) -> None:
+    """Install; where `auto` chose a GPU and that fails, install for the processor alone."""
+    build = environment.build
+    try:
+        install(options, project, environment)
+    except BootstrapError as error:
+        cpu = asked("cpu", "", say)
+        if not build.is_auto or build.backend == cpu.backend:
+            raise
+        say(f"Going on with the processor alone, without {build.backend}: {error}")
+        environment.build = cpu._replace(is_auto=True)
+        install(options, project, environment)
 
 
 def bring_kernels(environment: Environment, digest: str) -> None:
@@ -615,8 +682,8 @@ def run_checks(environment: Environment, arguments: Sequence[str]) -> int:
     return 1 if failed else 0
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Read the command line, install what is missing, and do what was asked."""
+def read_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Return what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
     parser.epilog = "For example: %(prog)s run chat --prompt 'How do I open a file?'"
     parser.add_argument("--python", metavar="PATH", help="make the environment with this Python")
@@ -624,9 +691,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rebuild", action="store_true", help="make and compile everything anew")
     starter = "do not fetch the first model (98 MB), as with the variable PACELINE_STARTER=0"
     parser.add_argument("--no-starter", action="store_true", help=starter)
+    backend = "compile llama.cpp for this kind of device; without it, for the one of the last time"
+    parser.add_argument("--backend", choices=("auto", *NAMES), help=backend + ", at first auto")
     parser.add_argument("verb", choices=("run", "test"))
     parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS")
-    options = parser.parse_args(arguments)
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read the command line, install what is missing, and do what was asked."""
+    options = read_arguments(arguments)
     options.extras = {"dev"} if options.verb == "test" else set()
     environment = Environment(options.venv.absolute())
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -634,15 +708,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         project = Project.read(ROOT)
         stamp = environment.read_stamp()
-        asked = python_version(options.python) if options.python else environment.version
-        options.anew = options.rebuild or asked != environment.version
+        build = Build.read(stamp.get("build"))
+        # What `auto` chose stays as soon as it is installed, and costs no look at the devices.
+        if options.backend or not build or (build.is_auto and "key" not in stamp):
+            wishes = os.environ.get("CMAKE_ARGS", "")
+            environment.build = asked(options.backend or "auto", wishes, say)
+        python = python_version(options.python) if options.python else environment.version
+        options.anew = options.rebuild or python != environment.version
         whole = stamp.get("key") == environment.key(project) and environment.program.exists()
         if options.anew or not whole or not options.extras <= set(stamp.get("extras", ())):
             if environment.is_read_only() and not options.anew:
                 say(f"{environment.folder} cannot be written to: starting what is installed there.")
             else:
                 with locked(environment.lock):
-                    install(options, project, environment)
+                    install_or_do_without(options, project, environment)
         kernels = kernels_digest(ROOT)
         if environment.read_stamp().get("kernels") != kernels:
             bring_kernels(environment, kernels)
@@ -659,6 +738,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             os.execv(command[0], command)
         return subprocess.run(command, check=False).returncode
     except (BootstrapError, OSError) as error:
+        for line in getattr(error, "lines", ()):
+            say("  | " + line)
         say(in_words(error))
     except KeyboardInterrupt:
         say("Interrupted; the next start goes on from here.")

@@ -11,7 +11,8 @@ import sys
 import tarfile
 from typing import TYPE_CHECKING
 
-from bootstrap import ROOT, Project, cmake_arguments, find_compiler
+from backends import cmake_arguments, find_compiler
+from bootstrap import ROOT, Project
 
 if TYPE_CHECKING:
     from pathlib import Path

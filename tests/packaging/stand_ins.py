@@ -40,6 +40,7 @@ case "$*" in
   *" download "*)
     for word; do case $word in --dest=*) mkdir -p "${word#*=}"
       echo sources > "${word#*=}/llama_cpp_python-9.9.tar.gz" ;; esac; done ;;
+  *"tarfile --extract "*) mkdir -p "$6/llama_cpp_python-9.9" ;;
   *build_kernels*)
     while [ $# -gt 1 ]; do case $1 in
       --into) mkdir -p "$2"; touch "$2/libpaceline_kernels-1.so" ;;
@@ -82,6 +83,12 @@ def write_script(path: Path, text: str) -> Path:
     return path
 
 
+def no_gpu(folder: Path) -> dict[str, str]:
+    """Variables by which nothing of this machine's own toolkits and GPUs is found."""
+    names = ("CUDA_PATH", "ROCM_PATH", "VULKAN_SDK", "VK_DRIVER_FILES", "VK_ICD_FILENAMES")
+    return dict.fromkeys(names, str(folder / "nothing"))
+
+
 class Checkout:
     """A copy of the script in a project of its own, with stand-ins for Python and compiler."""
 
@@ -96,7 +103,8 @@ class Checkout:
         (self.root / "app" / "paceline" / "__init__.py").write_text("__version__ = '1'\n")
         (self.root / "pyproject.toml").write_text(PYPROJECT)
         (self.root / "packaging").mkdir()
-        shutil.copy(SCRIPT, self.root / "packaging")
+        for script in (SCRIPT, SCRIPT.with_name("backends.py")):
+            shutil.copy(script, self.root / "packaging")
         write_script(self.tools / "c++", FAKE_GCC)
 
     def start(
@@ -112,6 +120,7 @@ class Checkout:
             "PACELINE_WHEEL_CACHE": str(self.cache),
             "FAKE_CALLS": str(self.calls),
             "FAKE_FAIL": "no such call",
+            **no_gpu(self.tools),
         }
         return subprocess.run(
             [sys.executable, "-I", "-c", start],

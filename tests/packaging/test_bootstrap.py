@@ -7,14 +7,17 @@ pytest use.
 from __future__ import annotations
 
 import ast
+import fcntl
 import os
+import struct
+import subprocess
 import sys
+import termios
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 from stand_ins import (
-    FAKE_GCC,
     PYPROJECT,
     REPOSITORY,
     SCRIPT,
@@ -40,10 +43,11 @@ def test_it_parses_on_old_pythons() -> None:
 
 
 def test_it_needs_the_standard_library_only() -> None:
-    tree = ast.parse(SCRIPT.read_text("utf-8"))
-    names = {a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names}
-    names |= {str(n.module) for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
-    assert not {name.split(".")[0] for name in names} - sys.stdlib_module_names
+    for script, beside in ((SCRIPT, {"backends"}), (SCRIPT.with_name("backends.py"), set())):
+        nodes = list(ast.walk(ast.parse(script.read_text("utf-8"))))
+        names = {a.name for node in nodes if isinstance(node, ast.Import) for a in node.names}
+        names |= {str(n.module) for n in nodes if isinstance(n, ast.ImportFrom)}
+        assert {name.split(".")[0] for name in names} - sys.stdlib_module_names == beside
 
 
 def test_an_old_python_gets_a_sentence(checkout: Checkout) -> None:
@@ -63,43 +67,6 @@ def test_the_readme_and_ci_name_the_commands() -> None:
         assert f"python3 packaging/bootstrap.py {verb}" in readme
     assert "python3 packaging/bootstrap.py test" in ci.read_text("utf-8")
     assert os.access(ci, os.X_OK)
-
-
-@pytest.mark.parametrize(
-    ("gcc", "machine", "is_without_amx"),
-    [
-        ((10, 2, 1), "x86_64", False),  # does not know the options
-        ((11, 4, 0), "x86_64", True),
-        ((12, 2, 0), "AMD64", True),
-        ((12, 3, 0), "x86_64", True),
-        ((12, 4, 0), "x86_64", False),
-        ((14, 2, 0), "x86_64", False),
-        ((12, 2, 0), "aarch64", False),
-        ((), "x86_64", False),  # Clang
-    ],
-)
-def test_faulty_amx_is_left_out(
-    bootstrap: ModuleType, gcc: tuple[int, ...], machine: str, is_without_amx: bool
-) -> None:
-    arguments = bootstrap.cmake_arguments(gcc, machine, "-DGGML_CUDA=on")
-    assert ("-DCMAKE_CXX_FLAGS='-mno-amx-tile " in arguments) == is_without_amx
-    assert ("-DCMAKE_C_FLAGS='-mno-amx-tile " in arguments) == is_without_amx
-    assert arguments.startswith("-DLLAVA_BUILD=OFF -DGGML_RPC=ON")
-    assert arguments.endswith("-DGGML_CUDA=on")
-
-
-def test_the_compiler_is_found(
-    bootstrap: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.delenv("CXX", raising=False)
-    assert bootstrap.find_compiler() is None
-    write_script(tmp_path / "clang++", "#!/bin/sh\necho 'clang version 17.0.6'\n")
-    assert bootstrap.find_compiler() == ("clang version 17.0.6", ())
-    write_script(tmp_path / "c++", FAKE_GCC)
-    assert bootstrap.find_compiler() == ("c++ (Distribution 12.2.0-14) 12.2.0", (12, 2, 0))
-    monkeypatch.setenv("CXX", "clang++ -pipe")
-    assert bootstrap.find_compiler()[1] == ()
 
 
 def test_a_kernel_update_does_not_change_the_processor(
@@ -145,6 +112,10 @@ def test_only_what_matters_changes_the_key(
     monkeypatch.setenv("CMAKE_ARGS", "-DGGML_CUDA=on")
     assert key() != first
     monkeypatch.delenv("CMAKE_ARGS")
+    environment.build = bootstrap.Build("vulkan")
+    assert key() != first
+    environment.build = bootstrap.Build("cpu", (), is_auto=True)
+    assert key() == first, "who chose it does not matter"
     environment.version = "3.13.1"
     assert key() != first
     environment.version = None
@@ -158,7 +129,8 @@ def test_an_unreadable_stamp_says_nothing(bootstrap: ModuleType, tmp_path: Path)
         environment.stamp.write_text(text)
         assert environment.read_stamp() == {}
     environment.write_stamp(key="k")
-    assert environment.read_stamp() == {"folder": str(tmp_path), "key": "k"}
+    build = {"backend": "cpu", "flags": [], "is_auto": False}
+    assert environment.read_stamp() == {"folder": str(tmp_path), "build": build, "key": "k"}
 
 
 def test_progress_is_read_from_the_tools(bootstrap: ModuleType) -> None:
@@ -188,3 +160,43 @@ def test_progress_is_read_from_the_tools(bootstrap: ModuleType) -> None:
 def test_known_causes(bootstrap: ModuleType, words: str, cause: str | None) -> None:
     found = bootstrap.cause_of(words)
     assert cause in found if cause else found is None
+
+
+TELL = """
+import sys
+from bootstrap import Progress
+told = Progress()
+told.pause = -1.0
+for text in sys.argv[1:]:
+    told.show(text)
+told.clear()
+print("done", file=sys.stderr)
+"""
+
+
+def seen(columns: int, *texts: str) -> list[str]:
+    """The lines on a terminal of this width, each as the states that it had."""
+    screen, other_end = os.openpty()
+    fcntl.ioctl(screen, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    command = [sys.executable, "-c", TELL, *texts]
+    subprocess.run(command, cwd=SCRIPT.parent, stderr=other_end, timeout=30, check=True)
+    shown = os.read(screen, 65536).decode()
+    os.close(other_end)
+    os.close(screen)
+    return shown.split("\r")
+
+
+def test_progress_on_a_terminal_is_one_line_that_is_rewritten() -> None:
+    states = seen(40, "3 of 87 compile steps after 9 s, about 52 s left", "Collecting x")
+    assert "".join(states).count("\n") == 1, "that of the last word"
+    assert states[0] == ""
+    assert states[1] == "  3 of 87 compile steps after 9 s, about"[:39]
+    assert states[2] == "  Collecting x".ljust(39), "nothing of the longer text stays"
+    assert states[3].strip() == ""
+    assert states[4:] == ["done", "\n"]
+
+
+def test_progress_elsewhere_is_a_line_now_and_then() -> None:
+    command = [sys.executable, "-c", TELL, "1 of 2", "2 of 2"]
+    told = subprocess.run(command, cwd=SCRIPT.parent, stderr=subprocess.PIPE, check=True)
+    assert told.stderr == b"  1 of 2\n  2 of 2\ndone\n"
