@@ -1,0 +1,1 @@
+"""Trials of llama.cpp's devices, for `packaging/devices.py`."""

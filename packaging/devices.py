@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Try llama.cpp's devices: whether each setting gives a reply or a refusal, and what differs.
+
+    python packaging/devices.py vulkan [--short]    on a software driver, one and two devices
+    python packaging/devices.py rpc                 by one to three RPC servers on loopback
+    python packaging/devices.py gpu                 on a machine with a GPU: build, doctor, speed
+
+`vulkan` brings Mesa's software driver and a build of llama.cpp for it into the cache, without root,
+on Debian 12: 33 MB to fetch, and some minutes to compile. Its first run compiles shaders for ten
+minutes; they are kept. Each case is a line: "equal", or the first token that differs from the
+processor's and by how much logits differ, or the words of a refusal. A crash, a hang or an error
+without a word is a failure; they are named at the end, and the exit code is 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from bootstrap import ROOT, BootstrapError
+from device_trials.software_gpu import NoSoftwareGpuError, SoftwareGpu
+from device_trials.vulkan import SHORT, Matrix, random_cases, single_cases
+
+N_RANDOM = 30
+
+
+def cache() -> Path:
+    """Return the folder in which driver, build and shaders are kept."""
+    home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(home, "paceline", "devices").expanduser()
+
+
+def model(name: str) -> Path:
+    """Return the file of one of the tests' models, made where it is missing."""
+    tests = str(ROOT / "tests")
+    if tests not in sys.path:
+        sys.path.append(tests)
+    import make_pairs  # noqa: PLC0415 - it lies with the tests
+
+    return make_pairs.path(name)
+
+
+def vulkan(options: argparse.Namespace) -> list[str]:
+    """Run the matrix; returns the names of what failed."""
+    gpu = SoftwareGpu(options.cache, options.lib)
+    gpu.bring()
+    cases = single_cases(model)
+    matrix = Matrix(gpu, lambda line: print(line, flush=True))
+    matrix.warm()
+    if options.short:
+        cases = [case for case in cases if case.name in SHORT]
+    matrix.run([case for case in cases if options.only in case.name], with_rows=True)
+    if not (options.short or options.only):
+        matrix.run(random_cases(model, options.random), with_rows=False)
+    return matrix.failed
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the trials that the command line names."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", choices=TRIALS)
+    parser.add_argument("--cache", type=Path, default=cache(), help="driver, build and shaders")
+    parser.add_argument("--lib", type=Path, help="libraries with Vulkan that are compiled already")
+    parser.add_argument("--short", action="store_true", help="a few cases alone")
+    parser.add_argument("--only", default="", metavar="TEXT", help="cases whose name has this")
+    parser.add_argument("--random", type=int, default=N_RANDOM, help="combinations (default 30)")
+    options = parser.parse_args(arguments)
+    try:
+        failed = TRIALS[options.what](options)
+    except (BootstrapError, NoSoftwareGpuError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(f"FAILED: {', '.join(failed)}" if failed else "No case failed.")
+    return 1 if failed else 0
+
+
+TRIALS = {"vulkan": vulkan}
+
+if __name__ == "__main__":
+    sys.exit(main())

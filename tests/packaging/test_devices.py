@@ -1,0 +1,170 @@
+"""The trials of devices: what counts as a failure, and how a difference is told."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from stand_ins import REPOSITORY
+
+import devices
+from device_trials import vulkan
+from device_trials.outcomes import Case, Outcome, Rows, first_difference, reply, told
+from device_trials.software_gpu import NoSoftwareGpuError, SoftwareGpu, mirror
+from device_trials.vulkan import SHORT, Matrix, random_cases, single_cases
+from paceline.cli.main import parse
+
+FINISHED = 'print(\'{"event": "finished", "tokens": [1, 2, 3]}\')'
+PROGRAM = """
+import os, sys
+seen = os.environ.get("GGML_VK_VISIBLE_DEVICES", "")
+if seen and "7" in sys.argv:
+    os.abort()
+if seen and "9" in sys.argv:
+    sys.exit("paceline: There is no room for 9 layers.")
+print('{"event": "step"}')
+print('{"event": "finished", "tokens": [1, %s, 3]}' % (5 if "4" in sys.argv and seen else 2))
+"""
+
+
+def program(folder: Path, code: str) -> dict[str, str]:
+    """Variables by which this stands in the program's place."""
+    (folder / "paceline").mkdir(exist_ok=True)
+    (folder / "paceline" / "__init__.py").write_text("")
+    (folder / "paceline" / "__main__.py").write_text(code)
+    return {**os.environ, "PYTHONPATH": str(folder)}
+
+
+def a_model(name: str) -> Path:
+    return Path("/models", f"{name}.gguf")
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        (FINISHED, Outcome((1, 2, 3))),
+        (
+            "import sys; sys.exit('paceline: no such device')",
+            Outcome((), "paceline: no such device"),
+        ),
+        ("import os; os.abort()", Outcome((), "exit code -6: without a word", has_failed=True)),
+        ("raise SystemExit(1)", Outcome((), "exit code 1: without a word", has_failed=True)),
+        (
+            "import sys; sys.exit('paceline: llama.cpp crashed (SIGABRT).')",
+            Outcome((), "exit code 1: paceline: llama.cpp crashed (SIGABRT).", has_failed=True),
+        ),
+        (
+            f"{FINISHED}; import sys; print('bad', file=sys.stderr); sys.exit(3)",
+            Outcome((), "exit code 3: bad", has_failed=True),
+        ),
+    ],
+    ids=["reply", "refusal", "abort", "silence", "engine dies", "end with another code"],
+)
+def test_a_start_is_a_reply_a_refusal_or_a_failure(
+    tmp_path: Path, code: str, expected: Outcome
+) -> None:
+    assert reply((), program(tmp_path, code), 60.0) == expected
+
+
+def test_a_start_without_an_end_is_a_failure(tmp_path: Path) -> None:
+    found = reply((), program(tmp_path, "while True: pass"), 0.0)
+    assert found == Outcome((), "no end after 0 s", has_failed=True)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "where"),
+    [((1, 2), (1, 2), None), ((1, 2), (1, 3), 1), ((1, 2), (1, 2, 3), 2), ((), (1,), 0)],
+)
+def test_the_first_difference(
+    one: tuple[int, ...], other: tuple[int, ...], where: int | None
+) -> None:
+    assert first_difference(one, other) == where
+    assert first_difference(other, one) == where
+
+
+def test_what_differs_is_told() -> None:
+    logits = np.array([[0.0, 1.0], [2.0, 1.0]], np.float32)
+    usual = Rows(logits, (1.0,))
+    other = Rows(logits + np.array([[0.0, 0.25], [-2.0, 0.0]], np.float32), (1.0,))
+    broken = Rows(np.full_like(logits, np.nan), (1.0,))
+    same = Outcome((1, 2))
+    assert told(same, same) == "equal"
+    assert told(Outcome((1, 3)), same) == "differs at token 1"
+    words = "equal; logits by up to 2, 1 of 2 with the same likeliest token"
+    assert told(same, same, other, usual) == words
+    assert "NaN" in told(same, same, broken, usual)
+    assert told(same, same, "no rows (exit code 1): x", usual).endswith("no rows (exit code 1): x")
+    assert told(Outcome(words="no room"), same) == "refused: no room"
+    assert told(Outcome(words="a"), Outcome(words="a")) == "refused: a; so does the processor"
+    assert told(same, Outcome(words="a")) == "replied, which the processor did not: a"
+    assert told(Outcome(words="x", has_failed=True), same) == "FAILED: x"
+
+
+def test_every_case_is_what_the_program_takes() -> None:
+    cases = [*single_cases(a_model), *random_cases(a_model, 200)]
+    for case in cases:
+        parse(["chat", "--prompt", "x", *case.what, *case.where])
+    names = [case.name for case in cases]
+    assert len(set(names)) == len(names)
+    assert set(SHORT) <= set(names)
+    assert {case.n_devices for case in cases} == {1, 2}
+
+
+def test_random_cases_are_the_same_for_a_seed() -> None:
+    assert random_cases(a_model, 30) == random_cases(a_model, 30)
+    assert random_cases(a_model, 30) != random_cases(a_model, 30, seed=2)
+
+
+def test_a_matrix_says_a_line_for_each_case_and_keeps_who_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in program(tmp_path, PROGRAM).items():
+        monkeypatch.setenv(name, value)
+    lines: list[str] = []
+    matrix = Matrix(SoftwareGpu(tmp_path), lines.append)
+    cases = [Case(f"{n} layers", (), ("--gpu-layers", n)) for n in ("2", "4", "7", "9")]
+    matrix.run(cases, with_rows=False)
+    assert lines == [
+        "2 layers [--gpu-layers 2]: equal",
+        "4 layers [--gpu-layers 4]: differs at token 1",
+        "7 layers [--gpu-layers 7]: FAILED: exit code -6: without a word",
+        "9 layers [--gpu-layers 9]: refused: paceline: There is no room for 9 layers.",
+    ]
+    assert matrix.failed == ["7 layers"]
+
+
+def test_the_program_sees_so_many_devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GGML_VK_VISIBLE_DEVICES", "3")
+    gpu = SoftwareGpu(tmp_path, tmp_path / "lib")
+    assert "GGML_VK_VISIBLE_DEVICES" not in gpu.variables(0)
+    assert gpu.variables(2)["GGML_VK_VISIBLE_DEVICES"] == "0,0"
+    assert gpu.variables(1)["LLAMA_CPP_LIB_PATH"] == str(tmp_path / "lib")
+    assert not gpu.is_here
+
+
+def test_another_system_is_refused_in_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(NoSoftwareGpuError, match="Debian 12"):
+        mirror()
+    assert devices.main(["vulkan", "--cache", str(tmp_path / "cache")]) == 1
+    assert "Debian 12" in capsys.readouterr().err
+
+
+def test_a_failure_is_the_exit_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in program(tmp_path, "import os; os.abort()").items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(SoftwareGpu, "bring", lambda _self: None)
+    assert devices.main(["vulkan", "--only", "4 layers"]) == 1
+    assert "FAILED: 4 layers, two devices, 4 layers" in capsys.readouterr().out
+
+
+def test_the_documents_name_it() -> None:
+    text = (REPOSITORY / "tests" / "README.md").read_text("utf-8")
+    assert "packaging/devices.py" in text
+    assert vulkan.USUAL_S < vulkan.FIRST_S
