@@ -4,6 +4,7 @@
     python3 packaging/bootstrap.py run [ARGS...]     start `paceline ARGS...`
     python3 packaging/bootstrap.py test [ARGS...]    run every check, the last is `pytest ARGS...`;
                                                      with --long, every test
+    python3 packaging/bootstrap.py --backend cuda run    the same for a GPU
 
 The first start makes a virtual environment, compiles llama-cpp-python for this machine and the
 device that `--backend` names, keeps the wheel for later, installs the rest, and compiles Paceline's

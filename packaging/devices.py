@@ -2,8 +2,6 @@
 """Try llama.cpp's devices: whether each setting gives a reply or a refusal, and what differs.
 
     python packaging/devices.py vulkan [--short]    on a software driver, one and two devices
-    python packaging/devices.py rpc                 by one to three RPC servers on loopback
-    python packaging/devices.py gpu                 on a machine with a GPU: build, doctor, speed
 
 `vulkan` brings Mesa's software driver and a build of llama.cpp for it into the cache, without root,
 on Debian 12: 33 MB to fetch, and some minutes to compile. Its first run compiles shaders for ten
