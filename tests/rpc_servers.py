@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
-HELLO, MEMORY, COUNT = 14, 11, 15
-"""Commands of ggml's protocol (`rpc_cmd` in ggml-rpc.cpp)."""
+HELLO = 14
+"""The first command of ggml's protocol (`rpc_cmd` in ggml-rpc.cpp)."""
 VERSION = (7, 0, 0)
 N_CAPS = 24
 _HELLO_BYTES = 1 + 8 + N_CAPS
@@ -74,35 +74,13 @@ def _real(options: tuple[str, ...]) -> Iterator[Server]:
 
 
 @contextmanager
-def connected(endpoint: str) -> Iterator[socket.socket]:
-    """Give a connection to a server, which serves no one else meanwhile."""
+def client_of(endpoint: str) -> Iterator[socket.socket]:
+    """Give a connection that a server has greeted; it serves no one else meanwhile."""
     host, _, port = endpoint.rpartition(":")
     with socket.create_connection((host, int(port)), _PATIENCE_S) as connection:
+        connection.sendall(struct.pack("<BQ", HELLO, N_CAPS) + bytes(N_CAPS))
+        assert connection.recv(1), "the server has closed the connection"
         yield connection
-
-
-def told_memory(connection: socket.socket) -> list[tuple[int, int]]:
-    """Greet a server; return the free and total bytes of its devices."""
-    assert tuple(_asked(connection, HELLO, bytes(N_CAPS))[:3]) == VERSION
-    (n,) = struct.unpack("<I", _asked(connection, COUNT, b""))
-    return [
-        struct.unpack("<QQ", _asked(connection, MEMORY, struct.pack("<I", i))) for i in range(n)
-    ]
-
-
-def _asked(connection: socket.socket, command: int, data: bytes) -> bytes:
-    connection.sendall(struct.pack("<BQ", command, len(data)) + data)
-    (size,) = struct.unpack("<Q", _exactly(connection, 8))
-    return _exactly(connection, size)
-
-
-def _exactly(connection: socket.socket, n: int) -> bytes:
-    data = b""
-    while len(data) < n:
-        more = connection.recv(n - len(data))
-        assert more, "the server has closed the connection"
-        data += more
-    return data
 
 
 # ---------------------------------------------------------------------------------------- unusable
@@ -126,8 +104,7 @@ def _silent() -> Iterator[str]:
 @contextmanager
 def _busy() -> Iterator[str]:
     """A real server with another client."""
-    with rpc_servers() as (server,), connected(server.endpoint) as client:
-        told_memory(client)
+    with rpc_servers() as (server,), client_of(server.endpoint):
         yield server.endpoint
 
 

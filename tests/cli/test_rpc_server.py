@@ -18,7 +18,8 @@ from paceline import kernel_files
 from paceline.engine.facts import Facts
 from paceline.engine.llama import devices
 from paceline.engine.model.own_kernels import PROVED
-from rpc_servers import connected, rpc_servers, told_memory
+from paceline.engine.model.rpc_servers import ask_server
+from rpc_servers import client_of, rpc_servers
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,8 +29,7 @@ def test_ready_is_a_line_of_json_and_the_only_one() -> None:
     """Native code prints a banner, and a line for each client that comes and goes."""
     with rpc_servers() as (server,):
         for _ in range(3):
-            with connected(server.endpoint) as client:
-                assert len(told_memory(client)) == len(server.devices) == 1
+            assert len(ask_server(server.endpoint).memory) == len(server.devices) == 1
         server.process.terminate()
         assert server.process.communicate(timeout=TIMEOUT_S)[0] == ""
         assert server.process.returncode == 0
@@ -58,31 +58,31 @@ def test_it_ends_at_once_when_it_is_told_to(
 ) -> None:
     with rpc_servers() as (server,), ExitStack() as held:
         if is_served:
-            told_memory(held.enter_context(connected(server.endpoint)))
+            held.enter_context(client_of(server.endpoint))
         server.process.send_signal(number)
         assert server.process.wait(TIMEOUT_S) == code
 
 
 def test_a_client_that_is_none_does_not_end_it() -> None:
     with rpc_servers() as (server,):
-        with connected(server.endpoint) as client:
+        host, _, port = server.endpoint.partition(":")
+        with socket.create_connection((host, int(port))) as client:
             client.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
             with suppress(ConnectionResetError):
                 assert client.recv(1) == b""
-        with connected(server.endpoint) as client:
-            assert told_memory(client)
+        assert ask_server(server.endpoint).memory
 
 
 def test_free_memory_is_what_is_free() -> None:
-    with rpc_servers(1, "--device", "CPU") as (server,), connected(server.endpoint) as client:
-        ((free, total),) = told_memory(client)
+    with rpc_servers(1, "--device", "CPU") as (server,):
+        ((total, free),) = ask_server(server.endpoint).memory
     assert 0 < free < total == psutil.virtual_memory().total
 
 
 def test_no_more_memory_is_told_than_may_be() -> None:
     options = ("--device", "CPU", "--memory", "3MB")
-    with rpc_servers(1, *options) as (server,), connected(server.endpoint) as client:
-        ((free, total),) = told_memory(client)
+    with rpc_servers(1, *options) as (server,):
+        ((total, free),) = ask_server(server.endpoint).memory
     assert free == 3_000_000
     assert total == psutil.virtual_memory().total
 
