@@ -50,6 +50,26 @@ class Fault(NamedTuple):
 
 FAULTS = (
     Fault(
+        "the RPC server tells that all memory is free",
+        (("free[0] = min(free[0], free_memory())", "free[0] = min(free[0], free[0])"),),
+        ("tests/cli/test_rpc_server.py",),
+    ),
+    Fault(
+        "the RPC server's native code prints to stdout",
+        (("output.keep_from_native_code()", "output.Results()"),),
+        ("tests/cli/test_rpc_server.py",),
+    ),
+    Fault(
+        "the RPC server lends the processor with llama.cpp's kernels",
+        (
+            (
+                'if any(device.kind == "cpu" for device in server.devices)',
+                'if any(device.kind == "gpu" for device in server.devices)',
+            ),
+        ),
+        ("tests/engine/test_lent_processor.py",),
+    ),
+    Fault(
         "a chat's text in the contexts is kept as the next one's",
         (("if before != owner:  # from now on", "if before is owner:  # from now on"),),
         ("tests/engine/test_read_ahead.py",),

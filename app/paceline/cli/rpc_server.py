@@ -39,17 +39,18 @@ _MOST_THREADS = 512
 
 def add(parser: Parser) -> None:
     """Describe the command line of `paceline rpc-server`."""
-    parser.description = (
-        "Lend this computer's devices to Paceline, or another program with llama.cpp, on another "
-        "one, which puts layers of its models on them by --rpc HOST:PORT. One client is served at "
-        "a time. There is no key and no encryption: all who reach the port can read prompts, and "
-        "crash or misuse the program. So it listens for this computer alone unless told "
-        "otherwise, and others reach it through ssh."
-    )
-    parser.epilog = (
-        "Example: paceline rpc-server here; on the other computer "
-        f"ssh -N -L {PORT}:127.0.0.1:{PORT} THIS-COMPUTER, and --rpc 127.0.0.1:{PORT}"
-    )
+    parser.description = """\
+Lend this computer's devices to Paceline, or another program with llama.cpp, on
+another computer, which puts layers of its models on them by --rpc HOST:PORT.
+One client is served at a time.
+
+There is no key and no encryption: all who reach the port can read prompts, and
+crash or misuse the program. So it listens for this computer alone unless told
+otherwise, and others reach it through ssh."""
+    parser.epilog = f"""\
+Example: paceline rpc-server
+and on the other computer: ssh -N -L {PORT}:127.0.0.1:{PORT} THIS-COMPUTER
+and there, as long as that runs: paceline chat --rpc 127.0.0.1:{PORT}"""
     parser.add_argument(
         "--host",
         type=plain_text,
