@@ -30,6 +30,7 @@ from paceline.engine.model.tokens import Gap, TokenSequence
 from paceline.errors import CancelledError, ContextFullError, ModelError, ValueOutOfRangeError
 from paceline.messages import (
     DeviceInfo,
+    DeviceMemory,
     EngineDescribed,
     KernelUse,
     KernelWish,
@@ -144,6 +145,7 @@ class FakeModel:
         self.n_copied: list[int] = []
         self.saved: dict[Place, TokenSequence] = {}
         self.facts_key = "fake"
+        self.memory = (DeviceMemory("CPU", 4_000, 300, 20),)
         self.info = ModelInfo(
             path="fake", name="Scripted model", architecture="fake", description="fake",
             n_params=0, size_bytes=0, n_ctx=n_ctx, n_ctx_train=n_ctx, n_vocab=N_VOCAB, n_layers=0,

@@ -130,6 +130,27 @@ class DeviceInfo(Checked, frozen=True):
         return self.kind in ("gpu", "igpu", "rpc")
 
 
+class DeviceMemory(Checked, frozen=True):
+    """The memory that loaded models have taken of one device, in bytes, as llama.cpp says it.
+
+    Attributes:
+        device: Its name, as `DeviceInfo` has it.
+        weights: Of the CPU the parts of the files that are mapped, and copies of weights.
+        kv: Caches of keys and values, and recurrent states with the earlier ones that are kept.
+        compute: Buffers for computing, and for the rows that a decode gives.
+    """
+
+    device: str
+    weights: int
+    kv: int
+    compute: int
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return self.weights + self.kv + self.compute
+
+
 class ServerProblem(Checked, frozen=True):
     """The reason why an RPC server, given by its HOST:PORT, cannot be used, and what to do."""
 

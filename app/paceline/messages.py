@@ -32,6 +32,7 @@ from paceline.content import Tokens as Tokens  # noqa: PLC0414
 from paceline.figures import ClassRate as ClassRate  # noqa: PLC0414
 from paceline.figures import Decision as Decision  # noqa: PLC0414
 from paceline.figures import DeviceInfo as DeviceInfo  # noqa: PLC0414
+from paceline.figures import DeviceMemory as DeviceMemory  # noqa: PLC0414
 from paceline.figures import DraftCount as DraftCount  # noqa: PLC0414
 from paceline.figures import DrafterStats as DrafterStats  # noqa: PLC0414
 from paceline.figures import Kept as Kept  # noqa: PLC0414
@@ -380,13 +381,23 @@ class LoadProgressed(Tagged, frozen=True):
 
 
 class PairLoaded(Tagged, frozen=True):
-    """Both models are ready. `notes` are sentences for the user (e.g. why a draft is not used)."""
+    """Both models are ready.
+
+    Attributes:
+        target: The target.
+        draft: The draft model or the head; None: there is none.
+        load_s: Seconds that the load took.
+        notes: Sentences for the user, e.g. why a draft is not used.
+        sameness: What holds of the same text with any strategy; None: that was not told.
+        memory: What both models together have taken of each device, by name; the CPU is the last.
+    """
 
     target: ModelInfo
     draft: ModelInfo | None
     load_s: float
     notes: tuple[UserText, ...] = ()
     sameness: Sameness | None = None
+    memory: tuple[DeviceMemory, ...] = ()
 
 
 class SamenessChanged(Tagged, frozen=True):

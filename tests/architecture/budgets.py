@@ -34,7 +34,8 @@ BUDGETS = {
     # Programs ask for the tokens of any prompt, the window how fast this machine reads weights.
     # What is said aside or read ahead is a file each; stored states are forgotten by a command.
     # The last prompts say why one is read again. The opening of a pair is no part of the service.
-    "engine": Size(17, 2_520),
+    # A pair tells what it has taken of each device.
+    "engine": Size(17, 2_540),
     "engine/auto": Size(10, 1_350),
     # Some twenty forms in which families of models call tools, each a table; a grammar and a
     # reader are made of them. A reply may have a form where it calls none.
@@ -46,7 +47,8 @@ BUDGETS = {
     # Grammars are cut into lexemes that the library reads exactly; errors name their arguments.
     # Parts of grammars are written as the library's rules. How fast weights are read is timed.
     # Parts of a context are copied. Devices have a file, and are lent; grammars are a room.
-    "engine/llama": Size(23, 3_720),
+    # The log's buffers are read for loads and dry runs alike.
+    "engine/llama": Size(24, 3_720),
     # What was measured of a pair is found by its files, and how fast weights are read is kept.
     "engine/measure": Size(6, 700),
     # Errors of models and their settings name their arguments, one a line; a text may have gaps.

@@ -14,10 +14,11 @@ import make_pairs
 from gguf_file import Gguf, read
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.llama import LlamaBackend
-from paceline.engine.llama.dry_run import DryRuns, read_log
+from paceline.engine.llama.buffers import Buffers
+from paceline.engine.llama.dry_run import DryRuns, read_caches
 from paceline.engine.llama.library import start
 from paceline.errors import ModelError, ValueOutOfRangeError
-from paceline.messages import ModelParams
+from paceline.messages import DeviceMemory, ModelParams
 from quantised_model import quantised
 
 if TYPE_CHECKING:
@@ -189,11 +190,38 @@ sched_reserve:      CUDA1 compute buffer size =    50.00 MiB
 sched_reserve:  CUDA_Host compute buffer size =     9.00 MiB
 sched_reserve:        CPU compute buffer size =     1.00 MiB
 """.splitlines()
-    kv, compute, layers, states = read_log(lines, {"CUDA0", "CUDA1", "CPU"}, 4, n_states=2)
+    kv, layers, states = read_caches(lines, 4, n_states=2)
     assert kv == {"CUDA0": 16 * MIB, "CUDA1": 16 * MIB + MIB // 2, "CPU": 3 * MIB}
-    assert compute == {"CUDA0": 100 * MIB + MIB // 2, "CUDA1": 50 * MIB, "CPU": 10 * MIB}
+    buffers = Buffers()
+    buffers.read(lines, {name: name for name in ("CUDA0", "CUDA1", "CPU")})
+    assert buffers.compute == {"CUDA0": 100 * MIB + MIB // 2, "CUDA1": 50 * MIB, "CPU": 10 * MIB}
     assert layers == (3 * MIB, 16 * MIB, 16 * MIB, MIB // 2)
     assert states == (0, 0, 0, MIB // 2)
+
+
+def test_buffers_of_a_load_are_their_devices() -> None:
+    lines = """\
+load_tensors:   CPU_Mapped model buffer size =    17.00 MiB
+load_tensors:   CPU_REPACK model buffer size =     3.00 MiB
+load_tensors:  MTL0_Mapped model buffer size =     5.50 MiB
+load_tensors: RPC0[10.0.0.5:50052] model buffer size =   123.25 MiB
+load_tensors: RPC1[10.0.0.5:50052] model buffer size =    78.50 MiB
+load_tensors: RPC0[10.0.0.6:50052] model buffer size =    10.00 MiB
+llama_kv_cache: RPC1[10.0.0.5:50052] KV buffer size =     8.00 MiB
+llama_memory_recurrent: RPC1[10.0.0.5:50052] RS buffer size =     1.50 MiB
+sched_reserve:        CPU compute buffer size =    28.00 MiB
+~llama_context:        CPU compute buffer size is  28.0479 MiB, matches expectation of  28.0 MiB
+""".splitlines()
+    remote = [("RPC0", "5", 0), ("RPC1", "5", 1), ("RPC2", "6", 0)]
+    names = {f"RPC{i}[10.0.0.{host}:50052]": name for name, host, i in remote}
+    buffers = Buffers()
+    buffers.read(lines, {"CPU": "CPU", "MTL0": "MTL0", **names})
+    buffers.add_rows(4, MIB)
+    told = {each.device: each for each in buffers.told}
+    assert set(told) == {"MTL0", "RPC0", "RPC1", "RPC2", "CPU"}
+    assert told["CPU"] == DeviceMemory("CPU", 20 * MIB, 0, 44 * MIB)
+    assert told["RPC1"] == DeviceMemory("RPC1", 157 * MIB // 2, 19 * MIB // 2, 0)
+    assert [told[name].total for name in ("MTL0", "RPC2")] == [11 * MIB // 2, 10 * MIB]
 
 
 def test_a_head_has_a_cache_of_its_own_and_an_assistant_has_none(dry_runs: DryRuns) -> None:

@@ -22,7 +22,7 @@ from paceline.engine.prompt.size import PromptSizes
 from paceline.engine.prompt.template import ChatTemplate
 from paceline.engine.sameness.promise import Promise
 from paceline.errors import EngineError
-from paceline.messages import Chat
+from paceline.messages import Chat, DeviceMemory
 from paceline.sentence import sentence
 
 _GUESS = 1.5
@@ -96,6 +96,23 @@ class LoadedPair:
         self.is_lost = False
         self.lookup_cache = Path(lookup_cache) if lookup_cache else None
         self.files: dict[Path, Written] = {}
+
+    @property
+    def memory(self) -> tuple[DeviceMemory, ...]:
+        """What both models have taken of each device, by their names; the CPU is the last."""
+        parts = [*self.target.model.memory, *(self.draft.model.memory if self.draft else ())]
+        together: dict[str, DeviceMemory] = {}
+        for part in parts:
+            before = together.get(part.device, DeviceMemory(part.device, 0, 0, 0))
+            together[part.device] = DeviceMemory(
+                part.device,
+                before.weights + part.weights,
+                before.kv + part.kv,
+                before.compute + part.compute,
+            )
+        return tuple(
+            sorted(together.values(), key=lambda m: (m.device == "CPU", len(m.device), m.device))
+        )
 
     @property
     def own_template(self) -> str:

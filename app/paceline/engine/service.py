@@ -206,6 +206,7 @@ class EngineService:
                 time.perf_counter() - began,
                 self._pair.notes,
                 sameness,
+                self._pair.memory,
             )
         )
 

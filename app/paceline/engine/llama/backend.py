@@ -82,7 +82,7 @@ class LlamaBackend:
         if with_head:
             with contextlib.suppress(ModelError):  # llama.cpp says better what is wrong
                 n_bytes = head_bytes(check_whole_model(params.path))
-        path, pointer, gpus = self._open(params, cancel, progress, with_head=n_bytes > 0)
+        path, pointer, gpus, lines = self._open(params, cancel, progress, with_head=n_bytes > 0)
         model = LlamaModel(
             pointer,
             params,
@@ -91,6 +91,7 @@ class LlamaBackend:
             cancel,
             devices=self._devices,
             gpus=gpus,
+            lines=lines,
             kernels=self._kernels,
             head_bytes=n_bytes,
         )
@@ -113,15 +114,16 @@ class LlamaBackend:
             n_bytes, path = target.head_bytes, Path(params.path)
             make = partial(make, gpus=target.gpus)
             return make(None, target, params, path, cancel, n_bytes=n_bytes) if n_bytes else None
-        path, pointer, gpus = self._open(params, cancel, progress, with_head=True)
-        head = make(pointer, target, params, path, cancel, gpus=gpus, n_bytes=head_bytes(path))
+        path, pointer, gpus, lines = self._open(params, cancel, progress, with_head=True)
+        make = partial(make, pointer, target, params, path, cancel)
+        head = make(gpus=gpus, lines=lines, n_bytes=head_bytes(path))
         self._models.add(head)
         return head
 
     def _open(
         self, params: ModelParams, cancel: CancelFlag, progress: Progress, *, with_head: bool
-    ) -> tuple[Path, Any, tuple[DeviceInfo, ...]]:
-        """Return file and pointer of a model, and the devices that its layers are put on."""
+    ) -> tuple[Path, Any, tuple[DeviceInfo, ...], list[str]]:
+        """Return a model's file and pointer, its layers' devices, and what llama.cpp said."""
         start()
         check_params(params)
         path = check_whole_model(params.path)
@@ -134,7 +136,9 @@ class LlamaBackend:
         callback = llama_cpp.llama_progress_callback(on_progress)
         native.value.progress_callback = callback
         native.value.load_mtp = with_head
-        return path, open_model(path, native.value, params, cancel), native.gpus
+        with start().heard() as lines:
+            pointer = open_model(path, native.value, params, cancel)
+        return path, pointer, native.gpus, lines
 
     def load_vocabulary(self, path: str) -> LlamaVocabularyFile:
         """Load a file's tokenizer alone; see `backend.Backend.load_vocabulary`."""

@@ -68,6 +68,12 @@ class Devices:
         infos = _told([d.info for d in local], [d.info for d in remote], self._servers)
         return [Device(d.pointer, info) for d, info in zip((*local, *remote), infos, strict=True)]
 
+    def by_buffer(self) -> dict[str, str]:
+        """Return each device's name by ggml's name of its buffers; to be called as `all`."""
+        name = ggml_devices().ggml_backend_buft_name
+        buffer_type = ggml_devices().ggml_backend_dev_buffer_type
+        return {name(buffer_type(d.pointer)).decode(): d.info.name for d in self.all()}
+
     def describe(self, servers: Sequence[str], held: Collection[str]) -> EngineDescribed:
         """Return versions and devices.
 
@@ -208,6 +214,8 @@ def ggml_devices() -> Any:
         ("dev_get_props", None, (_POINTER, ctypes.POINTER(_Props))),
         ("dev_memory", None, (_POINTER, ctypes.POINTER(_SIZE), ctypes.POINTER(_SIZE))),
         ("dev_backend_reg", _POINTER, (_POINTER,)),
+        ("dev_buffer_type", _POINTER, (_POINTER,)),
+        ("buft_name", _TEXT, (_POINTER,)),
         ("reg_by_name", _POINTER, (_TEXT,)),
         ("reg_dev_count", _SIZE, (_POINTER,)),
         ("reg_dev_get", _POINTER, (_POINTER, _SIZE)),

@@ -6,9 +6,8 @@ C. A first look costs about as much as reading the header, another context some 
 a file that holds a header and a hole, too. The context of an MTP head refers to its target's, so
 both are made, and only what the head's tells counts.
 
-The log names buffers in MiB with two digits, per device and, at its most talkative level, the
-device of every layer's cache (src/llama-context.cpp, llama-kv-cache.cpp and
-llama-memory-recurrent.cpp).
+Beside the buffers (`buffers.py`) the log names, at its most talkative level, the device of every
+layer's cache (src/llama-kv-cache.cpp and llama-memory-recurrent.cpp), which is not allocated.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from typing import Any
 from msgspec import structs
 
 from paceline.engine.llama.backend import open_model
+from paceline.engine.llama.buffers import MAIN, MIB, Buffers
 from paceline.engine.llama.devices import Devices
 from paceline.engine.llama.gguf import all_tensors
 from paceline.engine.llama.hidden_rows import shares_memory
@@ -37,12 +37,9 @@ from paceline.messages import ModelParams
 
 _N_OPEN = 2
 _LOAD_MODE_NONE = 0  # enum llama_load_mode
-_MIB = 2**20
 _LAYER = re.compile(r"\blayer +(\d+): dev = (.+?)\s*$")
 _CACHE = re.compile(r"^llama_(kv_cache|memory).*(?<!buffer )size = +([\d.]+) MiB")
-_COMPUTE = re.compile(r"^\w+: +(.+?) +compute buffer size = +([\d.]+) MiB")
-_ROW_BYTES = 4  # logits are f32
-_MOST_ALLOCATED = 256 * _MIB
+_MOST_ALLOCATED = 256 * MIB
 """Recurrent states are allocated for real; where they are large, one tells whether they stay."""
 
 
@@ -102,13 +99,14 @@ class _Model:
     """A model without weights."""
 
     def __init__(self, path: Path, params: ModelParams, *, with_head: bool) -> None:
-        known = Devices().all()
+        devices = Devices()
+        known = devices.all()
         native = native_model_params(params, known)
         native.value.no_alloc = True
         native.value.load_mode = _LOAD_MODE_NONE
         native.value.load_mtp = with_head
         self._pointer: Any = open_model(path, native.value, params)
-        self._names = {device.info.name for device in known}
+        self._by_buffer = devices.by_buffer()
         # A GPU's memory comes before other layouts.
         is_plain = not params.extra_bufts or bool(native.gpus)
         self._repacked = 0 if is_plain else repacked_bytes(all_tensors(path))
@@ -152,14 +150,10 @@ class _Model:
 
     def _context(self, params: ModelParams, native: Any) -> tuple[Any, list[str]]:
         """Make a context; returns what llama.cpp said meanwhile, too."""
-        lines: list[str] = []
         log = start()
         log.lines.clear()
-        log.listener = lines.append
-        try:
+        with log.heard() as lines:
             context = llama_cpp.llama_init_from_model(self._pointer, native)
-        finally:
-            log.listener = None
         if not context:
             raise no_context(params, native.n_ctx, None, log.why())
         return context, lines
@@ -168,13 +162,13 @@ class _Model:
         n_vocab = llama_cpp.llama_vocab_n_tokens(llama_cpp.llama_model_get_vocab(self._pointer))
         n_layers = llama_cpp.llama_model_n_layer(self._pointer)
         n_layers += llama_cpp.llama_model_n_layer_nextn(self._pointer)  # heads come after them
-        found = read_log(lines, self._names, n_layers, n_states)
-        kv, compute, kv_layers, state_layers = found
-        # The rows' own buffer grows with the widest decode; it lies where the CPU can read it.
-        compute["CPU"] = compute.get("CPU", 0) + n_rows * n_vocab * _ROW_BYTES
+        kv, kv_layers, state_layers = read_caches(lines, n_layers, n_states)
+        buffers = Buffers()
+        buffers.read(lines, self._by_buffer)
+        buffers.add_rows(n_rows, n_vocab)
         return DryRun(
             tuple(kv.items()),
-            tuple(compute.items()),
+            tuple(buffers.compute.items()),
             kv_layers,
             self._repacked,
             state_layers,
@@ -187,37 +181,31 @@ class _Model:
             self._pointer = None
 
 
-def read_log(
-    lines: Iterable[str], names: set[str], n_layers: int, n_states: int = 0
-) -> tuple[dict[str, int], dict[str, int], tuple[int, ...], tuple[int, ...]]:
-    """Return caches and buffers per device, and caches and recurrent states per layer.
+def read_caches(
+    lines: Iterable[str], n_layers: int, n_states: int = 0
+) -> tuple[dict[str, int], tuple[int, ...], tuple[int, ...]]:
+    """Return caches per device, and caches and recurrent states per layer.
 
     Args:
         lines: What llama.cpp said while it made a context.
-        names: Of the devices.
         n_layers: Of the model.
         n_states: Earlier states in a recurrent cache, beside the present one that is told.
     """
     kv: dict[str, int] = {}
-    compute: dict[str, int] = {}
     layers, state_layers = [0] * n_layers, [0] * n_layers
     waiting: list[tuple[int, str]] = []
     for line in lines:
         if found := _LAYER.search(line):
             waiting.append((int(found[1]), found[2]))
         elif found := _CACHE.search(line):  # that of all layers since the last such line
-            size = float(found[2]) * _MIB / max(len(waiting), 1)
+            size = float(found[2]) * MIB / max(len(waiting), 1)
             is_state = found[1] == "memory"
             if is_state:
                 size /= 1 + n_states
-            for layer, device in waiting or ((0, "CPU"),):
+            for layer, device in waiting or ((0, MAIN),):
                 kv[device] = kv.get(device, 0) + round(size)
                 if layer < n_layers:
                     layers[layer] += round(size)
                     state_layers[layer] += round(size) * is_state
             waiting = []
-        elif found := _COMPUTE.search(line):
-            # A buffer that is no device's own is memory of the CPU that a GPU can read.
-            device = found[1] if found[1] in names else "CPU"
-            compute[device] = compute.get(device, 0) + round(float(found[2]) * _MIB)
-    return kv, compute, tuple(layers), tuple(state_layers)
+    return kv, tuple(layers), tuple(state_layers)

@@ -8,7 +8,8 @@ import importlib
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
@@ -59,6 +60,23 @@ class NativeLog:
             self.lines.append(text.decode("utf-8", "replace").strip())
         if self.listener is not None:
             self.listener(text.decode("utf-8", "replace"))
+
+    @contextmanager
+    def heard(self) -> Iterator[list[str]]:
+        """Give a list that takes all that is said meanwhile; a listener goes on hearing it."""
+        lines: list[str] = []
+        before = self.listener
+
+        def hear(line: str) -> None:
+            lines.append(line)
+            if before is not None:
+                before(line)
+
+        self.listener = hear
+        try:
+            yield lines
+        finally:
+            self.listener = before
 
     def why(self) -> str:
         """Return the first complaint since the last call, without function names."""

@@ -11,7 +11,7 @@ import ctypes
 import logging
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -21,6 +21,7 @@ from msgspec import structs
 
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.llama import state_copies
+from paceline.engine.llama.buffers import Buffers
 from paceline.engine.llama.devices import Devices
 from paceline.engine.llama.hidden_rows import HiddenRows, give_hidden_rows, last_rows, n_columns
 from paceline.engine.llama.kernels import OwnKernels, uses_of
@@ -51,7 +52,7 @@ from paceline.errors import (
     EngineError,
     ModelError,
 )
-from paceline.messages import DeviceInfo, KernelUse, ModelInfo, ModelParams
+from paceline.messages import DeviceInfo, DeviceMemory, KernelUse, ModelInfo, ModelParams
 from paceline.names import visible
 from paceline.sizes import one_line
 
@@ -81,10 +82,14 @@ class LlamaModel:
         *,
         devices: Devices,
         gpus: tuple[DeviceInfo, ...] = (),
+        lines: Iterable[str] = (),
         kernels: OwnKernels | None = None,
         head_bytes: int = 0,
     ) -> None:
         self.devices, self.gpus = devices, gpus
+        self._by_buffer = devices.by_buffer()
+        self._weights = Buffers()
+        self._weights.read(lines, self._by_buffer)
         self.head_bytes = head_bytes
         self._kernels = kernels or OwnKernels()
         self._model: Any = model
@@ -179,9 +184,13 @@ class LlamaModel:
         p.abort_callback = self._abort
         p.abort_callback_data = self._cancel.address
         start().lines.clear()
-        context = llama_cpp.llama_init_from_model(self._model, p)
+        with start().heard() as lines:
+            context = llama_cpp.llama_init_from_model(self._model, p)
         if not context:
             raise no_context(params, self.n_ctx, self._kv_bytes, start().why())
+        self._buffers = replace(self._weights, kv={}, compute={})
+        self._buffers.read(lines, self._by_buffer)
+        self._buffers.add_rows(p.n_outputs_max, self.vocab.n_tokens)
         if self._hidden is not None:
             give_hidden_rows(context, of_outputs=False)
         return context
@@ -200,6 +209,11 @@ class LlamaModel:
     def _has_blocks(self) -> bool:
         keeps_windows = not self._wanted_context[0].swa_full
         return state_copies.has_blocks(self._model, self._architecture, keeps_windows=keeps_windows)
+
+    @property
+    def memory(self) -> tuple[DeviceMemory, ...]:
+        """What it has taken of each device; see `backend.LanguageModel`."""
+        return self._buffers.told
 
     def give_hidden_rows(self) -> HiddenRows:
         """Keep the hidden state at each place from now on, for a head; see `hidden_rows.py`.

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +66,7 @@ class MtpHead(LlamaModel):
         cancel: CancelFlag,
         *,
         gpus: tuple[DeviceInfo, ...],
+        lines: Iterable[str] = (),
         kind: str,
         n_bytes: int,
     ) -> None:
@@ -76,7 +77,10 @@ class MtpHead(LlamaModel):
         self._n_heads = 1
         self._chain: list[tuple[int, Rows]] = []
         model = target._model if self._is_inside else model
-        super().__init__(model, params, path, _MOST_ROWS, cancel, devices=target.devices, gpus=gpus)
+        of_target = target.devices
+        super().__init__(
+            model, params, path, _MOST_ROWS, cancel, devices=of_target, gpus=gpus, lines=lines
+        )
 
     def _open(self, params: ModelParams, path: Path, n_rows: int) -> None:
         target, model = self._target, self._model

@@ -16,7 +16,14 @@ from paceline.engine.cancel import CancelFlag
 from paceline.engine.facts import Facts
 from paceline.engine.model.grammar_parts import GrammarPart
 from paceline.engine.model.tokens import Gap
-from paceline.messages import EngineDescribed, KernelUse, KernelWish, ModelInfo, ModelParams
+from paceline.messages import (
+    DeviceMemory,
+    EngineDescribed,
+    KernelUse,
+    KernelWish,
+    ModelInfo,
+    ModelParams,
+)
 
 Row = NDArray[np.float32]
 """Logits of one position, float32 [n_vocab]; a view into native memory."""
@@ -221,6 +228,10 @@ class LanguageModel(Protocol):
     last_decode: tuple[int, float]
     slowest_s: float
     facts_key: str
+
+    @property
+    def memory(self) -> tuple[DeviceMemory, ...]:
+        """What it has taken of each device, in any order; changes with its context."""
 
     @property
     def n_past(self) -> int:
