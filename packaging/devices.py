@@ -2,6 +2,8 @@
 """Try llama.cpp's devices: whether each setting gives a reply or a refusal, and what differs.
 
     python packaging/devices.py vulkan [--short]    on a software driver, one and two devices
+    python packaging/devices.py rpc                 by one to three RPC servers on loopback
+    python3 packaging/devices.py gpu [--backend B]  on a machine with a GPU: build, doctor, speed
 
 `vulkan` brings Mesa's software driver and a build of llama.cpp for it into the cache, without root,
 on Debian 12: 33 MB to fetch, and some minutes to compile. Its first run compiles shaders for ten
@@ -18,9 +20,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from backends import NAMES
 from bootstrap import ROOT, BootstrapError
-from device_trials.software_gpu import NoSoftwareGpuError, SoftwareGpu
-from device_trials.vulkan import SHORT, Matrix, random_cases, single_cases
+from device_trials import gpu
+from device_trials.software_gpu import NoSoftwareGpuError, SoftwareGpu, tell
 
 N_RANDOM = 30
 
@@ -41,19 +44,53 @@ def model(name: str) -> Path:
     return make_pairs.path(name)
 
 
-def vulkan(options: argparse.Namespace) -> list[str]:
-    """Run the matrix; returns the names of what failed."""
-    gpu = SoftwareGpu(options.cache, options.lib)
-    gpu.bring()
+def on_vulkan(options: argparse.Namespace) -> list[str]:
+    """Run the matrix on the software driver; returns the names of what failed."""
+    # NumPy is not there yet where `gpu` begins; so below, too.
+    from device_trials.matrix import Matrix, Place  # noqa: PLC0415
+    from device_trials.vulkan import (  # noqa: PLC0415
+        BOTH,
+        DRAFT,
+        SHORT,
+        random_cases,
+        single_cases,
+    )
+
+    driver = SoftwareGpu(options.cache, options.lib)
+    driver.bring()
+    matrix = Matrix(Place(driver.variables(0)), lambda n: Place(driver.variables(n)), show)
+    tell("Compiling shaders; the first time this takes ten minutes")
+    matrix.warm(*DRAFT, *BOTH)
     cases = single_cases(model)
-    matrix = Matrix(gpu, lambda line: print(line, flush=True))
-    matrix.warm()
     if options.short:
         cases = [case for case in cases if case.name in SHORT]
     matrix.run([case for case in cases if options.only in case.name], with_rows=True)
     if not (options.short or options.only):
         matrix.run(random_cases(model, options.random), with_rows=False)
     return matrix.failed
+
+
+def by_rpc(options: argparse.Namespace) -> list[str]:
+    """Run the matrix by servers on loopback; returns the names of what failed."""
+    from device_trials import rpc  # noqa: PLC0415
+    from device_trials.matrix import Matrix  # noqa: PLC0415
+
+    with rpc.places() as there:
+        matrix = Matrix(there(0), there, show)
+        matrix.run([case for case in rpc.cases(model) if options.only in case.name], with_rows=True)
+    for line in rpc.prices(matrix.seconds):
+        show(line)
+    return matrix.failed
+
+
+def on_gpu(options: argparse.Namespace) -> list[str]:
+    """Run what is to be measured on a GPU; returns the names of what failed."""
+    return gpu.run(options.backend, options.out.absolute(), show)
+
+
+def show(line: str) -> None:
+    """Print a line at once."""
+    print(line, flush=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -66,6 +103,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--lib", type=Path, help="libraries with Vulkan that are compiled already")
     parser.add_argument("--short", action="store_true", help="a few cases alone")
     parser.add_argument("--only", default="", metavar="TEXT", help="cases whose name has this")
+    parser.add_argument("--backend", choices=("auto", *NAMES), default="auto", help="of gpu")
+    parser.add_argument("--out", type=Path, default=cache() / "gpu", help="of gpu: its files")
     parser.add_argument("--random", type=int, default=N_RANDOM, help="combinations (default 30)")
     options = parser.parse_args(arguments)
     try:
@@ -77,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if failed else 0
 
 
-TRIALS = {"vulkan": vulkan}
+TRIALS = {"vulkan": on_vulkan, "rpc": by_rpc, "gpu": on_gpu}
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -3,7 +3,7 @@
 The options are those of `paceline chat`, read by its own code, so that what is loaded is what it
 loads. The token ids of `--prompt-tokens` go through the target's context: in decodes of 16, the
 last 8 alone. OUT gets `rows`, float32 [tokens, vocabulary], and `seconds`, the least of
-TIMES decodes for each of WIDTHS; NaN where the model cannot go back.
+TIMES decodes for each of WIDTHS, which is printed too; NaN where the model cannot go back.
 """
 
 from __future__ import annotations
@@ -70,7 +70,10 @@ def main(arguments: list[str]) -> int:
         opening = PairOpening(llama_backend, lambda _event: None, cancel)
         with Pair(opening.open(request.load), cancel) as pair:
             model = pair.loaded.target.model
-            np.savez(Path(out), rows=rows(model, tokens), seconds=seconds(model, tokens))
+            logits, taken = rows(model, tokens), seconds(model, tokens)
+        np.savez(Path(out), rows=logits, seconds=taken)
+        for width, each in zip(WIDTHS, taken, strict=True):
+            print(f"{width} tokens: {1000 * each:.2f} ms")
     except UserError as error:
         print(f"paceline: {error}", file=sys.stderr)
         return 1

@@ -1,21 +1,13 @@
-"""The matrix of devices on the software driver: each value once, then values at random.
-
-The driver computes other roundings than the processor, so a text may differ: that is told with its
-first token and with the largest difference of logits, and is no failure. A crash, a hang and an
-error without a word are.
-"""
+"""The cases on Vulkan's software driver: each value once, then values at random."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
-from device_trials.outcomes import Case, Outcome, Rows, reply, rows, told
-from device_trials.software_gpu import SoftwareGpu, tell
+from device_trials.outcomes import Case
 
-FIRST_S, USUAL_S = 1200.0, 600.0
-"""Seconds that a start may take: while all shaders are compiled, and afterwards, when some are."""
 ALL = ("--gpu-layers", "99")
 BOTH = (*ALL, "--gpu-layers-draft", "99")
 Q8 = ("--flash-attn", "on", "--kv-type-k", "q8_0", "--kv-type-v", "q8_0")
@@ -108,48 +100,3 @@ def _drawn(draw: random.Random, model: FindModel, name: str) -> Case:
         where += draw.choice(((), ("--gpu-layers-draft", draw.choice(("0", "2", "99")))))
         where += draw.choice(((), (), ("--device-draft", draw.choice(("Vulkan0", "Vulkan1")))))
     return Case(name, tuple(what), tuple(where), n_devices)
-
-
-class Matrix:
-    """Runs cases, each against the processor with the same options."""
-
-    def __init__(self, gpu: SoftwareGpu, print_line: Callable[[str], None]) -> None:
-        self._gpu = gpu
-        self._print = print_line
-        self._usual: dict[tuple[str, ...], Outcome] = {}
-        self._usual_rows: dict[tuple[str, ...], Rows | str] = {}
-        self.failed: list[str] = []
-
-    def warm(self) -> None:
-        """Have the shaders compiled that every reply needs."""
-        tell("Compiling shaders; the first time this takes ten minutes")
-        reply((*DRAFT, *BOTH), self._gpu.variables(1), FIRST_S)
-
-    def run(self, cases: Iterable[Case], *, with_rows: bool) -> None:
-        """Run the cases one by one and print a line for each."""
-        for case in cases:
-            text = self._outcome(case, with_rows=with_rows)
-            if text.startswith("FAILED"):
-                self.failed.append(case.name)
-            shown = "" if with_rows else f" [{' '.join(_short((*case.what, *case.where)))}]"
-            self._print(f"{case.name}{shown}: {text}")
-
-    def _outcome(self, case: Case, *, with_rows: bool) -> str:
-        here = self._gpu.variables(0)
-        if case.what not in self._usual:
-            self._usual[case.what] = reply(case.what, here, USUAL_S)
-        usual = self._usual[case.what]
-        variables = self._gpu.variables(case.n_devices)
-        options = (*case.what, *case.where)
-        found = reply(options, variables, USUAL_S)
-        if not (with_rows and found.tokens and usual.tokens):
-            return told(found, usual)
-        if case.what not in self._usual_rows:
-            self._usual_rows[case.what] = rows(case.what, usual.tokens, here, USUAL_S)
-        theirs = rows(options, usual.tokens, variables, USUAL_S)
-        return told(found, usual, theirs, self._usual_rows[case.what])
-
-
-def _short(words: Sequence[str]) -> list[str]:
-    """Return options as people read them: without the folders of files."""
-    return [Path(word).name if word.startswith("/") else word for word in words]

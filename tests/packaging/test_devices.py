@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +11,13 @@ import pytest
 from stand_ins import REPOSITORY
 
 import devices
-from device_trials import vulkan
+import make_pairs
+from device_trials import gpu, rpc
+from device_trials.large_pair import deep
+from device_trials.matrix import Matrix, Place
 from device_trials.outcomes import Case, Outcome, Rows, first_difference, reply, told
 from device_trials.software_gpu import NoSoftwareGpuError, SoftwareGpu, mirror
-from device_trials.vulkan import SHORT, Matrix, random_cases, single_cases
+from device_trials.vulkan import SHORT, random_cases, single_cases
 from paceline.cli.main import parse
 
 FINISHED = 'print(\'{"event": "finished", "tokens": [1, 2, 3]}\')'
@@ -106,6 +110,8 @@ def test_every_case_is_what_the_program_takes() -> None:
     cases = [*single_cases(a_model), *random_cases(a_model, 200)]
     for case in cases:
         parse(["chat", "--prompt", "x", *case.what, *case.where])
+    for case in rpc.cases(a_model):
+        parse(["chat", "--prompt", "x", *case.what, *case.where])
     names = [case.name for case in cases]
     assert len(set(names)) == len(names)
     assert set(SHORT) <= set(names)
@@ -123,7 +129,9 @@ def test_a_matrix_says_a_line_for_each_case_and_keeps_who_failed(
     for name, value in program(tmp_path, PROGRAM).items():
         monkeypatch.setenv(name, value)
     lines: list[str] = []
-    matrix = Matrix(SoftwareGpu(tmp_path), lines.append)
+    gpu = SoftwareGpu(tmp_path)
+    here = Place(gpu.variables(0))
+    matrix = Matrix(here, lambda n: Place(gpu.variables(n), ("--threads", "1")), lines.append)
     cases = [Case(f"{n} layers", (), ("--gpu-layers", n)) for n in ("2", "4", "7", "9")]
     matrix.run(cases, with_rows=False)
     assert lines == [
@@ -167,4 +175,61 @@ def test_a_failure_is_the_exit_code(
 def test_the_documents_name_it() -> None:
     text = (REPOSITORY / "tests" / "README.md").read_text("utf-8")
     assert "packaging/devices.py" in text
-    assert vulkan.USUAL_S < vulkan.FIRST_S
+
+
+def test_prices_are_those_of_whole_models() -> None:
+    seconds = {rpc.HERE: (0.001, 0.002, 0.003, 0.004), "1 server, all layers": (0.0055,) * 4}
+    assert list(rpc.prices({**seconds, "1 server, Auto": (1.0,) * 4}))[1:] == [
+        "  here: 1.0, 2.0, 3.0, 4.0",
+        "  1 server, all layers: 5.5, 5.5, 5.5, 5.5",
+    ]
+
+
+def test_a_gpus_steps_keep_their_output_and_one_that_fails_is_told(tmp_path: Path) -> None:
+    lines: list[str] = []
+    steps = gpu.Steps(tmp_path / "out", lines.append)
+    assert steps.run("good", sys.executable, "-c", "print('found')") == "found\n"
+    assert steps.run("bad", sys.executable, "-c", "print('half'); raise SystemExit(3)") == ""
+    assert steps.failed == ["bad"]
+    assert (tmp_path / "out" / "bad.txt").read_text() == "half\n"
+    assert lines[0].startswith("good: done after 0 s")
+    assert lines[1].startswith("bad: FAILED with exit code 3")
+
+
+def test_a_gpus_steps_begin_with_the_build_and_are_what_the_program_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[tuple[str, ...]] = []
+
+    def run(_steps: gpu.Steps, name: str, *command: str) -> str:
+        calls.append(command)
+        return {"starter": "/s.gguf", "make-7b": "/t.gguf\n/d.gguf\n"}.get(name, "fine")
+
+    monkeypatch.setattr(gpu.Steps, "run", run)
+    assert gpu.run("cuda", tmp_path, lambda _line: None) == []
+    assert calls[0][2:] == ("--backend", "cuda", "run", "doctor")
+    for script in (calls[0][1], *(c[1] for c in calls if c[1].endswith("benchmarks"))):
+        assert Path(script).exists()
+    for command in calls:
+        if command[1:3] == ("-m", "paceline"):
+            parse(list(command[3:]))
+        if "device_trials.rows_child" in command:
+            parse(["chat", *command[4:]])
+    assert any("/t.gguf" in command and "/d.gguf" in command for command in calls)
+
+
+def test_a_gpus_steps_end_where_the_build_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names: list[str] = []
+    monkeypatch.setattr(gpu.Steps, "run", lambda _self, name, *_: names.append(name) or "")
+    gpu.run("cuda", tmp_path, lambda _line: None)
+    assert names == ["doctor"]
+
+
+def test_a_large_pair_is_one_layer_many_times() -> None:
+    model = deep(make_pairs.tiny_llama("one", layers=1), 3)
+    assert [k for k in model.tensors if "attn_q" in k] == [
+        f"blk.{layer}.attn_q.weight" for layer in range(3)
+    ]
+    assert len({id(v) for k, v in model.tensors.items() if "attn_q" in k}) == 1
