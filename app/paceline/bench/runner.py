@@ -128,6 +128,7 @@ class BenchRun:
         target: The loaded target.
         draft: The loaded draft model; None: there is none.
         settings: How they were asked to be loaded; None: not known.
+        servers: RPC servers whose devices they may be on, as HOST:PORT.
     """
 
     def __init__(
@@ -137,13 +138,14 @@ class BenchRun:
         draft: ModelInfo | None,
         *,
         settings: Pair | None = None,
+        servers: tuple[str, ...] = (),
     ) -> None:
         self._plan = plan
         self._models = target, draft
         self._settings = settings
         self._warm_up, self._cells = deque(plan.warm_up()), deque(plan.cells())
         self._forecast = Forecast()
-        self._commands: deque[Command] = deque([DescribeEngine(), Calibrate()])
+        self._commands: deque[Command] = deque([DescribeEngine(servers), Calibrate()])
         self._engine: EngineDescribed | None = None
         self._calibrated: Calibrated | None = None
         self._cell: Cell | None = None

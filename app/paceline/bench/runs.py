@@ -93,7 +93,9 @@ def describe_machine(
     cpus = [device.description or device.name for device in devices if device.kind == "cpu"]
     return Machine(
         cpu=cpus[0] if cpus else platform.processor() or platform.machine(),
-        gpus=tuple(d.description or d.name for d in devices if d.takes_layers),
+        gpus=tuple(
+            d.name if d.server else d.description or d.name for d in devices if d.takes_layers
+        ),
         cores=psutil.cpu_count(logical=False),
         logical_cores=psutil.cpu_count(),
         threads=target.n_threads,

@@ -54,10 +54,12 @@ def run(args: argparse.Namespace, draw_chart: DrawChart) -> int:
         load, plan, notes = read_request(args, paths)
         for note in notes:
             remark(note)
-        in_process = args.host == "process"
+        in_process = model_options.runs_in_process(args)
         with loaded_pair(load, paths, interrupts, in_process=in_process) as (client, pair):
             settings = Pair(load.target, load.drafting)
-            measuring = BenchRun(plan, pair.target, pair.draft, settings=settings)
+            measuring = BenchRun(
+                plan, pair.target, pair.draft, settings=settings, servers=load.servers
+            )
             Driver(client, measuring, interrupts).run()
             report = measuring.result()
         is_drawn = _publish(args, report, draw_chart)
@@ -145,7 +147,7 @@ def read_request(
             "Leave --repeat out, or raise it.",
         )
     workloads = read_workloads(args.workload or shipped_workloads())
-    has_head = head_finder(load, folders, in_process=args.host == "process")
+    has_head = head_finder(load, folders, in_process=model_options.runs_in_process(args))
     strategies = _strategies(args, load, has_head)
     plan = make_plan(workloads, strategies, n_repeats, is_fresh=args.fresh)
     load = model_options.settle(load, args, plan.strategies, has_head)

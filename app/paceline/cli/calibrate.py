@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         load, notes = model_options.read_pair(args, paths)
         for note in notes:
             remark(note)
-        in_process = args.host == "process"
+        in_process = model_options.runs_in_process(args)
         with loaded_pair(load, paths, interrupts, in_process=in_process) as (client, loaded):
             answer, sameness = measure(client, interrupts)
     report = as_object(args, loaded, answer, sameness or loaded.sameness)

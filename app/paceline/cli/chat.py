@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
     with Interrupts() as interrupts:
         paths = Paths.from_environment()
         request = read_request(args, paths)
-        in_process = args.host == "process"
+        in_process = model_options.runs_in_process(args)
         load = with_local_files(request.load, paths, lambda: interrupts.hit, in_process=in_process)
         request = replace(request, load=load)
         client = engine_client(in_process=in_process)
@@ -182,7 +182,11 @@ def read_request(args: argparse.Namespace, folders: Paths) -> ChatRequest:
     _check_state_cache(args)
     load, notes = model_options.read_pair(args, folders)
     load, more = settle_strategy(
-        args, load, folders, in_process=args.host == "process", earlier=args.earlier
+        args,
+        load,
+        folders,
+        in_process=model_options.runs_in_process(args),
+        earlier=args.earlier,
     )
     sampling = _read_sampling(args)
     earlier = _read_json(args.earlier, "an earlier reply", read_earlier)

@@ -26,6 +26,7 @@ from paceline.catalog.hub.values import is_reference
 from paceline.catalog.memory.values import MemoryPlan
 from paceline.cli.output import EXIT_CODE, Interrupts, Progress, remark
 from paceline.engine.model.model_file import check_model_file, first_part
+from paceline.engine.model.rpc_servers import RpcServerError
 from paceline.errors import CancelledError, ModelError, UserError
 from paceline.hosting.broker import Ticket
 from paceline.hosting.client import EngineClient
@@ -332,12 +333,17 @@ def decide_layers(
         load: As the options say.
         client: Asked for its devices.
         plan: From `planner`.
+
+    Raises:
+        RpcServerError: A server that the load names cannot be used.
     """
     models = filter(None, (load.target, params_of(load.drafting)))
     if all(params.n_gpu_layers != _AUTO for params in models):
         return load, ()
-    answer = client.request(DescribeEngine()).wait()
+    answer = client.request(DescribeEngine(load.servers)).wait()
     devices = answer.devices if isinstance(answer, EngineDescribed) else ()
+    if isinstance(answer, EngineDescribed) and answer.lost:
+        raise RpcServerError(answer.lost)
     if not any(device.takes_layers for device in devices):
         return load, ()
     try:
@@ -368,30 +374,33 @@ class Asked:
     seconds: float
 
 
-def ask_engine() -> Asked:
+def ask_engine(servers: tuple[str, ...] = ()) -> Asked:
     """Return what the engine says of itself, asked in its own process, then within this one.
 
     A library that crashes when it is loaded would end this program, too. So the process is asked
     first, which takes no longer than loading the library here; this program loads it only when
     the process gave no answer and did not crash in native code.
+
+    Args:
+        servers: RPC servers that are asked for their devices, as HOST:PORT.
     """
     began = time.monotonic()
-    answer, process_error, has_crashed = _ask_process()
+    answer, process_error, has_crashed = _ask_process(servers)
     seconds = time.monotonic() - began
     if answer is not None or has_crashed:
         return Asked(answer, process_error, process_error, seconds)
-    answer, library_error = _ask_here()
+    answer, library_error = _ask_here(servers)
     return Asked(answer, library_error, process_error, seconds)
 
 
-def _ask_process() -> tuple[EngineDescribed | None, str, bool]:
+def _ask_process(servers: tuple[str, ...]) -> tuple[EngineDescribed | None, str, bool]:
     """Return the answer, or why there is none and whether native code crashed."""
     from paceline.hosting.description import describe_engine
     from paceline.hosting.exit_reasons import describe_death
     from paceline.workers.worker import NoAnswerError
 
     try:
-        return describe_engine(ANSWER_S), "", False
+        return describe_engine(ANSWER_S, servers), "", False
     except NoAnswerError as error:
         if error.end is not None:
             death = describe_death(error.end)
@@ -405,11 +414,11 @@ def _ask_process() -> tuple[EngineDescribed | None, str, bool]:
                 return None, f"it has not answered for {ANSWER_S:.0f} seconds", False
 
 
-def _ask_here() -> tuple[EngineDescribed | None, str]:
+def _ask_here(servers: tuple[str, ...]) -> tuple[EngineDescribed | None, str]:
     """Return what the native library says of itself, or why it says nothing."""
     from paceline.engine.native import llama_backend
 
     try:
-        return llama_backend().describe(), ""
+        return llama_backend().describe(servers), ""
     except (ImportError, OSError, RuntimeError, UserError) as error:
         return None, str(error)

@@ -16,10 +16,11 @@ from typing import Literal
 from msgspec import structs
 
 from paceline.catalog.hub.values import is_reference, parse_reference
-from paceline.cli.parameter_options import add_parameters, given, written
+from paceline.cli.parameter_options import add_parameters, given, read_by, written
 from paceline.cli.usage import Parser, UsageError
 from paceline.engine.draft.heads import head_kind, head_title, usable_heads
 from paceline.engine.model.memory_hints import SLOW_CACHE
+from paceline.engine.model.rpc_servers import read_server
 from paceline.errors import UserError
 from paceline.messages import KernelWish, LoadPair, ModelParams, StateStorage
 from paceline.parameters import Parameter, parameters_of
@@ -70,6 +71,7 @@ def add_options(parser: Parser) -> None:
     add_heads(models)
     hardware = parser.add_argument_group("hardware")
     add_hardware(hardware)
+    add_servers(hardware)
     add_kernels(hardware)
 
 
@@ -101,6 +103,19 @@ def add_hardware(group: argparse._ArgumentGroup) -> None:
         add_parameters(group, parts, suffix="", whose="the target", cost=SLOW_CACHE)
         if not is_shared:
             add_parameters(group, parts, _DRAFT, whose="the draft model", cost=_SEE_THERE)
+
+
+def add_servers(group: argparse._ActionsContainer) -> None:
+    """Add the option that names RPC servers; see `read_servers`."""
+    group.add_argument(
+        "--rpc",
+        metavar="HOST:PORT",
+        type=read_by(read_server),
+        action="append",
+        default=[],
+        help="use the devices of this RPC server, too, which `paceline rpc-server` starts on "
+        "another computer; they are called RPC0, RPC1 and so on; can be given several times",
+    )
 
 
 def add_kernels(group: argparse._ActionsContainer) -> None:
@@ -146,10 +161,9 @@ def add_host(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--host",
         choices=("inline", "process"),
-        default="inline",
         help="where the engine runs: inline, within this program, or process, in a process of its "
         "own, so that a crash of the engine is told instead of ending the program "
-        "(default: %(default)s)",
+        "(default: inline, with --rpc process)",
     )
 
 
@@ -180,6 +194,7 @@ def read_pair(args: argparse.Namespace, folders: Paths) -> tuple[LoadPair, tuple
         drafting,
         cache_dir=str(folders.cache_dir),
         kernels=kernels,
+        servers=read_servers(args),
     )
     return load, () if draft is not None else tuple(_notes_without_draft(args))
 
@@ -286,6 +301,37 @@ def read_params(path: str, args: argparse.Namespace, suffix: str) -> ModelParams
 
 def _absolute(path: str) -> str:
     return str(parse_reference(path) if is_reference(path) else Path(path).absolute())
+
+
+def read_servers(args: argparse.Namespace) -> tuple[str, ...]:
+    """Return the RPC servers whose devices may be used, as HOST:PORT.
+
+    Raises:
+        UsageError: One is named twice; it serves one program at a time, once.
+    """
+    servers: list[str] = args.rpc
+    for i, server in enumerate(servers):
+        if server in servers[:i]:
+            raise UsageError(
+                "usage", f"The RPC server {server} is named twice.", "Name each server once."
+            )
+    return tuple(servers)
+
+
+def runs_in_process(args: argparse.Namespace) -> bool:
+    """Return whether the engine runs in a process of its own, as `add_host` lets choose.
+
+    Raises:
+        UsageError: With RPC servers it is to run within this program.
+    """
+    if args.host == "inline" and args.rpc:
+        raise UsageError(
+            "usage",
+            "--host inline and --rpc are given, but llama.cpp ends the whole program where an RPC "
+            "server is lost.",
+            "Leave --host out: with --rpc the engine has a process of its own.",
+        )
+    return args.host == "process" or bool(args.rpc)
 
 
 def read_kernels(args: argparse.Namespace) -> KernelWish:

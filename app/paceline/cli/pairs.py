@@ -24,13 +24,16 @@ from paceline.cli.loading import StoppedError, ask_engine, open_models
 from paceline.cli.model_options import (
     add_hardware,
     add_heads,
+    add_servers,
     check_name,
     read_head,
     read_params,
+    read_servers,
 )
 from paceline.cli.output import Interrupts, as_json, in_columns, print_result, remark
 from paceline.cli.usage import UsageError
 from paceline.engine.draft.heads import drafts_with, head_title
+from paceline.engine.model.rpc_servers import RpcServerError
 from paceline.errors import CancelledError, UserError
 from paceline.params import Drafting, DraftModel, TargetHead
 from paceline.paths import Paths
@@ -74,7 +77,9 @@ def add(parser: Parser) -> None:
     )
     add_heads(check)
     check.add_argument("--json", action="store_true", help="one JSON object")
-    add_hardware(check.add_argument_group("how they would be loaded"))
+    hardware = check.add_argument_group("how they would be loaded")
+    add_hardware(hardware)
+    add_servers(hardware)
 
     listing = commands.add_parser(
         "list",
@@ -115,6 +120,7 @@ def run(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace, models: Models, is_stopped: Callable[[], bool]) -> str:
     for name, reference in (("TARGET", args.target), ("DRAFT", args.draft)):
         check_name(name, reference)
+    servers = read_servers(args)
     target = read_params(args.target, args, "")
     drafting: Drafting = read_head(args)
     if args.draft is not None:
@@ -130,10 +136,12 @@ def _check(args: argparse.Namespace, models: Models, is_stopped: Callable[[], bo
     plan: MemoryPlan | None = None
     are_models = verdict.reasons[0].code not in ("target-is-sidecar", "draft-is-sidecar")
     are_models = are_models and (verdict.ok or not verdict.is_about_head)
-    engine = ask_engine().answer if are_models else None
+    engine = ask_engine(servers).answer if are_models else None
     if engine is None and are_models:
         remark("The engine does not start, so memory is not known; `paceline doctor` says why.")
     elif engine is not None:
+        if engine.lost:
+            raise RpcServerError(engine.lost)
         plan = models.plan(target, drafting, engine.devices, is_stopped=is_stopped)
     if args.json:
         return as_json(_as_object(verdict, plan, target.path))

@@ -96,14 +96,19 @@ def _reader(parameter: Parameter, option: Option, name: str) -> Callable[[str], 
     if parameter.is_number or parameter.choices:
         word = "auto" if option.metavar.endswith("|auto") else ""
         return partial(parameter.parse, called=name, word=word)
-    return partial(_read, option.read) if option.read else str
+    return read_by(option.read) if option.read else str
 
 
-def _read(read: Callable[[str], Any], text: str) -> Any:
-    try:
-        return read(plain_text(text))
-    except ValueOutOfRangeError as error:
-        raise argparse.ArgumentTypeError(str(error).removesuffix(".")) from None
+def read_by(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Return what reads an option's text by a function that may refuse it."""
+
+    def checked(text: str) -> Any:
+        try:
+            return read(plain_text(text))
+        except ValueOutOfRangeError as error:
+            raise argparse.ArgumentTypeError(str(error).removesuffix(".")) from None
+
+    return checked
 
 
 def _help(parameter: Parameter, option: Option) -> str:
