@@ -29,7 +29,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="there are no such si
 
 
 def options(*, json: bool) -> Namespace:
-    return Namespace(json=json, last=False, build_kernels=False, kernels=None)
+    return Namespace(json=json, last=False, build_kernels=False, kernels=None, rpc=[])
 
 
 def test_the_report_as_json(paceline_home: Path, demo_pair: tuple[Path, Path]) -> None:

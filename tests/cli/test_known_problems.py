@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from paceline.cli.findings.known_problems import Facts, find
+from paceline.figures import ServerProblem
 
 HEALTHY = Facts(
     python=(3, 11, 7),
@@ -15,6 +16,7 @@ HEALTHY = Facts(
     system_info="CPU : SSE3 = 1 | AVX2 = 1 | FMA = 1 |",
     machine="x86_64",
 )
+LOST = ServerProblem("box:50052", "It does not listen.", "Start it.")
 
 
 def codes(facts: Facts) -> list[str]:
@@ -59,12 +61,25 @@ def test_healthy_machines(facts: Facts) -> None:
         (replace(HEALTHY, system_info="CPU : AVX2 = 1 | AMX_INT8 = 1 |"), "amx"),
         (replace(HEALTHY, system_info="CPU : SSE3 = 1 |"), "no-avx2"),
         (replace(HEALTHY, has_nvidia=True), "gpu-unused"),
+        (replace(HEALTHY, lost_servers=(LOST,)), "rpc-server"),
         (replace(HEALTHY, locked_folders=("/nowhere",)), "folder-not-writable"),
         (replace(HEALTHY, missing_models=("t.gguf",)), "demo-pair-missing"),
     ],
 )
 def test_known_problems(facts: Facts, code: str) -> None:
     assert codes(facts) == [code]
+
+
+def test_a_lost_server_has_its_own_words() -> None:
+    (problem,) = find(replace(HEALTHY, lost_servers=(LOST,)))
+    assert (problem.text, problem.remedy) == (LOST.message, LOST.hint)
+
+
+def test_a_checkout_is_built_again_by_its_bootstrap() -> None:
+    (elsewhere,) = find(replace(HEALTHY, has_nvidia=True))
+    (here,) = find(replace(HEALTHY, has_nvidia=True, bootstrap="/a b/bootstrap.py"))
+    assert "pip install" in elsewhere.remedy
+    assert here.remedy == 'python3 "/a b/bootstrap.py" --backend cuda run'
 
 
 def test_every_problem_says_what_to_do() -> None:

@@ -1,10 +1,11 @@
-"""`--rpc`: texts on servers' devices, servers that cannot be used or are lost."""
+"""`--rpc`: texts on servers' devices, servers that cannot be used or are lost, and `doctor`."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,8 @@ from cli.program import (
     read_start,
 )
 from paceline.cli import loading
+from paceline.engine.llama import devices
+from paceline.engine.llama.backend import LlamaBackend
 from rpc_servers import UNUSABLE, rpc_servers
 
 if TYPE_CHECKING:
@@ -170,6 +173,13 @@ def test_wrong_usage(options: tuple[str, ...], words: str) -> None:
     assert_one_clear_line(result)
 
 
+def test_a_build_without_rpc(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "RPC", b"no such backend")
+    (problem,) = LlamaBackend().describe(("192.0.2.1:50052",)).lost
+    assert problem.message == "This build of llama.cpp has no RPC."
+    assert problem.server == "192.0.2.1:50052"
+
+
 # ------------------------------------------------------------------------------------------- lost
 
 
@@ -216,3 +226,37 @@ def test_pairs_check_counts_its_memory(two: list[Server], demo_pair: tuple[Path,
     memory = {each["device"]: each for each in json.loads(result.out)["memory"]}
     assert set(memory) == {"CPU", "RPC0"}
     assert memory["RPC0"]["weights"] > 0
+
+
+# ------------------------------------------------------------------------------------------ doctor
+
+
+def test_doctor_lists_devices_and_names_what_is_lost(two: list[Server]) -> None:
+    with ExitStack() as held:
+        lost = [held.enter_context(make()) for make in UNUSABLE.values()]
+        endpoints = [two[0].endpoint, *lost, two[1].endpoint]
+        options = [option for endpoint in endpoints for option in ("--rpc", endpoint)]
+        result, text = paceline("doctor", "--json", *options), paceline("doctor", *options).out
+    assert result.code == 0
+    report = json.loads(result.out)
+    remote = [device for device in report["devices"] if device["kind"] == "rpc"]
+    n = len(remote)
+    assert [device["name"] for device in remote] == [f"RPC{i}" for i in range(n)]
+    assert {device["server"] for device in remote} == {server.endpoint for server in two}
+    problems = {each["server"]: each["problem"] for each in report["servers"]}
+    assert list(problems) == endpoints
+    assert {server for server, problem in problems.items() if problem} == set(lost)
+    told = [each for each in report["problems"] if each["code"] == "rpc-server"]
+    assert [each["text"] for each in told] == [problems[server] for server in lost]
+    assert not {"library-not-loaded", "engine-process"} & {p["code"] for p in report["problems"]}
+    for each in told:
+        assert each["remedy"]
+        assert "nstall it again" not in each["remedy"]
+    for server in two:
+        assert f": {server.endpoint} (RPC server, " in text
+    if two[0].devices == ["CPU"]:
+        assert "free, shares the memory of CPU)" in text
+
+
+def test_without_servers_doctor_asks_none() -> None:
+    assert json.loads(paceline("doctor", "--json").out)["servers"] == []

@@ -19,17 +19,26 @@ import psutil
 from paceline import __version__, paths
 from paceline.cli.findings import kernels, known_problems, last_reply
 from paceline.cli.loading import ask_engine, open_models
-from paceline.cli.model_options import add_kernels, read_kernels
+from paceline.cli.model_options import add_kernels, add_servers, read_kernels, read_servers
 from paceline.cli.output import Progress, as_json, print_result
 from paceline.cli.usage import Parser
 from paceline.codec import encode
+from paceline.engine.model.rpc_servers import ask_servers
 from paceline.engine.model.threads import default_threads
 from paceline.errors import UserError
+from paceline.figures import DeviceKind, ServerProblem
 from paceline.files import used_bytes
 from paceline.messages import DeviceInfo, EngineDescribed, KernelWish
 from paceline.params import ModelParams
 from paceline.sizes import one_line, part_and_whole, readable_size
 
+_KINDS: dict[DeviceKind, str] = {
+    "cpu": "cpu",
+    "gpu": "GPU",
+    "igpu": "integrated GPU",
+    "accel": "accelerator",
+    "rpc": "RPC server",
+}
 _DISTRIBUTIONS = ("llama-cpp-python", "PySide6-Essentials", "numpy", "huggingface-hub")
 
 
@@ -41,6 +50,7 @@ def add(parser: Parser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="one JSON object")
     add_kernels(parser)
+    add_servers(parser)
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument(
         "--last",
@@ -72,16 +82,23 @@ def run(args: argparse.Namespace) -> int:
         wish = read_kernels(args)
         if wish == "own":
             kernels.insist(paths.Paths.from_environment())
-        report, in_words = collect(wish), as_text
+        report, in_words = collect(wish, read_servers(args)), as_text
     print_result(as_json(report) if args.json else in_words(report))
     return 0
 
 
-def collect(wish: KernelWish = "auto") -> dict[str, Any]:
-    """Return the report as plain data; touches no folder and loads no Qt."""
+def collect(wish: KernelWish = "auto", servers: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return the report as plain data; touches no folder and loads no Qt.
+
+    Args:
+        wish: Whose kernels are asked for.
+        servers: RPC servers that are asked for their devices, as HOST:PORT.
+    """
     versions = {name: _version(name) for name in _DISTRIBUTIONS}
-    asked = ask_engine()
+    asked = ask_engine(servers)
     engine, error = asked.answer, asked.library_error
+    lost = _lost(engine, servers)
+    has_gpu = any(d.takes_layers and not d.server for d in engine.devices) if engine else False
     places = paths.Paths.from_environment()
     folders = _folders(places)
     models = _demo_pair()
@@ -94,15 +111,17 @@ def collect(wish: KernelWish = "auto") -> dict[str, Any]:
         process_error=asked.process_error,
         system_info=engine.system_info if engine else "",
         machine=platform.machine(),
-        supports_gpu=bool(engine and engine.supports_gpu),
+        supports_gpu=has_gpu,
         has_nvidia=shutil.which("nvidia-smi") is not None,
         locked_folders=tuple(f["path"] for f in folders.values() if not f["writable"]),
         missing_models=tuple(m["path"] for m in models.values() if not m["present"]),
+        lost_servers=lost,
+        bootstrap=_bootstrap(),
     )
     return {
         "versions": {"paceline": __version__, "python": platform.python_version(), **versions},
         "system": platform.platform(),
-        "library": _library(engine, error),
+        "library": _library(engine, error, has_gpu=has_gpu),
         "kernels": kernels.collect(places, wish),
         "engine_process": {
             "starts": not asked.process_error,
@@ -110,6 +129,7 @@ def collect(wish: KernelWish = "auto") -> dict[str, Any]:
             "error": asked.process_error,
         },
         "devices": [encode(device) for device in engine.devices] if engine else [],
+        "servers": _servers(servers, lost),
         "cores": {
             "physical": psutil.cpu_count(logical=False),
             "logical": psutil.cpu_count(),
@@ -122,6 +142,24 @@ def collect(wish: KernelWish = "auto") -> dict[str, Any]:
         "models": _installed(places, engine.devices if engine else ()),
         "problems": [dataclasses.asdict(problem) for problem in known_problems.find(facts)],
     }
+
+
+def _lost(engine: EngineDescribed | None, servers: tuple[str, ...]) -> tuple[ServerProblem, ...]:
+    if engine is not None:
+        return engine.lost
+    answers = ask_servers(servers)
+    return tuple(answer.problem for answer in answers if answer.problem is not None)
+
+
+def _servers(servers: tuple[str, ...], lost: Sequence[ServerProblem]) -> list[dict[str, Any]]:
+    problems = {problem.server: problem.message for problem in lost}
+    return [{"server": server, "problem": problems.get(server)} for server in servers]
+
+
+def _bootstrap() -> str:
+    """Return the file that builds the program again; empty where this is no checkout."""
+    file = Path(__file__).parents[3] / "packaging" / "bootstrap.py"
+    return str(file) if file.is_file() else ""
 
 
 def _version(distribution: str) -> str | None:
@@ -144,13 +182,13 @@ def _required(distribution: str) -> str:
     return ""
 
 
-def _library(engine: EngineDescribed | None, error: str) -> dict[str, Any]:
+def _library(engine: EngineDescribed | None, error: str, *, has_gpu: bool) -> dict[str, Any]:
     if engine is None:
         return {"error": error}
     return {
         "version": engine.library_version,
         "system_info": engine.system_info,
-        "supports_gpu": engine.supports_gpu,
+        "supports_gpu": has_gpu,
     }
 
 
@@ -250,9 +288,10 @@ def _process_line(process: dict[str, Any]) -> str:
 
 
 def _device_line(device: dict[str, Any]) -> str:
+    sharing = f", shares the memory of {device['shares']}" if device["shares"] else ""
     return (
-        f"device {device['name']}: {device['description']} ({device['kind']}, "
-        f"{_of(device['free_bytes'], device['total_bytes'])} free)"
+        f"device {device['name']}: {device['description']} ({_KINDS[device['kind']]}, "
+        f"{_of(device['free_bytes'], device['total_bytes'])} free{sharing})"
     )
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
+
+from paceline.figures import ServerProblem
 
 _PYSIDE = "PySide6-Essentials"
 _LIBRARY = "llama-cpp-python"
@@ -28,10 +31,12 @@ class Facts:
         process_error: Why the engine's own process does not answer; empty when it does.
         system_info: The library's build flags in words.
         machine: The processor's architecture, e.g. "x86_64".
-        supports_gpu: Whether the library can use a GPU.
+        supports_gpu: Whether the library can use a GPU of this machine.
         has_nvidia: Whether an NVIDIA driver is present.
         locked_folders: Folders that cannot be written to.
         missing_models: Files of the demo pair that are not there.
+        lost_servers: RPC servers that were asked for and cannot be used.
+        bootstrap: The file that builds the program again; empty: there is none.
     """
 
     python: tuple[int, ...]
@@ -45,6 +50,8 @@ class Facts:
     has_nvidia: bool = False
     locked_folders: tuple[str, ...] = ()
     missing_models: tuple[str, ...] = ()
+    lost_servers: tuple[ServerProblem, ...] = ()
+    bootstrap: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +65,8 @@ class Problem:
 
 def find(facts: Facts) -> list[Problem]:
     """Return the problems of this machine, the worst first."""
-    return [*_library(facts), *_window(facts), *_files(facts), *_speed(facts)]
+    groups = _library(facts), _servers(facts), _window(facts), _files(facts), _speed(facts)
+    return list(chain(*groups))
 
 
 def _library(facts: Facts) -> Iterator[Problem]:
@@ -92,6 +100,11 @@ def _library(facts: Facts) -> Iterator[Problem]:
             "the first decode of more than one token (ggml-org/llama.cpp issue 20824).",
             _REBUILD.format(version=installed or facts.required_library),
         )
+
+
+def _servers(facts: Facts) -> Iterator[Problem]:
+    for problem in facts.lost_servers:
+        yield Problem("rpc-server", problem.message, problem.hint)
 
 
 def _window(facts: Facts) -> Iterator[Problem]:
@@ -137,7 +150,9 @@ def _speed(facts: Facts) -> Iterator[Problem]:
         yield Problem(
             "gpu-unused",
             "There is an NVIDIA GPU, but the native library was built for the processor only.",
-            'CMAKE_ARGS="-DGGML_CUDA=on" pip install --force-reinstall --no-cache-dir '
+            f'python3 "{facts.bootstrap}" --backend cuda run'
+            if facts.bootstrap
+            else 'CMAKE_ARGS="-DGGML_CUDA=on" pip install --force-reinstall --no-cache-dir '
             "--no-binary=llama-cpp-python llama-cpp-python",
         )
 

@@ -23,11 +23,12 @@ from paceline.engine.model.rpc_servers import (
     with_shared_memory,
 )
 from paceline.errors import UserError
-from paceline.figures import DeviceInfo, DeviceKind
+from paceline.figures import DeviceInfo, DeviceKind, ServerProblem
 from paceline.messages import EngineDescribed
 
 RPC = b"RPC"
 """ggml's name of its RPC backend."""
+_ADD_SERVER = "ggml_backend_rpc_add_server"
 _KINDS: dict[int, DeviceKind] = {0: "cpu", 1: "gpu", 2: "igpu"}  # enum ggml_backend_dev_type
 _POINTER, _TEXT, _SIZE = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t
 
@@ -82,7 +83,7 @@ class Devices:
             held: Those whose devices models of this process are on now: they answer no one else.
         """
         start()
-        asked = ask_servers([server for server in servers if server not in held])
+        asked = _answers([server for server in servers if server not in held])
         known = {answer.server: answer for answer in (*self._servers, *asked)}
         answers = [known[server] for server in servers]
         remote: list[DeviceInfo] = []
@@ -101,6 +102,17 @@ def cpu_buffer_type() -> int:
     """Return ggml's pointer to the type of buffers in the CPU's memory."""
     pointer: int = ggml_devices().ggml_backend_cpu_buffer_type()
     return pointer
+
+
+def _answers(servers: Sequence[str]) -> list[ServerAnswer]:
+    """Return what servers say of themselves; where this build has no RPC that is why not."""
+    try:
+        if servers:
+            rpc_function(_ADD_SERVER)
+    except UserError as error:
+        problems = [ServerProblem(each, error.message, error.hint) for each in servers]
+        return [ServerAnswer(problem.server, problem=problem) for problem in problems]
+    return ask_servers(servers)
 
 
 def _told(
@@ -171,7 +183,7 @@ def _memory_of(server: str) -> tuple[tuple[int, int], ...]:
 @functools.cache
 def _pointers(server: str) -> tuple[int, ...]:
     """Return ggml's pointers to a server's devices, which hold as long as the process."""
-    add = ctypes.CFUNCTYPE(_POINTER, _TEXT)(rpc_function("ggml_backend_rpc_add_server"))
+    add = ctypes.CFUNCTYPE(_POINTER, _TEXT)(rpc_function(_ADD_SERVER))
     added, lib = add(server.encode()), ggml_devices()
     n = lib.ggml_backend_reg_dev_count(added) if added else 0
     return tuple(lib.ggml_backend_reg_dev_get(added, i) for i in range(n))
