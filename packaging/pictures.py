@@ -17,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from album import measuring, programs, readme, scenes, troubles
+from album import machines, measuring, programs, readme, scenes, troubles
 from album.studio import Studio, large_screen
 from paceline import logs
 from paceline.gui.beginning import make_application
@@ -30,7 +30,13 @@ SIZES = ((1100, 700), (1600, 1000))
 SCENES: tuple[scenes.Scene, ...] = (
     *(scenes.first_run, scenes.empty, scenes.fill, scenes.stored, scenes.dialogs, scenes.parts),
     *(scenes.live, scenes.reading, measuring.auto, measuring.compared, measuring.benchmark),
-    *(programs.served, troubles.broken_files, troubles.interrupted, troubles.full_disk),
+    *(
+        programs.served,
+        machines.machines,
+        troubles.broken_files,
+        troubles.interrupted,
+        troubles.full_disk,
+    ),
 )
 SMALL_SCENES: tuple[scenes.Scene, ...] = (scenes.narrow, scenes.text_sizes)
 """Taken in small windows only, where there is least room."""

@@ -9,6 +9,7 @@ from paceline.parameters import Parameter, parameters_of
 from paceline.params import LogitBias, ModelParams, Prompting, ReplySettings, SamplingParams
 from paceline.settings import (
     DraftPreset,
+    KeptServer,
     ModelPrompting,
     ReplyPreset,
     SavedPair,
@@ -95,6 +96,7 @@ _GIVEN_SETTINGS = {
     "language": "en",
     "serving_key": "k-8_x",
     "serving_ignored": ("^date: ",),
+    "rpc_servers": (KeptServer("192.168.1.5:50052", is_used=False),),
     "hub_proxy": "http://me:secret@proxy.example:3128",
     "download_folder": "/big/größe",
     "recent_commands": (("View", "Token colours"),),

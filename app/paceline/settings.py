@@ -53,6 +53,7 @@ MOST_LEARNED_MB = 8
 MOST_STATES_MB = 10_000_000
 MAX_PRESETS = 100
 MAX_PROMPTINGS = 50
+MAX_SERVERS = 32
 PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
 SERVER_PORT = 8642
 SERVER_QUEUE = 16
@@ -161,6 +162,19 @@ class ModelPrompting:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptServer:
+    """An RPC server, which lends devices of another computer.
+
+    Attributes:
+        address: As HOST:PORT.
+        is_used: Whether models may be put on its devices.
+    """
+
+    address: str
+    is_used: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that is remembered.
 
@@ -219,6 +233,7 @@ class Settings:
         serving_remembers: Whether drafts for them may come from the user's chats.
         serving_loads: Whether they may ask for another model than the loaded one.
         serving_ignored: Expressions of lines in their system prompts whose changes are ignored.
+        rpc_servers: Other computers' RPC servers, at most `MAX_SERVERS`, each address once.
     """
 
     theme: ThemeMode = "system"
@@ -267,6 +282,17 @@ class Settings:
     serving_remembers: bool = False
     serving_loads: bool = False
     serving_ignored: tuple[str, ...] = ()
+    rpc_servers: tuple[KeptServer, ...] = ()
+
+    @property
+    def used_servers(self) -> tuple[str, ...]:
+        """The RPC servers that models may be put on, as HOST:PORT."""
+        return tuple(server.address for server in self.rpc_servers if server.is_used)
+
+    @property
+    def host_in_force(self) -> EngineHost:
+        """Where the engine runs: llama.cpp ends its process with an RPC server that ends."""
+        return "process" if self.used_servers else self.engine_host
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,6 +396,7 @@ def check_settings(settings: Settings) -> None:
         and LOWEST_PORT <= settings.serving_port <= HIGHEST_PORT
         and can_be_key(settings.serving_key)
         and can_be_proxy(settings.hub_proxy)
+        and _can_be_asked(settings.rpc_servers)
         and _can_be(ModelParams("", settings.usual_ctx, settings.usual_threads))
     )
     if not in_range:
@@ -393,6 +420,19 @@ def can_be_proxy(text: str) -> bool:
     is_clean = text.isascii() and text.isprintable() and " " not in text
     rest = parts.path.strip("/") or parts.query or parts.fragment
     return is_clean and parts.scheme in PROXY_SCHEMES and bool(parts.hostname and port) and not rest
+
+
+def _can_be_asked(servers: tuple[KeptServer, ...]) -> bool:
+    addresses = [server.address for server in servers]
+    if not addresses:
+        return True
+    from paceline.engine.model.rpc_servers import read_server  # noqa: PLC0415  most have none
+
+    try:
+        is_read = [read_server(address) for address in addresses] == addresses
+    except ValueOutOfRangeError:
+        return False
+    return is_read and len(set(addresses)) == len(addresses) <= MAX_SERVERS
 
 
 def _can_be(params: ModelParams) -> bool:

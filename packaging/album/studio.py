@@ -59,7 +59,7 @@ class Studio:
         self.made: list[str] = []
         paths = Paths.below(home)
         self.data_dir = paths.data_dir
-        engine = ThreadedClient(service_factory(settings.engine_host))
+        engine = ThreadedClient(service_factory(settings.host_in_force))
         self.program = Program(
             client=EngineBridge(engine),
             engine=engine,

@@ -1637,6 +1637,14 @@
     </message>
 </context>
 <context>
+    <name>CommandRow</name>
+    <message>
+        <location filename="../../app/paceline/gui/machines/page.py"/>
+        <source>Copy the command</source>
+        <translation>Befehl kopieren</translation>
+    </message>
+</context>
+<context>
     <name>CompareController</name>
     <message>
         <location filename="../../app/paceline/gui/compare/controller.py"/>
@@ -4894,6 +4902,74 @@
     </message>
 </context>
 <context>
+    <name>MachinesPage</name>
+    <message>
+        <location filename="../../app/paceline/gui/machines/page.py"/>
+        <source>Computers that lend their devices</source>
+        <translation>Computer, die ihre Geräte verleihen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/machines/page.py"/>
+        <source>How to lend a computer's devices</source>
+        <translation>So verleiht ein Computer seine Geräte</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/machines/page.py"/>
+        <source>Layers of models can lie in the memory of these computers and are computed there. A model then needs all computers that are ticked. Whenever a tick changes, the models are loaded again.</source>
+        <translation>Schichten von Modellen können im Speicher dieser Computer liegen und werden dort berechnet. Ein Modell braucht dann alle Computer, die angekreuzt sind. Ändert sich ein Häkchen, werden die Modelle neu geladen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/machines/page.py"/>
+        <source>More in the guide</source>
+        <translation>Mehr im Handbuch</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/machines/page.py"/>
+        <source>More than one machine</source>
+        <translation>Mehr als ein Rechner</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/machines/page.py"/>
+        <source>On that computer, where Paceline of the same version is installed. It says where it listens; no models are needed there.</source>
+        <translation>Auf jenem Computer, auf dem Paceline in derselben Version installiert ist. Der Befehl nennt die Adresse; Modelle werden dort nicht gebraucht.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/machines/page.py"/>
+        <source>On this computer, for a connection that asks for your key and is encrypted. It has to stay open.</source>
+        <translation>Auf diesem Computer, für eine Verbindung, die deinen Schlüssel verlangt und verschlüsselt ist. Sie muss offen bleiben.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/machines/page.py"/>
+        <source>Other computers</source>
+        <translation>Andere Computer</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/machines/page.py"/>
+        <source>RPC servers</source>
+        <translation>RPC-Server</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/machines/page.py"/>
+        <source>RPC servers know no key and no encryption: all who reach the port can read what is computed, your prompts among it, and can crash or misuse the program.</source>
+        <translation>RPC-Server kennen weder Schlüssel noch Verschlüsselung: Alle, die den Port erreichen, können mitlesen, was berechnet wird, auch deine Prompts, und können das Programm abstürzen lassen oder missbrauchen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/machines/page.py"/>
+        <source>Then add {} above.</source>
+        <translation>Füge dann oben {} hinzu.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/machines/page.py"/>
+        <source>security encryption key</source>
+        <translation>Sicherheit Verschlüsselung Schlüssel</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/machines/page.py"/>
+        <source>{} is used without a tunnel, so this holds for its whole network.</source>
+        <translation>{} wird ohne Tunnel benutzt, also gilt das für das ganze Netz.</translation>
+    </message>
+</context>
+<context>
     <name>MemoryBar</name>
     <message>
         <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
@@ -5401,6 +5477,11 @@
         <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>The window's process</source>
         <translation>Prozess des Fensters</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
+        <source>While other computers are used, it is a process of its own.</source>
+        <translation>Solange andere Computer benutzt werden, ist es ein eigener Prozess.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/settings/pages.py"/>
@@ -13492,6 +13573,82 @@
         <location filename="../../app/engine/llama/grammars/gbnf.py"/>
         <source>“}” is expected</source>
         <translation>„}“ wird erwartet</translation>
+    </message>
+</context>
+<context>
+    <name>ServerList</name>
+    <message>
+        <location filename="../../app/paceline/gui/machines/page.py"/>
+        <source>Add</source>
+        <translation>Hinzufügen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/machines/page.py"/>
+        <source>Address of an RPC server</source>
+        <translation>Adresse eines RPC-Servers</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/machines/page.py"/>
+        <source>Ask again</source>
+        <translation>Erneut fragen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/machines/page.py"/>
+        <source>Ask all of them what they lend now</source>
+        <translation>Alle fragen, was sie jetzt verleihen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/machines/page.py"/>
+        <source>Asking…</source>
+        <translation>Wird gefragt …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/machines/page.py"/>
+        <source>In use by the loaded models: {}.</source>
+        <translation>Von den geladenen Modellen benutzt: {}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/machines/page.py"/>
+        <source>These are as many as there can be.</source>
+        <translation>Mehr Server sind nicht möglich.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/machines/page.py"/>
+        <source>Undo</source>
+        <translation>Rückgängig</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/machines/page.py"/>
+        <source>{} is in the list.</source>
+        <translation>{} steht schon in der Liste.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/machines/page.py"/>
+        <source>{} was removed.</source>
+        <translation>{} wurde entfernt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/machines/page.py"/>
+        <source>{} with {}</source>
+        <translation>{} mit {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/machines/page.py"/>
+        <source>{}, {} free</source>
+        <translation>{}, davon {} frei</translation>
+    </message>
+</context>
+<context>
+    <name>ServerRow</name>
+    <message>
+        <location filename="../../app/paceline/gui/machines/page.py"/>
+        <source>Put layers of models on this computer</source>
+        <translation>Schichten von Modellen auf diesen Computer legen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/machines/page.py"/>
+        <source>Remove {}</source>
+        <translation>{} entfernen</translation>
     </message>
 </context>
 <context>

@@ -140,11 +140,19 @@ def test_a_page_is_reset_and_the_reset_undone(program: Program) -> None:
 
 def test_a_page_is_built_when_it_is_wanted(program: Program, qtbot: QtBot) -> None:
     dialog = opened(program, is_whole=False)
-    assert [page.is_built for page in dialog.pages] == [True] + [False] * 5
+    assert [page.is_built for page in dialog.pages] == [True] + [False] * 6
     program.chat.send("Hello?")
     program.settings.set("theme", "dark")
     dialog.list.setCurrentRow(3)
-    assert [page.is_built for page in dialog.pages] == [True, False, False, True, False, False]
+    assert [page.is_built for page in dialog.pages] == [
+        True,
+        False,
+        False,
+        True,
+        False,
+        False,
+        False,
+    ]
     chain: list[object] = [dialog.list]
     while (after := chain[-1].nextInFocusChain()) is not dialog.list:  # type: ignore[attr-defined]
         chain.append(after)

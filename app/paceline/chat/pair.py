@@ -32,6 +32,7 @@ from paceline.params import (
     drafter_of,
     file_of,
     params_of,
+    with_params,
     written_head,
 )
 from paceline.settings import KeptPair
@@ -74,6 +75,13 @@ class Pair:
         return KeptPair(self.target, draft, self.lookup_cache, self.exact, head)
 
     @property
+    def placed_anew(self) -> Pair:
+        """The same pair without what depends on which devices of RPC servers there are."""
+        draft = _placed_anew(self.draft) if self.draft is not None else None
+        drafting = with_params(self.drafting, draft)
+        return replace(self, target=_placed_anew(self.target), drafting=drafting)
+
+    @property
     def draft(self) -> ModelParams | None:
         """The draft model, as it is loaded; None: there is none."""
         return params_of(self.drafting)
@@ -83,6 +91,20 @@ class Pair:
         """Target, then the draft model or the head's own file where there is one."""
         drafter = file_of(self.drafting)
         return (self.target.path, drafter) if drafter else (self.target.path,)
+
+
+def _placed_anew(params: ModelParams) -> ModelParams:
+    if params.device and "rpc" not in params.device.lower():
+        return params
+    auto = ModelParams("")
+    return replace(
+        params,
+        device=auto.device,
+        n_gpu_layers=0 if params.n_gpu_layers == 0 else auto.n_gpu_layers,
+        split_mode=auto.split_mode,
+        tensor_split=auto.tensor_split,
+        main_gpu=auto.main_gpu,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +167,13 @@ class PairLoader:
     Attributes:
         kernels: Which kernels the pairs that are loaded from now on compute with.
         states: Where their states of texts are kept; None: nowhere.
+        servers: RPC servers whose devices they may be put on, as HOST:PORT.
     """
 
     def __init__(self, client: EngineClient, *, cache_dir: str = "") -> None:
         self.kernels: KernelWish = "stock"
         self.states: StateStorage | None = None
+        self.servers: tuple[str, ...] = ()
         self._client = client
         self._cache_dir = cache_dir
         self._listener = PairListener()
@@ -205,7 +229,7 @@ class PairLoader:
             self._ticket = ticket
 
     def command(self, pair: Pair) -> LoadPair:
-        """Return what loads a pair, with the kernels and the folders that all have."""
+        """Return what loads a pair, with the kernels, folders and servers that all have."""
         models = self._decided.get(pair, pair)
         return LoadPair(
             models.target,
@@ -215,6 +239,7 @@ class PairLoader:
             exact=pair.exact,
             kernels=self.kernels,
             states=self.states,
+            servers=self.servers,
         )
 
     def expect(self, pair: Pair) -> None:

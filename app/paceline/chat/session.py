@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 
 from paceline.chat.conversations import Conversations, DeletedMessages, LaterTurns
@@ -142,11 +143,13 @@ class ChatSession:
     # -------------------------------------------------------------------------------- engine
 
     def describe_engine(self) -> None:
-        """Ask for versions and devices."""
-        self._client.request(DescribeEngine(), on_event=self._on_described)
+        """Ask for versions and devices, those of the RPC servers in use included."""
+        servers = self._pair.servers
+        self._client.request(DescribeEngine(servers), on_event=partial(self._on_described, servers))
 
-    def _on_described(self, event: Event) -> None:
-        if isinstance(event, EngineDescribed):
+    def _on_described(self, servers: tuple[str, ...], event: Event) -> None:
+        # Devices of servers that are not used any more would be taken for those of others.
+        if isinstance(event, EngineDescribed) and servers == self._pair.servers:
             self._runner.engine_version = event.library_version
             self._listener.engine_described(event)
 

@@ -153,7 +153,7 @@ def make_program(paths: Paths, loaded: LoadedSettings | None = None) -> Program:
     loaded = loaded or load_settings(paths.config_dir / SETTINGS_FILE)
     settings = loaded.settings
     install_language(settings.language, resources())
-    engine = ThreadedClient(service_factory(settings.engine_host))
+    engine = ThreadedClient(service_factory(settings.host_in_force))
     models = Models(
         paths,
         offline=settings.hub_offline or is_offline(os.environ),

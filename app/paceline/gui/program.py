@@ -43,6 +43,8 @@ from paceline.gui.kit.file_dialogs import OpenFile, SaveFile
 from paceline.gui.kit.notices import Notifications
 from paceline.gui.kit.translation import in_words
 from paceline.gui.look.current import look
+from paceline.gui.machines.page import MachinesPage
+from paceline.gui.machines.servers import RpcServers
 from paceline.gui.models.catalogue import Catalogue
 from paceline.gui.models.controller import ChatPairOffer, ModelsController
 from paceline.gui.models.saved_pairs import SavedPairs, first_pairs
@@ -80,6 +82,7 @@ from paceline.gui.storage_controller import StorageController
 from paceline.gui.welcome.controller import WelcomeController
 from paceline.gui.window import MainWindow
 from paceline.hosting.client import EngineClient
+from paceline.messages import DeviceInfo
 from paceline.params import ReplySettings
 from paceline.paths import Paths
 from paceline.server.journal import Journal
@@ -126,6 +129,7 @@ class Program(QObject):
         self._resources, self._paths = resources, paths
         self._change_host = change_host
         self._put_aside = loaded.put_aside
+        self._host = loaded.settings.host_in_force
         self.settings = SettingsStore(loaded.settings, paths.config_dir / SETTINGS_FILE, self)
         self._make_state(tuple(map(in_words, infos)))
         self._make_window()
@@ -143,7 +147,7 @@ class Program(QObject):
         """Show the window and load the pair that was used last, else the demo pair."""
         self.window.show()
         self.window.chat_pane.composer.setFocus()
-        self.session.describe_engine()
+        self.devices.ask()
         settings = self.settings.settings
         self.storage.start()
         self.conversations.start(
@@ -259,6 +263,7 @@ class Program(QObject):
             self._paths.states_dir,
             self.background,
         )
+        self.servers = RpcServers(self.settings, self.loader, self.background)
         self.shown = ShownChat(self.session, self.signals, self)
         self.drafts = Drafts(self.shown, self.session.conversations, self.signals)
         self.presets.kept_changed.connect(self.shown.settings_changed)  # of a chat that set none
@@ -360,10 +365,17 @@ class Program(QObject):
         return self.presets.default_settings
 
     def _further_pages(self) -> tuple[SettingsPage, ...]:
+        machines = MachinesPage(self.settings, self.servers, self._described)
+        machines.guide_wanted.connect(self.help.open_guide_at)
         return (
             PromptCachePage(self.settings, self.prompt_cache),
             ProgramsPage(self.settings, self.serving),
+            machines,
         )
+
+    def _described(self) -> Sequence[DeviceInfo]:
+        """Return the devices that the engine described last."""
+        return self.devices.description.devices if self.devices.description is not None else ()
 
     def _make_panel_cards(self) -> None:
         """Make what the cards of the panel need; presets follow what was loaded."""
@@ -479,6 +491,8 @@ class Program(QObject):
         self.reading.known.connect(self.devices.show_reading)
         self.pair.changed.connect(self.reading.on_pair)
         self.prompt_cache.switched.connect(self.models.load_again)
+        self.servers.switched.connect(self._on_servers)
+        self.signals.described.connect(self.servers.changed)
         self.signals.ended.connect(self.reading.ask)
         pane.chat.run_requested.connect(self.runs.open)
         pane.chat.compare_requested.connect(self.versions.open)
@@ -518,7 +532,19 @@ class Program(QObject):
     @Slot()
     def _on_host_set(self) -> None:
         """Move the engine, and load the models again there."""
-        host = self.settings.value("engine_host")
-        if self._change_host is not None:
+        if self._follow_host():
+            self.models.load_again()
+
+    def _follow_host(self) -> bool:
+        """Move the engine to where the settings want it; return whether it was elsewhere."""
+        host = self.settings.settings.host_in_force
+        is_other, self._host = host != self._host, host
+        if is_other and self._change_host is not None:
             self._change_host(host)
-        self.models.load_again()
+        return is_other
+
+    @Slot(bool)
+    def _on_servers(self, are_renumbered: bool) -> None:  # noqa: FBT001
+        """Load the models on the devices of other RPC servers, by an engine that may use them."""
+        self._follow_host()
+        self.models.load_on_other_servers(are_renumbered)

@@ -127,7 +127,7 @@ def run_smoke_test(out: Path) -> int:
     with tempfile.TemporaryDirectory(prefix="paceline-smoke-") as folder:
         paths = Paths.below(Path(folder))
         program = Program(
-            client=EngineBridge(ThreadedClient(service_factory(settings.engine_host))),
+            client=EngineBridge(ThreadedClient(service_factory(settings.host_in_force))),
             infos=registry.available(),
             resources=resources(),
             paths=paths,

@@ -15,7 +15,7 @@ from paceline.conversation import ConversationSummary
 from paceline.errors import UserError
 from paceline.gui.context import AppContext
 from paceline.gui.help.about import AboutDialog, Component, ReadLicences, requirements
-from paceline.gui.help.guide import GuideDialog
+from paceline.gui.help.guide import GuideDialog, anchor_of
 from paceline.gui.help.palette import ChatCommands, MenuCommands, PaletteSheet, StrategyCommands
 from paceline.gui.help.shortcuts import ShortcutsDialog, shortcuts_of
 from paceline.gui.kit.commands import CommandIndex, CommandSource
@@ -91,9 +91,20 @@ class HelpController(QObject):
     @Slot()
     def open_guide(self) -> None:
         """Show the user guide, or bring it to the front."""
-        if self.guide.dialog is None:
-            self.guide.own(GuideDialog(self._resources / "guide", self._context.window)).show()
+        self._shown_guide()
+
+    @Slot(str)
+    def open_guide_at(self, heading: str) -> None:
+        """Show a part of the user guide; its heading is in the language of the interface."""
+        self._shown_guide().page.scrollToAnchor(anchor_of(heading))
+
+    def _shown_guide(self) -> GuideDialog:
+        dialog = self.guide.dialog
+        if dialog is None:
+            dialog = self.guide.own(GuideDialog(self._resources / "guide", self._context.window))
+            dialog.show()
         self.guide.bring_to_front()
+        return dialog
 
     @Slot()
     def open_shortcuts(self) -> None:

@@ -118,6 +118,7 @@ class ModelsController(QObject):
         self._waiting: Pair | None = None
         self._saved = saved
         self._models = models
+        self._devices = devices
         self._advisor = MemoryAdvisor(devices, context.background, self)
         self._advisor.decided.connect(self._on_decided)
         self.failures = LoadFailures(
@@ -220,9 +221,11 @@ class ModelsController(QObject):
         self._notifications.settled.emit(MODELS)
         self._give_up()
         is_dead = self._loader.state.status == "dead"  # then a load restarts the engine
-        if not (self._advisor.is_ready or is_dead or _built_in(pair, self.demo)):
+        is_answered = self._devices.is_asked or not is_dead
+        if is_answered and not (self._advisor.is_ready or _built_in(pair, self.demo)):
             self._waiting = pair  # the devices will be known in a moment
             self._loader.expect(pair)
+            self._devices.ask()
         elif self._advisor.has_to_decide(pair):
             self._loader.expect(pair)
             self._advisor.decide(pair)
@@ -355,6 +358,18 @@ class ModelsController(QObject):
         pair = self._loader.state.pair
         if pair is not None:
             self.load(pair)
+
+    @Slot(bool)
+    def load_on_other_servers(self, are_renumbered: bool) -> None:  # noqa: FBT001
+        """Load the models once more when other RPC servers are used.
+
+        Args:
+            are_renumbered: Whether the devices of servers have other names now.
+        """
+        self._devices.ask_anew()
+        pair = self._loader.state.pair
+        if pair is not None:
+            self.load(pair.placed_anew if are_renumbered else pair)
 
     @Slot()
     def _tell_planner(self) -> None:

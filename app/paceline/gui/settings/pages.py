@@ -250,6 +250,7 @@ class ModelsPage(SettingsPage):
             ("process", self.tr("Its own process")),
             ("thread", self.tr("The window's process")),
         )
+        self.host = ChoiceField(hosts, setting("engine_host"))
         self.add_row(
             engine,
             self.tr("The engine runs in"),
@@ -257,9 +258,15 @@ class ModelsPage(SettingsPage):
                 "In a process of its own a crash of llama.cpp costs one reply; in the window's "
                 "process it ends the window. The models are loaded again."
             ),
-            ChoiceField(hosts, setting("engine_host")),
+            self.host,
             "llama.cpp thread",
         )
+        self.held = text_label(
+            self.tr("While other computers are used, it is a process of its own."), wraps=True
+        )
+        engine.body.addWidget(self.held)
+        setting("rpc_servers").changed.connect(self._show_host)
+        self._show_host()
         kernels = (
             ("auto", self.tr("Automatic")),
             ("own", self.tr("Own")),
@@ -277,6 +284,12 @@ class ModelsPage(SettingsPage):
             ChoiceField(kernels, setting("kernels")),
             "cpu processor",
         )
+
+    @Slot()
+    def _show_host(self) -> None:
+        is_held = bool(self._store.settings.used_servers)
+        self.host.setEnabled(not is_held)
+        self.held.setVisible(is_held)
 
 
 class PlaceRow(QWidget):

@@ -222,16 +222,32 @@ class CurrentDevices(QObject):
         """Bytes that a pair may take, all devices together; 0: not known."""
         return self.planner.n_free(self.room) if self.planner is not None else self.room.n_free
 
+    @property
+    def is_asked(self) -> bool:
+        """Whether an answer of the engine is on its way."""
+        return self._is_asked
+
     @Slot()
     def look(self) -> Room:
         """Return what is known to be free without waiting; `changed` reports the rest later."""
         if self.description is not None and not self._is_loading:
             self._look_at_main_memory()
             self._tell()
-            if self.description.supports_gpu and not (self._is_asked or self._is_dead):
-                self._is_asked = True
-                self._describe()
+            if self.description.supports_gpu and not self._is_dead:
+                self.ask()
         return self.room
+
+    def ask(self) -> None:
+        """Have the engine described, which starts one where there is none."""
+        if not self._is_asked:
+            self._is_asked = True
+            self._describe()
+
+    def ask_anew(self) -> None:
+        """Forget the engine's answer, and the one that is on its way: other servers are used."""
+        self.description = None
+        self._is_asked = False
+        self.ask()
 
     def watch(self, *, is_watched: bool) -> None:
         """Start to look now and then every few seconds, or stop it."""

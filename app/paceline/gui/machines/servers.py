@@ -1,0 +1,102 @@
+"""The RPC servers of the settings: handed to the loader, and asked what they lend. Main thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from paceline.chat.pair import PairLoader
+from paceline.engine.model.rpc_servers import ServerAnswer, ask_servers
+from paceline.gui.kit.background import Background
+from paceline.gui.state.settings_store import SettingsStore
+from paceline.settings import KeptServer
+
+
+class RpcServers(QObject):
+    """Tells the loader which servers models may be put on, and asks all of them when it is told to.
+
+    Attributes:
+        answers: The newest answer of each server, by its HOST:PORT.
+    """
+
+    switched = Signal(bool)
+    """Other ones are used from now on; True: devices of those that stay have other names"""
+    changed = Signal()
+    """There are other servers, or answers"""
+
+    def __init__(self, store: SettingsStore, loader: PairLoader, background: Background) -> None:
+        """Follow the settings.
+
+        Args:
+            store: The settings.
+            loader: Loads models on the servers in use.
+            background: Asks them.
+        """
+        super().__init__(store)
+        self._store, self._loader, self._background = store, loader, background
+        self.answers: dict[str, ServerAnswer] = {}
+        self._asked: set[str] = set()
+        self._new: set[str] = set()
+        loader.servers = store.settings.used_servers
+        store.changed.connect(self._on_changed)
+
+    @property
+    def kept(self) -> tuple[KeptServer, ...]:
+        """All servers, in the order in which their devices are counted."""
+        return self._store.settings.rpc_servers
+
+    def is_asked(self, address: str) -> bool:
+        """Return whether this server's answer is on its way."""
+        return address in self._asked
+
+    @Slot()
+    def ask(self) -> None:
+        """Ask all of them; `changed` follows."""
+        self._ask([server.address for server in self.kept])
+
+    def add(self, address: str) -> None:
+        """Keep another server, as `read_server` gives it; it is used if it answers."""
+        self._new.add(address)
+        self._put((*self.kept, KeptServer(address, is_used=False)))
+        self._ask([address])
+
+    def use(self, address: str, *, is_used: bool) -> None:
+        """Let models be put on a server's devices, or no longer."""
+        self._new.discard(address)
+        self._put(
+            replace(each, is_used=is_used) if each.address == address else each
+            for each in self.kept
+        )
+
+    def remove(self, address: str) -> None:
+        """Keep this server no longer."""
+        self._put(each for each in self.kept if each.address != address)
+
+    def _put(self, servers: Iterable[KeptServer]) -> None:
+        self._store.set("rpc_servers", tuple(servers))
+
+    def _ask(self, addresses: Sequence[str]) -> None:
+        self._asked.update(addresses)
+        self.changed.emit()
+        self._background.start(partial(ask_servers, addresses), self._on_answers)
+
+    def _on_answers(self, answers: Sequence[ServerAnswer]) -> None:
+        for answer in answers:
+            self._asked.discard(answer.server)
+            self.answers[answer.server] = answer
+            if answer.server in self._new:
+                self.use(answer.server, is_used=answer.problem is None)
+        self.changed.emit()
+
+    @Slot(str)
+    def _on_changed(self, name: str) -> None:
+        if name != "rpc_servers":
+            return
+        before, used = self._loader.servers, self._store.settings.used_servers
+        if used != before:
+            self._loader.servers = used
+            self.switched.emit(used[: len(before)] != before)
+        self.changed.emit()

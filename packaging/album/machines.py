@@ -1,0 +1,55 @@
+"""Other computers: their page of settings, and a pair on several devices in the picker."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from album.studio import Studio
+from paceline.gui.machines.page import MachinesPage
+from paceline.settings import KeptServer
+
+_LATE_MS = 300
+_COMMAND = (sys.executable, "-m", "paceline", "rpc-server", "--json", "--port", "0")
+
+
+@contextmanager
+def _lent() -> Iterator[str]:
+    """Lend this computer's processor; gives HOST:PORT."""
+    with subprocess.Popen(
+        _COMMAND, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            yield json.loads(process.stdout.readline())["endpoint"]
+        finally:
+            process.kill()
+
+
+def machines(studio: Studio) -> None:
+    """The page without a server, with several, and while one serves the loaded models."""
+    program, controller = studio.program, studio.program.settings_controller
+    controller.open_page(MachinesPage)
+    page = controller.dialog
+    assert page is not None
+    studio.shoot("machines-empty", page)
+    with _lent() as server, socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        refusing = f"127.0.0.1:{taken.getsockname()[1]}"
+        program.settings.set(
+            "rpc_servers", (KeptServer(server), KeptServer(refusing, is_used=False))
+        )
+        program.servers.ask()
+        studio.until(lambda: len(program.servers.answers) == 2)
+        studio.until_ready()
+        program.servers.ask()
+        studio.until(lambda: not program.servers.is_asked(server))
+        studio.wait(_LATE_MS)
+        studio.shoot("machines", page)
+        page.accept()
+        program.settings.set("rpc_servers", ())
+        studio.until_ready()
