@@ -429,7 +429,6 @@ def obtain_wheel(
         runner: Its log is in the folder that keeps the wheels.
         anew: Compile it even where it is kept.
     """
-    bring_tools(build, runner)
     compiler = find_compiler()
     wishes = os.environ.get("CMAKE_ARGS", "")
     gcc = compiler[1] if compiler else ()
@@ -494,6 +493,7 @@ def install(options: argparse.Namespace, project: Project, environment: Environm
     """Bring the environment to the state that the stamp then tells; the kernels come next."""
     name = f"install-{fingerprint(str(environment.folder))}.log"
     runner = Runner(wheel_cache() / name)
+    bring_tools(environment.build, runner)  # before anything is changed
     if options.anew or not environment.is_sound():
         base = options.python or getattr(sys, "_base_executable", sys.executable)
         environment.create(choose_python(base, runner), runner)

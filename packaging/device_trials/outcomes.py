@@ -137,6 +137,8 @@ def _told_rows(one: Rows | str, other: Rows | str) -> str:
     if not (np.isfinite(one.logits).all() and np.isfinite(other.logits).all()):
         return "rows with NaN or infinities"
     most = float(np.abs(one.logits - other.logits).max())
+    if most == 0:
+        return "logits equal"
     same = int((one.logits.argmax(1) == other.logits.argmax(1)).sum())
     return f"logits by up to {most:.2g}, {same} of {len(one.logits)} with the same likeliest token"
 

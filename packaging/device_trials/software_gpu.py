@@ -17,7 +17,7 @@ import zipfile
 from pathlib import Path
 
 from backends import Build
-from bootstrap import ROOT, Project, Runner, obtain_wheel, wheel_cache
+from bootstrap import ROOT, Project, Runner, bring_tools, obtain_wheel, wheel_cache
 
 HERE, BACKPORTS, NEWER = "bookworm", "bookworm-backports", "trixie"
 PACKAGES = {
@@ -137,6 +137,7 @@ class SoftwareGpu:
         runner = Runner(wheel_cache() / "devices.log")
         build = Build("vulkan", ("-DGGML_VULKAN=ON",))
         pip = [sys.executable, "-I", "-m", "pip", "--disable-pip-version-check", "--no-input"]
+        bring_tools(build, runner)
         wheel = obtain_wheel(Project.read(ROOT).llama, build, pip, runner)
         half = self.folder / "half"
         shutil.rmtree(half, ignore_errors=True)

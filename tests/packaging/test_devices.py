@@ -98,6 +98,7 @@ def test_what_differs_is_told() -> None:
     assert told(Outcome((1, 3)), same) == "differs at token 1"
     words = "equal; logits by up to 2, 1 of 2 with the same likeliest token"
     assert told(same, same, other, usual) == words
+    assert told(same, same, usual, usual) == "equal; logits equal"
     assert "NaN" in told(same, same, broken, usual)
     assert told(same, same, "no rows (exit code 1): x", usual).endswith("no rows (exit code 1): x")
     assert told(Outcome(words="no room"), same) == "refused: no room"
