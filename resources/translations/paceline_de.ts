@@ -8399,7 +8399,7 @@
     <message>
         <location filename="../../app/engine/model/rpc_servers.py"/>
         <source>Check that it is switched on and in this network; or leave this server out.</source>
-        <translation>Prüfe, ob er eingeschaltet und in diesem Netz ist; oder lass diesen Server weg.</translation>
+        <translation>Prüfen Sie, ob er eingeschaltet und in diesem Netz ist; oder lassen Sie diesen Server weg.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/local/fingerprint.py"/>
@@ -8429,7 +8429,7 @@
     <message>
         <location filename="../../app/engine/model/rpc_servers.py"/>
         <source>Check the name, or give its IPv4 address.</source>
-        <translation>Prüfe den Namen oder gib die IPv4-Adresse an.</translation>
+        <translation>Prüfen Sie den Namen, oder geben Sie die IPv4-Adresse an.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/errors.py"/>
@@ -8536,7 +8536,7 @@
     <message>
         <location filename="../../app/engine/model/placement.py"/>
         <source>Choose among {known}.</source>
-        <translation>Wähle unter {known}.</translation>
+        <translation>Wählen Sie unter {known}.</translation>
     </message>
     <message>
         <location filename="../../app/gui/bench/chart.py"/>
@@ -8599,7 +8599,7 @@
     <message>
         <location filename="../../app/engine/model/placement.py"/>
         <source>Choose to split by layers, or leave it at auto.</source>
-        <translation>Wähle die Aufteilung nach Schichten oder lass sie auf automatisch.</translation>
+        <translation>Wählen Sie die Aufteilung nach Schichten, oder lassen Sie sie auf automatisch.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
@@ -8974,7 +8974,7 @@
     <message>
         <location filename="../../app/engine/model/placement.py"/>
         <source>Give one share per device.</source>
-        <translation>Gib einen Anteil je Gerät an.</translation>
+        <translation>Geben Sie einen Anteil je Gerät an.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/client.py"/>
@@ -8994,7 +8994,7 @@
     <message>
         <location filename="../../app/engine/model/rpc_servers.py"/>
         <source>Give the computer's name or IPv4 address and the port, such as 192.168.1.5:{port}.</source>
-        <translation>Gib den Namen oder die IPv4-Adresse des Computers und den Port an, etwa 192.168.1.5:{port}.</translation>
+        <translation>Geben Sie den Namen oder die IPv4-Adresse des Computers und den Port an, etwa 192.168.1.5:{port}.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/memory/plan.py"/>
@@ -9075,7 +9075,7 @@
     <message>
         <location filename="../../app/engine/model/rpc_servers.py"/>
         <source>Install the same version of Paceline there; or leave this server out.</source>
-        <translation>Installiere dort dieselbe Version von Paceline; oder lass diesen Server weg.</translation>
+        <translation>Installieren Sie dort dieselbe Version von Paceline; oder lassen Sie diesen Server weg.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/local/library.py"/>
@@ -9145,7 +9145,7 @@
     <message>
         <location filename="../../app/engine/model/rpc_servers.py"/>
         <source>It serves one program at a time: close the one that uses it, or look whether it still runs; or leave this server out.</source>
-        <translation>Er bedient immer nur ein Programm: Schließe das, das ihn benutzt, oder sieh nach, ob er noch läuft; oder lass diesen Server weg.</translation>
+        <translation>Er bedient immer nur ein Programm: Schließen Sie das, das ihn benutzt, oder sehen Sie nach, ob er noch läuft; oder lassen Sie diesen Server weg.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/strategy.py"/>
@@ -9205,7 +9205,7 @@
     <message>
         <location filename="../../app/engine/model/placement.py"/>
         <source>Leave GPU layers at auto, or install a build of llama.cpp for your GPU.</source>
-        <translation>Lass die GPU-Schichten auf automatisch, oder installiere ein llama.cpp für deine GPU.</translation>
+        <translation>Lassen Sie die GPU-Schichten auf automatisch, oder installieren Sie ein llama.cpp für Ihre GPU.</translation>
     </message>
     <message>
         <location filename="../../app/chat/presets.py"/>
@@ -9221,7 +9221,7 @@
     <message>
         <location filename="../../app/engine/model/placement.py"/>
         <source>Leave split mode, shares and main GPU alone, or install a build of llama.cpp for your GPU.</source>
-        <translation>Lass Aufteilung, Anteile und Haupt-GPU unverändert, oder installiere ein llama.cpp für deine GPU.</translation>
+        <translation>Lassen Sie Aufteilung, Anteile und Haupt-GPU unverändert, oder installieren Sie ein llama.cpp für Ihre GPU.</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/template.py"/>
@@ -9426,7 +9426,7 @@
     <message>
         <location filename="../../app/engine/model/placement.py"/>
         <source>Name each device once.</source>
-        <translation>Nenne jedes Gerät nur einmal.</translation>
+        <translation>Nennen Sie jedes Gerät nur einmal.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/strategy.py"/>
@@ -9790,7 +9790,7 @@
     <message>
         <location filename="../../app/engine/model/rpc_servers.py"/>
         <source>Start it there by `paceline rpc-server`, which says at which address it listens; or leave this server out.</source>
-        <translation>Starte ihn dort mit `paceline rpc-server`, das die Adresse nennt; oder lass diesen Server weg.</translation>
+        <translation>Starten Sie ihn dort mit `paceline rpc-server`, das die Adresse nennt; oder lassen Sie diesen Server weg.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/errors.py"/>
