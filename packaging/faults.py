@@ -82,7 +82,12 @@ ROWS = (
             GUI + "test_engine_process.py::test_a_kill_in_mid_reply_keeps_the_text_and_the_next_"
             "reply_works",
         ),
-        (("            self._emit(EngineDied(death.reason, death.hint))", "            pass"),),
+        (
+            (
+                "            self._emit(EngineDied(death.reason, death.hint, death.lost))",
+                "            pass",
+            ),
+        ),
     ),
     Row(
         "R2",
@@ -167,7 +172,12 @@ ROWS = (
         "Single allocations fail in the engine's process",
         500,
         (HOSTING + "test_failing_malloc.py",),
-        (("            self._emit(EngineDied(death.reason, death.hint))", "            pass"),),
+        (
+            (
+                "            self._emit(EngineDied(death.reason, death.hint, death.lost))",
+                "            pass",
+            ),
+        ),
     ),
     Row(
         "R10",

@@ -407,15 +407,21 @@ class SamenessChanged(Tagged, frozen=True):
 
 
 class LoadFailed(Tagged, frozen=True):
-    """Nothing is loaded now. Code "cancelled" when the user stopped the load.
+    """Nothing is loaded now.
 
-    `smaller_ctx` is a shorter context in tokens that may fit; 0: none is known.
+    Attributes:
+        code: "cancelled" when the user stopped the load.
+        message: Why, in words.
+        hint: What to do.
+        smaller_ctx: A shorter context in tokens that may fit; 0: none is known.
+        lost: RPC servers of the load that cannot be used; a load without them may work.
     """
 
     code: str
     message: UserText
     hint: UserText
     smaller_ctx: int = 0
+    lost: tuple[ServerProblem, ...] = ()
 
 
 class Unloaded(Tagged, frozen=True):
@@ -689,10 +695,17 @@ class TurnFailed(Tagged, frozen=True):
 
 
 class EngineDied(Tagged, frozen=True):
-    """The engine is gone; `reason` says why, in words. Its host may start it again."""
+    """The engine is gone; its host may start it again.
+
+    Attributes:
+        reason: Why, in words.
+        hint: What to do.
+        lost: RPC servers of the loaded pair that do not answer any more; a load without them works.
+    """
 
     reason: UserText
     hint: UserText = ""
+    lost: tuple[ServerProblem, ...] = ()
 
 
 TurnEvent = (

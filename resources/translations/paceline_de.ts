@@ -10035,6 +10035,16 @@
         <translation>Die Verbindung kann nicht vorbereitet werden: Die Umgebung nennt einen unbrauchbaren Proxy oder Zertifikate, die nicht gelesen werden können.</translation>
     </message>
     <message>
+        <location filename="../../app/hosting/lost_servers.py"/>
+        <source>The connection to one of the RPC servers {names} was lost.</source>
+        <translation>Die Verbindung zu einem der RPC-Server {names} ist abgerissen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/lost_servers.py"/>
+        <source>The connection to the RPC server {names} was lost.</source>
+        <translation>Die Verbindung zum RPC-Server {names} ist abgerissen.</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/hub/errors.py"/>
         <source>The connection to {host} broke off.</source>
         <translation>Die Verbindung zu {host} brach ab.</translation>
@@ -10178,6 +10188,11 @@
         <location filename="../../app/hosting/process.py"/>
         <source>The engine left a reply without an end</source>
         <translation>Die Engine ließ eine Antwort ohne Ende</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/lost_servers.py"/>
+        <source>The engine lost a connection. {messages}</source>
+        <translation>Die Engine hat eine Verbindung verloren. {messages}</translation>
     </message>
     <message>
         <location filename="../../app/hosting/supervisor.py"/>
@@ -13011,6 +13026,11 @@
         <location filename="../../app/engine/prompt/sandbox.py"/>
         <source>{reason} (line {line})</source>
         <translation>{reason} (Zeile {line})</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/lost_servers.py"/>
+        <source>{reason} Layers of its models were on {names}.</source>
+        <translation>{reason} Schichten ihrer Modelle lagen auf {names}.</translation>
     </message>
     <message>
         <location filename="../../app/hosting/process.py"/>

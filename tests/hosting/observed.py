@@ -41,6 +41,7 @@ class Host:
     Attributes:
         told: Every event with the time at which it came.
         hear: Called with every event, on the thread that submits.
+        servers: RPC servers that the pair is loaded on, as HOST:PORT.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class Host:
         self.pair = pair
         self.told: list[tuple[float, Event]] = []
         self.hear: Callable[[Event], None] = lambda _event: None
+        self.servers: tuple[str, ...] = ()
 
         def make(emit: Callable[[Event], None], broker: Broker) -> ProcessService:
             policy = restarts or RestartPolicy(most=10**9)
@@ -74,7 +76,7 @@ class Host:
     def load(self) -> list[Event]:
         """Load the pair."""
         target, draft = (ModelParams(str(path), n_threads=1) for path in self.pair)
-        return self.submit(LoadPair(target, DraftModel(draft)))
+        return self.submit(LoadPair(target, DraftModel(draft), servers=self.servers))
 
     def ready(self) -> None:
         """Load the pair and see that it is there."""

@@ -24,6 +24,7 @@ from paceline.engine.measure.calibration import calibrated
 from paceline.engine.measure.known import keep_costs
 from paceline.engine.measure.reading import machine_reading
 from paceline.engine.model.backend import Backend
+from paceline.engine.model.rpc_servers import RpcServerError
 from paceline.engine.model.state_files import drop_files
 from paceline.engine.native import give_back_freed_memory, llama_backend
 from paceline.engine.opening import PairOpening
@@ -188,8 +189,9 @@ class EngineService:
             self._pair = self._opening.open(command)
         except Exception as error:
             smaller_ctx = error.smaller_ctx if isinstance(error, ModelError) else 0
+            lost = error.problems if isinstance(error, RpcServerError) else ()
             failure = describe_failure(error)
-            self._emit(LoadFailed(*failure, smaller_ctx=smaller_ctx))
+            self._emit(LoadFailed(*failure, smaller_ctx=smaller_ctx, lost=lost))
             return
         finally:
             self._opening = None

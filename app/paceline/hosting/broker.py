@@ -340,6 +340,11 @@ class Broker:
             elif ticket.state == "waiting":
                 ticket.command = structs.replace(command, strategy=strategy)
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether the program ends; any thread may ask."""
+        return self._is_closed
+
     def close(self) -> None:
         """Stop what runs and answer what waits; from now on nothing is taken."""
         with self._changed:

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from paceline.figures import ServerProblem
 from paceline.sentence import Sentence, sentence
 from paceline.workers.ends import End
 
@@ -55,12 +56,16 @@ class Death:
         reason: One sentence with the cause.
         hint: What to do.
         is_native: Whether native code crashed, as opposed to being ended from outside.
+        by_server: Whether an RPC server was lost; nothing is wrong with the engine then.
+        lost: RPC servers that do not answer any more.
     """
 
     code: str
     reason: str
     hint: str
     is_native: bool = False
+    by_server: bool = False
+    lost: tuple[ServerProblem, ...] = ()
 
 
 def describe_death(end: End) -> Death:

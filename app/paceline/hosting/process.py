@@ -108,6 +108,7 @@ class LoadWatch:
     Attributes:
         command: The load.
         is_over: Whether the engine has answered.
+        is_loaded: Whether the models are there.
 
     Args:
         command: The load.
@@ -119,7 +120,7 @@ class LoadWatch:
         self._note = note
         self._marks = marks(command.cache_dir)
         self._params: ModelParams = command.target
-        self.is_over = False
+        self.is_over = self.is_loaded = False
         self._has_weights = False
 
     def hear(self, event: Event) -> Event:
@@ -130,7 +131,7 @@ class LoadWatch:
                 self._params = draft if draft and event.stage == "draft" else self.command.target
                 self._has_weights = event.fraction >= 1
             case PairLoaded():
-                self.is_over = True
+                self.is_over = self.is_loaded = True
                 if self._note:
                     return structs.replace(event, notes=(*event.notes, self._told(self._note)))
             case LoadFailed():
@@ -208,7 +209,7 @@ class ProcessService:
     ) -> None:
         self._emit = emit
         self._broker = broker
-        self._keeper = Keeper(main, restarts or RestartPolicy(), sleep)
+        self._keeper = Keeper(main, restarts or RestartPolicy(), sleep, lambda: broker.is_closed)
         self._watchdog = Watchdog()
         self._cache_dir = ""
         self._n_open = 0  # commands that the child has and is not done with
@@ -282,6 +283,7 @@ class ProcessService:
             self._emit(LoadFailed("cancelled", "Stopped.", ""))
             return
         self._cache_dir = command.cache_dir
+        self._leave_servers()
         watch = LoadWatch(command)
         death = self._carry_out(command, watch.hear)
         while death and not self._broker.flag.is_set() and (again := watch.next_try(death)):
@@ -289,12 +291,14 @@ class ProcessService:
             death = self._carry_out(watch.command, watch.hear)
         if death is None and not watch.is_over:
             death = self._keeper.give_up(sentence("The engine left a load without an answer"))
+        if not watch.is_loaded:
+            self._keeper.servers = ()
         if death is None or watch.is_over:
             self._pass_on(death)
         elif self._broker.flag.is_set():
             self._emit(LoadFailed("cancelled", "Stopped.", ""))
         else:
-            self._emit(LoadFailed(death.code, *watch.explain(death)))
+            self._emit(LoadFailed(death.code, *watch.explain(death), lost=death.lost))
 
     def _turn(self, command: StartTurn) -> None:
         if self._keeper.child is None:
@@ -355,7 +359,13 @@ class ProcessService:
             case Remember() | Reset():
                 pass  # nothing is loaded that could know of texts
 
+    def _leave_servers(self) -> None:
+        """End a child whose models are on RPC servers, since freeing them waits for the servers."""
+        if self._keeper.servers:
+            self._keeper.end()
+
     def _unload(self, command: Unload) -> None:
+        self._leave_servers()
         if self._keeper.child is None:
             self._emit(Unloaded())
             return
@@ -371,7 +381,7 @@ class ProcessService:
 
     def _pass_on(self, death: Death | None) -> None:
         if death is not None:
-            self._emit(EngineDied(death.reason, death.hint))
+            self._emit(EngineDied(death.reason, death.hint, death.lost))
 
     # ---------------------------------------------------------------------------- the loop
 
@@ -396,6 +406,8 @@ class ProcessService:
                 return refusal
         child = self._keeper.child
         assert child is not None
+        if isinstance(command, LoadPair):
+            self._keeper.servers = command.servers
         if not child.send(command):
             return self._lost(child)
         try:
@@ -435,8 +447,11 @@ class ProcessService:
         return None
 
     def _give_up(self, trouble: str) -> Death:
-        """End a child that hangs; own kernels in which it hangs are not used again."""
-        if self._watchdog.hung_kernels:
+        """End a child that hangs; own kernels in which it hangs are not used again.
+
+        With RPC servers it may be one of them that hangs.
+        """
+        if self._watchdog.hung_kernels and not self._keeper.servers:
             write_mark(self._cache_dir, self._watchdog.hung_kernels)
         return self._keeper.give_up(trouble)
 

@@ -19,6 +19,7 @@ from paceline.hosting.exit_reasons import (
     describe_death,
     told_later,
 )
+from paceline.hosting.lost_servers import EndKind, end_kind, with_servers
 from paceline.hosting.wire import Beat, Done, LogLine, Upward, engine_language
 from paceline.messages import Command, Event, Shutdown
 from paceline.sentence import sentence
@@ -46,6 +47,11 @@ class Keeper:
         main: What runs in the child.
         restarts: Whether a child that died is started again.
         sleep: Waits, for the back-off between two starts.
+        is_closed: Returns whether the program ends: then no server is asked any more.
+
+    Attributes:
+        child: The process; None: there is none.
+        servers: RPC servers that the child's models are on, as HOST:PORT.
     """
 
     def __init__(
@@ -53,11 +59,14 @@ class Keeper:
         main: ChildMain,
         restarts: RestartPolicy,
         sleep: Callable[[float], None] = time.sleep,
+        is_closed: Callable[[], bool] = lambda: False,
     ) -> None:
         self._main = main
         self._restarts = restarts
         self._sleep = sleep
+        self._is_closed = is_closed
         self.child: EngineProcess | None = None
+        self.servers: tuple[str, ...] = ()
 
     def start(self, is_stopped: Callable[[], bool]) -> Death | None:
         """Start a child that is ready for commands.
@@ -80,6 +89,7 @@ class Keeper:
                 ),
             )
         self._sleep(self._restarts.delay_s)
+        self.servers = ()
         try:
             self.child = ChildProcess(self._main, engine_language())
         except OSError as error:
@@ -124,20 +134,21 @@ class Keeper:
         """
         self._kill()
         _logger.warning("%s; its process is ended", reason)
-        return self._counted(
-            Death(DIED, sentence("{reason}, so its process was ended.", reason=reason), AGAIN)
-        )
+        death = Death(DIED, sentence("{reason}, so its process was ended.", reason=reason), AGAIN)
+        return self._counted(self._with_servers(death, "hung"))
 
     def stop_by_force(self) -> Death:
         """Kill a child that does not stop on request; does not count as a death."""
         self._kill()
-        return Death(DIED, "The engine did not stop in time, so its process was ended.", AGAIN)
+        death = Death(DIED, "The engine did not stop in time, so its process was ended.", AGAIN)
+        return self._with_servers(death, "hung")
 
     def explain_end(self) -> Death:
         """Say why a child died that has ended unasked; counts as a death."""
         assert self.child is not None
-        death = describe_death(self.child.find_end())
+        end = self.child.find_end()
         self.child = None
+        death = self._with_servers(describe_death(end), end_kind(end.said))
         _logger.warning("%s", death.reason)
         return self._counted(death)
 
@@ -147,7 +158,12 @@ class Keeper:
             self.child.end(Shutdown())
             self.child = None
 
+    def _with_servers(self, death: Death, kind: EndKind) -> Death:
+        return with_servers(death, () if self._is_closed() else self.servers, kind)
+
     def _counted(self, death: Death) -> Death:
+        if death.by_server:  # the next load asks the servers first, and may leave one out
+            return death
         self._restarts.note_death()
         if self._restarts.refused_s > 0:  # the next message would be refused
             return replace(death, hint=told_later(death.hint))
