@@ -238,7 +238,7 @@ class ReplySettings:
 
 
 def read_shares(text: str) -> tuple[float, ...]:
-    """Read the shares of several GPUs, such as ``3, 1``; none of an empty text.
+    """Read the shares of several devices, such as ``3, 1``; none of an empty text.
 
     A comma at the end is what is typed before the next share.
 
@@ -276,15 +276,16 @@ class ModelParams:
             fewer where that was measured to be faster.
         n_threads_batch: Threads for wider decodes (prefill, verify); 0 takes what `n_threads`
             says, or physical cores - 1 where it says nothing.
-        n_gpu_layers: Layers kept on the GPU; -1 as many as there are ("auto"); what fits
-            is decided before, by `catalog.memory.plan`.
-        device: Name of a device from `EngineDescribed.devices`; empty takes llama.cpp's choice.
+        n_gpu_layers: Layers kept on devices besides the processor; -1 as many as there are
+            ("auto"); what fits is decided before, by `catalog.memory.plan`.
+        device: Names of devices from `EngineDescribed.devices`, with commas between them; empty
+            takes those that `engine.model.placement` says.
         kv_type_v: Type of the V cache; a quantised one needs flash attention.
         n_cpu_moe: Layers, counted from the first, whose mixture-of-experts weights stay in the
             CPU's memory; -1 those of all layers.
-        split_mode: How several GPUs share a model; empty takes llama.cpp's choice.
-        tensor_split: Share of the model per GPU, in proportions; empty takes llama.cpp's choice.
-        main_gpu: Index of the GPU that holds everything when `split_mode` is "none".
+        split_mode: How several devices share a model; empty takes llama.cpp's choice.
+        tensor_split: Share of the model per device, in proportions; empty takes llama.cpp's choice.
+        main_gpu: Index of the device that holds everything when `split_mode` is "none".
         extra_bufts: Whether weights are repacked for special instructions of the CPU, such as AMX;
             off where these crash. Repacked weights are a copy in memory, others stay in the file.
         swa_full: Whether layers with a sliding window keep the whole text, so that any place of it
@@ -315,18 +316,27 @@ class ModelParams:
         ),
     )  # fmt: skip
     n_gpu_layers: int = declared(
-        -1, "GPU layers", "Layers kept on the GPU; auto: as many as there is room for",
+        -1, "GPU layers",
+        "Layers kept on GPUs or on devices of RPC servers; auto: as many as there is room for",
         0, LARGEST_INT, offered_high=999, auto=-1,
         option=Option(
             "gpu-layers{}",
-            "layers of {whose} kept on the GPU (default: auto, as many as find room, the draft "
-            "model's first)",
+            "layers of {whose} kept on GPUs or on devices of RPC servers (default: auto, as many "
+            "as find room, the draft model's first)",
             metavar="N|auto",
         ),
     )  # fmt: skip
     device: str = declared(
-        "", "Device", "The device to compute on; auto: llama.cpp chooses", unset="auto",
-        option=Option("device{}", "device for {whose}, as `paceline doctor` names it", "NAME"),
+        "", "Device",
+        "The devices that layers are put on, with commas between them; auto: those of RPC servers "
+        "and all GPUs",
+        unset="auto",
+        option=Option(
+            "device{}",
+            "devices for the layers of {whose}, as `paceline doctor` names them (default: those of "
+            "RPC servers and all GPUs)",
+            "NAME,…",
+        ),
     )  # fmt: skip
     flash_attn: str = declared(
         "auto", "Flash attention", "A way of computing attention that takes less memory",
@@ -384,24 +394,26 @@ class ModelParams:
         ),
     )  # fmt: skip
     split_mode: str = declared(
-        "", "Split", "How several GPUs share the model",
-        choices=(("", "auto"), ("none", "one GPU"), ("layer", "layers"), ("row", "rows"),
+        "", "Split", "How several devices share the model",
+        choices=(("", "auto"), ("none", "one device"), ("layer", "layers"), ("row", "rows"),
                  ("tensor", "")),
         option=Option(
-            help="how several GPUs share each model: not at all, by layers, or by rows of the "
+            help="how several devices share each model: not at all, by layers, or by rows of the "
             "weights"
         ),
     )  # fmt: skip
     tensor_split: tuple[float, ...] = declared(
-        (), "Shares", "Each GPU's share, in proportions, such as 3, 1", unset="auto",
+        (), "Shares", "Each device's share, in proportions, such as 3, 1", unset="auto",
         option=Option(
-            help="share of each model per GPU, in proportions, e.g. 3,1", metavar="A,B,…",
+            help="share of each model per device, in proportions, e.g. 3,1", metavar="A,B,…",
             read=read_shares,
         ),
     )  # fmt: skip
     main_gpu: int = declared(
-        0, "Main GPU", "Number of the GPU that holds everything when one GPU does", 0, 63,
-        option=Option(help="GPU that holds everything with --split-mode none (default: 0)"),
+        0, "Main device", "Number of the device that holds everything when one device does", 0, 63,
+        option=Option(
+            help="number of the device that holds everything with --split-mode none (default: 0)"
+        ),
     )  # fmt: skip
 
 

@@ -2978,8 +2978,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/params.py"/>
-        <source>Each GPU's share, in proportions, such as 3, 1</source>
-        <translation>Anteil jeder GPU, als Verhältnis, etwa 3, 1</translation>
+        <source>Each device's share, in proportions, such as 3, 1</source>
+        <translation>Anteil jedes Geräts, als Verhältnis, etwa 3, 1</translation>
     </message>
     <message>
         <location filename="../../app/paceline/params.py"/>
@@ -3033,8 +3033,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/params.py"/>
-        <source>How several GPUs share the model</source>
-        <translation>Wie sich mehrere GPUs das Modell teilen</translation>
+        <source>How several devices share the model</source>
+        <translation>Wie sich mehrere Geräte das Modell teilen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/params.py"/>
@@ -3058,8 +3058,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/params.py"/>
-        <source>Layers kept on the GPU; auto: as many as there is room for</source>
-        <translation>Schichten, die auf der GPU liegen; auto: so viele, wie Platz finden</translation>
+        <source>Layers kept on GPUs or on devices of RPC servers; auto: as many as there is room for</source>
+        <translation>Schichten, die auf GPUs oder auf Geräten von RPC-Servern liegen; auto: so viele, wie Platz finden</translation>
     </message>
     <message>
         <location filename="../../app/paceline/params.py"/>
@@ -3093,8 +3093,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/params.py"/>
-        <source>Main GPU</source>
-        <translation>Haupt-GPU</translation>
+        <source>Main device</source>
+        <translation>Hauptgerät</translation>
     </message>
     <message>
         <location filename="../../app/paceline/params.py"/>
@@ -3143,8 +3143,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/params.py"/>
-        <source>Number of the GPU that holds everything when one GPU does</source>
-        <translation>Nummer der GPU, die alles hält, wenn eine es tut</translation>
+        <source>Number of the device that holds everything when one device does</source>
+        <translation>Nummer des Geräts, das alles hält, wenn eines es tut</translation>
     </message>
     <message>
         <location filename="../../app/paceline/params.py"/>
@@ -3243,8 +3243,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/params.py"/>
-        <source>The device to compute on; auto: llama.cpp chooses</source>
-        <translation>Das Gerät, das rechnet; auto: llama.cpp wählt</translation>
+        <source>The devices that layers are put on, with commas between them; auto: those of RPC servers and all GPUs</source>
+        <translation>Die Geräte, auf denen Schichten liegen, durch Kommas getrennt; auto: die von RPC-Servern und alle GPUs</translation>
     </message>
     <message>
         <location filename="../../app/paceline/params.py"/>
@@ -3383,8 +3383,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/params.py"/>
-        <source>one GPU</source>
-        <translation>eine GPU</translation>
+        <source>one device</source>
+        <translation>ein Gerät</translation>
     </message>
     <message>
         <location filename="../../app/paceline/params.py"/>
@@ -9220,8 +9220,8 @@
     </message>
     <message>
         <location filename="../../app/engine/model/placement.py"/>
-        <source>Leave split mode, shares and main GPU alone, or install a build of llama.cpp for your GPU.</source>
-        <translation>Lassen Sie Aufteilung, Anteile und Haupt-GPU unverändert, oder installieren Sie ein llama.cpp für Ihre GPU.</translation>
+        <source>Leave split mode, shares and main device alone, or install a build of llama.cpp for your GPU.</source>
+        <translation>Lass Aufteilung, Anteile und Hauptgerät unverändert, oder installiere ein llama.cpp für deine GPU.</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/template.py"/>
@@ -9345,8 +9345,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/params.py"/>
-        <source>Main GPU</source>
-        <translation>Haupt-GPU</translation>
+        <source>Main device</source>
+        <translation>Hauptgerät</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/errors.py"/>
@@ -10260,6 +10260,11 @@
         <translation>Die Datei ist länger, als der Hub gesagt hat.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/model/placement.py"/>
+        <source>The file is not damaged. Choose other devices, or leave devices and split mode at auto.</source>
+        <translation>Die Datei ist nicht beschädigt. Wähle andere Geräte, oder lass Geräte und Aufteilung auf auto.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/llama/newer.py"/>
         <source>The file is not damaged. Install a newer version of Paceline or llama-cpp-python, or choose another model.</source>
         <translation>Die Datei ist nicht beschädigt. Installieren Sie eine neuere Version von Paceline oder llama-cpp-python, oder wählen Sie ein anderes Modell.</translation>
@@ -10641,14 +10646,14 @@
         <translation>Hier gibt es keine GPU, die dieses llama.cpp benutzen kann</translation>
     </message>
     <message>
-        <location filename="../../app/engine/model/placement.py"/>
-        <source>There is no GPU number {main_gpu}: there are {names}.</source>
-        <translation>Es gibt keine GPU mit der Nummer {main_gpu}, nur {names}.</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/model/rpc_servers.py"/>
         <source>There is no computer “{host}” for the RPC server {server}.</source>
         <translation>Es gibt keinen Computer „{host}“ für den RPC-Server {server}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/placement.py"/>
+        <source>There is no device number {main_gpu}: there are {names}.</source>
+        <translation>Es gibt kein Gerät mit der Nummer {main_gpu}, nur {names}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/placement.py"/>
@@ -12054,6 +12059,11 @@
         <location filename="../../app/engine/model/model_params.py"/>
         <source>llama.cpp cannot make a {what}: {why}.</source>
         <translation>llama.cpp kann keinen {what} anlegen: {why}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/placement.py"/>
+        <source>llama.cpp cannot put “{name}” on these devices: {why}.</source>
+        <translation>llama.cpp kann „{name}“ nicht auf diese Geräte legen: {why}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/model.py"/>

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from paceline.engine.model.model_params import check_params
-from paceline.engine.model.placement import devices_for
+from paceline.engine.model.model_params import check_params, no_context
+from paceline.engine.model.placement import cannot_place, devices_for
 from paceline.errors import ValueOutOfRangeError
 from paceline.messages import DeviceInfo, ModelParams
 
@@ -105,3 +105,42 @@ def test_rows_are_split_where_every_device_can() -> None:
 )
 def test_a_build_without_gpus_refuses_what_needs_one(values: dict[str, object]) -> None:
     assert "no GPU here" in refusal((CPU,), **values).message
+
+
+@pytest.mark.parametrize(
+    "why",
+    [
+        "LLAMA_SPLIT_MODE_TENSOR needs >= 1 devices",
+        "LLAMA_SPLIT_MODE_TENSOR not implemented for architecture 'mamba'",
+        "device Vulkan0 does not support split buffers",
+        "device Vulkan0 not found in its backend reg",
+        "invalid value for main_gpu: 3 (available devices: 1)",
+        "failed to initialize CUDA0 backend",
+        "failed to find a compatible buffer type for tensor blk.0.attn_q.weight",
+        "no CPU backend found",
+        "vk::Queue::submit: ErrorDeviceLost",
+    ],
+)
+def test_complaints_about_devices_do_not_blame_the_file(why: str) -> None:
+    for error in (
+        cannot_place("x.gguf", why),
+        no_context(ModelParams("/y/x.gguf"), 4096, None, why),
+    ):
+        assert error is not None
+        assert error.code == "cannot-place"
+        assert error.message == f"llama.cpp cannot put “x.gguf” on these devices: {why}."
+
+
+@pytest.mark.parametrize(
+    "why",
+    [
+        "unknown model architecture: 'devices'",
+        "missing tensor 'blk.0.attn_q.weight'",
+        "failed to read magic",
+        "invalid split file idx: 2 (file: x.gguf), expected 1",
+        "SPLIT_MODE_TENSOR requires flash_attn to be enabled",
+        "failed to initialize the memory module",
+    ],
+)
+def test_other_complaints_are_not_about_devices(why: str) -> None:
+    assert cannot_place("x.gguf", why) is None

@@ -61,6 +61,13 @@ def test_values_that_cannot_be_served(target_path: Path) -> None:
     assert load_failure(target_path, device="CUDA7").code == "no-such-device"
 
 
+def test_devices_that_cannot_be_shared_are_no_fault_of_the_file(target_path: Path) -> None:
+    failed = load_failure(target_path, device="CPU", split_mode="tensor")
+    assert failed.code == "cannot-place"
+    assert "needs >= 1 devices" in failed.message
+    assert "not damaged" in failed.hint
+
+
 def test_a_draft_with_too_few_of_the_tokens_is_refused_by_name(target_path: Path) -> None:
     failed = load_failure(target_path, make_pairs.path("tiny-foreign"))
     assert failed.code == "vocabulary-mismatch"

@@ -31,6 +31,7 @@ from paceline.engine.model.memory_hints import (
 )
 from paceline.engine.model.model_file import check_model_file, check_whole_model, first_part
 from paceline.engine.model.model_params import check_params, free_memory
+from paceline.engine.model.placement import cannot_place
 from paceline.errors import CancelledError, ModelError
 from paceline.messages import DeviceInfo, EngineDescribed, KernelWish, ModelParams
 from paceline.sentence import sentence
@@ -201,8 +202,8 @@ def open_model(
                 sizes=sizes,
                 why=with_readable_sizes(why),
             )
-        if newer := newer_model(path.name, why):
-            raise newer
+        if error := newer_model(path.name, why) or cannot_place(path.name, why):
+            raise error
         if _LATER_PART.match(why):
             raise ModelError(
                 "not-the-first-part",

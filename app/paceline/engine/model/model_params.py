@@ -12,6 +12,7 @@ from paceline.engine.model.memory_hints import (
     what_to_do,
     with_readable_sizes,
 )
+from paceline.engine.model.placement import cannot_place
 from paceline.errors import ModelError, ValueOutOfRangeError, refuse
 from paceline.messages import ModelParams
 from paceline.parameters import check_fields
@@ -133,6 +134,8 @@ def no_context(params: ModelParams, n_ctx: int, per_token: float | None, why: st
         per_token: From `kv_bytes_per_token`; None where the cache lies in a GPU's memory.
         why: llama.cpp's complaint.
     """
+    if error := cannot_place(Path(params.path).name, why):
+        return error
     what = sentence(
         "context of {n_ctx:,} tokens for “{name}”", n_ctx=n_ctx, name=Path(params.path).name
     )

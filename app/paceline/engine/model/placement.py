@@ -7,9 +7,10 @@ processor's.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from paceline.errors import ValueOutOfRangeError, refuse
+from paceline.errors import ModelError, ValueOutOfRangeError, refuse
 from paceline.figures import DeviceInfo
 from paceline.params import ModelParams
 from paceline.sentence import sentence
@@ -41,7 +42,7 @@ def devices_for(params: ModelParams, devices: Sequence[DeviceInfo]) -> tuple[Dev
     if params.split_mode == "none" and chosen:
         if params.main_gpu >= len(chosen):
             refuse(
-                "There is no GPU number {main_gpu}: there are {names}.",
+                "There is no device number {main_gpu}: there are {names}.",
                 "The first one is number 0.",
                 main_gpu=params.main_gpu,
                 names=_list(chosen),
@@ -115,7 +116,32 @@ def _refuse_gpu(params: ModelParams) -> None:
     if params.split_mode or params.tensor_split or params.main_gpu:
         refuse(
             "{there_is}, so there is nothing to split.",
-            "Leave split mode, shares and main GPU alone, or install a build of llama.cpp for "
+            "Leave split mode, shares and main device alone, or install a build of llama.cpp for "
             "your GPU.",
             there_is=there_is,
         )
+
+
+_ABOUT_DEVICES = re.compile(
+    r"SPLIT_MODE_TENSOR (?:needs|not implemented)|split buffers|main_gpu|backend reg|buffer type"
+    r"|backends? (?:are loaded|found)|initialize .*\bbackend|DeviceLost|device not found",
+    re.IGNORECASE,
+)
+
+
+def cannot_place(name: str, why: str) -> ModelError | None:
+    """Return the error where llama.cpp cannot use devices as is asked for.
+
+    Args:
+        name: The model's file.
+        why: llama.cpp's complaint; where it is about something else, None is returned.
+    """
+    if not _ABOUT_DEVICES.search(why):
+        return None
+    return ModelError(
+        "cannot-place",
+        "llama.cpp cannot put “{name}” on these devices: {why}.",
+        "The file is not damaged. Choose other devices, or leave devices and split mode at auto.",
+        name=name,
+        why=why,
+    )
