@@ -61,12 +61,11 @@ def on_vulkan(options: argparse.Namespace) -> list[str]:
     matrix = Matrix(Place(driver.variables(0)), lambda n: Place(driver.variables(n)), show)
     tell("Compiling shaders; the first time this takes ten minutes")
     matrix.warm(*DRAFT, *BOTH)
-    cases = single_cases(model)
+    singles, drawn = single_cases(model), random_cases(model, options.random)
     if options.short:
-        cases = [case for case in cases if case.name in SHORT]
-    matrix.run([case for case in cases if options.only in case.name], with_rows=True)
-    if not (options.short or options.only):
-        matrix.run(random_cases(model, options.random), with_rows=False)
+        singles, drawn = [case for case in singles if case.name in SHORT], []
+    matrix.run([case for case in singles if options.only in case.name], with_rows=True)
+    matrix.run([case for case in drawn if options.only in case.name], with_rows=False)
     return matrix.failed
 
 
