@@ -25,6 +25,12 @@ def integrated(gib: float) -> DeviceInfo:
     return DeviceInfo("Vulkan0", "A chip", "igpu", n, n, shares="CPU")
 
 
+def remote(gib: float, number: int = 0, shares: str = "") -> DeviceInfo:
+    """A device of an RPC server."""
+    n, server = int(gib * GIB), f"10.0.0.5:{50052 + number}"
+    return DeviceInfo(f"RPC{number}", server, "rpc", n, n, shares=shares, server=server)
+
+
 def machine(*devices: DeviceInfo) -> Machine:
     """A machine with 64 GiB beside these devices."""
     return Machine.of([*devices, CPU], {})

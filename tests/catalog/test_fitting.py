@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-from catalog.made_machines import CPU, GIB, cpu, gpu, integrated
+from catalog.made_machines import CPU, GIB, cpu, gpu, integrated, remote
 from catalog.made_models import CARD, SMALL
 from paceline.catalog.card import ModelCard
 from paceline.catalog.memory.plan import plan
+from paceline.catalog.memory.use import Machine
 from paceline.catalog.memory.values import MemoryPlan
 from paceline.messages import DeviceInfo, ModelParams
 from paceline.params import DraftModel, params_of
@@ -113,6 +115,77 @@ def test_an_integrated_gpu_takes_from_the_cpus_memory() -> None:
     chip, main = found.devices
     assert chip.target.total > 0
     assert main.free == 8 * GIB - chip.target.total - chip.draft.total
+
+
+def test_a_server_is_used_where_this_machines_gpus_have_too_little_room() -> None:
+    both = [remote(24), gpu(24), CPU]
+    alone = planned(both)
+    assert (alone.target.device, alone.devices[0].target.total) == ("CUDA0", 0)
+    assert alone.target.n_gpu_layers == ALL_OF_TARGET
+    small = [remote(24), gpu(3), CPU]
+    shared = planned(small)
+    assert shared.target.device == ""
+    assert shared.target.n_gpu_layers == CARD.n_layers + 1
+    assert all(device.target.total for device in shared.devices)
+    assert planned([gpu(3), CPU]).target.n_gpu_layers < ALL_OF_TARGET
+    assert layers(planned([remote(24), CPU])) == (ALL_OF_TARGET, ALL_OF_DRAFT)  # there is no GPU
+
+
+@pytest.mark.parametrize(
+    "given", [{"device": "RPC0"}, {"tensor_split": (1.0, 1.0)}, {"split_mode": "layer"}]
+)
+def test_devices_and_shares_that_are_given_stay(given: dict[str, Any]) -> None:
+    wanted = replace(TARGET, n_ctx=512, **given)
+    found = planned([remote(24), gpu(24), CPU], wanted)
+    assert found.target == replace(wanted, n_gpu_layers=ALL_OF_TARGET)
+    assert found.devices[0].target.total
+
+
+@pytest.mark.parametrize("owner", [0, 1, 2])
+def test_memory_of_one_machine_is_counted_once(owner: int) -> None:
+    devices = [remote(12, i, "" if i == owner else f"RPC{owner}") for i in range(3)]
+    found = planned([*devices, CPU], replace(TARGET, n_gpu_layers=99))
+    first, others = (
+        found.devices[owner],
+        [d for d in found.devices[:3] if d.device != f"RPC{owner}"],
+    )
+    used = sum(device.target.total + device.draft.total for device in others)
+    assert first.free == 12 * GIB - used
+    assert [device.free for device in others] == [12 * GIB] * 2
+
+
+def test_a_device_without_layers_keeps_its_margin_for_those_that_share_its_memory() -> None:
+    devices = [remote(12, 0), remote(12, 1, "RPC0"), CPU]
+    found = planned(devices, replace(TARGET, device="RPC1", n_gpu_layers=99))
+    assert found.devices[0].target.total == 0
+    assert found.devices[0].margin == found.devices[1].margin > 0
+
+
+def test_what_a_guest_gives_back_is_its_hosts_as_well() -> None:
+    busy = structs.replace(CPU, free_bytes=GIB)
+    it = Machine.of([remote(64, shares="CPU"), busy], {"RPC0": 3 * GIB, "CPU": GIB})
+    assert it.free["CPU"] == 5 * GIB
+
+
+@FEW
+@given(
+    n=st.integers(1, 3),
+    size=st.floats(1, 24),
+    owner=st.sampled_from(("RPC0", "CPU")),
+    limit=st.floats(0.5, 24),
+)
+def test_what_shares_a_memory_never_takes_more_than_there_is(
+    n: int, size: float, owner: str, limit: float
+) -> None:
+    host = cpu(size if owner == "CPU" else 64)
+    guests = [remote(min(limit, size), i, owner) for i in range(n)]
+    if owner == "RPC0":
+        guests[0] = remote(size)
+    found = planned([*guests, host])
+    shared = [d for d in found.devices if d.device != ("CPU" if owner == "RPC0" else "")]
+    used = sum(device.target.total + device.draft.total for device in shared)
+    if found.fits and used:
+        assert used + shared[0].margin <= size * GIB
 
 
 @FEW

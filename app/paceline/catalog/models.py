@@ -41,6 +41,7 @@ from paceline.catalog.judge.pairing import (
 from paceline.catalog.local.library import Library, why_no_model
 from paceline.catalog.local.model_files import ModelFile, Place, find_models, model_at, places
 from paceline.catalog.memory.plan import plan
+from paceline.catalog.memory.use import without_servers
 from paceline.catalog.memory.values import Measurement, MemoryPlan
 from paceline.catalog.sidecar import SIDECAR, sidecar_in_path
 from paceline.engine.auto.costs import MAX_WIDTH
@@ -256,14 +257,17 @@ class Models:
         drafter, reads = params_of(drafting), ""
         if isinstance(drafting, TargetHead) and (drafting.file or our_card.n_heads):
             drafter, reads = replace(target, path=drafting.file or target.path), target.path
+        drafter_here = without_servers(drafter, devices) if drafter else None
         return plan(
             our_card,
             target,
             self.card(drafter.path, is_stopped) if drafter else None,
             drafting,
             devices,
-            measured_target=self._measured(target, MAX_WIDTH, is_stopped),
-            measured_draft=self._measured(drafter, 1, is_stopped, reads) if drafter else None,
+            measured_target=self._measured(without_servers(target, devices), MAX_WIDTH, is_stopped),
+            measured_draft=self._measured(drafter_here, 1, is_stopped, reads)
+            if drafter_here
+            else None,
             reclaimable=reclaimable,
         )
 

@@ -11,9 +11,10 @@ that the first model of a process brings along, is to be compared with `DevicePl
 Automatic values, the GPU layers of both models and the context, are decided first. The draft model
 is placed before the target, since its small decodes are limited by memory speed; then as many
 layers of the target as find room, from the last to the first; and only when even the CPU's memory
-does not suffice is the context made shorter, if its length is automatic. llama.cpp itself takes all
-layers or fails. A target's head is loaded as the target is, and counted as its drafter. Pure
-functions.
+does not suffice is the context made shorter, if its length is automatic. RPC servers are used where
+the GPUs of this machine have no room for all layers, or there are none (decision 158). llama.cpp
+itself takes all layers or fails. A target's head is loaded as the target is, and counted as its
+drafter. Pure functions.
 """
 
 from __future__ import annotations
@@ -108,20 +109,22 @@ def device_plans(target: Load, draft: Load | None, machine: Machine) -> tuple[De
     drafter = draft or target.head
     second = shares(drafter, machine, rest) if drafter else {}
     plans = []
-    taken: dict[str, int] = {}  # what shares a memory is counted together, by its first device
-    for device in (*machine.gpus, machine.cpu):
+    devices = (*machine.gpus, machine.cpu)
+    guests: dict[str, int] = {}  # bytes that others take of a device's memory
+    for device in devices:
+        parts = first.get(device.name, _NOTHING), second.get(device.name, _NOTHING)
+        guests[device.shares] = guests.get(device.shares, 0) + sum(part.total for part in parts)
+    for device in devices:
         mine, drafts = first.get(device.name, _NOTHING), second.get(device.name, _NOTHING)
-        free = machine.free[device.name]
-        used = mine.total + drafts.total
-        taken[device.shares or device.name] = taken.get(device.shares or device.name, 0) + used
-        free = max(free - (taken.get(device.name, 0) - used), 0)
+        others = guests.get(device.name, 0)
+        used = mine.total + drafts.total + others
         plans.append(
             DevicePlan(
                 device=device.name,
                 title="Memory" if device.kind == "cpu" else device.description or device.name,
                 target=mine,
                 draft=drafts,
-                free=free,
+                free=max(machine.free[device.name] - others, 0),
                 total=device.total_bytes,
                 margin=machine.margin(device) if used else 0,
             )
@@ -147,11 +150,19 @@ def _place(target: Load, draft: Load | None, machine: Machine) -> tuple[Load, Lo
 
 
 def _candidates(load: Load, machine: Machine) -> list[Load]:
-    """Return the ways to place a model, the one with most on GPUs first."""
-    params = load.params
-    if params.n_gpu_layers != AUTO_LAYERS or not gpus_for(params, machine):
+    """Return the ways to place a model: all on GPUs of this machine, then most on GPUs first.
+
+    Where devices or shares are given, or only servers have some, there is no such first way.
+    """
+    params, gpus = load.params, gpus_for(load.params, machine)
+    if params.n_gpu_layers != AUTO_LAYERS or not gpus:
         return [load]
-    ways = [load.changed(n_gpu_layers=n) for n in range(load.card.n_layers + 1, -1, -1)]
+    n_all = load.card.n_layers + 1
+    ways = [load.changed(n_gpu_layers=n) for n in range(n_all, -1, -1)]
+    here = [gpu.name for gpu in gpus if not gpu.server]
+    is_open = not (params.device or params.tensor_split or params.split_mode)
+    if is_open and 0 < len(here) < len(gpus):
+        ways.insert(0, load.changed(device=",".join(here), n_gpu_layers=n_all))
     return [*ways, _on_cpu(load, machine)]
 
 

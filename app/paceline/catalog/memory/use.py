@@ -11,7 +11,8 @@ header, too. Buffers for computing are measured, or estimated by fits to dry run
 0.3.36's CPU backend over six shapes from 0.5B to 70B and contexts from 2k to 32k: they grow with
 the model's width and a batch of 512, with the vocabulary, and by 1 KiB per token of context for the
 mask (0.95 to 1.3 times what was measured); without flash attention by the scores of all heads
-besides, whose number is taken for the largest (0.99 to 2.3 times).
+besides, whose number is taken for the largest (0.99 to 2.3 times). Those on devices of RPC servers
+follow from a measurement on the CPU (`_Work`), since what measures may not connect to servers.
 
 A measurement may be of the same model with another context or cache type: then it is changed by
 what the estimates differ. Pure functions; sizes in bytes.
@@ -32,7 +33,7 @@ from paceline.catalog.memory.values import Measurement, Share
 from paceline.engine.draft.heads import head_kind
 from paceline.engine.model.memory_hints import CTX_STEP
 from paceline.engine.model.model_params import DEFAULT_CTX, KV_TYPES, MOST_HIDDEN_BYTES
-from paceline.engine.model.placement import devices_for
+from paceline.engine.model.placement import devices_for, shares_of
 from paceline.engine.model.states import N_COPIES, GoingBack, has_copies, states_in
 from paceline.errors import ValueOutOfRangeError
 from paceline.messages import DeviceInfo
@@ -45,6 +46,9 @@ _BATCH = 512
 _FLOAT = 4
 _DENSE_ROWS, _EXPERT_ROWS = 16, 22  # rows of the model's width that a batch's token needs
 _MASK = 2  # bytes per token of the batch and of the context
+_COPIES = 4  # GGML_SCHED_MAX_COPIES
+_ATTENTION = 5  # states of a batch, at most
+_PLACE = 8  # bytes; without flash attention each element of the values has one
 _HEAD = 64  # elements; more only make the estimate too high
 BASE = 4 * 2**20
 """What llama.cpp keeps per model, measured as growth of PSS: beside this, `_PER_TOKEN` bytes for
@@ -81,10 +85,12 @@ class Machine:
         cpus = [device for device in devices if device.kind == "cpu"]
         cpu = cpus[0] if cpus else DeviceInfo("CPU", "", "cpu", 0, 0)
         gpus = tuple(device for device in devices if device.takes_layers)
+        back: dict[str, int] = {}  # what shares a memory gives it back, too
+        for device in (*gpus, cpu):
+            for name in filter(None, {device.name, device.shares}):
+                back[name] = back.get(name, 0) + max(reclaimable.get(device.name, 0), 0)
         free = {
-            device.name: min(
-                device.free_bytes + max(reclaimable.get(device.name, 0), 0), device.total_bytes
-            )
+            device.name: min(device.free_bytes + back[device.name], device.total_bytes)
             for device in (*gpus, cpu)
         }
         return cls(gpus, cpu, free)
@@ -98,6 +104,22 @@ class Machine:
         nothing is placed, nothing has to stay free.
         """
         return min(max(_MARGIN, device.total_bytes // _MARGIN_SHARE), _MOST_MARGIN)
+
+
+def without_servers(params: ModelParams, devices: Sequence[DeviceInfo]) -> ModelParams:
+    """Return how a model is measured by what may not connect to servers.
+
+    If it would be put on a server's device, the processor has all of it.
+
+    Raises:
+        ValueOutOfRangeError: It cannot be loaded on these devices.
+    """
+    if not any(device.server for device in devices):
+        return params
+    if not any(gpu.server for gpu in devices_for(params, devices)):
+        return params
+    main = Machine.of(devices, {}).cpu.name
+    return replace(params, device=main, n_gpu_layers=0, split_mode="", tensor_split=(), main_gpu=0)
 
 
 def gpus_for(params: ModelParams, machine: Machine) -> tuple[DeviceInfo, ...]:
@@ -127,20 +149,11 @@ def places(
     n = n_all if params.n_gpu_layers < 0 else min(params.n_gpu_layers, n_all)
     if not gpus or n == 0:
         return (machine.cpu.name,) * n_all
-    ends = _ends(gpus, params, free)
+    shares = shares_of(params, gpus, free)
+    total = sum(shares)
+    ends = [end / total for end in itertools.accumulate(shares)]
     on_gpus = tuple(gpus[min(bisect_right(ends, i / n), len(gpus) - 1)].name for i in range(n))
     return (machine.cpu.name,) * (n_all - n) + on_gpus
-
-
-def _ends(gpus: Sequence[DeviceInfo], params: ModelParams, free: Mapping[str, int]) -> list[float]:
-    """Return where each GPU's part of the layers ends, from 0 to 1."""
-    shares = [*params.tensor_split, *[0.0] * len(gpus)][: len(gpus)]
-    if not any(shares):
-        shares = [max(free[gpu.name], 0) for gpu in gpus]
-    if not any(shares):
-        shares = [1.0] * len(gpus)
-    total = sum(shares)
-    return [end / total for end in itertools.accumulate(shares)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,8 +256,10 @@ def shares(load: Load, machine: Machine, free: Mapping[str, int]) -> dict[str, S
     if not load.params.swa_full and not states:
         size = _copy_of_windows(load, caches, windows)
         states = {cpu: size} if has_copies(left[cpu], size) else {}
-    is_plain = bool(gpus_for(load.params, machine)) or load.measured is None
+    # A GPU's own memory comes before other layouts; a server has none on this machine.
+    is_plain = any(not gpu.server for gpu in gpus_for(load.params, machine))
     spare = 0 if load.measured is None or is_plain else load.measured.repacked
+    spare = round(spare * where[:-1].count(cpu) / max(len(where) - 1, 1))
     return {
         name: Share(
             weights.get(name, 0),
@@ -253,6 +268,7 @@ def shares(load: Load, machine: Machine, free: Mapping[str, int]) -> dict[str, S
             spare if name == cpu else 0,
             states.get(name, 0),
             beyond.get(name, 0),
+            _beside(load) if name == cpu else 0,
         )
         for name in taken
     }
@@ -373,32 +389,38 @@ def _cells(params: ModelParams, card: ModelCard) -> int:
 def _buffers(load: Load, where: Sequence[str], machine: Machine) -> dict[str, int]:
     cpu = machine.cpu.name
     measured = dict(load.measured.compute) if load.measured else {}
-    estimate = _estimated_buffer(load.params, load)
-    change = 0
-    if load.measured_for is not None:
-        change = estimate - _estimated_buffer(load.measured_for, load)
-    gpus = [gpu.name for gpu in gpus_for(load.params, machine)]
-    used = [name for name in gpus if name in where]
+    gpus = gpus_for(load.params, machine)
     # Batches are computed on the first GPU even where all layers are the CPU's.
-    total = {
-        name: max(measured[name] + change, 0) if name in measured else estimate
-        for name in used or gpus[:1]
-    }
-    rows = load.n_rows * load.card.n_vocab * _FLOAT
-    if cpu in measured:
-        main = max(measured[cpu] + (change if not gpus else 0), 0)
-        if gpus and cpu in where[:-1]:
-            main = max(main, estimate + rows)
+    used = {gpu.name for gpu in gpus if gpu.name in where} or {gpu.name for gpu in gpus[:1]}
+    if used and used <= measured.keys():
+        total = {name: max(measured[name] + _change(load), 0) for name in used}
+        total[cpu] = measured.get(cpu, 0)
+        if cpu in where[:-1]:
+            rows = load.n_rows * load.card.n_vocab * _FLOAT
+            total[cpu] = max(total[cpu], _estimated_buffer(load.params, load) + rows)
+    elif not used and measured.keys() == {cpu}:
+        total = {cpu: max(measured[cpu] + _change(load), 0)}
     else:
-        main = rows + (estimate if cpu in where[:-1] else _host_buffer(load))
-    total[cpu] = main + _base(load.card) + _hidden(load)
+        total = _Work.of(load, where, machine).buffers(cpu)
+    total[cpu] += _beside(load)
     return total
 
 
-def _hidden(load: Load) -> int:
-    """Return what the target's states for a head take: kept, given by a decode, and read."""
+def _change(load: Load) -> int:
+    """Return how much larger a buffer is than the one that was measured."""
+    if load.measured_for is None:
+        return 0
+    now = _estimated_buffer(load.params, load)
+    return now - _estimated_buffer(load.measured_for, load)
+
+
+def _beside(load: Load) -> int:
+    """Return what the CPU keeps beside buffers.
+
+    That is `BASE` and the like, and the target's states for a head: kept, given by a decode, read.
+    """
     row = load.n_hidden * _FLOAT
-    return min(load.n_ctx * row, MOST_HIDDEN_BYTES) + 2 * _BATCH * row
+    return _base(load.card) + min(load.n_ctx * row, MOST_HIDDEN_BYTES) + 2 * _BATCH * row
 
 
 def _estimated_buffer(params: ModelParams, load: Load) -> int:
@@ -413,10 +435,137 @@ def _estimated_buffer(params: ModelParams, load: Load) -> int:
     return max(computed + scores, load.n_rows * card.n_vocab * _FLOAT) + batch * n_ctx * _MASK
 
 
-def _host_buffer(load: Load) -> int:
-    """Return the size of what a GPU is fed from: embeddings of a batch, and the mask."""
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What devices take for computing that no dry run was of, such as those of RPC servers.
+
+    llama.cpp's scheduler (ggml/src/ggml-backend.cpp) gives a device room for the largest step
+    within its layers, and for what it is handed: masks, and the state between two layers. Where
+    several devices have all layers, it keeps each of these four times, so that one device can
+    begin with a batch while another one ends the batch before (src/llama-context.cpp).
+
+    Attributes:
+        where: The device of each layer that is computed, of the output as the last.
+        kinds: The mask that each of these layers needs, by its place in `masks`.
+        on_cpu: All that the CPU takes where it computes some layers, or experts; 0: it does not.
+        state: A batch's rows between two layers.
+        masks: What else a device is handed.
+        layers: The largest step within a layer.
+        attention: The same of its first half, with which the last layer needs all rows of a batch.
+        last: The device that has the last layer and no other one; empty: none has.
+        logits: The rows of logits, computed and given.
+        handed: What the output is handed where it is on a device of its own.
+        whole: All that the CPU takes where it computes everything, without the rows that it gives.
+        n_copies: How many times a device keeps what it is handed.
+        helper: A device that computes large batches for the CPU's layers; empty: there is none.
+        copied: The largest weight that is copied there for that, about.
+    """
+
+    where: tuple[str, ...]
+    kinds: tuple[int, ...]
+    on_cpu: int
+    state: int
+    masks: tuple[int, int]
+    layers: int
+    attention: int
+    last: str
+    logits: int
+    handed: int
+    whole: int
+    n_copies: int
+    helper: str
+    copied: int
+
+    @classmethod
+    def of(cls, load: Load, where: Sequence[str], machine: Machine) -> _Work:
+        """Return it for a model on these devices, by a dry run on the CPU if there was one."""
+        card, params, run = load.card, load.params, load.measured
+        cpu, gpus = machine.cpu.name, gpus_for(params, machine)
+        state = min(_BATCH, load.n_ctx) * card.n_embd * _FLOAT
+        kinds, masks = _masks(load)
+        logits = load.n_rows * card.n_vocab * _FLOAT
+        if run is not None and run.narrow and dict(run.compute).keys() == {cpu}:
+            layers = run.narrow + _change(load) - state - sum(masks)
+            whole = max(dict(run.compute)[cpu] + _change(load) - logits, 0)
+        else:
+            layers = _estimated_buffer(params, load) - sum(masks)
+            whole = layers + sum(masks)
+        layers = attention = max(layers, state)
+        is_plain = run is None or not any(run.state_layers)
+        if is_plain and params.flash_attn != "off":  # scores, or a state, would be larger
+            attention = min(layers, _ATTENTION * state)
+        parts = [i for i, n in enumerate(card.layer_bytes) if n]
+        output = (card.output_bytes or card.tied_bytes) if where[-1] == cpu else 0
+        on_devices = [where[i] for i in parts]
+        has_experts = params.n_cpu_moe != 0 and card.n_experts > 0
+        is_helped = cpu in on_devices or has_experts
+        on_cpu = layers + state + sum(masks) if is_helped else 0
+        is_piped = len(gpus) > 1 and cpu not in where and not params.n_cpu_moe
+        return cls(
+            where=(*on_devices, where[-1]),
+            kinds=tuple(kinds[i] for i in parts),
+            on_cpu=on_cpu,
+            state=state,
+            masks=masks,
+            layers=attention if has_experts and params.n_cpu_moe < 0 else layers,
+            attention=attention,
+            last=on_devices[-1] if on_devices and on_devices.count(on_devices[-1]) == 1 else "",
+            logits=logits,
+            handed=load.n_rows * card.n_embd * _FLOAT if is_plain else state,
+            whole=whole,
+            n_copies=_COPIES if is_piped and params.split_mode in ("", "layer") else 1,
+            helper=next((gpu.name for gpu in gpus if is_helped and not gpu.server), ""),
+            copied=max(output, max(card.layer_bytes) // 2),
+        )
+
+    def buffers(self, cpu: str) -> dict[str, int]:
+        """Return the bytes by device."""
+        total = {name: self._device(name) for name in {*self.where, self.helper} - {cpu, ""}}
+        if self.helper:
+            total[self.helper] += self.copied
+        if self.where[-1] == cpu:
+            main = self.whole
+        elif self.on_cpu:
+            main = self.on_cpu
+        else:
+            main = self.state + self.n_copies * (self.state + sum(self.masks))
+        return {**total, cpu: main + self.logits}
+
+    def _device(self, name: str) -> int:
+        *layers, output = self.where
+        kinds = {kind for kind, place in zip(self.kinds, layers, strict=True) if place == name}
+        logits = self.logits if output == name else 0
+        if not kinds and logits:
+            return logits + self.n_copies * self.handed
+        masks = sum(self.masks[kind] for kind in kinds)
+        step = self.attention if self.last == name else self.layers
+        if self.n_copies == 1:
+            return max(step + masks, logits)
+        return max(step, logits) + self.n_copies * (self.state + masks)
+
+
+def _masks(load: Load) -> tuple[tuple[int, ...], tuple[int, int]]:
+    """Return the kind of each layer's mask, and the sizes of both kinds, with places in caches.
+
+    The second kind is that of sliding windows.
+    """
+    card, params, run = load.card, load.params, load.measured
+    caches = _caches(load)
+    parts = _windows(load, caches)
+    kinds = tuple(int(part < whole) for whole, part in zip(caches, parts, strict=True))
+    if not any(map(sum, card.kv_elements)):
+        return kinds, (0, 0)
+    cells = _cells(params, card)
+    windows = 0
+    if run is not None and run.window_layers:
+        shares = (cells * part // whole for whole, part in zip(caches, parts, strict=True) if whole)
+        windows = cells if params.swa_full else min(shares, default=0)
+    per_cell, places = _MASK, 0
+    if params.flash_attn == "off":
+        per_cell, places = _FLOAT, _PLACE * max(v for _, v in card.kv_elements)
     batch = min(_BATCH, load.n_ctx)
-    return batch * (load.card.n_embd * _FLOAT + load.n_ctx * _MASK)
+    whole, part = (batch * (n * per_cell + places) if n else 0 for n in (cells, windows))
+    return kinds, (whole, part)
 
 
 def _base(card: ModelCard) -> int:

@@ -38,6 +38,7 @@ class Share:
             back; of sliding windows, a copy from a prompt's end. As many as what is left has room
             for, so they need not fit.
         beyond_windows: Of `kv`, what layers with a sliding window keep beyond it.
+        beside: Of `compute`, what is no buffer of llama.cpp.
         spare: Pages of the file whose weights were copied into another layout. They stay as long
             as no other program needs the memory, so they need not fit.
     """
@@ -48,6 +49,7 @@ class Share:
     spare: int = 0
     states: int = 0
     beyond_windows: int = 0
+    beside: int = 0
 
     @property
     def total(self) -> int:
@@ -94,6 +96,16 @@ class DevicePlan:
     def states(self) -> int:
         """Bytes of both models' earlier states; where it is narrow, they come from the margin."""
         return self.target.states + self.draft.states
+
+    @property
+    def buffers(self) -> int:
+        """What `DeviceMemory` tells of, once both are loaded.
+
+        Copies of weights are among it, and of the CPU states as well that only fit where they are
+        copied.
+        """
+        shares = self.target, self.draft
+        return sum(each.total - each.beside + each.spare + each.states for each in shares)
 
     @property
     def kept_free(self) -> int:

@@ -112,9 +112,11 @@ class _Model:
         self._repacked = 0 if is_plain else repacked_bytes(all_tensors(path))
 
     def measure(self, params: ModelParams, n_rows: int) -> DryRun:
-        run = self._measure(params, n_rows)
+        run, n_kept = self._measure(params, n_rows), 1
         if run.n_states and MOST_STATES * sum(run.state_layers) <= _MOST_ALLOCATED:
-            run = self._measure(params, n_rows, MOST_STATES)  # buffers for computing grow, too
+            n_kept = MOST_STATES
+            run = self._measure(params, n_rows, n_kept)  # buffers for computing grow, too
+        run = structs.replace(run, narrow=self._measure(params, 0, n_kept).narrow)
         if not llama_cpp.llama_model_n_swa(self._pointer):
             return run
         other = self._measure(replace(params, swa_full=not params.swa_full), n_rows)
@@ -165,6 +167,7 @@ class _Model:
         kv, kv_layers, state_layers = read_caches(lines, n_layers, n_states)
         buffers = Buffers()
         buffers.read(lines, self._by_buffer)
+        narrow = buffers.compute.get(MAIN, 0)
         buffers.add_rows(n_rows, n_vocab)
         return DryRun(
             tuple(kv.items()),
@@ -173,6 +176,7 @@ class _Model:
             self._repacked,
             state_layers,
             MOST_STATES if n_states else 0,
+            narrow=narrow,
         )
 
     def close(self) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 from paceline.engine.llama.devices import Device, cpu_buffer_type
 from paceline.engine.llama.library import llama_cpp
 from paceline.engine.model.model_params import FLASH_ATTN, KV_TYPES, SPLIT_MODES, gpu_layers
-from paceline.engine.model.placement import devices_for
+from paceline.engine.model.placement import devices_for, shares_of
 from paceline.messages import DeviceInfo, ModelParams
 
 EXPERTS = r"\.ffn_(up|down|gate|gate_up)_(ch|)exps"
@@ -80,8 +80,11 @@ def native_model_params(params: ModelParams, devices: Sequence[Device]) -> Nativ
     if overrides is not None:
         value.tensor_buft_overrides = ctypes.cast(overrides, ctypes.c_void_p)
     split = None
-    if params.tensor_split:
-        split = (ctypes.c_float * llama_cpp.llama_max_devices())(*params.tensor_split)
+    shares = params.tensor_split
+    if listed is not None and len(gpus) > 1 and params.split_mode in ("", "layer"):
+        shares = shares_of(params, gpus, {gpu.name: gpu.free_bytes for gpu in gpus})
+    if shares:
+        split = (ctypes.c_float * llama_cpp.llama_max_devices())(*shares)
         value.tensor_split = ctypes.cast(split, ctypes.POINTER(ctypes.c_float))
     return NativeModelParams(value, gpus, listed, overrides, split)
 

@@ -106,6 +106,7 @@ class DryRun(Checked, frozen=True):
         n_states: How many earlier ones llama.cpp keeps at most; 0: it cannot, or there are none.
         window_layers: `kv_layers` where no more than sliding windows is kept; empty: there are
             none.
+        narrow: `compute` of the CPU where a decode gives one row of logits, without that row.
     """
 
     kv: tuple[tuple[str, int], ...]
@@ -115,6 +116,7 @@ class DryRun(Checked, frozen=True):
     state_layers: tuple[int, ...] = ()
     n_states: int = 0
     window_layers: tuple[int, ...] = ()
+    narrow: int = 0
 
 
 _HEAD_BYTES = 1 << 20

@@ -8,12 +8,14 @@ processor's.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from paceline.errors import ModelError, ValueOutOfRangeError, refuse
 from paceline.figures import DeviceInfo
 from paceline.params import ModelParams
 from paceline.sentence import sentence
+
+_STEP = 256 * 2**20
 
 
 def devices_for(params: ModelParams, devices: Sequence[DeviceInfo]) -> tuple[DeviceInfo, ...]:
@@ -56,6 +58,26 @@ def devices_for(params: ModelParams, devices: Sequence[DeviceInfo]) -> tuple[Dev
             name=whole.name,
         )
     return chosen
+
+
+def shares_of(
+    params: ModelParams, gpus: Sequence[DeviceInfo], free: Mapping[str, int]
+) -> tuple[float, ...]:
+    """Return the shares of the layers that devices take, in their order; not all are zero.
+
+    Where none are given they are what is free, in steps of 256 MiB: so a plan, and the load a
+    little later, share alike.
+
+    Args:
+        params: Checked by `check_params`.
+        gpus: From `devices_for`.
+        free: Bytes by name.
+    """
+    given = [*params.tensor_split, *[0.0] * len(gpus)][: len(gpus)]
+    if any(given):
+        return tuple(given)
+    steps = [float(max(free[gpu.name], 0) // _STEP) for gpu in gpus]
+    return tuple(steps) if any(steps) else (1.0,) * len(gpus)
 
 
 def usual(devices: Sequence[DeviceInfo]) -> tuple[DeviceInfo, ...]:
