@@ -9221,7 +9221,7 @@
     <message>
         <location filename="../../app/engine/model/placement.py"/>
         <source>Leave split mode, shares and main device alone, or install a build of llama.cpp for your GPU.</source>
-        <translation>Lass Aufteilung, Anteile und Hauptgerät unverändert, oder installiere ein llama.cpp für deine GPU.</translation>
+        <translation>Lassen Sie Aufteilung, Anteile und Hauptgerät unverändert, oder installieren Sie ein llama.cpp für Ihre GPU.</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/template.py"/>
@@ -10262,7 +10262,7 @@
     <message>
         <location filename="../../app/engine/model/placement.py"/>
         <source>The file is not damaged. Choose other devices, or leave devices and split mode at auto.</source>
-        <translation>Die Datei ist nicht beschädigt. Wähle andere Geräte, oder lass Geräte und Aufteilung auf auto.</translation>
+        <translation>Die Datei ist nicht beschädigt. Wählen Sie andere Geräte, oder lassen Sie Geräte und Aufteilung auf auto.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/newer.py"/>
