@@ -10025,6 +10025,11 @@
         <translation>Der Computer mit dem RPC-Server {server} ist nicht erreichbar.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/model/rpc_servers.py"/>
+        <source>The computer “{host}” with the RPC server {server} is not found.</source>
+        <translation>Der Computer „{host}“ mit dem RPC-Server {server} wird nicht gefunden.</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/download/transfer.py"/>
         <source>The connection broke off.</source>
         <translation>Die Verbindung brach ab.</translation>
@@ -10644,11 +10649,6 @@
         <location filename="../../app/engine/model/placement.py"/>
         <source>There is no GPU here that this build of llama.cpp can use</source>
         <translation>Hier gibt es keine GPU, die dieses llama.cpp benutzen kann</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/model/rpc_servers.py"/>
-        <source>There is no computer “{host}” for the RPC server {server}.</source>
-        <translation>Es gibt keinen Computer „{host}“ für den RPC-Server {server}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/placement.py"/>

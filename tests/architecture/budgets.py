@@ -54,7 +54,8 @@ BUDGETS = {
     # Errors of models and their settings name their arguments, one a line; a text may have gaps.
     # Stored states are a tree, files, and what is done with them before and after a reply. RPC
     # servers are asked, and models are put on devices.
-    "engine/model": Size(18, 2_420),
+    # What llama.cpp says of devices, and names that are looked for without end, have words.
+    "engine/model": Size(18, 2_520),
     # Marks and forms of calls are learned from the template, tools that it cannot write are text,
     # and pieces of a prompt go on without a blank; a gap with the files beside it has a file.
     # Calls that a template does not write are said, and so is the first difference of two prompts.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import socket
+import threading
+
 import psutil
 import pytest
 
@@ -46,6 +49,25 @@ def test_a_server_that_cannot_be_used_is_named(kind: str) -> None:
     assert answer.problem.server == endpoint
     assert answer.problem.hint
     assert answer.memory == ()
+
+
+def test_a_name_that_is_looked_for_without_end_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    is_over = threading.Event()
+
+    def look(*_: object) -> None:
+        is_over.wait()
+        raise OSError
+
+    monkeypatch.setattr(socket, "getaddrinfo", look)
+    monkeypatch.setattr("paceline.engine.model.rpc_servers.NAME_S", 0.01)
+    try:
+        problem = ask_server("box:50052").problem
+    finally:
+        is_over.set()
+    assert problem is not None
+    assert problem.message == "The computer “box” with the RPC server box:50052 is not found."
 
 
 @pytest.mark.parametrize(

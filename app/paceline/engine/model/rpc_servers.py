@@ -10,9 +10,11 @@ everyone else asks here.
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import socket
 import struct
+import threading
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -30,6 +32,8 @@ PORT = 50052
 PROTOCOL = 7, 0
 """Major and minor version that this llama.cpp speaks (RPC_PROTO_MAJOR_VERSION)."""
 ASK_S = 2.0
+NAME_S = 5.0
+"""Seconds in which the address of a computer has to be found."""
 _HELLO, _DEVICE_COUNT, _DEVICE_MEMORY = 14, 15, 11  # enum rpc_cmd
 _CAPABILITIES = 24
 _MOST_DEVICES = 64
@@ -100,10 +104,8 @@ def ask_servers(servers: Sequence[str], seconds: float = ASK_S) -> list[ServerAn
 def ask_server(server: str, seconds: float = ASK_S) -> ServerAnswer:
     """Ask a server what it is; takes `seconds` at most once its name is known. Any thread."""
     host, _, port = server.rpartition(":")
-    try:
-        found = socket.getaddrinfo(host, int(port), socket.AF_INET, socket.SOCK_STREAM)
-        address = str(found[0][4][0])
-    except (OSError, UnicodeError):
+    address = _address(host)
+    if not address:
         return ServerAnswer(server, problem=_problem(server, "name"))
     try:
         with _Line(address, int(port), seconds) as line:
@@ -130,6 +132,24 @@ def ask_server(server: str, seconds: float = ASK_S) -> ServerAnswer:
         return ServerAnswer(server, address, problem=_problem(server, "protocol"))
     except OSError:
         return ServerAnswer(server, address, problem=_problem(server, "unreachable"))
+
+
+def _address(host: str) -> str:
+    """Return a computer's IPv4 address; empty: none is found in `NAME_S`.
+
+    Nothing can interrupt the search for a name, so its thread is left behind.
+    """
+    found: list[str] = []
+
+    def find() -> None:
+        with contextlib.suppress(OSError, UnicodeError):
+            first, *_ = socket.getaddrinfo(host, None, socket.AF_INET, socket.SOCK_STREAM)
+            found.append(str(first[4][0]))
+
+    finder = threading.Thread(target=find, name="rpc-name", daemon=True)
+    finder.start()
+    finder.join(NAME_S)
+    return found[0] if found else ""
 
 
 class _SilentError(Exception):
@@ -189,7 +209,7 @@ _START = sentence(
 )
 _PROBLEMS = {
     "name": (
-        sentence("There is no computer “{host}” for the RPC server {server}."),
+        sentence("The computer “{host}” with the RPC server {server} is not found."),
         sentence("Check the name, or give its IPv4 address."),
     ),
     "refused": (sentence("No RPC server listens at {server}."), _START),
