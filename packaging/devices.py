@@ -6,10 +6,12 @@
     python3 packaging/devices.py gpu [--backend B]  on a machine with a GPU: build, doctor, speed
 
 `vulkan` brings Mesa's software driver and a build of llama.cpp for it into the cache, without root,
-on Debian 12: 33 MB to fetch, and some minutes to compile. Its first run compiles shaders for ten
-minutes; they are kept. Each case is a line: "equal", or the first token that differs from the
-processor's and by how much logits differ, or the words of a refusal. A crash, a hang or an error
-without a word is a failure; they are named at the end, and the exit code is 1.
+on Debian 12: 33 MB to fetch, and some minutes to compile. Shaders are compiled when they are first
+used, which takes minutes for each kind of model and cache, and are kept: the first run takes more
+than an hour of a core, later ones some seconds for each case. Each case is a line: "equal", or the
+first token that differs from the processor's and by how much logits differ, or the words of a
+refusal. A crash, a hang or an error without a word is a failure; they are named at the end, and the
+exit code is 1. `--only random` runs the combinations alone.
 """
 
 from __future__ import annotations
@@ -59,7 +61,7 @@ def on_vulkan(options: argparse.Namespace) -> list[str]:
     driver = SoftwareGpu(options.cache, options.lib)
     driver.bring()
     matrix = Matrix(Place(driver.variables(0)), lambda n: Place(driver.variables(n)), show)
-    tell("Compiling shaders; the first time this takes ten minutes")
+    tell("Compiling shaders that are not kept yet; the first time this takes ten minutes")
     matrix.warm(*DRAFT, *BOTH)
     singles, drawn = single_cases(model), random_cases(model, options.random)
     if options.short:
