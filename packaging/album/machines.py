@@ -53,3 +53,32 @@ def machines(studio: Studio) -> None:
         page.accept()
         program.settings.set("rpc_servers", ())
         studio.until_ready()
+
+
+def placed(studio: Studio) -> None:
+    """The picker with a pair on two servers' devices: which ones, and what each has."""
+    program, catalogue = studio.program, studio.program.catalogue
+    assert catalogue is not None
+    with _lent() as first, _lent() as second:
+        program.settings.set("rpc_servers", (KeptServer(first), KeptServer(second)))
+        studio.until_ready()
+        studio.window.actions_.choose_models.trigger()
+        picker = catalogue.picker
+        studio.until(lambda: picker.dialog is not None and picker.dialog.main.isEnabled())
+        assert picker.dialog is not None
+        form = picker.dialog.pane.form
+        form.advanced.toggle.setChecked(True)
+        form.target.fields["n_gpu_layers"].setValue(4)
+        form.draft.fields["n_gpu_layers"].setValue(0)
+        studio.until(lambda: picker.judgement.judgement.plan is not None)
+        studio.wait(3 * _LATE_MS)
+        area = form.parentWidget().parentWidget().parentWidget()
+        area.ensureWidgetVisible(form.layers[0])
+        studio.shoot("picker-devices", picker.dialog)
+        form.target.fields["device"].open_menu()
+        studio.wait(_LATE_MS)
+        studio.shoot("picker-devices-menu", picker.dialog, form.target.fields["device"].menu)
+        form.target.fields["device"].menu.close()
+        picker.dialog.close()
+        program.settings.set("rpc_servers", ())
+        studio.until_ready()

@@ -2005,6 +2005,14 @@
     </message>
 </context>
 <context>
+    <name>DeviceWords</name>
+    <message>
+        <location filename="../../app/paceline/gui/state/device_words.py"/>
+        <source>{}: {} of {} free</source>
+        <translation>{}: {} von {} frei</translation>
+    </message>
+</context>
+<context>
     <name>Dialogs</name>
     <message>
         <location filename="../../app/paceline/gui/kit/dialogs.py"/>
@@ -4437,6 +4445,14 @@
     </message>
 </context>
 <context>
+    <name>LayersBar</name>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/layers_bar.py"/>
+        <source>{}: layers on {}</source>
+        <translation>{}: Schichten auf {}</translation>
+    </message>
+</context>
+<context>
     <name>LearningController</name>
     <message>
         <location filename="../../app/paceline/gui/speculation/learning.py"/>
@@ -4656,6 +4672,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
+        <source>A model is put on one device, so there is nothing to split.</source>
+        <translation>Ein Modell liegt auf einem Gerät, also gibt es nichts aufzuteilen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>Advanced</source>
         <translation>Erweitert</translation>
     </message>
@@ -4708,11 +4729,6 @@
         <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>The same text with any strategy and whatever was in the context before, on this machine. Where Paceline's own kernels compute, that is so anyway. Elsewhere prompts are prefilled in fixed pieces, and where narrow batches are computed in another way, single tokens are decoded in wider ones, which costs speed; a note says how much after loading.</source>
         <translation>Derselbe Text mit jeder Strategie und gleich, was vorher im Kontext war, auf diesem Rechner. Wo die Kernel von Paceline rechnen, ist das ohnehin so. Sonst werden Prompts in festen Stücken eingelesen, und wo schmale Batches anders gerechnet werden, werden einzelne Token in breiteren dekodiert, was Tempo kostet; ein Hinweis sagt nach dem Laden, wie viel.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
-        <source>There is one GPU, so there is nothing to split.</source>
-        <translation>Es gibt eine GPU, also ist nichts aufzuteilen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
@@ -4936,7 +4952,7 @@
     <message>
         <location filename="../../app/paceline/gui/machines/page.py"/>
         <source>On this computer, for a connection that asks for your key and is encrypted. It has to stay open.</source>
-        <translation>Auf diesem Computer, für eine Verbindung, die deinen Schlüssel verlangt und verschlüsselt ist. Sie muss offen bleiben.</translation>
+        <translation>Auf diesem Computer, für eine Verbindung, die Ihren Schlüssel verlangt und verschlüsselt ist. Sie muss offen bleiben.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/machines/page.py"/>
@@ -4951,12 +4967,12 @@
     <message>
         <location filename="../../app/paceline/gui/machines/page.py"/>
         <source>RPC servers know no key and no encryption: all who reach the port can read what is computed, your prompts among it, and can crash or misuse the program.</source>
-        <translation>RPC-Server kennen weder Schlüssel noch Verschlüsselung: Alle, die den Port erreichen, können mitlesen, was berechnet wird, auch deine Prompts, und können das Programm abstürzen lassen oder missbrauchen.</translation>
+        <translation>RPC-Server kennen weder Schlüssel noch Verschlüsselung: Alle, die den Port erreichen, können mitlesen, was berechnet wird, auch Ihre Prompts, und können das Programm abstürzen lassen oder missbrauchen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/machines/page.py"/>
         <source>Then add {} above.</source>
-        <translation>Füge dann oben {} hinzu.</translation>
+        <translation>Fügen Sie dann oben {} hinzu.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/machines/page.py"/>
@@ -5000,6 +5016,11 @@
         <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
         <source>Kept free</source>
         <translation>Frei gehalten</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
+        <source>Memory</source>
+        <translation>Speicher</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>

@@ -76,7 +76,8 @@ BUDGETS = {
     "gui/look": Size(7, 930),
     # Other computers: their servers, which are asked, and their page.
     "gui/machines": Size(4, 420),
-    "gui/models": Size(33, 5_330),
+    # Devices of a model are ticked, bars say how many layers each has, and what parts look like.
+    "gui/models": Size(36, 5_560),
     "gui/plot": Size(6, 950),
     # Words, cards, the check of sameness and the view of differences have a file each.
     "gui/run": Size(11, 1_460),
@@ -89,8 +90,9 @@ BUDGETS = {
     "gui/speculation": Size(8, 1_370),
     # Which chat is shown, what is written in it and not sent, and what the next reply is generated
     # with are state, each in a file; so are the requests of other programs, the question how fast
-    # this machine reads weights, and the last deletion. Devices are forgotten with their servers.
-    "gui/state": Size(19, 1_890),
+    # this machine reads weights, and the last deletion. Devices are forgotten with their servers,
+    # and have words.
+    "gui/state": Size(20, 1_920),
     # The example, the questions and what is chosen by a click have a file each.
     "gui/welcome": Size(6, 640),
     # The queue in front of the engine, with its tickets. The doctor asks a process of its own, in a

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 from declared_values import FIELDS, NUMBERS, OTHER, parameter, reply_settings
 from paceline.chat.pair import Pair
 from paceline.gui.kit.fields import show_value, value_of
+from paceline.gui.models.picker.device_field import DeviceField
 from paceline.gui.models.picker.load_form import LoadForm
 from paceline.gui.run.run_words import sampling_words
 from paceline.gui.sampling.controller import differences
@@ -193,6 +194,8 @@ def show_and_tell(field: Any, value: Any) -> None:
             field.setValue(value)
         case tuple():
             field.setText(", ".join(map(str, value)))
+        case _ if isinstance(field, DeviceField):
+            next(each for each in field.menu.actions() if each.data() == value).trigger()
         case _:
             field.setCurrentIndex(field.findData(value))
 

@@ -334,11 +334,12 @@ def test_every_device_has_a_bar_of_its_own(pane: PairPane, judge: FakeJudge, qtb
     def two(target: ModelParams, drafting: Drafting, *, free: int) -> MemoryPlan:
         plan = plan_of(target, drafting, free=free, title="A card")
         rest = DevicePlan("CPU", "Memory", Share(GIB), Share(), free, free, 0)
-        return replace(plan, devices=(*plan.devices, rest), is_measured=False)
+        card = replace(plan.devices[0], device="CUDA0")
+        return replace(plan, devices=(card, rest), is_measured=False)
 
     judge.make_plan = two
     pick(pane, qtbot)
-    assert [bar.title.text() for bar in pane.memory.bars] == ["A card", "Memory"]
+    assert [bar.title.text() for bar in pane.memory.bars] == ["A card (CUDA0)", "Memory"]
     assert pane.memory.problem.text() == "Estimated from the headers."
     judge.make_plan = plan_of
     pane.form.target.fields["n_ctx"].setValue(1024)
@@ -353,7 +354,7 @@ def test_the_parts_are_told_apart_without_colours() -> None:
         look.set_mode(mode)
         parts = parts_of(plan)
         taken = plan.target.total + plan.draft.total + plan.states
-        assert sum(part.n_bytes for part in parts) == taken + plan.margin
+        assert sum(part.size for part in parts) == taken + plan.margin
         looks = {(_grey(part.colour) // 24, bool(part.stripes)) for part in parts}
         assert len(looks) >= 5
 
@@ -364,7 +365,7 @@ def test_states_take_a_part_of_what_is_kept_free_and_never_make_a_pair_unfit() -
     narrow = replace(plan, free=free, target=replace(plan.target, states=plan.margin // 4))
     assert narrow.fits
     *_, states, kept, _ = parts_of(narrow)
-    assert (states.n_bytes, kept.n_bytes) == (plan.margin // 4, plan.margin - plan.margin // 4)
+    assert (states.size, kept.size) == (plan.margin // 4, plan.margin - plan.margin // 4)
 
 
 @pytest.mark.parametrize(
@@ -382,9 +383,9 @@ def test_the_prompt_cache_takes_a_part_of_what_is_left_and_never_makes_a_pair_un
     plan = replace(plan, devices=(replace(device, free=device.free - device.left + n_free),))
     kept = plan.with_prompts(StateStorage(wanted))
     (there,) = (part for part in parts_of(kept.devices[0]) if part.name.startswith("Prompt cache"))
-    assert there.n_bytes == n_bytes
+    assert there.size == n_bytes
     assert kept.fits
-    assert sum(part.n_bytes for part in parts_of(kept.devices[0])) <= kept.devices[0].free
+    assert sum(part.size for part in parts_of(kept.devices[0])) <= kept.devices[0].free
     bars = MemoryBar(), MemoryBar()
     for bar, each in zip(bars, (plan, kept), strict=True):
         qtbot.addWidget(bar)
@@ -398,10 +399,10 @@ def test_what_lies_beyond_sliding_windows_is_taken_out_of_the_cache() -> None:
     plan = plan_of(ModelParams("t"), ModelParams("d")).devices[0]
     beyond = plan.target.kv // 3
     wide = replace(plan, target=replace(plan.target, beyond_windows=beyond))
-    sizes = {part.name: part.n_bytes for part in parts_of(wide)}
+    sizes = {part.name: part.size for part in parts_of(wide)}
     assert sizes["Its cache"] == plan.target.kv - beyond
     assert sizes["More than its sliding windows"] == beyond
-    assert sum(sizes.values()) == sum(part.n_bytes for part in parts_of(plan))
+    assert sum(sizes.values()) == sum(part.size for part in parts_of(plan))
 
 
 def _grey(colour: str) -> int:
@@ -522,7 +523,7 @@ def test_a_quantised_cache_on_a_processor_says_what_it_costs(pane: PairPane, qtb
 
 
 @pytest.mark.parametrize(
-    ("n_gpus", "reason"), [(0, "no GPU support"), (1, "There is one GPU"), (2, "")]
+    ("n_gpus", "reason"), [(0, "no GPU support"), (1, "on one device"), (2, "")]
 )
 def test_what_has_no_use_here_is_off_and_says_why(
     pane: PairPane, qtbot: QtBot, n_gpus: int, reason: str
@@ -541,7 +542,8 @@ def test_what_has_no_use_here_is_off_and_says_why(
         for name in ("split_mode", "tensor_split", "main_gpu"):
             assert column.fields[name].isEnabled() == (n_gpus > 1)
     if n_gpus:
-        assert form.target.fields["device"].findData("CUDA0") == 1
+        entries = form.target.fields["device"].menu.actions()
+        assert entries[1].text() == "Card 0 (CUDA0): 8 of 8 B free"
     pane.show_picks(pane.picks.with_draft(None))
     assert form.target.fields["n_threads"].isEnabled()
     assert not form.draft.fields["n_threads"].isEnabled()

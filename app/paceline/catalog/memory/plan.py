@@ -20,6 +20,7 @@ drafter. Pure functions.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
@@ -27,7 +28,15 @@ from typing import NamedTuple, TypeVar
 from msgspec import structs
 
 from paceline.catalog.card import ModelCard
-from paceline.catalog.memory.use import Load, Machine, going_back, gpus_for, shares, without_heads
+from paceline.catalog.memory.use import (
+    Load,
+    Machine,
+    going_back,
+    gpus_for,
+    places,
+    shares,
+    without_heads,
+)
 from paceline.catalog.memory.values import (
     DevicePlan,
     Measurement,
@@ -108,6 +117,7 @@ def device_plans(target: Load, draft: Load | None, machine: Machine) -> tuple[De
     }
     drafter = draft or target.head
     second = shares(drafter, machine, rest) if drafter else {}
+    layers, draft_layers = _layers(target, machine, machine.free), _layers(draft, machine, rest)
     plans = []
     devices = (*machine.gpus, machine.cpu)
     guests: dict[str, int] = {}  # bytes that others take of a device's memory
@@ -127,9 +137,16 @@ def device_plans(target: Load, draft: Load | None, machine: Machine) -> tuple[De
                 free=max(machine.free[device.name] - others, 0),
                 total=device.total_bytes,
                 margin=machine.margin(device) if used else 0,
+                n_layers=layers[device.name],
+                n_draft_layers=draft_layers[device.name],
             )
         )
     return tuple(plans)
+
+
+def _layers(load: Load | None, machine: Machine, free: Mapping[str, int]) -> Counter[str]:
+    """Return how many layers of a model lie where."""
+    return Counter(places(load.card.n_layers, load.params, machine, free) if load else ())
 
 
 def _with_decided_ctx(load: Load, most: int) -> Load:

@@ -71,6 +71,8 @@ class DevicePlan:
         total: What the device has.
         margin: What should stay free.
         prompts: What states of prompts may take in the end, of what is left.
+        n_layers: Layers of the target that lie on it, its output counted as one.
+        n_draft_layers: The same of the draft model.
     """
 
     device: str
@@ -81,6 +83,8 @@ class DevicePlan:
     total: int
     margin: int
     prompts: int = 0
+    n_layers: int = 0
+    n_draft_layers: int = 0
 
     @property
     def missing(self) -> int:

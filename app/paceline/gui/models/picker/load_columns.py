@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 
 from paceline.gui.kit.fields import (
-    Choice,
     ParsedLine,
     changes_of,
     choice_field,
@@ -22,6 +21,7 @@ from paceline.gui.kit.fields import (
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import styled
 from paceline.gui.kit.translation import fields_in_words
+from paceline.gui.models.picker.device_field import DeviceField
 from paceline.messages import DeviceInfo
 from paceline.parameters import Parameter
 from paceline.params import ModelParams, read_shares
@@ -45,7 +45,7 @@ def _field_for(parameter: Parameter) -> QWidget:
         case "int":
             return number_field(parameter)
         case "text":
-            return Choice([(parameter.unset, "")])
+            return DeviceField(parameter.unset)
     return choice_field(parameter)
 
 
@@ -79,21 +79,9 @@ class LoadColumn(QWidget):
 
     def show_devices(self, devices: Sequence[DeviceInfo]) -> None:
         """Offer these devices; the processor only where there is a choice."""
-        field = self.fields["device"]
-        offered = list(devices) if any(device.kind != "cpu" for device in devices) else []
-        names = [field.itemData(i) for i in range(1, field.count())]
-        if names == [device.name for device in offered]:
-            return  # they are described often, and the list may be open
-        chosen = field.currentData()
-        with QSignalBlocker(field):
-            for at in range(field.count() - 1, 0, -1):
-                field.removeItem(at)
-            for device in offered:
-                field.addItem(device.name, device.name)
-                field.setItemData(
-                    field.count() - 1, device.description, Qt.ItemDataRole.ToolTipRole
-                )
-        show_value(field, chosen)
+        offered = [each for each in devices if each.takes_layers or each.kind == "cpu"]
+        is_choice = any(device.takes_layers for device in devices)
+        self.fields["device"].show_devices(offered if is_choice else [])
 
     def show_params(self, params: ModelParams) -> None:
         """Show how the model is loaded, without emitting `changed`."""
@@ -104,11 +92,19 @@ class LoadColumn(QWidget):
         """The same model with what the fields say."""
         return replace(params, **{name: value_of(field) for name, field in self.fields.items()})
 
-    def enable(self, *, is_there: bool, has_gpu: bool, n_gpus: int) -> None:
-        """Switch the fields on that mean something here."""
+    def enable(self, *, is_there: bool, has_gpu: bool, n_used: int) -> None:
+        """Switch the fields on that mean something here.
+
+        Args:
+            is_there: Whether there is a model.
+            has_gpu: Whether its layers can be put on any device; one that is gone can be put away.
+            n_used: Devices that they would be put on.
+        """
         for name, field in self.fields.items():
             is_of_use = has_gpu or name not in _FOR_GPUS
-            field.setEnabled(is_there and is_of_use and (n_gpus > 1 or name not in SPLIT))
+            if name == "device":
+                is_of_use |= bool(field.value)
+            field.setEnabled(is_there and is_of_use and (n_used > 1 or name not in SPLIT))
 
 
 def rows_of(target: LoadColumn, draft: LoadColumn, *names: str) -> QGridLayout:

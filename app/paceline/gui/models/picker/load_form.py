@@ -14,6 +14,7 @@ from paceline.catalog.memory.values import MemoryPlan
 from paceline.chat.pair import Pair
 from paceline.engine.model.memory_hints import MIN_PROPOSAL, SLOW_CACHE, has_quantised_cache
 from paceline.engine.model.model_params import DEFAULT_CTX, check_params, choose_ctx
+from paceline.engine.model.placement import devices_for
 from paceline.errors import ValueOutOfRangeError
 from paceline.gui.kit.card import Card, FoldSection
 from paceline.gui.kit.fields import Slider, show_value
@@ -27,8 +28,9 @@ from paceline.gui.kit.labels import (
 )
 from paceline.gui.kit.layouts import fill, grid_of, styled
 from paceline.gui.kit.sentences import said
+from paceline.gui.models.picker.layers_bar import LayersBar, layers_of
 from paceline.gui.models.picker.load_columns import SPLIT, LoadColumn, rows_of
-from paceline.messages import EngineDescribed
+from paceline.messages import DeviceInfo, EngineDescribed
 from paceline.params import ModelParams
 from paceline.sizes import tokens
 
@@ -214,7 +216,7 @@ class LoadForm(Card):
     def __init__(self) -> None:
         super().__init__()
         self.set_title(self.tr("Loading"))
-        self._has_gpu, self._n_gpus = False, 0
+        self._devices: tuple[DeviceInfo, ...] = ()
         self._has_target = self._has_draft = False
         self._n_ctx_draft = 0
         # What no field shows stays as it was.
@@ -224,13 +226,16 @@ class LoadForm(Card):
         self.columns = self.target, self.draft
         self.target.shown("n_ctx")
         self.context = ContextField(self.target.fields["n_ctx"])
+        self.lost = text_label("", "danger", wraps=True, plain=True)
+        self.lost.hide()
+        self.layers = LayersBar(self.target.title.text()), LayersBar(self.draft.title.text())
         self.reason = text_label(wraps=True)
         self.cache_text = text_label(wraps=True)
         self.problem_text = text_label("", "danger", wraps=True)
         self.advanced = FoldSection()
         self.advanced.set_title(self.tr("Advanced"))
         self._make_advanced()
-        fill(self.body, self.context, self.advanced, self.problem_text)
+        fill(self.body, self.context, self.lost, self.advanced, self.problem_text)
         # The number is older than the slider beside it.
         self.setTabOrder(self.context.slider, self.target.fields["n_ctx"])
         n_ctx_draft = self.draft.fields["n_ctx"]
@@ -270,15 +275,16 @@ class LoadForm(Card):
         )
         self.exact.toggled.connect(self._on_changed)
         self.lookup_cache.changed.connect(self._on_changed)
-        parts = grid, self.reason, self.cache_text, self.exact, self.lookup_cache
+        parts = *self.layers, grid, self.reason, self.cache_text, self.exact, self.lookup_cache
         fill(self.advanced.body, *parts)
 
     def show_engine(self, description: EngineDescribed) -> None:
         """Offer the devices there are."""
-        self._has_gpu = description.supports_gpu
-        self._n_gpus = sum(device.takes_layers for device in description.devices)
+        self._devices = description.devices
         for column in self.columns:
             column.show_devices(description.devices)
+        lost = (said(problem.message) for problem in description.lost)
+        say(self.lost, with_soft_breaks(" ".join(lost)))
         self._enable()
 
     def show_pair(self, pair: Pair) -> None:
@@ -313,6 +319,8 @@ class LoadForm(Card):
         """Mark what finds room."""
         self.context.show_room(room_for_context(plan) if plan else None)
         self.context.show_decided(plan.target.n_ctx if plan else 0)
+        for bar, counts in zip(self.layers, layers_of(plan), strict=True):
+            bar.show_counts(counts)
 
     @property
     def problem(self) -> str:
@@ -325,6 +333,8 @@ class LoadForm(Card):
             for params in both:
                 if params is not None:
                     check_params(params)
+                    if self._has_gpu or params.device:  # otherwise nothing could be changed
+                        devices_for(params, self._devices)
         except ValueOutOfRangeError as error:
             return said(str(error))
         try:
@@ -354,26 +364,40 @@ class LoadForm(Card):
         say(self.cache_text, said(SLOW_CACHE) if is_slow else "")
 
     def _is_on_cpu(self, params: ModelParams) -> bool:
-        return not self._has_gpu or params.n_gpu_layers == 0 or params.device == "CPU"
+        return params.n_gpu_layers == 0 or self._n_used(params) == 0
+
+    @property
+    def _has_gpu(self) -> bool:
+        return any(device.takes_layers for device in self._devices)
+
+    def _n_used(self, params: ModelParams) -> int:
+        """Return how many devices would share a model, if it is to be shared."""
+        shared = replace(params, n_gpu_layers=-1, split_mode="", tensor_split=(), main_gpu=0)
+        try:
+            return len(devices_for(shared, self._devices))
+        except ValueOutOfRangeError:
+            return 0
 
     def _enable(self) -> None:
         """Switch on what means something here, and say why the rest does not."""
+        n_used = []
         for column, is_there in ((self.target, self._has_target), (self.draft, self._has_draft)):
-            column.enable(is_there=is_there, has_gpu=self._has_gpu, n_gpus=self._n_gpus)
+            n_used.append(self._n_used(column.params(ModelParams(""))))
+            column.enable(is_there=is_there, has_gpu=self._has_gpu, n_used=n_used[-1])
         self.context.setEnabled(self._has_target)
         why = ""
         if not self._has_gpu:
             why = self.tr(
                 "Everything runs on the processor: this build of llama.cpp has no GPU support."
             )
-        elif self._n_gpus < 2:
-            why = self.tr("There is one GPU, so there is nothing to split.")
+        elif max(n_used) < 2:
+            why = self.tr("A model is put on one device, so there is nothing to split.")
         say(self.reason, why)
         self._show_problem()
 
     @Slot()
     def _on_changed(self) -> None:
-        self._show_problem()
+        self._enable()
         self.changed.emit()
 
 

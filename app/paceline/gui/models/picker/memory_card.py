@@ -3,22 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 
-from PySide6.QtCore import (
-    QEasingCurve,
-    QEvent,
-    QPointF,
-    QRectF,
-    QSize,
-    Qt,
-    QVariantAnimation,
-    Signal,
-    Slot,
-)
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPen
-from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from paceline.catalog.memory.values import DevicePlan, MemoryPlan, MemoryRemedy
 from paceline.gui.kit.card import Card, FoldSection
@@ -28,94 +16,9 @@ from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local_size, local_sizes, translator
 from paceline.gui.look.current import look
 from paceline.gui.models.load_checks import saving_title
+from paceline.gui.models.picker.parts_bar import Part, PartsBar, Swatch, mixed
+from paceline.gui.state.device_words import device_title
 from paceline.params import Drafting
-
-_HEIGHT = 16
-_RADIUS = 5.0
-_SWATCH_PX = 12
-_MOVE_MS = 140
-
-
-class _Bar(QWidget):
-    """Paints parts one after the other, and animates changes of their sizes."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._parts: tuple[Part, ...] = ()
-        self._free = 0
-        self._from: list[float] = []
-        self._at: list[float] = []  # sizes as painted now, and last what is free
-        self._move = QVariantAnimation(self, startValue=0.0, endValue=1.0, duration=_MOVE_MS)
-        self._move.setEasingCurve(QEasingCurve.Type.OutCubic)
-        self._move.valueChanged.connect(self._on_moved)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-
-    def sizeHint(self) -> QSize:
-        return QSize(120, _HEIGHT)
-
-    def show_parts(self, parts: Sequence[Part], n_free: int) -> None:
-        wanted = [*(float(part.n_bytes) for part in parts), float(n_free)]
-        is_first = len(self._at) != len(wanted) or not self.isVisible()
-        self._parts, self._free = tuple(parts), n_free
-        self._from = wanted if is_first else list(self._at)
-        self._move.stop()
-        if is_first:
-            self._at = wanted
-        else:
-            self._move.start()
-        self.update()
-
-    @Slot(object)
-    def _on_moved(self, share: float) -> None:
-        wanted = [*(float(part.n_bytes) for part in self._parts), float(self._free)]
-        pairs = zip(self._from, wanted, strict=True)
-        self._at = [start + (end - start) * share for start, end in pairs]
-        self.update()
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        if not self._at:
-            return
-        *sizes, free = self._at
-        needed = sum(sizes)
-        scale = self.width() / max(needed, free, 1.0)
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        outline = QPainterPath()
-        outline.addRoundedRect(QRectF(self.rect()), _RADIUS, _RADIUS)
-        painter.setClipPath(outline)
-        painter.fillRect(self.rect(), QColor(look.theme.hover))
-        left = 0.0
-        for part, size in zip(self._parts, sizes, strict=True):
-            width = size * scale
-            if width > 0:
-                rect = QRectF(left, 0, max(width - 1.0, 0.5), _HEIGHT)
-                paint_part(painter, rect, part.colour, part.stripes)
-            left += width
-        if needed > free:
-            end = free * scale
-            beyond = QColor(look.theme.danger)
-            beyond.setAlphaF(0.55)
-            painter.fillRect(QRectF(end, 0, self.width() - end, _HEIGHT), beyond)
-            painter.fillRect(QRectF(end - 1, 0, 2, _HEIGHT), QColor(look.theme.text))
-
-
-class _Swatch(QWidget):
-    """The look of a part beside its name."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.part: Part | None = None
-        self.setFixedSize(_SWATCH_PX, _SWATCH_PX)
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        if self.part is None:
-            return
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        outline = QPainterPath()
-        outline.addRoundedRect(QRectF(self.rect()), 3, 3)
-        painter.setClipPath(outline)
-        paint_part(painter, QRectF(self.rect()), self.part.colour, self.part.stripes)
 
 
 class MemoryBar(QWidget):
@@ -134,9 +37,9 @@ class MemoryBar(QWidget):
         head = row_of((self.title, 1), self.figures, spacing=8)
         self.excess = text_label("", "danger")
         self.excess.hide()
-        self.bar = _Bar()
+        self.bar = PartsBar()
         self._legend = grid_of(margins=(0, 2, 0, 0), across=8, down=2, stretches=(1,))
-        self._entries: list[tuple[_Swatch, QLabel, QLabel]] = []
+        self._entries: list[tuple[Swatch, QLabel, QLabel]] = []
         self.parts = QWidget()
         """Its parts in numbers, for the card to show where it is unfolded."""
         fill(column_of(on=self.parts, margins=0), self._legend)
@@ -163,7 +66,7 @@ class MemoryBar(QWidget):
         """Show what is taken of a device; the only one needs no title."""
         self._plan = plan
         needed = plan.free - plan.left + plan.kept_free
-        self.title.setText("" if is_only else plan.title)
+        self.title.setText("" if is_only else title_of(plan))
         words = self.tr("{} of {}").format(*local_sizes(needed, plan.free))
         self.figures.setText(words)
         set_look(self.figures, role="value" if plan.fits else "danger")
@@ -176,25 +79,23 @@ class MemoryBar(QWidget):
     def _show_parts(self, plan: DevicePlan) -> tuple[Part, ...]:
         parts = parts_of(plan)
         self.bar.show_parts(parts, plan.free)
-        self._show_legend([part for part in parts if part.n_bytes])
+        self._show_legend([part for part in parts if part.size])
         return parts
 
     def _tell(self, plan: DevicePlan, words: str, parts: Sequence[Part]) -> None:
         """Give a screen reader all that the bar shows."""
-        listed = ", ".join(
-            f"{part.name} {local_size(part.n_bytes)}" for part in parts if part.n_bytes
-        )
-        self.setAccessibleName(f"{plan.title}: {words}")
+        listed = ", ".join(f"{part.name} {local_size(part.size)}" for part in parts if part.size)
+        self.setAccessibleName(f"{title_of(plan)}: {words}")
         self.setAccessibleDescription(listed)
         self.setToolTip(
             self.tr("{} has {}; {} can be had now.").format(
-                plan.title, local_size(plan.total), local_size(plan.free)
+                title_of(plan), local_size(plan.total), local_size(plan.free)
             )
         )
 
     def _show_legend(self, parts: Sequence[Part]) -> None:
         while len(self._entries) < len(parts):
-            entry = _Swatch(), text_label(), text_label()
+            entry = Swatch(), text_label(), text_label()
             entry[2].setAlignment(Qt.AlignmentFlag.AlignRight)
             for column, widget in enumerate(entry):
                 self._legend.addWidget(widget, len(self._entries), column)
@@ -208,22 +109,15 @@ class MemoryBar(QWidget):
                 swatch.part = parts[at]
                 swatch.update()
                 name.setText(parts[at].name)
-                size.setText(local_size(parts[at].n_bytes))
+                size.setText(local_size(parts[at].size))
 
 
 _tr = translator("MemoryBar")
-_STRIPE_PX = 5
-_STRIPE_WIDTH = 1.4
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One part of a bar: its name, its size, and its colours."""
-
-    name: str
-    n_bytes: int
-    colour: str
-    stripes: str = ""
+def title_of(plan: DevicePlan) -> str:
+    """Return what a device is called; the processor's memory is plain memory."""
+    return _tr("Memory") if plan.title == "Memory" else device_title(plan.device, plan.title)
 
 
 def parts_of(plan: DevicePlan) -> tuple[Part, ...]:
@@ -247,32 +141,6 @@ def parts_of(plan: DevicePlan) -> tuple[Part, ...]:
         Part(_tr("Kept free"), plan.kept_free, theme.line, theme.line_strong),
         Part(_tr("Prompt cache, up to"), plan.prompts, mixed(theme.lookup, theme.surface)),
     )
-
-
-def mixed(colour: str, ground: str) -> str:
-    """Return a colour half as strong on a ground."""
-    a, b = QColor(colour), QColor(ground)
-    red, green, blue = (
-        (x + y) // 2 for x, y in ((a.red(), b.red()), (a.green(), b.green()), (a.blue(), b.blue()))
-    )
-    return QColor(red, green, blue).name()
-
-
-def paint_part(painter: QPainter, rect: QRectF, colour: str, stripes: str) -> None:
-    """Fill a rectangle with a colour, and with stripes of another if there is one."""
-    painter.fillRect(rect, QColor(colour))
-    if not stripes:
-        return
-    painter.save()
-    painter.setClipRect(rect, Qt.ClipOperation.IntersectClip)
-    painter.setPen(QPen(QColor(stripes), _STRIPE_WIDTH))
-    # From a fixed grid: stripes must not crawl while the bar grows.
-    x = rect.left() // _STRIPE_PX * _STRIPE_PX - rect.height() // _STRIPE_PX * _STRIPE_PX
-    x -= _STRIPE_PX
-    while x < rect.right():
-        painter.drawLine(QPointF(x, rect.bottom()), QPointF(x + rect.height(), rect.top()))
-        x += _STRIPE_PX
-    painter.restore()
 
 
 class _Way(QWidget):
