@@ -115,6 +115,7 @@ def test_what_a_device_cannot_is_refused_with_those_there_are(
 # ---------------------------------------------------------------------------------------- unusable
 
 
+@pytest.mark.grid(short=4)
 @pytest.mark.parametrize("kind", UNUSABLE)
 def test_a_server_that_cannot_be_used_is_named(kind: str) -> None:
     with UNUSABLE[kind]() as endpoint:
