@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paceline.catalog.memory.use import Machine
+from paceline.catalog.memory.machine import Machine
 from paceline.messages import DeviceInfo
 
 GIB, MIB = 2**30, 2**20

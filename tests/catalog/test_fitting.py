@@ -14,8 +14,8 @@ from msgspec import structs
 from catalog.made_machines import CPU, GIB, cpu, gpu, integrated, remote
 from catalog.made_models import CARD, SMALL
 from paceline.catalog.card import ModelCard
+from paceline.catalog.memory.machine import Machine
 from paceline.catalog.memory.plan import plan
-from paceline.catalog.memory.use import Machine
 from paceline.catalog.memory.values import MemoryPlan
 from paceline.messages import DeviceInfo, ModelParams
 from paceline.params import DraftModel, params_of

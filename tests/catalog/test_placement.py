@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog.made_machines import CPU, GIB, MIB, gpu, integrated, machine
-from paceline.catalog.memory.use import Machine, gpus_for, places
+from paceline.catalog.memory.machine import Machine, gpus_for, places
 from paceline.messages import DeviceInfo, ModelParams
 
 PARAMS = ModelParams("m.gguf")

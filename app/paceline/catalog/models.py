@@ -40,8 +40,8 @@ from paceline.catalog.judge.pairing import (
 )
 from paceline.catalog.local.library import Library, why_no_model
 from paceline.catalog.local.model_files import ModelFile, Place, find_models, model_at, places
+from paceline.catalog.memory.machine import without_servers
 from paceline.catalog.memory.plan import plan
-from paceline.catalog.memory.use import without_servers
 from paceline.catalog.memory.values import Measurement, MemoryPlan
 from paceline.catalog.sidecar import SIDECAR, sidecar_in_path
 from paceline.engine.auto.costs import MAX_WIDTH

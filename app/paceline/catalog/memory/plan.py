@@ -28,15 +28,9 @@ from typing import NamedTuple, TypeVar
 from msgspec import structs
 
 from paceline.catalog.card import ModelCard
-from paceline.catalog.memory.use import (
-    Load,
-    Machine,
-    going_back,
-    gpus_for,
-    places,
-    shares,
-    without_heads,
-)
+from paceline.catalog.memory.load import Load, without_heads
+from paceline.catalog.memory.machine import Machine, gpus_for, places
+from paceline.catalog.memory.use import going_back, shares
 from paceline.catalog.memory.values import (
     DevicePlan,
     Measurement,

@@ -33,7 +33,7 @@ class Share:
     Attributes:
         weights: Of the model itself.
         kv: Caches of keys, values and the present recurrent state.
-        compute: Buffers, and what llama.cpp keeps beside them (`use.BASE`).
+        compute: Buffers, and what llama.cpp keeps beside them (`compute.BASE`).
         states: Earlier recurrent states, or copies of the present one, so that drafts can be taken
             back; of sliding windows, a copy from a prompt's end. As many as what is left has room
             for, so they need not fit.
