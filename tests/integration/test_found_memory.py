@@ -17,6 +17,7 @@ import real_models
 from paceline.catalog.models import Models
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.llama import LlamaBackend
+from paceline.engine.model.rpc_servers import ask_servers
 from paceline.engine.service import EngineService
 from paceline.messages import (
     DescribeEngine,
@@ -102,6 +103,16 @@ def test_both_models_are_counted_together_on_each_device(rig: Rig) -> None:
     assert both["RPC1"].compute > first["RPC1"].compute
     shared = first["RPC0"].weights + first["RPC1"].weights
     assert abs(shared - whole["RPC1"].weights) <= 0.05 * MIB
+
+
+def test_a_server_that_no_model_is_put_on_stays_free(rig: Rig) -> None:
+    path = str(make_pairs.path("twin-70m"))
+    found = rig.load(2, ModelParams(path, n_ctx=512, n_gpu_layers=99, device="RPC1"))
+    assert "RPC0" not in found
+    first, second = ask_servers(rig.endpoints[:2], 0.2)
+    assert first.problem is None
+    assert second.problem is not None  # it serves the model
+    assert [device.name for device in rig.devices(2)] == ["CPU", "RPC0", "RPC1"]
 
 
 def test_a_context_made_anew_counts_in_the_place_of_the_one_before() -> None:

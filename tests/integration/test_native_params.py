@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,13 +42,14 @@ from paceline.params import DraftModel
 from strategies import strategy
 
 DEVICES = [
-    Device(0x1000, DeviceInfo("CPU", "a processor", "cpu", 0, 0)),
-    Device(0x2000, DeviceInfo("CUDA0", "a GPU", "gpu", 0, 0, splits_rows=True)),
-    Device(0x3000, DeviceInfo("CUDA1", "another", "gpu", 0, 0, splits_rows=True)),
+    Device(DeviceInfo("CPU", "a processor", "cpu", 0, 0), partial(int, 0x1000)),
+    Device(DeviceInfo("CUDA0", "a GPU", "gpu", 0, 0, splits_rows=True), partial(int, 0x2000)),
+    Device(DeviceInfo("CUDA1", "another", "gpu", 0, 0, splits_rows=True), partial(int, 0x3000)),
 ]
 SERVER = "192.168.1.5:50052"
 REMOTE = [
-    Device(0x4000 + i, DeviceInfo(f"RPC{i}", SERVER, "rpc", 0, 0, server=SERVER)) for i in range(2)
+    Device(DeviceInfo(f"RPC{i}", SERVER, "rpc", 0, 0, server=SERVER), partial(int, 0x4000 + i))
+    for i in range(2)
 ]
 # The parameters of a target and of its draft, which differ in everything.
 TARGET = ModelParams(

@@ -62,8 +62,12 @@ class LlamaBackend:
 
     def describe(self, servers: Sequence[str] = ()) -> EngineDescribed:
         """Return versions and devices; see `backend.Backend`."""
-        held = {gpu.server for model in self._models if model.is_open for gpu in model.gpus}
-        return self._devices.describe(servers, held)
+        return self._devices.describe(servers, self._held)
+
+    @property
+    def _held(self) -> set[str]:
+        """Servers whose devices models are on."""
+        return {gpu.server for model in self._models if model.is_open for gpu in model.gpus}
 
     def reading_rates(self, n_threads: int, cancel: CancelFlag) -> tuple[float, ...]:
         """Time reading weights; see `backend.Backend`."""
@@ -128,7 +132,7 @@ class LlamaBackend:
         start()
         check_params(params)
         path = check_whole_model(params.path)
-        native = native_model_params(params, self._devices.all())
+        native = native_model_params(params, self._devices.all(self._held))
 
         def on_progress(fraction: float, _data: object) -> bool:
             progress(fraction)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from paceline.engine.llama.library import declared, libggml, llama_cpp, start
@@ -35,10 +36,20 @@ _POINTER, _TEXT, _SIZE = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A device with ggml's pointer to it."""
+    """A device, and where ggml has it.
 
-    pointer: int
+    Attributes:
+        info: What it is.
+        find: Returns ggml's pointer to it; see `pointer`.
+    """
+
     info: DeviceInfo
+    find: Callable[[], int]
+
+    @property
+    def pointer(self) -> int:
+        """The pointer that ggml has; asked of a server's device, the server is connected to."""
+        return self.find()
 
 
 class Devices:
@@ -59,21 +70,30 @@ class Devices:
             raise RpcServerError(problems)
         self._servers = tuple(answers)
 
-    def all(self) -> list[Device]:
-        """Return every device with what is free of it now.
+    def all(self, held: Collection[str] = ()) -> list[Device]:
+        """Return every device with what is free of it.
 
-        To be called right after `connect`, or while models hold the servers' devices: llama.cpp
-        ends the process where a server has gone.
+        Args:
+            held: Servers whose devices models of this process are on: these tell what is free now,
+                the others what was free when `connect` was called. A server's pointers are to be
+                asked for right after that, or while it is held: llama.cpp ends the process where a
+                server has gone.
         """
-        local, remote = list(local_devices()), list(_remote(self._servers))
+        local, remote = list(local_devices()), list(_remote(self._servers, held))
         infos = _told([d.info for d in local], [d.info for d in remote], self._servers)
-        return [Device(d.pointer, info) for d, info in zip((*local, *remote), infos, strict=True)]
+        return [replace(d, info=info) for d, info in zip((*local, *remote), infos, strict=True)]
 
-    def by_buffer(self) -> dict[str, str]:
-        """Return each device's name by ggml's name of its buffers; to be called as `all`."""
+    def by_buffer(self, gpus: Collection[DeviceInfo] = ()) -> dict[str, str]:
+        """Return devices' names by ggml's names of their buffers.
+
+        Args:
+            gpus: Those of servers that models are on.
+        """
+        used = {gpu.name for gpu in gpus}
+        there = [each for each in self.all() if not each.info.server or each.info.name in used]
         name = ggml_devices().ggml_backend_buft_name
         buffer_type = ggml_devices().ggml_backend_dev_buffer_type
-        return {name(buffer_type(d.pointer)).decode(): d.info.name for d in self.all()}
+        return {name(buffer_type(each.pointer)).decode(): each.info.name for each in there}
 
     def describe(self, servers: Sequence[str], held: Collection[str]) -> EngineDescribed:
         """Return versions and devices.
@@ -146,7 +166,6 @@ def local_devices() -> Iterator[Device]:
         kind = _KINDS.get(props.kind, "accel")
         first = known.setdefault(props.device_id, name) if props.device_id else name
         yield Device(
-            pointer,
             DeviceInfo(
                 name,
                 (props.description or b"").decode("utf-8", "replace").strip(),
@@ -158,16 +177,17 @@ def local_devices() -> Iterator[Device]:
                     _function(_backend_of(pointer), b"ggml_backend_split_buffer_type")
                 ),
             ),
+            partial(int, pointer),
         )
 
 
-def _remote(servers: Sequence[ServerAnswer]) -> Iterator[Device]:
+def _remote(servers: Sequence[ServerAnswer], held: Collection[str]) -> Iterator[Device]:
     n = 0
     for answer in servers:
-        pointers = _pointers(answer.server)
-        infos = rpc_devices(answer.server, _memory_of(answer.server), n)
-        n += len(infos)
-        yield from map(Device, pointers, infos)
+        memory = _memory_of(answer.server) if answer.server in held else answer.memory
+        for i, info in enumerate(rpc_devices(answer.server, memory, n)):
+            yield Device(info, partial(_pointer, answer.server, i))
+        n += len(memory)
 
 
 def _memory_of(server: str) -> tuple[tuple[int, int], ...]:
@@ -178,6 +198,10 @@ def _memory_of(server: str) -> tuple[tuple[int, int], ...]:
         ggml_devices().ggml_backend_dev_memory(pointer, ctypes.byref(free), ctypes.byref(total))
         found.append((total.value, free.value))
     return tuple(found)
+
+
+def _pointer(server: str, i: int) -> int:
+    return _pointers(server)[i]
 
 
 @functools.cache

@@ -87,7 +87,7 @@ class LlamaModel:
         head_bytes: int = 0,
     ) -> None:
         self.devices, self.gpus = devices, gpus
-        self._by_buffer = devices.by_buffer()
+        self._by_buffer = devices.by_buffer(gpus)
         self._weights = Buffers()
         self._weights.read(lines, self._by_buffer)
         self.head_bytes = head_bytes
@@ -547,7 +547,7 @@ class LlamaModel:
         self._has_copies = has_copies(room, size)
         if self.info.n_gpu_layers and self.gpus:
             used = {gpu.name for gpu in self.gpus}
-            there = (device.info for device in self.devices.all())
+            there = (device.info for device in self.devices.all({gpu.server for gpu in self.gpus}))
             room = min(info.free_bytes for info in there if info.name in used)
         n_before, self._n_states = self._n_states, states_in(room, size, n_most)
         if self._n_states != n_before:

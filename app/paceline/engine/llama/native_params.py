@@ -70,8 +70,8 @@ def native_model_params(params: ModelParams, devices: Sequence[Device]) -> Nativ
     listed = None
     # Otherwise llama.cpp takes the same ones; it does not know those of servers.
     if params.device or any(device.info.server for device in devices):
-        pointers = {device.info.name: device.pointer for device in devices}
-        listed = (ctypes.c_void_p * (len(gpus) + 1))(*(pointers[gpu.name] for gpu in gpus))
+        known = {device.info.name: device for device in devices}
+        listed = (ctypes.c_void_p * (len(gpus) + 1))(*(known[gpu.name].pointer for gpu in gpus))
         value.devices = ctypes.cast(listed, ctypes.c_void_p)
         value.main_gpu = 0 if params.split_mode == "none" else params.main_gpu
     # Without a GPU the experts are on the CPU anyway, and an override would only keep llama.cpp

@@ -402,6 +402,8 @@ class Backend(Protocol):
     def connect(self, servers: Sequence[str]) -> None:
         """Let models be put on the devices of these RPC servers from now on, and of no others.
 
+        A server that no model is put on stays free for others.
+
         Args:
             servers: As HOST:PORT.
 
