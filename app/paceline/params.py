@@ -334,7 +334,7 @@ class ModelParams:
         option=Option(
             "device{}",
             "devices for the layers of {whose}, as `paceline doctor` names them (default: those of "
-            "RPC servers and all GPUs)",
+            "RPC servers and all GPUs; with layers on auto the GPUs alone where these suffice)",
             "NAME,…",
         ),
     )  # fmt: skip
