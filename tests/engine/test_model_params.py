@@ -67,13 +67,16 @@ def test_devices_are_chosen_as_llama_cpp_chooses_them() -> None:
     assert check(device="cpu", n_gpu_layers=9) == ()
     assert check(split_mode="none", main_gpu=2) == ("CUDA2",)
     assert check(device="CUDA3,CUDA1", split_mode="none", main_gpu=1) == ("CUDA1",)
+    # Shares are given once, for a target on several devices and a draft model on one or on none.
+    assert check(device="CUDA3", tensor_split=(3.0, 1.0)) == ("CUDA3",)
+    assert check(device="CPU", tensor_split=(3.0, 1.0)) == ()
 
 
 @pytest.mark.parametrize(
     ("values", "words"),
     [
         ({"tensor_split": (1.0,) * 5}, "5 shares"),
-        ({"tensor_split": (1.0, 1.0), "device": "CUDA1"}, "CUDA1"),
+        ({"tensor_split": (1.0,) * 3, "device": "CUDA1,CUDA0"}, "CUDA1, CUDA0"),
         ({"tensor_split": (1.0, -0.5)}, "out of range"),
         ({"tensor_split": (1.0, math.nan)}, "out of range"),
         ({"tensor_split": (math.inf,)}, "out of range"),

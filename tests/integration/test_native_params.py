@@ -137,6 +137,11 @@ def test_split_modes(name: str, number: int) -> None:
     assert native(ModelParams("x", split_mode=name)).value.split_mode == number
 
 
+def test_shares_say_nothing_to_a_model_on_one_device() -> None:
+    params = replace(TARGET, device="CUDA1", tensor_split=(0.0, 1.0))
+    assert not native(params).value.tensor_split
+
+
 def test_devices_by_name() -> None:
     assert device_pointers(native(ModelParams("x", device="cpu")).value) == []
     with pytest.raises(ValueOutOfRangeError, match="CUDA9") as caught:

@@ -80,7 +80,7 @@ def native_model_params(params: ModelParams, devices: Sequence[Device]) -> Nativ
     if overrides is not None:
         value.tensor_buft_overrides = ctypes.cast(overrides, ctypes.c_void_p)
     split = None
-    shares = params.tensor_split
+    shares = params.tensor_split if len(gpus) > 1 else ()
     if listed is not None and len(gpus) > 1 and params.split_mode in ("", "layer"):
         shares = shares_of(params, gpus, {gpu.name: gpu.free_bytes for gpu in gpus})
     if shares:

@@ -34,12 +34,13 @@ def devices_for(params: ModelParams, devices: Sequence[DeviceInfo]) -> tuple[Dev
     chosen = tuple(device for device in chosen if device.kind != "cpu")
     if not chosen and not params.device:
         _refuse_gpu(params)
-    if len(params.tensor_split) > max(len(chosen), 1):
+    # Shares hold for both models, of which one may be on a single device.
+    if len(params.tensor_split) > len(chosen) > 1:
         refuse(
             "{n} shares are more than the devices that the model is put on: {names}.",
             "Give one share per device.",
             n=len(params.tensor_split),
-            names=_list(chosen) or "CPU",
+            names=_list(chosen),
         )
     if params.split_mode == "none" and chosen:
         if params.main_gpu >= len(chosen):
