@@ -19,7 +19,7 @@ _COMMAND = (sys.executable, "-m", "paceline", "rpc-server", "--json", "--port", 
 
 @contextmanager
 def _lent() -> Iterator[str]:
-    """Lend this computer's processor; gives HOST:PORT."""
+    """Lend this computer's processor, for as long as the block lasts; gives HOST:PORT."""
     with subprocess.Popen(
         _COMMAND, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -73,7 +73,7 @@ def placed(studio: Studio) -> None:
         studio.until(lambda: picker.judgement.judgement.plan is not None)
         studio.wait(3 * _LATE_MS)
         area = form.parentWidget().parentWidget().parentWidget()
-        area.ensureWidgetVisible(form.layers[0])
+        area.ensureWidgetVisible(form.target.fields["kv_type_k"])
         studio.shoot("picker-devices", picker.dialog)
         form.target.fields["device"].open_menu()
         studio.wait(_LATE_MS)
@@ -82,3 +82,22 @@ def placed(studio: Studio) -> None:
         picker.dialog.close()
         program.settings.set("rpc_servers", ())
         studio.until_ready()
+
+
+def lost(studio: Studio) -> None:
+    """A server that ends in mid-reply, in a narrow window, too."""
+    program, size = studio.program, studio.window.size()
+    with _lent() as server:
+        program.settings.set("rpc_servers", (KeptServer(server),))
+        studio.until_ready()
+        program.shown.new()
+        program.chat.send("Show me an example of a class.")
+        studio.until(lambda: program.live.metrics.n_steps > 10)
+    studio.until(lambda: program.pair.state.status == "dead")
+    studio.wait(_LATE_MS)
+    studio.shoot("server-lost")
+    studio.resize(640, 700)
+    studio.shoot("server-lost")
+    studio.resize(size.width(), size.height())
+    program.settings.set("rpc_servers", ())
+    studio.until_ready()

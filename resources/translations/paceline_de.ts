@@ -4654,6 +4654,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/load_failures.py"/>
+        <source>Load without {}</source>
+        <translation>Ohne {} laden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_failures.py"/>
         <source>Take {} instead</source>
         <translation>Stattdessen {} nehmen</translation>
     </message>

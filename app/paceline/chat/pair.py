@@ -320,7 +320,8 @@ class PairLoader:
                 )
             )  # fmt: skip
             return
-        fallback = self._good if self._good != wanted else None
+        # Without its servers the one before could not be loaded either.
+        fallback = self._good if self._good != wanted and not event.lost else None
         self._good = fallback  # a pair that fails is no longer good
         was_cancelled = event.code == "cancelled"
         if not was_cancelled:

@@ -28,7 +28,7 @@ from paceline.gui.kit.notices import Action
 from paceline.gui.kit.sentences import said
 from paceline.gui.look.scale import GAP
 from paceline.gui.look.style import PANEL
-from paceline.gui.models.load_failures import RELOAD
+from paceline.gui.models.load_failures import RELOAD, without
 from paceline.gui.plot.bars import TimeBar
 from paceline.gui.plot.plot_words import spoken
 from paceline.gui.plot.speed_plot import SpeedPlot
@@ -251,6 +251,8 @@ class PanelController(QObject):
     """The strategy was changed, or a section opened or closed; both are remembered."""
     reload_wanted = Signal()
     """The engine is to start again with the models that it had"""
+    load_without_wanted = Signal(object)
+    """The same without RPC servers: their addresses"""
     obstacle_changed = Signal(str)
     """Why no reply can begin with these settings, in words; empty: it can"""
     question_returned = Signal(object)
@@ -386,12 +388,17 @@ class PanelController(QObject):
             hint = self.tr("It is being started again, and your message is answered then.")
             self._notifications.warn(death.reason, hint, topic=RESTART)
             return
-        self._notifications.error(
-            death.reason,
-            death.hint,
-            action=Action(self.tr("Start it again"), self.reload_wanted.emit),
-            topic=RELOAD,
-        )
+        again = Action(self.tr("Start it again"), self.reload_wanted.emit)
+        if death.lost:
+            action = without(death.lost, self._on_without)
+            self._notifications.error(
+                death.reason, death.hint, action=action, other=again, topic=RELOAD
+            )
+        else:
+            self._notifications.error(death.reason, death.hint, action=again, topic=RELOAD)
+
+    def _on_without(self, servers: tuple[str, ...]) -> None:
+        self.load_without_wanted.emit(servers)
 
     @Slot(object)
     def _on_pair_changed(self, state: PairState) -> None:

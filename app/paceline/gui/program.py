@@ -482,6 +482,7 @@ class Program(QObject):
         choose = window.actions_.choose_models if self.catalogue else window.actions_.open_target
         window.model_bar.clicked.connect(choose.trigger)
         self.panel.reload_wanted.connect(self.models.reload)
+        self.panel.load_without_wanted.connect(self.models.load_without)
         self.panel.obstacle_changed.connect(pane.composer.set_obstacle)
         self.panel.question_returned.connect(pane.composer.return_message)
         self.notices.posted.connect(pane.errors.show_notice)

@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QMessageBox, QPushButton, QSizePolicy, QWidget
 
 from paceline.errors import UserError
-from paceline.gui.kit.labels import BreakingLabel, YieldingLabel, with_soft_breaks
+from paceline.gui.kit.labels import BreakingLabel, YieldingLabel, say, with_soft_breaks
 from paceline.gui.kit.layouts import Bar, IconButton, Refits, row_of, set_look, styled
 from paceline.gui.kit.sentences import said
 from paceline.gui.look.theme import restyle
@@ -44,6 +44,7 @@ class Notice:
         message: What happened.
         hint: What to do about it.
         action: Its button; None: there is none.
+        other: Another button before it; None: there is none.
         topic: What it is about; when that is settled, the notice may go.
         is_question: Asked because of something the user just did: takes an error's place.
     """
@@ -54,6 +55,7 @@ class Notice:
     action: Action | None = None
     topic: str = ""
     is_question: bool = False
+    other: Action | None = None
 
 
 class Notifications(QObject):
@@ -64,10 +66,16 @@ class Notifications(QObject):
     """This topic is settled; a notice about it may go"""
 
     def error(
-        self, message: str, hint: str = "", *, action: Action | None = None, topic: str = ""
+        self,
+        message: str,
+        hint: str = "",
+        *,
+        action: Action | None = None,
+        other: Action | None = None,
+        topic: str = "",
     ) -> None:
         """Tell that something failed."""
-        self.posted.emit(Notice("error", message, hint, action, topic))
+        self.posted.emit(Notice("error", message, hint, action, topic, other=other))
 
     def warn(self, message: str, hint: str = "", *, topic: str = "") -> None:
         """Tell that something is not as asked for."""
@@ -135,12 +143,13 @@ class ErrorBar(Refits, Bar):
         self.more = styled(QPushButton(), kind="link")
         self.more.setCheckable(True)
         self.more.toggled.connect(self._fit)
-        self.action = QPushButton()
+        self.other, self.action = QPushButton(), QPushButton()
         self.close_button = IconButton("close", self.tr("Dismiss the message"), self.tr("Dismiss"))
-        parts = (self._line, 1), (self.text, 1), self.more, self.action, self.close_button
-        row_of(*parts, on=self, margins=(14, 6, 6, 6))
+        parts = (self._line, 1), (self.text, 1), self.more, self.other, self.action
+        row_of(*parts, self.close_button, on=self, margins=(14, 6, 6, 6))
         self._leave = QTimer(self, singleShot=True, interval=NEWS_MS)
         self._leave.timeout.connect(self.dismiss)
+        self.other.clicked.connect(self._on_other)
         self.action.clicked.connect(self._on_action)
         self.close_button.clicked.connect(self.dismiss)
         self.hide()
@@ -158,8 +167,8 @@ class ErrorBar(Refits, Bar):
         self._line.setText(words)
         self.setAccessibleName(words)
         self.more.setChecked(False)
-        self.action.setText(notice.action.text if notice.action is not None else "")
-        self.action.setVisible(notice.action is not None)
+        say(self.other, notice.other.text if notice.other is not None else "")
+        say(self.action, notice.action.text if notice.action is not None else "")
         self.show()
         self._fit()
         self._leave.stop()
@@ -170,7 +179,8 @@ class ErrorBar(Refits, Bar):
     def _fit(self) -> None:
         """Show one line of what is longer, and offer the rest."""
         words = self._line.text()
-        others = (each for each in (self.action, self.close_button) if not each.isHidden())
+        buttons = self.other, self.action, self.close_button
+        others = (each for each in buttons if not each.isHidden())
         room = self.width() - _AROUND_PX - sum(each.sizeHint().width() for each in others)
         is_long = "\n" in words or self._line.fontMetrics().horizontalAdvance(words) > room
         is_open = self.more.isChecked()
@@ -199,10 +209,16 @@ class ErrorBar(Refits, Bar):
 
     @Slot()
     def _on_action(self) -> None:
-        notice = self._shown
+        self._carry_out(self._shown.action if self._shown is not None else None)
+
+    @Slot()
+    def _on_other(self) -> None:
+        self._carry_out(self._shown.other if self._shown is not None else None)
+
+    def _carry_out(self, action: Action | None) -> None:
         self.dismiss()
-        if notice is not None and notice.action is not None:
-            notice.action.run()
+        if action is not None:
+            action.run()
 
 
 def ask_to_delete(

@@ -122,7 +122,13 @@ class ModelsController(QObject):
         self._advisor = MemoryAdvisor(devices, context.background, self)
         self._advisor.decided.connect(self._on_decided)
         self.failures = LoadFailures(
-            context, models, self._advisor, load=self.load, reload=self.reload, parent=self
+            context,
+            models,
+            self._advisor,
+            load=self.load,
+            reload=self.reload,
+            load_without=self.load_without,
+            parent=self,
         )
         devices.described.connect(self._load_waiting)
         context.pair.changed.connect(devices.show_pair)
@@ -358,6 +364,20 @@ class ModelsController(QObject):
         pair = self._loader.state.pair
         if pair is not None:
             self.load(pair)
+
+    @Slot(object)
+    def load_without(self, servers: tuple[str, ...]) -> None:
+        """Load the models that failed without these RPC servers, which are switched off."""
+        pair = self._loader.state.pair
+        kept = self._context.settings.setting("rpc_servers")
+        kept.set_value(
+            tuple(
+                replace(each, is_used=each.is_used and each.address not in servers)
+                for each in kept.value
+            )
+        )
+        if pair is not None:
+            self.load(pair.placed_anew)
 
     @Slot(bool)
     def load_on_other_servers(self, are_renumbered: bool) -> None:  # noqa: FBT001

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -14,9 +14,10 @@ from paceline.chat.pair import Pair, PairState
 from paceline.engine.model.memory_hints import smaller_context
 from paceline.engine.model.model_params import DEFAULT_CTX
 from paceline.errors import UserError
+from paceline.figures import ServerProblem
 from paceline.gui.context import AppContext
 from paceline.gui.kit.notices import Action
-from paceline.gui.kit.translation import local
+from paceline.gui.kit.translation import local, translator
 from paceline.gui.models.load_checks import MemoryAdvisor, RefusedPairError, saving_title
 from paceline.gui.models.picker.pair_judgement import Judge
 from paceline.gui.state.pair import model_name
@@ -44,11 +45,12 @@ class LoadFailures(QObject):
         *,
         load: Callable[[Pair], None],
         reload: Callable[[], None],
+        load_without: Callable[[tuple[str, ...]], None],
         parent: QObject,
     ) -> None:
-        """Offer to `load` another pair, or to `reload` the one before."""
+        """Offer to `load` another pair, to `reload` the one before, or without some servers."""
         super().__init__(parent)
-        self._load, self._reload = load, reload
+        self._load, self._reload, self._load_without = load, reload, load_without
         self._choose_draft = context.actions.choose_draft.trigger
         self._pair = context.pair
         self._background, self._notifications = context.background, context.notices
@@ -104,6 +106,15 @@ class LoadFailures(QObject):
     @Slot(object, bool)
     def _on_load_failed(self, failure: LoadFailed, falls_back: bool) -> None:  # noqa: FBT001
         failed, hint = self._pair.state.pair, failure.hint
+        if failure.lost:
+            self._notifications.error(
+                failure.message,
+                hint,
+                topic=RELOAD,
+                action=without(failure.lost, self._load_without),
+                other=Action(self.tr("Load again"), self._reload),
+            )
+            return
         self._smaller = _with_less_context(failure, self._pair.state)
         if falls_back:
             again = self.tr("The models from before are loaded again.")
@@ -149,6 +160,18 @@ class LoadFailures(QObject):
 
     def _offer(self, text: str, pair: Pair) -> Action:
         return Action(text, partial(self._load, pair))
+
+
+_tr = translator("LoadFailures")
+
+
+def without(
+    lost: Sequence[ServerProblem], load_without: Callable[[tuple[str, ...]], None]
+) -> Action:
+    """Return the offer to load the models without some RPC servers."""
+    servers = tuple(problem.server for problem in lost)
+    words = _tr("Load without {}").format(", ".join(servers))
+    return Action(words, partial(load_without, servers))
 
 
 def _with_less_context(failure: LoadFailed, state: PairState) -> Pair | None:
