@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from album.studio import Studio
+from paceline.catalog.memory.values import MemoryPlan
 from paceline.gui.machines.page import MachinesPage
 from paceline.settings import KeptServer
 
 _LATE_MS = 300
+_N_LAYERS = 4
 _COMMAND = (sys.executable, "-m", "paceline", "rpc-server", "--json", "--port", "0")
 
 
@@ -55,6 +57,10 @@ def machines(studio: Studio) -> None:
         studio.until_ready()
 
 
+def _n_gpu_layers(plan: MemoryPlan | None) -> int:
+    return plan.target.n_gpu_layers if plan is not None else -1
+
+
 def placed(studio: Studio) -> None:
     """The picker with a pair on two servers' devices: which ones, and what each has."""
     program, catalogue = studio.program, studio.program.catalogue
@@ -67,12 +73,14 @@ def placed(studio: Studio) -> None:
         studio.until(lambda: picker.dialog is not None and picker.dialog.main.isEnabled())
         assert picker.dialog is not None
         form = picker.dialog.pane.form
-        form.advanced.toggle.setChecked(True)
-        form.target.fields["n_gpu_layers"].setValue(4)
-        form.draft.fields["n_gpu_layers"].setValue(0)
-        studio.until(lambda: picker.judgement.judgement.plan is not None)
-        studio.wait(3 * _LATE_MS)
         area = form.parentWidget().parentWidget().parentWidget()
+        area.ensureWidgetVisible(form.context)
+        studio.shoot("picker-loaded", picker.dialog)
+        form.advanced.toggle.setChecked(True)
+        form.target.fields["n_gpu_layers"].setValue(_N_LAYERS)
+        form.draft.fields["n_gpu_layers"].setValue(0)
+        studio.until(lambda: _n_gpu_layers(picker.judgement.judgement.plan) == _N_LAYERS)
+        studio.wait(_LATE_MS)
         area.ensureWidgetVisible(form.target.fields["kv_type_k"])
         studio.shoot("picker-devices", picker.dialog)
         form.target.fields["device"].open_menu()

@@ -5024,6 +5024,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
+        <source>Loaded now: {} found, {} expected</source>
+        <translation>Jetzt geladen: {} gefunden, {} erwartet</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
         <source>Memory</source>
         <translation>Speicher</translation>
     </message>
@@ -5056,6 +5061,11 @@
         <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
         <source>{} too much</source>
         <translation>{} zu viel</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
+        <source>{}, with {}</source>
+        <translation>{}, mit {}</translation>
     </message>
 </context>
 <context>

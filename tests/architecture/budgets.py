@@ -23,7 +23,8 @@ BUDGETS = {
     ".": Size(22, 2_850),
     "bench": Size(8, 1_070),
     # A plan's machine, caches and computing are a file each.
-    "catalog": Size(43, 5_520),
+    # Memories that devices share are put together, to be shown once.
+    "catalog": Size(43, 5_560),
     # chat/syntax has a file for each thing that replies write beyond CommonMark; chats of five
     # programs are read, a module for each, and what is lost of them is counted. Auto's words and
     # those of advice serve the command line, too. Folders and titles have a file each, and so have

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
+from paceline.figures import DeviceMemory
 from paceline.messages import (
     EngineDied,
     Event,
@@ -121,6 +122,7 @@ class PairState:
         has_begun: Whether the engine has begun to load; before that, a reply may still be running.
         notes: Sentences for the user about the loaded pair.
         sameness: Whether the loaded pair's texts can depend on the strategy.
+        memory: What the loaded pair has taken of each device.
         problem: Why the status is "failed" or "dead".
     """
 
@@ -134,6 +136,7 @@ class PairState:
     notes: tuple[str, ...] = ()
     problem: str = ""
     sameness: Sameness | None = None
+    memory: tuple[DeviceMemory, ...] = ()
 
     @property
     def drafter(self) -> str:
@@ -316,7 +319,7 @@ class PairLoader:
             self._set(
                 PairState(
                     "ready", wanted, event.target, event.draft,
-                    notes=event.notes, sameness=event.sameness,
+                    notes=event.notes, sameness=event.sameness, memory=event.memory,
                 )
             )  # fmt: skip
             return

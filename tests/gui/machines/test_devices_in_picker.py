@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import Qt
 
+from gui.fake_client import model_info
 from gui.fake_judge import FakeJudge, plan_of
 from paceline.catalog.memory.values import DevicePlan, Share
-from paceline.figures import ServerProblem
+from paceline.chat.pair import PairState
+from paceline.figures import DeviceMemory, ServerProblem
+from paceline.gui.kit.translation import local_size
 from paceline.gui.models.candidates import Candidate, Picks
 from paceline.gui.models.picker.device_field import DeviceField
 from paceline.gui.models.picker.pair_judgement import PairJudgement
@@ -20,7 +23,7 @@ from paceline.messages import DeviceInfo, EngineDescribed
 from paceline.params import DraftModel, ModelParams
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from pytestqt.qtbot import QtBot
 
@@ -186,6 +189,60 @@ def test_layers_are_shown_where_they_lie_and_follow_the_number(
     qtbot.waitUntil(lambda: target.words.text() == "Model: layers on CUDA0 11 · RPC0 22")
     titles = [bar.title.text() for bar in pane.memory.bars]
     assert titles == ["A card (CUDA0)", f"{FAR} (RPC0)", "Memory"]
+
+
+def on_devices(*devices: DevicePlan) -> Callable[..., MemoryPlan]:
+    """A plan of these devices, and the memory of the processor after them."""
+
+    def plan(params: ModelParams, drafting: Drafting, *, free: int) -> MemoryPlan:
+        made = plan_of(params, drafting, free=free)
+        return replace(made, devices=(*devices, *made.devices))
+
+    return plan
+
+
+def test_memory_that_is_shared_is_shown_once(
+    pane: PairPane, judge: FakeJudge, qtbot: QtBot
+) -> None:
+    share = Share(3 * GIB, GIB, GIB)
+    near = DevicePlan("RPC0", "127.0.0.1:1", share, Share(), 12 * GIB, 32 * GIB, 0, shares="CPU")
+    far = DevicePlan("RPC1", FAR, share, Share(), 12 * GIB, 16 * GIB, 0)
+    twin = replace(far, device="RPC2", shares="RPC1", target=Share(GIB))
+    judge.make_plan = on_devices(near, far, twin)
+    pane.form.target.fields["n_ctx"].setValue(2048)
+    bars = pane.memory.bars
+    qtbot.waitUntil(lambda: len(bars) > 1)
+    shown = [bar for bar in bars if not bar.isHidden()]
+    assert [bar.title.text() for bar in shown] == [f"{FAR} (RPC1), with RPC2", "Memory, with RPC0"]
+    plan = pane.judgement.judgement.plan
+    assert plan is not None
+    main = plan.devices[-1]
+    whole = main.with_guests([near])
+    assert whole.left == main.left, "it was counted before"
+    assert whole.target.weights == main.target.weights + near.target.weights
+    judge.make_plan = on_devices(replace(near, free=GIB))
+    pane.form.target.fields["n_ctx"].setValue(1024)
+    qtbot.waitUntil(lambda: bars[0].title.text() == "127.0.0.1:1 (RPC0)")
+    assert not bars[0].excess.isHidden(), "its server lends less than that"
+
+
+def test_what_was_found_stands_beside_what_was_expected(pane: PairPane, qtbot: QtBot) -> None:
+    (bar,) = pane.memory.bars
+    plan = pane.judgement.judgement.plan
+    assert plan is not None
+    taken = DeviceMemory("CPU", plan.devices[0].buffers - 2 * GIB, GIB, 0)
+    info = model_info(TARGET.reference)
+    pair = wanted(pane)
+    pane.show_loaded(PairState("loading", pair))
+    assert bar.found.isHidden()
+    pane.show_loaded(PairState("ready", pair, info, memory=(taken,)))
+    assert not bar.found.isHidden()
+    expected = local_size(plan.devices[0].buffers)
+    assert bar.found.text().endswith(f"found, {expected} expected")
+    pane.form.target.fields["n_ctx"].setValue(1024)
+    qtbot.waitUntil(bar.found.isHidden)
+    pane.show_loaded(PairState("ready", wanted(pane), info))
+    assert bar.found.isHidden(), "no figures were told"
 
 
 def test_what_is_chosen_comes_back_with_the_pair(pane: PairPane) -> None:

@@ -133,6 +133,7 @@ def device_plans(target: Load, draft: Load | None, machine: Machine) -> tuple[De
                 margin=machine.margin(device) if used else 0,
                 n_layers=layers[device.name],
                 n_draft_layers=draft_layers[device.name],
+                shares=device.shares,
             )
         )
     return tuple(plans)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, replace
 from typing import Literal
 
 from paceline.engine.model.model_file import DryRun
@@ -73,6 +74,7 @@ class DevicePlan:
         prompts: What states of prompts may take in the end, of what is left.
         n_layers: Layers of the target that lie on it, its output counted as one.
         n_draft_layers: The same of the draft model.
+        shares: Name of the device whose memory it is; empty: it has its own.
     """
 
     device: str
@@ -85,6 +87,7 @@ class DevicePlan:
     prompts: int = 0
     n_layers: int = 0
     n_draft_layers: int = 0
+    shares: str = ""
 
     @property
     def missing(self) -> int:
@@ -111,6 +114,16 @@ class DevicePlan:
         shares = self.target, self.draft
         return sum(each.total - each.beside + each.spare + each.states for each in shares)
 
+    def with_guests(self, guests: Sequence[DevicePlan]) -> DevicePlan:
+        """Return the plan with what devices take that share its memory."""
+        taken = sum(guest.target.total + guest.draft.total for guest in guests)
+        return replace(
+            self,
+            target=_together(self.target, *(guest.target for guest in guests)),
+            draft=_together(self.draft, *(guest.draft for guest in guests)),
+            free=self.free + taken,
+        )
+
     @property
     def kept_free(self) -> int:
         """What stays free of the margin."""
@@ -120,6 +133,10 @@ class DevicePlan:
     def left(self) -> int:
         """The memory that both models leave, states included."""
         return self.free - self.target.total - self.draft.total - self.states
+
+
+def _together(*shares: Share) -> Share:
+    return Share(*(sum(sizes) for sizes in zip(*map(astuple, shares), strict=True)))
 
 
 @dataclass(frozen=True, slots=True)

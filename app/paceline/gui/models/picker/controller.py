@@ -89,6 +89,7 @@ class PickerController(DialogOwner[PickerDialog]):
         self._room = Room()
         devices.changed.connect(self._on_room)
         devices.read.connect(self._on_room)
+        context.pair.changed.connect(self._on_pair)
         self._fetcher.ready.connect(self._on_fetched)
         self._fetcher.changed.connect(self._show)
         library.refreshed.connect(self._on_library)
@@ -134,6 +135,7 @@ class PickerController(DialogOwner[PickerDialog]):
         self._room = Room()
         self._devices.watch(is_watched=True)
         self._on_room()
+        self._on_pair()
         self._on_reach()
         self.picks = Picks()
         pair = self._pair.state.pair
@@ -224,6 +226,11 @@ class PickerController(DialogOwner[PickerDialog]):
         if not room.is_about(self._room):
             self._room = room
             self.judgement.set_room(room)
+
+    @Slot()
+    def _on_pair(self) -> None:
+        if self.dialog is not None:
+            self._pane.show_loaded(self._pair.state)
 
     @property
     def _machine(self) -> Machine:

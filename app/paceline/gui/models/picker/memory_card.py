@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import zip_longest
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
@@ -18,6 +17,7 @@ from paceline.gui.look.current import look
 from paceline.gui.models.load_checks import saving_title
 from paceline.gui.models.picker.parts_bar import Part, PartsBar, Swatch, mixed
 from paceline.gui.state.device_words import device_title
+from paceline.messages import DeviceMemory
 from paceline.params import Drafting
 
 
@@ -38,13 +38,16 @@ class MemoryBar(QWidget):
         self.excess = text_label("", "danger")
         self.excess.hide()
         self.bar = PartsBar()
+        self.found = text_label(wraps=True)
+        self.found.hide()
         self._legend = grid_of(margins=(0, 2, 0, 0), across=8, down=2, stretches=(1,))
         self._entries: list[tuple[Swatch, QLabel, QLabel]] = []
         self.parts = QWidget()
         """Its parts in numbers, for the card to show where it is unfolded."""
         fill(column_of(on=self.parts, margins=0), self._legend)
         right = Qt.AlignmentFlag.AlignRight
-        column_of(head, self.bar, (self.excess, 0, right), on=self, margins=0, spacing=4)
+        below = (self.excess, 0, right), self.found
+        column_of(head, self.bar, *below, on=self, margins=0, spacing=4)
         self.show_nothing()
 
     def show_nothing(self) -> None:
@@ -53,6 +56,7 @@ class MemoryBar(QWidget):
         self.figures.setText("–")
         set_look(self.figures, role="value")
         self.excess.hide()
+        self.found.hide()
         self.bar.show_parts((), 0)
         self._show_legend(())
 
@@ -62,11 +66,31 @@ class MemoryBar(QWidget):
         if event.type() == QEvent.Type.StyleChange and self._plan is not None:
             self._show_parts(self._plan)
 
-    def show_plan(self, plan: DevicePlan, *, is_only: bool = False) -> None:
-        """Show what is taken of a device; the only one needs no title."""
+    def show_plan(
+        self,
+        plan: DevicePlan,
+        *,
+        is_only: bool = False,
+        guests: Sequence[str] = (),
+        found: int | None = None,
+    ) -> None:
+        """Show what is taken of a device.
+
+        Args:
+            plan: With what its guests take.
+            is_only: Whether it is the only one, which needs no title.
+            guests: Names of devices that share its memory.
+            found: Bytes that these models have taken of it; None: they are not loaded.
+        """
         self._plan = plan
         needed = plan.free - plan.left + plan.kept_free
-        self.title.setText("" if is_only else title_of(plan))
+        title = title_of(plan)
+        if guests:
+            title = self.tr("{}, with {}").format(title, ", ".join(guests))
+        self.title.setText("" if is_only else title)
+        words = self.tr("Loaded now: {} found, {} expected")
+        sizes = map(local_size, (found or 0, plan.buffers))
+        say(self.found, words.format(*sizes) if found is not None else "")
         words = self.tr("{} of {}").format(*local_sizes(needed, plan.free))
         self.figures.setText(words)
         set_look(self.figures, role="value" if plan.fits else "danger")
@@ -182,6 +206,21 @@ class _Way(QWidget):
         self.chosen.emit(self._remedy)
 
 
+def shown_once(devices: Sequence[DevicePlan]) -> list[tuple[DevicePlan, tuple[str, ...]]]:
+    """Return the plans of memories, each with the names of further devices that share it.
+
+    One that is too small for itself, since its server lends less, has a bar of its own.
+    """
+    names = {device.device for device in devices}
+    guests = [each for each in devices if each.shares in names and each.fits]
+    owners = [each for each in devices if each not in guests]
+    by_owner = {each.device: [g for g in guests if g.shares == each.device] for each in owners}
+    return [
+        (each.with_guests(by_owner[each.device]), tuple(g.device for g in by_owner[each.device]))
+        for each in owners
+    ]
+
+
 class MemoryCard(Card):
     """Shows a `MemoryPlan`; an older one stays until the next one is there.
 
@@ -211,7 +250,12 @@ class MemoryCard(Card):
         self._legends = column_of(spacing=8)
         fill(self.details.body, self._legends, self.problem, self.going_back)
         fill(self.body, self._bar_rows, self.help, self._way_rows, self.details)
+        self._found: Mapping[str, int] = {}
         self.show_plan(None)
+
+    def show_found(self, memory: Sequence[DeviceMemory]) -> None:
+        """Compare the next plan with what was found; none: other models are loaded."""
+        self._found = {each.device: each.total for each in memory}
 
     def show_plan(
         self, plan: MemoryPlan | None, problem: str = "", *, is_looking: bool = False
@@ -238,15 +282,17 @@ class MemoryCard(Card):
         self._show_ways(plan)
 
     def _show_bars(self, plan: MemoryPlan | None) -> None:
-        devices = plan.devices if plan is not None else ()
+        devices = shown_once(plan.devices if plan is not None else ())
         bars = as_many(self.bars, max(len(devices), 1), self._make_bar, self._bar_rows)
         for bar in self.bars:
             bar.parts.setVisible(bar in bars)
-        for bar, device in zip_longest(bars, devices):
-            if device is None:
-                bar.show_nothing()
-            else:
-                bar.show_plan(device, is_only=len(devices) == 1)
+        if not devices:
+            bars[0].show_nothing()
+        for bar, (device, guests) in zip(bars, devices, strict=False):
+            names = device.device, *guests
+            found = sum(self._found.get(name, 0) for name in names) if self._found else None
+            is_only = len(devices) == 1 and not guests
+            bar.show_plan(device, is_only=is_only, guests=guests, found=found)
 
     def _make_bar(self) -> MemoryBar:
         bar = MemoryBar()

@@ -14,7 +14,7 @@ from paceline.catalog.card import ModelCard
 from paceline.catalog.judge.pairing import Remedy
 from paceline.catalog.judge.speed import Speeds, expected, measured_speeds, work_of, work_of_head
 from paceline.catalog.memory.values import MemoryRemedy
-from paceline.chat.pair import Pair
+from paceline.chat.pair import Pair, PairState
 from paceline.gui.kit.labels import ElidedLabel, text_label
 from paceline.gui.kit.layouts import (
     column_of,
@@ -86,6 +86,7 @@ class PairPane(QWidget):
     def __init__(self, judgement: PairJudgement) -> None:
         super().__init__()
         self._reading: Reading | None = None
+        self._loaded = PairState()
         self.setObjectName(PICKER_PANE)
         self.setProperty("kind", "page")
         self.judgement = judgement
@@ -117,6 +118,12 @@ class PairPane(QWidget):
         """Show how a pair is loaded, e.g. the loaded one when the picker opens."""
         self.form.show_pair(pair)
         self._ask()
+
+    @Slot(object)
+    def show_loaded(self, state: PairState) -> None:
+        """Take which pair is loaded, to compare its plan with what it has taken."""
+        self._loaded = state
+        self._show(self.judgement.judgement)
 
     def show_reading(self, reading: Reading | None) -> None:
         """Take how fast this machine reads weights; None: not known."""
@@ -172,6 +179,8 @@ class PairPane(QWidget):
         # What a refused pair would take is of no interest.
         plan = judgement.plan if not judgement.obstacle else None
         is_looking = judgement.status in ("looking", "known") and not judgement.obstacle
+        is_loaded = self._loaded.status == "ready" and self._loaded.pair == self.pair()
+        self.memory.show_found(self._loaded.memory if is_loaded else ())
         self.memory.show_plan(plan, judgement.plan_problem, is_looking=is_looking)
         if judgement.status in ("known", "nothing"):
             draft = judgement.draft if self._has_draft_model else None
