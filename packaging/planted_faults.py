@@ -374,7 +374,8 @@ FAULTS = (
         "costs of other widths are believed",
         (
             (
-                "        if has_changed:\n            self.knowledge.costs = VerifyCosts()\n",
+                "        if has_changed:\n"
+                "            self.knowledge.costs = self.knowledge.costs.emptied()\n",
                 "",
             ),
         ),

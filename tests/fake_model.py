@@ -133,9 +133,9 @@ class FakeModel:
         self.computes_here = False
         self.native_s = 0.0
         self.clock = time.perf_counter
-        self.decoding: tuple[int, float] | None = None
+        self.decoding: tuple[int, float, float] | None = None
         self.last_decode = 0, 0.0
-        self.slowest_s = 0.0
+        self.n_firsts, self._slowest_s = 0, 0.0
         self.max_rows = max_rows
         self.can_rollback = can_rollback
         self.max_rollback = n_ctx if can_rollback else 0
@@ -171,14 +171,14 @@ class FakeModel:
             raise ContextFullError("context-full", "The context is full.")
         self.widths.append(len(tokens))
         self._n_new = len(tokens)
-        self.decoding = len(tokens), time.monotonic()
+        self.decoding = len(tokens), time.monotonic(), self._slowest_s
         rows = []
         for i, token in enumerate(tokens):
             self.tokens.append(token)
             if i >= len(tokens) - n_rows:
                 rows.append(self._logits(self.tokens))
         self.last_decode = len(tokens), time.monotonic() - self.decoding[1]
-        self.slowest_s = max(self.slowest_s, self.last_decode[1] / len(tokens))
+        self._slowest_s = max(self._slowest_s, self.last_decode[1] / len(tokens))
         self.decoding = None
         return np.array(rows, np.float32).reshape(n_rows, -1 if rows else self.vocab.n_tokens)
 

@@ -137,6 +137,7 @@ def decoder_for(
     draft: FakeModel | CachedContext | None = None,
     context: CachedContext | None = None,
     warm: bool = True,
+    knowledge: Knowledge | None = None,
 ) -> Decoder:
     sampler = Sampler(sampling or SamplingParams(temperature=0), seed)
     bench = Workbench(
@@ -146,7 +147,7 @@ def decoder_for(
         eog=frozenset({EOG}),
         chunk=16,
     )
-    knowledge = Knowledge()
+    knowledge = knowledge or Knowledge()
     if warm:  # the plain steps after a load are not what these tests are about
         for _ in range(8):
             knowledge.recent.add(1.0)

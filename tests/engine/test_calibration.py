@@ -42,10 +42,16 @@ def made(
     n_ctx: int = 512,
     cancel: CancelFlag | None = None,
     facts: Facts | None = None,
+    compiling_s: float = 0.0,
 ) -> tuple[LoadedPair, IdleCalibration]:
     """A pair whose contexts hold some tokens, and what measures it."""
-    target = TimedModel(clock, cost, n_ctx=n_ctx, cancel=cancel)
-    draft = TimedModel(clock, draft_cost, n_ctx=n_ctx, cancel=cancel) if draft_cost else None
+    target, draft = (
+        TimedModel(clock, each, n_ctx=n_ctx, cancel=cancel, compiling_s=compiling_s)
+        if each
+        else None
+        for each in (cost, draft_cost)
+    )
+    assert target is not None
     pair = pair_of(target, draft, facts)
     is_known = recall_costs(pair)
     for context in (pair.target, pair.draft):
@@ -96,6 +102,43 @@ def test_it_finds_what_decodes_cost_and_leaves_the_contexts_as_they_were(
     drafting = pair.knowledge.draft_costs["draft"]
     assert drafting.per_token == pytest.approx(draft_cost(1, len(held)))
     assert drafting.per_backlog is not None
+
+
+def test_what_a_device_takes_for_a_first_decode_counts_neither_as_cost_nor_as_time(
+    clock: Clock,
+) -> None:
+    cost, draft_cost = flat(0.005), flat(0.001)
+    pair, calibration = made(clock, cost, draft_cost=draft_cost, compiling_s=0.2)
+    finish(calibration)
+    costs = pair.knowledge.costs
+    assert missing(costs, WIDTHS) == []
+    for width in WIDTHS:
+        assert costs.seconds(width, 0) == pytest.approx(cost(width, 0), rel=0.02)
+    assert pair.knowledge.draft_costs["draft"].per_token == pytest.approx(0.001)
+    assert calibration.spent_s < IDLE_S
+
+
+def test_a_device_that_compiles_for_minutes_is_left_to_real_steps(clock: Clock) -> None:
+    began = clock.now
+    pair, calibration = made(clock, flat(0.005), compiling_s=60.0)
+    assert finish(calibration) == 1
+    assert clock.now - began < 61
+    assert pair.knowledge.costs.plain is None
+
+
+def test_on_a_device_two_rows_may_take_less_than_one(clock: Clock) -> None:
+    """So may a draft model's batch, which then costs nothing."""
+
+    def cost(n: int, past: int) -> float:
+        return 0.005 if n == 1 else 0.004 + 0.0001 * n
+
+    pair, calibration = made(clock, cost, draft_cost=lambda n, _: 0.001, compiling_s=1e-3)
+    finish(calibration)
+    costs, drafting = pair.knowledge.costs, pair.knowledge.draft_costs["draft"]
+    assert costs.ratios()[2] == pytest.approx(0.0042 / 0.005)
+    assert costs.cheapest(2) == 2
+    assert drafting.per_backlog == pytest.approx(0.0, abs=1e-5)
+    assert drafting.catch_up(100, 0.005) < 0.001
 
 
 @pytest.mark.parametrize("share", [0.0, 0.6, 1.0])

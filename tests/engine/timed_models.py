@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from msgspec import structs
+
 from engine.harness import random_language
 from fake_model import FakeModel
 from paceline.engine.cancel import CancelFlag
@@ -28,6 +30,10 @@ class Clock:
 class TimedModel(FakeModel):
     """Takes `cost(n_tokens, n_past)` seconds per decode, and more after another width.
 
+    Args:
+        compiling_s: Where above 0 it is a device, which takes so much more for the first decode of
+            each width.
+
     Attributes:
         before: Called with the number of decodes so far, before each.
     """
@@ -40,8 +46,12 @@ class TimedModel(FakeModel):
         n_ctx: int = 512,
         can_rollback: bool = True,
         cancel: CancelFlag | None = None,
+        compiling_s: float = 0.0,
     ) -> None:
         super().__init__(random_language(1), n_ctx=n_ctx, can_rollback=can_rollback, cancel=cancel)
+        self._compiling_s = compiling_s
+        if compiling_s:
+            self.info = structs.replace(self.info, n_gpu_layers=30)
         self.cost = cost
         self.before: Callable[[int], None] = lambda n_decodes: None
         self._clock = clock
@@ -53,6 +63,9 @@ class TimedModel(FakeModel):
         seconds = self.cost(len(tokens), self.n_past)
         if not self.widths or self.widths[-1] != len(tokens):
             seconds += REBUILD_S
+        if self._compiling_s and len(tokens) not in self.widths:
+            seconds += self._compiling_s
+            self.n_firsts += 1
         rows = super().decode(tokens, n_rows)
         self._clock.now += seconds
         self.native_s += seconds

@@ -171,7 +171,7 @@ def _crawl(seconds: float, times: int, _model: Any) -> None:
         times -= 1
         if times < 0:
             return decode(self, tokens, n_rows)
-        self.decoding = len(tokens), time.monotonic()
+        self.decoding = len(tokens), time.monotonic(), self._slowest_s
         for _ in range(round(seconds / 0.005)):
             time.sleep(0.005)
         return decode(self, tokens, n_rows)

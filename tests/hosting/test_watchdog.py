@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec import structs
 
-from paceline.hosting.supervisor import SILENT_S, STUCK_S, Watchdog
+from paceline.hosting.supervisor import REMOTE_STUCK_S, SILENT_S, STUCK_S, Watchdog
 from paceline.hosting.wire import Beat
 
 IDLE = Beat(0, 0.0, 0, 0.0, 0.0)
@@ -81,6 +81,17 @@ def test_a_decode_within_its_limit_is_no_trouble_and_beyond_it_is(watched: Watch
         assert not watched.pass_time(1.0)
     watched.beat = structs.replace(watched.beat, cpu_s=121.0, decode_s=120.5)
     assert "computation of the engine hangs: it has taken 120 seconds" in watched.pass_time(1.0)
+
+
+def test_another_machine_may_compute_for_minutes_but_not_for_ever(watched: Watched) -> None:
+    watched.watchdog.restart(is_remote=True)
+    watched.beat = structs.replace(IDLE, decode_s=1.0)
+    assert not watched.pass_time(REMOTE_STUCK_S - 0.5)
+    assert "Nothing has moved in the engine for 600 seconds" in watched.pass_time(1.0)
+    watched.watchdog.restart(is_remote=True)
+    watched.beat = IDLE  # without a decode it is as here
+    assert not watched.pass_time(STUCK_S - 0.5)
+    assert "Nothing has moved" in watched.pass_time(1.0)
 
 
 def test_without_a_decode_there_is_no_limit(watched: Watched) -> None:

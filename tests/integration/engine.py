@@ -77,6 +77,7 @@ class Engine:
         kernels: KernelWish = "stock",
         mtp: str | Path = "auto",
         states: StateStorage | None = None,
+        servers: tuple[str, ...] = (),
         **params: object,
     ) -> None:
         self.events: list[Event] = []
@@ -90,6 +91,7 @@ class Engine:
                 lookup_cache=lookup_cache,
                 kernels=kernels,
                 states=states,
+                servers=servers,
             )
         )
         self.loaded = self.events[-1]

@@ -85,7 +85,7 @@ class LoadedPair:
         self.earlier = EarlierTexts(partial(target.vocab.tokenize, special=False))
         self.states: KeptStates | None = None
         self.last_prompts = LastPrompts()
-        self.knowledge = Knowledge()
+        self.knowledge = Knowledge(VerifyCosts(on_device=target.info.n_gpu_layers > 0))
         if draft is not None and draft.info.size_bytes and target.info.size_bytes:
             share = draft.info.size_bytes / target.info.size_bytes
             self.knowledge.draft_costs[draft.drafter].guess = min(_GUESS * share, 1.0)
@@ -181,7 +181,7 @@ class LoadedPair:
         """
         has_changed = self.promise.settle()
         if has_changed:
-            self.knowledge.costs = VerifyCosts()
+            self.knowledge.costs = self.knowledge.costs.emptied()
         return has_changed
 
     @property

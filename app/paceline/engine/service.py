@@ -353,5 +353,5 @@ class EngineService:
         for model in (*loading, *(pair.models if pair else ())):
             running = model.decoding  # read once: it may end at any time
             if running is not None:
-                return Activity(*running, model.slowest_s)
+                return Activity(*running)
         return None

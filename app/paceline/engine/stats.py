@@ -22,8 +22,8 @@ class Activity(NamedTuple):
     Attributes:
         n_tokens: Tokens of its batch.
         since: `time.monotonic()` when it began.
-        slowest_s: Most seconds per token that a decode of this model took before; 0 for its
-            first one.
+        slowest_s: Most seconds per token that a decode of this model took before; 0 where that
+            tells nothing: for its first one, and for a device's first one of each width.
     """
 
     n_tokens: int

@@ -205,14 +205,14 @@ class Pulse:
         return Beat(self._uplink.n_events, cpu_s, read_bytes, decode_s, limit_s, kernels)
 
     def _decode(self, read_bytes: int) -> tuple[float, float]:
-        """Return the running decode's seconds and its limit, both 0 when there is none."""
+        """Return the running decode's seconds, and its limit; 0 each where there is none."""
         activity = self._service.activity()
         if activity is None:
             return 0.0, 0.0
         n_tokens, since, slowest_per_token_s = activity
         if slowest_per_token_s == 0:
-            # A model's first decode: a GPU's driver may compile its programs for minutes.
-            return 0.0, 0.0
+            # A first decode: a GPU's driver may compile its programs for minutes.
+            return self._time.of(since, read_bytes), 0.0
         limit_s = max(MIN_DECODE_LIMIT_S, SLOWER * n_tokens * slowest_per_token_s)
         return self._time.of(since, read_bytes), limit_s
 

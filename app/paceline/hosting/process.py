@@ -421,7 +421,7 @@ class ProcessService:
     ) -> Death | None:
         self._n_open = 1
         self._is_over = False
-        self._watchdog.restart()
+        self._watchdog.restart(is_remote=bool(self._keeper.servers))
         stop = _Stop(command, self._broker, self._watchdog)
         while self._n_open:
             try:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
-from paceline.engine.auto import Controller, Knowledge, StepPlan, StepTimes
+from paceline.engine.auto import Controller, Knowledge, StepPlan, StepTimes, VerifyCosts
 
 PLAIN_S = 0.01
 
@@ -274,10 +274,14 @@ class Machine:
 
 
 def calibrated(
-    curve: Callable[[int], float], draft: float = 0.1, batched: float = 0.25
+    curve: Callable[[int], float],
+    draft: float = 0.1,
+    batched: float = 0.25,
+    *,
+    on_device: bool = False,
 ) -> Knowledge:
     """Return knowledge with every width's cost in it, and the draft model's."""
-    knowledge = Knowledge()
+    knowledge = Knowledge(VerifyCosts(on_device=on_device))
     for width in range(1, 40):
         for _ in range(2):
             knowledge.costs.add(width, 0, PLAIN_S * curve(width), calibrated=True)

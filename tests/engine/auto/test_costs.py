@@ -316,3 +316,45 @@ def test_what_was_not_measured_at_a_context_is_not_doubted_there() -> None:
         costs.age()
     assert costs.ratios(4000)[8] == before
     assert costs.n_samples(8) == 3
+
+
+# -------------------------------------------------------------------------------- on a device
+
+CHEAPER = {1: 1.0, 2: 0.8, 4: 0.9, 8: 1.5}
+
+
+def on_device(points: dict[int, float]) -> VerifyCosts:
+    costs = VerifyCosts(on_device=True)
+    for width, seconds in points.items():
+        for _ in range(2):
+            costs.add(width, 0, seconds)
+    return costs
+
+
+def test_on_a_device_a_batch_may_take_less_than_a_plain_step() -> None:
+    costs = on_device(CHEAPER)
+    ratios, careful = costs.near(0)
+    assert [ratios[width] for width in CHEAPER] == list(CHEAPER.values())
+    assert costs.seconds(2, 0) == 0.8
+    assert list(careful) == sorted(careful)
+    assert careful[1] == careful[2] == 0.8
+    assert table(CHEAPER).ratios()[2] == 1.0  # a processor's noise
+
+
+@pytest.mark.parametrize("n_ctx", [0, 704])
+def test_it_is_kept_and_told_at_any_context(n_ctx: int) -> None:
+    costs = on_device(CHEAPER)
+    costs.set_context(0.001, 0.0)
+    assert VerifyCosts.from_json(costs.to_json()).near(n_ctx) == costs.near(n_ctx)
+    ratios, careful = costs.near(n_ctx)
+    assert ratios[2] == pytest.approx((0.8 + 0.001 * n_ctx) / (1 + 0.001 * n_ctx))
+    assert list(careful) == sorted(careful)
+    again = costs.emptied()
+    assert again.ratios() == []
+    for width, seconds in CHEAPER.items():
+        again.add(width, 0, seconds)
+    assert again.ratios()[2] == 0.8
+
+
+def test_what_is_kept_of_a_processor_names_no_device() -> None:
+    assert "device" not in table(CHEAPER).to_json()

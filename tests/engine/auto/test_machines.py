@@ -28,6 +28,7 @@ from engine.auto.simulator import (
     copy_into,
     decode,
     fixed,
+    through,
     write,
 )
 from paceline.engine.auto import Knowledge
@@ -152,3 +153,18 @@ def test_a_prompt_takes_its_share(n_prompt: int) -> None:
     rows = list(measure(["own", "3090"], ["code", "useless"], n_runs=1, n_prompt=n_prompt))
     check_promise(rows, least=0.97)
     assert all(row.gain > 1.1 for row in rows if row.text == "code")
+
+
+def test_where_two_rows_take_less_than_one_hardly_likely_drafts_pay() -> None:
+    curve = through(n2=0.75, n4=0.95, n8=1.8, n16=3.4, n63=13)
+    gains, late = {}, 0.0
+    for on_device in (False, True):
+        replies = []
+        for run in range(4):
+            knowledge = calibrated(curve, on_device=on_device)
+            machine = Machine(curve, 0.1, random.Random(run))
+            replies.append(decode(knowledge, text_of("hard", run, 500), machine, 500))
+        gains[on_device] = geometric_mean([reply.gain for reply in replies])
+        late = max(reply.excess for reply in replies)
+    assert gains[True] > gains[False]
+    assert late < MOST_LATE

@@ -32,7 +32,11 @@ class ContextCost:
         return 1.0 + self.slope * n_ctx
 
     def bases(
-        self, width: int, samples: Sequence[tuple[int, float]], plain: float | None
+        self,
+        width: int,
+        samples: Sequence[tuple[int, float]],
+        plain: float | None,
+        least: float = 1.0,
     ) -> list[float]:
         """Return what steps would take at an empty context.
 
@@ -40,13 +44,14 @@ class ContextCost:
             width: Their tokens.
             samples: Tokens in the context, and what they took there.
             plain: Seconds of a plain step at an empty context; None: not known.
+            least: Of these, what a step of any width takes.
         """
         slope = self.slope
         if width == 1 or plain is None:
             return [seconds / (1.0 + slope * n) for n, seconds in samples]
-        # Where only the context is known to differ, nothing falls below a plain step.
-        added = plain * slope * (1.0 + self.share * (width - 1))
-        return [max(seconds - added * n, min(plain, seconds)) for n, seconds in samples]
+        # Where only the context is known to differ, nothing falls below the least step.
+        added, low = plain * slope * (1.0 + self.share * (width - 1)), least * plain
+        return [max(seconds - added * n, min(low, seconds)) for n, seconds in samples]
 
     def at(self, width: int, n_ctx: int, base: float, plain: float | None) -> float:
         """Return what a step takes that takes `base` seconds at an empty context."""
@@ -56,7 +61,7 @@ class ContextCost:
         return base + plain * added * (1.0 + self.share * (width - 1))
 
     def ratios(self, at_empty: Sequence[float], n_ctx: int) -> Sequence[float]:
-        """Return plain steps by width at a context; those at an empty one begin with 0.0, 1.0."""
+        """Return plain steps by width at a context; those at an empty one begin with 0.0."""
         added = self.slope * n_ctx
         if added < 0.02 or not at_empty:  # timings vary by more
             return at_empty
@@ -64,7 +69,9 @@ class ContextCost:
         first = added - share
         # A row that adds nothing is r + added; each further one costs its share of that again.
         found = [(ratio + first + share * w) / whole for w, ratio in enumerate(at_empty)]
-        found[:2] = (0.0, 1.0)
+        found[0] = 0.0
+        if at_empty[1] == 1.0:
+            found[1] = 1.0  # exactly
         return found
 
 

@@ -26,6 +26,7 @@ from paceline.figures import WidthCost
 MAX_WIDTH = 63
 """Tokens of the widest verify. On CPUs llama.cpp's flash attention takes another kernel from 64
 query rows on, whose rounding differs, and every row costs n_vocab floats of memory."""
+_LEAST_ON_DEVICE = 0.25
 _SHORTEST_S, _LONGEST_S = 1e-9, 1e6  # valid range of a measured time
 _VERSION = 1
 
@@ -33,12 +34,18 @@ _VERSION = 1
 class VerifyCosts:
     """A table of seconds by width; for the engine's thread.
 
+    Args:
+        on_device: Whether devices have layers: then a batch may take less than a plain step, since
+            their programs for one row can be the worse ones. On a processor that is noise.
+
     Attributes:
         plain: Seconds of a plain step at an empty context; None: not known.
         context: What tokens in the context add.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, on_device: bool = False) -> None:
+        self._on_device = on_device
+        self._least = _LEAST_ON_DEVICE if on_device else 1.0  # plain steps that a batch takes
         self._samples: dict[int, list[tuple[int, float]]] = {}  # context and seconds, the last ones
         self._medians: dict[int, float] = {}  # seconds at an empty context
         # What they were in the longer run, by octave of the context and width.
@@ -52,6 +59,10 @@ class VerifyCosts:
         self._near_to = -1  # the context that these are for
         self.plain: float | None = None
         self.context = ContextCost()
+
+    def emptied(self) -> VerifyCosts:
+        """Return a table for the same devices in which nothing is known."""
+        return VerifyCosts(on_device=self._on_device)
 
     # ------------------------------------------------------------------------------- learning
 
@@ -83,15 +94,15 @@ class VerifyCosts:
         """Learn what the context adds for each row: the median step here, by those elsewhere.
 
         The contexts must differ by so much that all of it for each row would be as much as the
-        step, or noise would tell anything. Whatever they say, the share is at most what leaves a
-        plain step, or else it could not be told what a width takes at an empty context.
+        step, or noise would tell anything. Whatever they say, the share is at most what leaves the
+        least step, or else it could not be told what a width takes at an empty context.
         """
         context, plain = self.context, self.plain
         n_ctx, seconds = sorted(here, key=itemgetter(1))[(len(here) - 1) // 2]
         added, further = context.slope * n_ctx, width - 1
         if plain is None or added * further * plain < seconds:
             return
-        most = ((seconds / plain - 1.0) / added - 1.0) / further
+        most = ((seconds / plain - self._least) / added - 1.0) / further
         found = [
             ((seconds - elsewhere) / plain / more - 1.0) / further
             for other, elsewhere in self._samples[width]
@@ -146,7 +157,7 @@ class VerifyCosts:
         return here if len(here) > 1 else self._samples[width]
 
     def _update(self, width: int) -> None:
-        ordered = sorted(self.context.bases(width, self._alike(width), self.plain))
+        ordered = sorted(self.context.bases(width, self._alike(width), self.plain, self._least))
         n = len(ordered)
         # What comes in between makes steps slower only, so a few are best told by the faster ones.
         middle = ordered[n // 2] if n > 4 else ordered[n > 2]
@@ -259,16 +270,17 @@ class VerifyCosts:
             return
         widths = sorted(self._medians)[1:]
         # No batch costs more than a wider one, so a width that was timed in a bad minute does not
-        # stand in the way of the others; and none less than a plain step.
+        # stand in the way of the others; and a processor takes for none less than a plain step.
         floors = [*accumulate((self._medians[w] / self.plain for w in reversed(widths)), min)]
         hopeful, careful, last, ratio = [0.0, 1.0], [0.0, 1.0], 1, 1.0
         for width, floor in zip(widths, reversed(floors), strict=True):
-            before, ratio, n = ratio, max(floor, 1.0), width - last
+            before, ratio, n = ratio, max(floor, self._least), width - last
             hopeful += [before + (ratio - before) * k / n for k in range(1, n + 1)]
             careful += [ratio] * n
             last = width
         # Curves flatten as often as they rise: an expensive second token tells nothing of the
         # others.
+        careful[1] = min(careful[:3][1:])  # it never falls
         slope = (ratio - 1.0) / (last - 1) if last > 1 else 0.12
         slope = min(max(slope, 0.02), 0.2)
         further = range(1, MAX_WIDTH + 1 - last)
@@ -287,6 +299,7 @@ class VerifyCosts:
         context = self.context
         return json.dumps(
             {"version": _VERSION, "slope": context.slope, "share": context.share, "samples": held}
+            | ({"on_device": True} if self._on_device else {})
         )
 
     @classmethod
@@ -300,7 +313,7 @@ class VerifyCosts:
         try:
             if data["version"] != _VERSION:
                 raise ValueError("these costs are of another version")
-            costs = cls()
+            costs = cls(on_device=data.get("on_device") is True)
             costs.context.slope = _number(data["slope"], 0.0, 0.05)
             costs.context.share = _number(data.get("share", TUNING.context_share), 0.0, 1.0)
             # Plain steps first, by which the others are told.

@@ -333,6 +333,11 @@ class Decoder:
             self._target.rollback(min(n_same, len(self.history) - 1))
             self._chain.close()
 
+    @property
+    def _n_firsts(self) -> int:
+        draft = self._bench.draft
+        return self._target.model.n_firsts + (draft.model.n_firsts if draft else 0)
+
     # ------------------------------------------------------------------------------- prefill
 
     def _prefill(self, on_prefill: Callable[[int], None]) -> StepCommitted:
@@ -390,7 +395,7 @@ class Decoder:
         # A load's first steps are plain, so that there is something to compare with.
         is_first = self._knowledge.recent.n_needed > 0
         n_max = 0 if is_first else min(self._longest - len(history) - 1, self._n_most)
-        began = _clock()
+        began, n_firsts = _clock(), self._n_firsts
         proposal, draft_s = self._chain.propose(history, self._n_prompt, n_max, is_first=is_first)
         draft = proposal.tokens
         n_draft = len(draft)
@@ -411,8 +416,13 @@ class Decoder:
             draft, n_dropped, is_mended = [], n_draft, True
         # With padding, and what had to be decoded again; a plain step may be padded itself.
         width = target.model.last_decode[0] if n_draft or n_owed else 1
-        # Not where it was mended, or what was owed was decoded in batches of its own.
-        is_timed = not is_mended and (not n_owed or width > n_owed + n_draft)
+        # Not where it was mended, or what was owed was decoded in batches of its own, or a device
+        # may have compiled programs.
+        is_timed = (
+            not is_mended
+            and (not n_owed or width > n_owed + n_draft)
+            and self._n_firsts == n_firsts
+        )
         timed_width = width if is_timed else 0
         own_s, sample_began = self._own() - own_began, _clock()
         position = len(history) - self._n_prompt

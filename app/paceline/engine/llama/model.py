@@ -116,9 +116,10 @@ class LlamaModel:
         )
         self.native_s = 0.0
         self.clock = time.perf_counter
-        self.decoding: tuple[int, float] | None = None
+        self.decoding: tuple[int, float, float] | None = None
         self.last_decode = 0, 0.0
-        self.slowest_s = 0.0
+        self.n_firsts, self._slowest_s = 0, 0.0
+        self._decoded: set[tuple[int, ...]] = set()  # kinds of batches that a device has computed
         self.n_batch = N_BATCH
         self.max_rows = min(n_rows, N_BATCH)
         self.n_ctx = choose_ctx(params, llama_cpp.llama_model_n_ctx_train(model))
@@ -321,7 +322,10 @@ class LlamaModel:
         """Decode a batch of `n` cells; see `decode`."""
         past = self._n_past
         since = _monotonic()
-        self.decoding = n, since
+        # The numbers of tokens and rows choose a device's programs, from 64 on by large steps.
+        kind = () if self.computes_here else (_step(n), _step(n_rows))
+        is_first = bool(kind) and kind not in self._decoded
+        self.decoding = n, since, 0.0 if is_first else self._slowest_s
         began = self.clock()
         code = llama_cpp.llama_decode(self._context, batch)
         address = self._output
@@ -334,10 +338,14 @@ class LlamaModel:
         self.decoding = None
         seconds = _monotonic() - since
         self.last_decode = n, seconds
-        if seconds > n * self.slowest_s:
-            self.slowest_s = seconds / n
+        if is_first:
+            self.n_firsts += 1
+        elif seconds > n * self._slowest_s:
+            self._slowest_s = seconds / n
         if code != 0:
             self._fail(code, n, past, n_rows)
+        if is_first:
+            self._decoded.add(kind)
         if self._hidden is not None:
             self._hidden.put(past, last_rows(self._context, n, self._hidden.n_columns))
         self._n_past = past + n
@@ -627,3 +635,8 @@ def _kv_bytes_per_token(model: Any, params: ModelParams) -> float:
         int(meta(model, f"{arch}.attention.key_length") or head),
         int(meta(model, f"{arch}.attention.value_length") or head),
     )
+
+
+def _step(n: int) -> int:
+    """Return a number of tokens or rows up to 64, and one for each doubling beyond."""
+    return n if n <= 64 else 64 + (n - 1).bit_length()

@@ -27,7 +27,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from paceline.engine.auto.costs import DraftCosts, VerifyCosts
+from paceline.engine.auto.costs import DraftCosts
 from paceline.engine.auto.tuning import TUNING
 from paceline.engine.measure.known import BACKLOG, add_draft_costs, keep_costs
 from paceline.engine.model.context import CachedContext
@@ -58,6 +58,7 @@ WIDE = 4
 _LEAST_MORE = 128
 _PIECE = 128
 _N_SLOPE = 3
+_LEAST_BACKLOG = 1e-3
 _LEAST_ADDED = 0.15  # plain steps; of less, noise would make any share
 
 
@@ -70,7 +71,8 @@ class Item:
         width: Tokens of the batch.
         is_draft: Whether it is the draft model's, which needs one row alone.
         seconds: The decodes that count.
-        first_s: Those that came after other widths, so that their graphs were built.
+        first_s: Those that came after other widths, so that their graphs were built; but for the
+            first one of all where a device computes, which may compile programs for it.
     """
 
     context: CachedContext
@@ -78,6 +80,11 @@ class Item:
     is_draft: bool = False
     seconds: list[float] = field(default_factory=list)
     first_s: list[float] = field(default_factory=list)
+
+    @property
+    def on_device(self) -> bool:
+        """Whether devices have layers of its model."""
+        return self.context.model.info.n_gpu_layers > 0
 
     @property
     def has_room(self) -> bool:
@@ -114,7 +121,8 @@ class DecodeTimer:
         """Decode once, draw a token as a step would, and note what it took.
 
         Returns:
-            Whether it counts: false where the graph was not warm yet, or plain decodes not settled.
+            Whether it counts: false where the graph was not warm yet, or plain decodes not settled,
+            or the device may have compiled its programs.
 
         Raises:
             CancelledError: The flag was set; the context is as before.
@@ -125,7 +133,7 @@ class DecodeTimer:
         is_alike = item is self._last and model.native_s == self._native_s
         n_held = len(context.tokens)
         tokens = _tokens(context, item.width)
-        self._last = None
+        self._last, n_firsts = None, model.n_firsts
         began = self._clock()
         try:
             if item.is_draft:
@@ -135,6 +143,8 @@ class DecodeTimer:
             seconds = self._clock() - began
         finally:
             context.rollback(n_held)
+        if model.n_firsts != n_firsts:
+            return False
         self._last, self._native_s = item, model.native_s
         if not is_alike:
             item.first_s.append(seconds)
@@ -143,7 +153,7 @@ class DecodeTimer:
             self._n_alike += 1
         self._alike_s += seconds
         # A GPU's driver records a graph when it comes for the second time.
-        counts = self._n_alike >= (2 if model.info.n_gpu_layers else 1)
+        counts = self._n_alike >= (2 if item.on_device else 1)
         if item.width == 1 and not item.is_draft:
             counts &= self._n_alike >= _SETTLED or self._alike_s >= _SETTLED_S
         if counts:
@@ -266,6 +276,9 @@ def _tokens(context: CachedContext, n: int) -> Sequence[int]:
 
 IDLE_S = 1.0
 IDLE_STEPS = 12
+FIRSTS_S = 5.0
+"""Seconds that compiling a device's programs may take in a load's idle time: no stop reaches it, so
+a reply would wait. The rest is compiled, and learned, by real steps."""
 _FITS = 1.3
 """A plain step that is faster or slower by more than this shows a table of other times."""
 _N_EACH = 2
@@ -282,7 +295,8 @@ class IdleCalibration:
         clock: Seconds that only grow; None: those that pass, for decodes the thread's own.
 
     Attributes:
-        spent_s: Seconds that all slices took.
+        spent_s: Seconds that all slices took, but for those in which a device may have compiled its
+            programs.
     """
 
     def __init__(self, pair: LoadedPair, *, is_known: bool, clock: Clock | None = None) -> None:
@@ -294,7 +308,7 @@ class IdleCalibration:
         self._checks = [Item(pair.target, w) for w in (1, WIDE)] if is_there else []
         self._wants_slope = bool(self._items) and pair.knowledge.costs.context.slope == 0
         self._n_measured = self._n_kept = 0
-        self.spent_s = 0.0
+        self.spent_s = self._firsts_s = 0.0
 
     @property
     def contexts(self) -> tuple[CachedContext, ...]:
@@ -313,17 +327,27 @@ class IdleCalibration:
         if work is None:
             self._keep()
             return False
-        began = self._clock()
+        began, n_firsts = self._clock(), self._n_firsts
         try:
             work()
         finally:
-            self.spent_s += self._clock() - began
+            seconds = self._clock() - began
+            if self._n_firsts == n_firsts:
+                self.spent_s += seconds
+            else:
+                self._firsts_s += seconds
         return True
+
+    @property
+    def _n_firsts(self) -> int:
+        return sum(context.model.n_firsts for context in self.contexts)
 
     # ----------------------------------------------------------------------------- what is next
 
     def _next(self) -> Callable[[], None] | None:
         """Return the first thing that is missing, has room and can be afforded."""
+        if self._firsts_s > FIRSTS_S:
+            return None
         if self._checks:
             return self._look_at_the_table if self._checks[-1].has_room else None
         for n_each in range(1, _N_EACH + 1):
@@ -377,7 +401,7 @@ class IdleCalibration:
         found = [min(item.seconds) for item in self._checks]
         known = [knowledge.costs.seconds(item.width, n_ctx) or 0.0 for item in self._checks]
         if not all(k / _FITS < f < k * _FITS for k, f in zip(known, found, strict=True)):
-            knowledge.costs, self._wants_slope = VerifyCosts(), True
+            knowledge.costs, self._wants_slope = knowledge.costs.emptied(), True
         self._checks = []
 
     def _measure(self, item: Item) -> None:
@@ -393,7 +417,7 @@ class IdleCalibration:
             if item.width == 1:
                 add_draft_costs(costs, min(item.seconds), 0.0)
             elif costs.per_token is not None:
-                backlog_s = max(min(item.seconds) - costs.per_token, 0.0) / (item.width - 1)
+                backlog_s = _backlog_s(item, costs.per_token, min(item.seconds))
                 add_draft_costs(costs, costs.per_token, backlog_s)
 
     def _measure_slope(self) -> None:
@@ -467,7 +491,7 @@ def _measure(pair: LoadedPair, given: Clock | None) -> list[Item]:
     finally:
         pair.empty()
     knowledge = pair.knowledge
-    knowledge.costs = costs = VerifyCosts()
+    knowledge.costs = costs = knowledge.costs.emptied()
     if context is not None:
         costs.set_context(*context)
     for item in items:
@@ -509,9 +533,18 @@ def _draft_costs(items: list[Item]) -> DraftCosts:
     costs = DraftCosts()
     median_s = {cost.width: cost.seconds for cost in _draft_table(items)}
     if 1 in median_s:
-        token_s, batch_s = median_s[1], median_s.get(BACKLOG, 0.0)
-        add_draft_costs(costs, token_s, max(batch_s - token_s, 0.0) / (BACKLOG - 1))
+        token_s, last = median_s[1], next(item for item in reversed(items) if item.is_draft)
+        add_draft_costs(costs, token_s, _backlog_s(last, token_s, median_s.get(BACKLOG, 0.0)))
     return costs
+
+
+def _backlog_s(item: Item, token_s: float, batch_s: float) -> float:
+    """Return what each further token of a draft model's batch takes; 0: it is not known.
+
+    A device may take no longer for the batch than for one token; on a processor that is noise.
+    """
+    least = _LEAST_BACKLOG * token_s if item.on_device and batch_s else 0.0
+    return max((batch_s - token_s) / (BACKLOG - 1), least)
 
 
 def _draft_table(items: list[Item]) -> tuple[WidthCost, ...]:

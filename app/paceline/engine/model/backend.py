@@ -202,11 +202,13 @@ class LanguageModel(Protocol):
             helpers, and not by a device.
         native_s: Seconds spent in native calls since the model was loaded.
         clock: What `native_s` is measured with; benchmarks put a CPU clock here.
-        decoding: Tokens of the native decode that is running, and `time.monotonic()` when it
-            began; None while none runs. Like `slowest_s`, any thread may read it at any time: the
-            engine's thread puts a new object there and never changes one.
+        decoding: Tokens of the native decode that is running, `time.monotonic()` when it began,
+            and the most seconds per token that one took so far, 0 where that tells nothing of this
+            one; None while none runs. Any thread may read it at any time: the engine's thread puts
+            a new object there and never changes one.
         last_decode: Tokens and seconds of the last native decode that ended.
-        slowest_s: Most seconds per token that a native decode took so far.
+        n_firsts: Decodes so far that were the first ones of their width where a device computes:
+            they may have compiled its programs, which takes up to minutes.
         facts_key: Identifies model, build and settings for measured facts.
     """
 
@@ -224,9 +226,9 @@ class LanguageModel(Protocol):
     computes_here: bool
     native_s: float
     clock: Callable[[], float]
-    decoding: tuple[int, float] | None
+    decoding: tuple[int, float, float] | None
     last_decode: tuple[int, float]
-    slowest_s: float
+    n_firsts: int
     facts_key: str
 
     @property
