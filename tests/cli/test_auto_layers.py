@@ -102,6 +102,18 @@ def test_layers_that_were_given_stay(load: LoadPair) -> None:
     assert decide(given, not_asked, gpu(8 * GIB), CPU) == (given, ())
 
 
+def test_it_is_told_where_no_server_is_used(load: LoadPair, plan: Planner) -> None:
+    server = "10.0.0.5:50052"
+    lent = DeviceInfo("RPC0", server, "rpc", 8 * GIB, 8 * GIB, server=server)
+    served = structs.replace(load, servers=(server,))
+    decided, (note,) = decide(served, plan, gpu(8 * GIB), CPU, lent)
+    assert decided.target.device == "CUDA0"
+    assert "no RPC server is used" in note
+    decided, notes = decide(served, plan, CPU, lent)
+    assert (decided.target.device, notes) == ("", ())
+    assert decided.target.n_gpu_layers > 0
+
+
 def test_a_large_gpu_takes_both_models_and_a_small_one_the_draft_first(
     load: LoadPair, plan: Planner
 ) -> None:

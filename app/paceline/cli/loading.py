@@ -350,8 +350,12 @@ def decide_layers(
         planned = plan(load.target, load.drafting, devices)
     except UserError:  # the load will say what is wrong with the file
         return load, ()
-    notes = () if planned.fits else (f"Memory may not suffice. {planned.remedies[0].text}",)
-    return structs.replace(load, target=planned.target, drafting=planned.drafting), notes
+    notes = []
+    if not planned.fits:
+        notes.append(f"Memory may not suffice. {planned.remedies[0].text}")
+    if load.servers and not any(planned.uses(device) for device in devices if device.server):
+        notes.append("The models are put on this computer alone; no RPC server is used.")
+    return structs.replace(load, target=planned.target, drafting=planned.drafting), tuple(notes)
 
 
 # -------------------------------------------------------------------------------- the engine itself

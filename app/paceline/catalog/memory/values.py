@@ -8,7 +8,7 @@ from typing import Literal
 
 from paceline.engine.model.model_file import DryRun
 from paceline.engine.model.states import GoingBack, state_memory
-from paceline.messages import StateStorage
+from paceline.messages import DeviceInfo, StateStorage
 from paceline.params import Drafting, ModelParams
 
 Saving = Literal[
@@ -181,6 +181,11 @@ class MemoryPlan:
     def fits(self) -> bool:
         """Whether it fits everywhere."""
         return all(device.fits for device in self.devices)
+
+    def uses(self, device: DeviceInfo) -> bool:
+        """Return whether a part of the models lies on a device."""
+        found = next((each for each in self.devices if each.device == device.name), None)
+        return found is not None and found.target.total + found.draft.total > 0
 
     def with_prompts(self, storage: StateStorage | None) -> MemoryPlan:
         """Return the plan with the states of prompts; they take of what is left, so they fit.
