@@ -168,7 +168,7 @@ REAL = (
             {"n_ctx": 8192},
             {"n_ctx": 4096, "n_gpu_layers": 9, "swa_full": False},
             {"n_ctx": 4096, "n_gpu_layers": 15, "kv_type_k": "q4_0", "kv_type_v": "q4_0"},
-            {"n_ctx": 1024, "tensor_split": (1.0, 3.0, 2.0)[:n], "flash_attn": "off"},
+            {"n_ctx": 2048, "tensor_split": (1.0, 3.0, 2.0)[:n], "flash_attn": "off"},
         )
     ),
     Case(2, "smollm2-135m q8_0", {"n_ctx": 2048}, {"n_ctx": 2048, "device": "CPU"}),
