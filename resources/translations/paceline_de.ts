@@ -9465,6 +9465,11 @@
         <translation>Nennen Sie jedes Gerät nur einmal.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/model/rpc_servers.py"/>
+        <source>Name each server once.</source>
+        <translation>Nennen Sie jeden Server nur einmal.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/draft/strategy.py"/>
         <source>Name it once.</source>
         <translation>Nennen Sie ihn nur einmal.</translation>
@@ -13097,6 +13102,11 @@
         <location filename="../../app/chat/auto_words.py"/>
         <source>{seconds:time} per drafted token</source>
         <translation>{seconds:time} je entworfenem Token</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/rpc_servers.py"/>
+        <source>{server} and {other} are the same RPC server.</source>
+        <translation>{server} und {other} sind derselbe RPC-Server.</translation>
     </message>
     <message>
         <location filename="../../app/parameters.py"/>

@@ -51,6 +51,19 @@ def test_a_server_that_cannot_be_used_is_named(kind: str) -> None:
     assert answer.memory == ()
 
 
+def test_a_server_under_two_names_is_used_by_the_first() -> None:
+    with rpc_servers() as (server,):
+        port = server.endpoint.rpartition(":")[2]
+        by_name = f"localhost:{port}"
+        first, second = ask_servers([by_name, server.endpoint])
+    assert first.memory
+    assert first.problem is None
+    assert second.memory == ()
+    assert second.problem is not None
+    assert second.problem.server == server.endpoint
+    assert second.problem.message == f"{server.endpoint} and {by_name} are the same RPC server."
+
+
 def test_a_name_that_is_looked_for_without_end_is_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -94,11 +94,24 @@ def read_server(text: str) -> str:
 
 
 def ask_servers(servers: Sequence[str], seconds: float = ASK_S) -> list[ServerAnswer]:
-    """Ask several servers at once, in their order; see `ask_server`."""
+    """Ask several servers at once, in their order; see `ask_server`.
+
+    One that is given under two names, such as localhost and 127.0.0.1, may be used by the first of
+    them: llama.cpp would connect to it twice, and wait for the second answer without end.
+    """
     if not servers:
         return []
     with ThreadPoolExecutor(len(servers), thread_name_prefix="rpc") as pool:
-        return list(pool.map(lambda server: ask_server(server, seconds), servers))
+        answers = list(pool.map(lambda server: ask_server(server, seconds), servers))
+    first: dict[tuple[str, str], str] = {}
+    for i, answer in enumerate(answers):
+        if answer.problem is None:
+            place = answer.address, answer.server.rpartition(":")[2]
+            if place in first:
+                problem = _problem(answer.server, "same", first[place])
+                answers[i] = ServerAnswer(answer.server, answer.address, problem=problem)
+            first.setdefault(place, answer.server)
+    return answers
 
 
 def ask_server(server: str, seconds: float = ASK_S) -> ServerAnswer:
@@ -197,9 +210,9 @@ class _Line:
         return data
 
 
-def _problem(server: str, code: str) -> ServerProblem:
+def _problem(server: str, code: str, other: str = "") -> ServerProblem:
     message, hint = _PROBLEMS[code]
-    arguments = {"server": server, "host": server.rpartition(":")[0]}
+    arguments = {"server": server, "host": server.rpartition(":")[0], "other": other}
     return ServerProblem(server, Sentence(message, arguments), Sentence(hint, arguments))
 
 
@@ -233,6 +246,10 @@ _PROBLEMS = {
     "version": (
         sentence("The RPC server {server} is of another version of llama.cpp."),
         sentence("Install the same version of Paceline there; or leave this server out."),
+    ),
+    "same": (
+        sentence("{server} and {other} are the same RPC server."),
+        sentence("Name each server once."),
     ),
 }
 
