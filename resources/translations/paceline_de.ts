@@ -8197,6 +8197,11 @@
         <translation>Inzwischen wurde eine Nachricht gesendet, darum wurde die Prüfung abgebrochen.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/model/placement.py"/>
+        <source>A model can be put on {most} devices at most, and these are {n}: {names}.</source>
+        <translation>Ein Modell kann auf höchstens {most} Geräten liegen, und das sind {n}: {names}.</translation>
+    </message>
+    <message>
         <location filename="../../app/hosting/exit_reasons.py"/>
         <source>A model file became unreadable while it was used (SIGBUS): it was changed, or its disk failed.</source>
         <translation>Eine Modelldatei wurde unlesbar, während sie benutzt wurde (SIGBUS): Sie wurde geändert, oder ihr Datenträger versagt.</translation>
@@ -8615,6 +8620,11 @@
         <location filename="../../app/engine/model/model_params.py"/>
         <source>Choose other types for the cache or another setting of flash attention.</source>
         <translation>Wählen Sie andere Typen für den Cache oder eine andere Einstellung von Flash Attention.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/placement.py"/>
+        <source>Choose some of them, or leave an RPC server out.</source>
+        <translation>Wählen Sie einige davon aus oder lassen Sie einen RPC-Server weg.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/sidecar.py"/>

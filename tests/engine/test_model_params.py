@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 import pytest
+from msgspec.structs import replace
 
 from paceline.engine.model.model_params import check_params, no_context
 from paceline.engine.model.placement import cannot_place, devices_for
@@ -94,6 +95,16 @@ def test_values_that_no_build_can_serve(values: dict[str, object], words: str) -
 def test_rows_are_split_where_every_device_can() -> None:
     assert "Vulkan0" in refusal((CPU, *CHIPS), split_mode="row").message
     assert "RPC0" in refusal((*GPUS, REMOTE, CPU), split_mode="row").message
+
+
+def test_no_more_devices_are_taken_than_llama_cpp_can() -> None:
+    remote = tuple(replace(REMOTE, name=f"RPC{i}") for i in range(16))
+    assert len(check((CPU, *remote[:15]))) == 15
+    assert "15 devices at most, and these are 16: RPC0, " in refusal((CPU, *remote)).message
+    blas = DeviceInfo("BLAS", "a library", "accel", 0, 0)
+    assert "14 devices at most" in refusal((CPU, blas, *remote[:15])).message
+    assert check((CPU, *remote), device="RPC9,RPC15") == ("RPC9", "RPC15")
+    assert check((CPU, *remote), split_mode="none", main_gpu=15) == ("RPC15",)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,9 @@ from paceline.params import ModelParams
 from paceline.sentence import sentence
 
 _STEP = 256 * 2**20
+_MOST = 16
+"""Devices that llama.cpp computes one model on, the processor included (GGML_SCHED_MAX_BACKENDS in
+ggml/src/ggml-backend.cpp); it ends the process with more."""
 
 
 def devices_for(params: ModelParams, devices: Sequence[DeviceInfo]) -> tuple[DeviceInfo, ...]:
@@ -51,6 +54,15 @@ def devices_for(params: ModelParams, devices: Sequence[DeviceInfo]) -> tuple[Dev
                 names=_list(chosen),
             )
         return (chosen[params.main_gpu],)
+    room = _MOST - sum(not device.takes_layers for device in devices)
+    if len(chosen) > room:
+        refuse(
+            "A model can be put on {most} devices at most, and these are {n}: {names}.",
+            "Choose some of them, or leave an RPC server out.",
+            most=room,
+            n=len(chosen),
+            names=_list(chosen),
+        )
     whole = next((each for each in chosen if not each.splits_rows), None)
     if params.split_mode == "row" and whole is not None:
         refuse(
