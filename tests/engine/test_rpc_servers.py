@@ -127,5 +127,7 @@ def test_memory_of_one_machine_is_told_once() -> None:
     assert shared(chip)["Vulkan0"] == ("CPU", 40)
     in_software = DeviceInfo("Vulkan0", "llvmpipe", "gpu", 64 * GIB, 40 * GIB)
     assert shared(in_software)["Vulkan0"] == ("CPU", 40)
+    by_metal = DeviceInfo("MTL0", "Apple M2 Pro", "gpu", 48 * GIB, 48 * GIB)
+    assert shared(by_metal)["MTL0"] == ("CPU", 40)
     card = DeviceInfo("CUDA0", "a card", "gpu", 24 * GIB, 20 * GIB)
     assert shared(card)["CUDA0"] == ("", 20)

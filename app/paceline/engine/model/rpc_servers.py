@@ -306,9 +306,13 @@ def with_shared_memory(
 
 
 def _is_in_main_memory(device: DeviceInfo, main: DeviceInfo) -> bool:
-    """Whether a GPU has no memory of its own; a driver in software calls itself a card."""
-    same = device.kind == "gpu" and device.total_bytes == main.total_bytes > 0
-    return device.kind == "igpu" or (same and not device.shares)
+    """Return true for a GPU without memory of its own.
+
+    A driver in software calls itself a card, and Metal calls a chip of Apple one.
+    """
+    if device.kind != "gpu" or device.shares:
+        return device.kind == "igpu"
+    return device.total_bytes == main.total_bytes > 0 or device.description.startswith("Apple ")
 
 
 def _is_loopback(address: str) -> bool:
