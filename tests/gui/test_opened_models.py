@@ -15,12 +15,21 @@ from gui.fake_client import model_info
 from gui.fake_judge import GIB, plan_of
 from paceline.catalog.memory.values import MemoryPlan, MemoryRemedy
 from paceline.catalog.models import Models
+from paceline.chat.pair import Pair
 from paceline.engine.draft.heads import HEAD_KINDS, drafts_with, head_title
 from paceline.errors import UserError
-from paceline.messages import DeviceInfo, EngineDescribed, LoadFailed, LoadPair, PairLoaded
+from paceline.messages import (
+    DescribeEngine,
+    DeviceInfo,
+    EngineDescribed,
+    LoadFailed,
+    LoadPair,
+    PairLoaded,
+    ServerProblem,
+)
 from paceline.params import Drafting, DraftModel, ModelParams, TargetHead, file_of, params_of
 from paceline.paths import Paths
-from paceline.settings import SavedPair, Settings
+from paceline.settings import KeptServer, SavedPair, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -178,6 +187,39 @@ def test_automatic_layers_are_decided_before_the_load(
     assert program.saved_pairs.pair(0).target.n_gpu_layers == -1
     program.window.actions_.reload.trigger()
     assert client.last(LoadPair).target.n_gpu_layers == 17
+
+
+def test_what_was_decided_for_other_servers_counts_no_more(
+    program: Program,
+    client: FakeClient,
+    models: Models,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def plan(target: ModelParams, drafting: Drafting, *_: object, **__: object) -> MemoryPlan:
+        return plan_of(replace(target, n_gpu_layers=17), drafting)
+
+    monkeypatch.setattr(models, "plan", plan)
+    client.emit(CPU)
+    program.models.load(Pair(ModelParams("/m/a.gguf")))
+    client.finish_load()
+    n_loads = len(client.all(LoadPair))
+    server = "127.0.0.1:50052"
+    program.settings.set("rpc_servers", (KeptServer(server),))
+    assert len(client.all(LoadPair)) == n_loads, "the devices have to be known first"
+    assert client.last(DescribeEngine).servers == (server,)
+    lent = DeviceInfo("RPC0", server, "rpc", 8 * GIB, 7 * GIB, server=server)
+    client.emit(EngineDescribed("", "", (*CPU.devices, lent)))
+    qtbot.waitUntil(lambda: len(client.all(LoadPair)) == n_loads + 1)
+    command = client.last(LoadPair)
+    assert (command.servers, command.target.n_gpu_layers) == ((server,), 17)
+    lost = ServerProblem(server, "It is gone.", "Start it.")
+    client.emit(LoadFailed("rpc-server", lost.message, lost.hint, lost=(lost,)))
+    program.window.chat_pane.errors.action.click()
+    assert len(client.all(LoadPair)) == n_loads + 1
+    client.emit(CPU)
+    command = client.last(LoadPair)
+    assert (command.servers, command.target) == ((), ModelParams("/m/a.gguf"))
 
 
 @pytest.mark.parametrize(("free", "n_ctx"), [(GIB, 768), (8 * GIB, 0)])

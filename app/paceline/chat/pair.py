@@ -208,6 +208,11 @@ class PairLoader:
         """Call `follower` with every event about the models, after the state is up to date."""
         self._follower = follower
 
+    def use_servers(self, servers: tuple[str, ...]) -> None:
+        """Let pairs that are loaded from now on be put on the devices of these RPC servers."""
+        self.servers = servers
+        self._decided.clear()  # that was for other devices
+
     def load(self, pair: Pair, decided: Pair | None = None) -> None:
         """Load this pair in place of what is loaded or being loaded.
 

@@ -40,7 +40,7 @@ class RpcServers(QObject):
         self.answers: dict[str, ServerAnswer] = {}
         self._asked: set[str] = set()
         self._new: set[str] = set()
-        loader.servers = store.settings.used_servers
+        loader.use_servers(store.settings.used_servers)
         store.changed.connect(self._on_changed)
 
     @property
@@ -97,6 +97,6 @@ class RpcServers(QObject):
             return
         before, used = self._loader.servers, self._store.settings.used_servers
         if used != before:
-            self._loader.servers = used
+            self._loader.use_servers(used)
             self.switched.emit(used[: len(before)] != before)
         self.changed.emit()
