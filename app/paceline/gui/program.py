@@ -263,7 +263,7 @@ class Program(QObject):
             self._paths.states_dir,
             self.background,
         )
-        self.servers = RpcServers(self.settings, self.loader, self.background)
+        self.servers = RpcServers(self.settings, self.loader, self.background, self._described)
         self.shown = ShownChat(self.session, self.signals, self)
         self.drafts = Drafts(self.shown, self.session.conversations, self.signals)
         self.presets.kept_changed.connect(self.shown.settings_changed)  # of a chat that set none
@@ -365,7 +365,7 @@ class Program(QObject):
         return self.presets.default_settings
 
     def _further_pages(self) -> tuple[SettingsPage, ...]:
-        machines = MachinesPage(self.settings, self.servers, self._described)
+        machines = MachinesPage(self.settings, self.servers)
         machines.guide_wanted.connect(self.help.open_guide_at)
         return (
             PromptCachePage(self.settings, self.prompt_cache),
@@ -494,6 +494,7 @@ class Program(QObject):
         self.prompt_cache.switched.connect(self.models.load_again)
         self.servers.switched.connect(self._on_servers)
         self.signals.described.connect(self.servers.changed)
+        self.pair.changed.connect(self.servers.changed)
         self.signals.ended.connect(self.reading.ask)
         pane.chat.run_requested.connect(self.runs.open)
         pane.chat.compare_requested.connect(self.versions.open)

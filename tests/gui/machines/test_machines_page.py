@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtGui import QGuiApplication
 
+from gui.fake_client import model_info
 from paceline import paths
 from paceline.engine.model.rpc_servers import ServerAnswer
 from paceline.figures import ServerProblem
@@ -14,7 +15,15 @@ from paceline.gui.help.guide import anchor_of, page_of
 from paceline.gui.machines import servers
 from paceline.gui.machines.page import COMMAND, MachinesPage
 from paceline.gui.settings.pages import ModelsPage
-from paceline.messages import DescribeEngine, DeviceInfo, EngineDescribed, LoadPair
+from paceline.messages import (
+    DescribeEngine,
+    DeviceInfo,
+    DeviceMemory,
+    EngineDescribed,
+    EngineDied,
+    LoadPair,
+    PairLoaded,
+)
 from paceline.params import DraftModel, ModelParams
 from paceline.settings import KeptServer, Settings, load_settings, save_settings
 from rpc_servers import UNUSABLE, rpc_servers
@@ -159,10 +168,20 @@ def test_a_server_that_serves_the_loaded_models_is_not_called_silent(
         program = make_program(with_servers(KeptServer(endpoint)))
         assert client.last(DescribeEngine).servers == (endpoint,)
         client.emit(described(endpoint))
-        client.finish_load()
-        row = row_of(opened(program), qtbot)
-    assert "In use" in row.state.text()
-    assert "RPC0" in row.state.text()
+        page = opened(program)
+        (row,) = page.list.rows
+        taken = DeviceMemory("RPC0", 5, 0, 0), DeviceMemory("CPU", 5, 0, 0)
+        client.emit(PairLoaded(model_info("/m/a.gguf"), None, 0.1, memory=taken))
+        assert row.state.text().startswith("In use by the loaded models: RPC0 with 17.2 GB")
+        qtbot.waitUntil(lambda: not program.servers.is_asked(endpoint), timeout=20_000)
+        page.list.again.click()
+        assert not program.servers.is_asked(endpoint), "it answers nobody else"
+        assert row.state.text().startswith("In use")
+        client.emit(EngineDied("It crashed."))
+        page.list.again.click()
+        assert program.servers.is_asked(endpoint)
+        qtbot.waitUntil(lambda: not program.servers.is_asked(endpoint), timeout=20_000)
+        assert "does not answer" in row.state.text()
 
 
 @pytest.mark.usefixtures("far")

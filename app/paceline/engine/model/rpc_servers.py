@@ -49,14 +49,12 @@ class ServerAnswer:
         address: Its IPv4 address; empty: there is none.
         memory: Total and free bytes of each device.
         problem: Why llama.cpp must not connect to it; None: it may.
-        is_silent: Whether it took the connection and said nothing, as while it serves a program.
     """
 
     server: str
     address: str = ""
     memory: tuple[tuple[int, int], ...] = ()
     problem: ServerProblem | None = None
-    is_silent: bool = False
 
 
 class RpcServerError(ModelError):
@@ -139,8 +137,7 @@ def ask_server(server: str, seconds: float = ASK_S) -> ServerAnswer:
     except ConnectionRefusedError:
         return ServerAnswer(server, address, problem=_problem(server, "refused"))
     except _SilentError:
-        problem = _problem(server, "silent")
-        return ServerAnswer(server, address, problem=problem, is_silent=True)
+        return ServerAnswer(server, address, problem=_problem(server, "silent"))
     except _OtherProtocolError:
         return ServerAnswer(server, address, problem=_problem(server, "protocol"))
     except OSError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QCoreApplication, Signal, Slot
 from PySide6.QtGui import QShowEvent
@@ -26,8 +25,6 @@ from paceline.settings import MAX_SERVERS, KeptServer
 COMMAND = "paceline rpc-server"
 _UNKNOWN = "OTHER-COMPUTER"
 """Stands in a command where no address is known, as in the guide."""
-Described = Callable[[], Sequence[DeviceInfo]]
-"""Returns the devices that the engine described last."""
 
 
 class ServerRow(QWidget):
@@ -67,9 +64,9 @@ class ServerRow(QWidget):
 class ServerList(OwnField):
     """Shows the servers, takes another one, and lets one that was removed be put back."""
 
-    def __init__(self, store: SettingsStore, servers: RpcServers, described: Described) -> None:
+    def __init__(self, store: SettingsStore, servers: RpcServers) -> None:
         super().__init__(store.setting("rpc_servers"))
-        self._servers, self._described = servers, described
+        self._servers = servers
         self.rows: list[ServerRow] = []
         self._before: tuple[KeptServer, ...] = ()
         self.field = QLineEdit(maxLength=300)
@@ -127,12 +124,11 @@ class ServerList(OwnField):
     def _show_state(self, row: ServerRow) -> None:
         address = row.address
         answer = self._servers.answers.get(address)
-        devices = [each for each in self._described() if each.server == address]
-        if answer is None:
-            row.show_state(self.tr("Asking…") if self._servers.is_asked(address) else "")
-        elif answer.is_silent and row.box.isChecked() and devices:
+        if devices := self._servers.devices(address):
             words = self.tr("In use by the loaded models: {}.")
             row.show_state(words.format("; ".join(map(self._device, devices))))
+        elif answer is None:
+            row.show_state(self.tr("Asking…") if self._servers.is_asked(address) else "")
         elif answer.problem is not None:
             problem = answer.problem
             words = said(problem.message, problem.hint)
@@ -218,13 +214,13 @@ class MachinesPage(SettingsPage):
     guide_wanted = Signal(str)
     """The guide is to be shown at this heading"""
 
-    def __init__(self, store: SettingsStore, servers: RpcServers, described: Described) -> None:
+    def __init__(self, store: SettingsStore, servers: RpcServers) -> None:
         super().__init__(QCoreApplication.translate("MachinesPage", "Other computers"), store)
-        self._servers, self._described = servers, described
+        self._servers = servers
 
     def _fill(self) -> None:
         lent = self.section(self.tr("Computers that lend their devices"))
-        self.list = ServerList(self._store, self._servers, self._described)
+        self.list = ServerList(self._store, self._servers)
         self.add_row(
             lent,
             self.tr("RPC servers"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -12,11 +12,15 @@ from paceline.chat.pair import PairLoader
 from paceline.engine.model.rpc_servers import ServerAnswer, ask_servers
 from paceline.gui.kit.background import Background
 from paceline.gui.state.settings_store import SettingsStore
+from paceline.messages import DeviceInfo
 from paceline.settings import KeptServer
 
 
 class RpcServers(QObject):
-    """Tells the loader which servers models may be put on, and asks all of them when it is told to.
+    """Tells the loader which servers models may be put on, and asks them when it is told to.
+
+    Those that the loaded models are on answer nobody else; each question would wait in their queue,
+    which soon is full.
 
     Attributes:
         answers: The newest answer of each server, by its HOST:PORT.
@@ -27,15 +31,23 @@ class RpcServers(QObject):
     changed = Signal()
     """There are other servers, or answers"""
 
-    def __init__(self, store: SettingsStore, loader: PairLoader, background: Background) -> None:
+    def __init__(
+        self,
+        store: SettingsStore,
+        loader: PairLoader,
+        background: Background,
+        described: Callable[[], Sequence[DeviceInfo]],
+    ) -> None:
         """Follow the settings.
 
         Args:
             store: The settings.
             loader: Loads models on the servers in use.
             background: Asks them.
+            described: Returns the devices that the engine described last.
         """
         super().__init__(store)
+        self._described = described
         self._store, self._loader, self._background = store, loader, background
         self.answers: dict[str, ServerAnswer] = {}
         self._asked: set[str] = set()
@@ -52,10 +64,17 @@ class RpcServers(QObject):
         """Return whether this server's answer is on its way."""
         return address in self._asked
 
+    def devices(self, address: str) -> tuple[DeviceInfo, ...]:
+        """Return a server's devices, if the loaded models are on any of them."""
+        taken = {each.device for each in self._loader.state.memory if each.total}
+        devices = tuple(each for each in self._described() if each.server == address)
+        return devices if any(each.name in taken for each in devices) else ()
+
     @Slot()
     def ask(self) -> None:
-        """Ask all of them; `changed` follows."""
-        self._ask([server.address for server in self.kept])
+        """Ask all of them but those that serve the loaded models; `changed` follows."""
+        addresses = [server.address for server in self.kept]
+        self._ask([address for address in addresses if not self.devices(address)])
 
     def add(self, address: str) -> None:
         """Keep another server, as `read_server` gives it; it is used if it answers."""
