@@ -9643,6 +9643,11 @@
         <translation>Paceline wurde geschlossen, während diese Antwort geschrieben wurde.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/opening.py"/>
+        <source>Paceline's kernels compute the {n} of {n_layers} layers that stay on the processor; the others are computed by {names}.</source>
+        <translation>Die Kernel von Paceline berechnen die {n} von {n_layers} Schichten, die auf dem Prozessor bleiben; die anderen liegen auf {names}.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/model/own_kernels.py"/>
         <source>Paceline's own CPU kernels cannot be used: {why}.</source>
         <translation>Pacelines eigene CPU-Kernel können nicht benutzt werden: {why}.</translation>

@@ -28,6 +28,7 @@ from paceline.engine.llama.native_params import (
     native_context_params,
     native_model_params,
 )
+from paceline.engine.model.model_file import file_id
 from paceline.errors import ModelError, ValueOutOfRangeError
 from paceline.messages import (
     Chat,
@@ -262,6 +263,14 @@ def test_every_parameter_counts_for_measured_facts() -> None:
     keys = [facts_key(replace(plain, **change)) for change in changes]
     assert facts_key(plain) == keys[0]
     assert len(set(keys)) == len(changes), keys
+
+
+def test_facts_of_the_processor_alone_are_found_by_the_key_that_they_were_kept_under() -> None:
+    params = ModelParams(str(make_pairs.path("tiny-target")), n_threads=1)
+    file = file_id(Path(params.path))
+    assert facts_key(params) == (
+        f"{file}|{llama_cpp.__version__}|t1-1|f16|f16|fa-auto|gpu0||moe0|split--()-0"
+    )
 
 
 def test_another_build_has_measured_facts_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -291,10 +291,30 @@ def _load_notes(pair: LoadedPair) -> tuple[str, ...]:
                 n_ctx=draft.n_ctx,
             )
         )
+    notes += _share_of_kernels(target)
     sameness = pair.promise.sameness
     if sameness.is_exact:  # asked for, so it is to say what it does
         notes.append(sameness.words)
     return tuple(notes)
+
+
+def _share_of_kernels(target: LanguageModel) -> tuple[str, ...]:
+    """Say which layers own kernels compute, where devices have the others."""
+    info = target.info
+    others = [each.device for each in target.memory if each.weights and each.device != "CPU"]
+    # The last layers go to the devices, where the output counts as one.
+    n_here = min(max(info.n_layers + 1 - info.n_gpu_layers, 0), info.n_layers)
+    if not (n_here and others and any(use.by == "own" for use in info.kernels)):
+        return ()
+    return (
+        sentence(
+            "Paceline's kernels compute the {n} of {n_layers} layers that stay on the processor; "
+            "the others are computed by {names}.",
+            n=n_here,
+            n_layers=info.n_layers,
+            names=", ".join(others),
+        ),
+    )
 
 
 def _going_back(target: LanguageModel) -> GoingBack:
