@@ -37,7 +37,8 @@ BUDGETS = {
     # What is said aside or read ahead is a file each; stored states are forgotten by a command.
     # The last prompts say why one is read again. The opening of a pair is no part of the service.
     # A pair tells what it has taken of each device.
-    "engine": Size(17, 2_540),
+    # A load says which layers own kernels compute.
+    "engine": Size(17, 2_570),
     "engine/auto": Size(10, 1_350),
     # Some twenty forms in which families of models call tools, each a table; a grammar and a
     # reader are made of them. A reply may have a form where it calls none.
