@@ -74,7 +74,7 @@ class Build(NamedTuple):
 
     @property
     def core_seconds(self) -> int:
-        """What compiling takes on one core of an ordinary machine, in seconds."""
+        """Seconds of compiling on one core of an ordinary machine."""
         architectures = max(1, len(re.findall(r"\d+-real|gfx\w+", " ".join(self.flags))))
         extra = {"vulkan": 450, "cuda": 3600 * architectures, "hip": 3600 * architectures}
         return 360 + extra.get(self.backend, 0)

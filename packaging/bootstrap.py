@@ -172,7 +172,7 @@ def in_words(error: Exception) -> str:
 
 
 class Progress:
-    """How far work is, on stderr: in a terminal one line that is rewritten, else now and then."""
+    """The state of work, on stderr: in a terminal one line that is rewritten, else now and then."""
 
     def __init__(self) -> None:
         self.is_terminal = sys.stderr.isatty()

@@ -46,7 +46,7 @@ class Case:
 
 
 class Outcome(NamedTuple):
-    """What became of a start: a reply, a refusal in words, or a failure that ends the trials.
+    """The outcome of a start: a reply, a refusal in words, or a failure that ends the trials.
 
     Attributes:
         tokens: The reply's; empty where there is none.

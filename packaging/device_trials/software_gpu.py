@@ -53,7 +53,7 @@ class SoftwareGpu:
 
     @property
     def is_here(self) -> bool:
-        """Whether nothing has to be brought."""
+        """Return true where nothing has to be brought."""
         return (self.lib / "libllama.so").exists() and self._driver.exists()
 
     def bring(self) -> None:

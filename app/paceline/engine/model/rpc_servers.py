@@ -42,7 +42,7 @@ _LARGEST_PORT = 65535
 
 @dataclass(frozen=True, slots=True)
 class ServerAnswer:
-    """What a server says of itself.
+    """A server's answer to the question for its devices.
 
     Attributes:
         server: Its HOST:PORT, as it was given.
@@ -167,7 +167,7 @@ class _SilentError(Exception):
 
 
 class _OtherProtocolError(Exception):
-    """What is answered is no answer of an RPC server."""
+    """An answer that no RPC server gives."""
 
 
 class _Line:
