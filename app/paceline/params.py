@@ -288,6 +288,8 @@ class ModelParams:
         main_gpu: Index of the device that holds everything when `split_mode` is "none".
         extra_bufts: Whether weights are repacked for special instructions of the CPU, such as AMX;
             off where these crash. Repacked weights are a copy in memory, others stay in the file.
+        kv_offload: Whether a layer's cache lies on the device that has the layer; otherwise in the
+            main memory.
         swa_full: Whether layers with a sliding window keep the whole text, so that any place of it
             can be gone back to; otherwise their window and a batch, which takes less memory.
     """
@@ -379,6 +381,17 @@ class ModelParams:
             flag="no-extra-bufts{}",
             flag_help="do not repack {whose}'s weights for special instructions of the CPU: "
             "slower, for processors on which these crash, or to save memory",
+        ),
+    )  # fmt: skip
+    kv_offload: bool = declared(
+        True, "Cache on device",  # noqa: FBT003
+        "Keys and values of a layer are kept on the device that has the layer, which is faster. "
+        "Without the tick they are kept in this computer's memory, so that more layers find room "
+        "on the device.",
+        option=Option(
+            flag="no-kv-offload{}",
+            flag_help="keep {whose}'s cache in the main memory, and not on the devices that have "
+            "its layers: slower, but more layers find room there",
         ),
     )  # fmt: skip
     swa_full: bool = declared(

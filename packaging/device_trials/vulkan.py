@@ -40,6 +40,8 @@ def single_cases(model: FindModel) -> list[Case]:
         Case("flash attention off", (*OFF, "--flash-attn", "off"), ALL),
         Case("q8_0 cache", (*OFF, *Q8), ALL),
         Case("q4_0 cache", (*OFF, *Q4), ALL),
+        Case("cache off the device", OFF, (*ALL, "--no-kv-offload")),
+        Case("a hybrid's off the device", (*of("tiny-qwen35"), *OFF), (*ALL, "--no-kv-offload")),
         Case("exact mode", (*DRAFT, "--exact"), BOTH),
         Case("draft model", DRAFT, BOTH),
         Case("draft model on the processor", DRAFT, (*ALL, "--gpu-layers-draft", "0")),
@@ -92,6 +94,7 @@ def _drawn(draw: random.Random, model: FindModel, name: str) -> Case:
     what += draw.choice(((), (), ("--exact",), ("--temperature", "0.8")))
     what += draw.choice(((), (), ("--ctx", "256"), ("--no-swa-full",)))
     where = ["--gpu-layers", draw.choice(("0", "1", "3", "99", "auto"))]
+    where += draw.choice(((), (), ("--no-kv-offload",)))
     where += draw.choice(((), ("--device", draw.choice(("Vulkan0", "Vulkan1", "CPU")))))
     where += draw.choice(((), (), ("--split-mode", draw.choice(("none", "layer", "row")))))
     where += draw.choice(((), (), ("--tensor-split", draw.choice(("3,1", "1,0", "0,1", "1,1,1")))))

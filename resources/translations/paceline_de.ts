@@ -2956,6 +2956,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/params.py"/>
+        <source>Cache on device</source>
+        <translation>Cache auf dem Gerät</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
         <source>Context</source>
         <translation>Kontext</translation>
     </message>
@@ -3063,6 +3068,11 @@
         <location filename="../../app/engine/draft"/>
         <source>Key length</source>
         <translation>Schlüssellänge</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Keys and values of a layer are kept on the device that has the layer, which is faster. Without the tick they are kept in this computer's memory, so that more layers find room on the device.</source>
+        <translation>Schlüssel und Werte einer Schicht liegen auf dem Gerät, das die Schicht hat; das ist schneller. Ohne den Haken liegen sie im Speicher dieses Computers, so dass mehr Schichten auf dem Gerät Platz finden.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/params.py"/>

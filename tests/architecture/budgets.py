@@ -20,7 +20,8 @@ BUDGETS = {
     # Settings are declared here with all that window, command line and files say of them; long
     # names are told apart here for every list, and figures have the rule of a gain.
     # Sizes are read as people write them, and settings say where states of prompts are kept.
-    ".": Size(22, 2_850),
+    # Devices tell whose memory they share; a cache may lie apart from its layers.
+    ".": Size(22, 2_870),
     "bench": Size(8, 1_070),
     # A plan's machine, caches and computing are a file each.
     # Memories that devices share are put together, to be shown once.

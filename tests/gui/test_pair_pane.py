@@ -537,7 +537,7 @@ def test_what_has_no_use_here_is_off_and_says_why(
     assert form.reason.isVisible() == bool(reason)
     for column in (form.target, form.draft):
         assert column.fields["extra_bufts"].isEnabled()
-        for name in ("n_gpu_layers", "device", "n_cpu_moe"):
+        for name in ("n_gpu_layers", "device", "n_cpu_moe", "kv_offload"):
             assert column.fields[name].isEnabled() == (n_gpus > 0)
         for name in ("split_mode", "tensor_split", "main_gpu"):
             assert column.fields[name].isEnabled() == (n_gpus > 1)

@@ -157,6 +157,8 @@ MADE = (
     Case(3, "tiny-lfm2", {"n_ctx": 512}),
     Case(3, "twin-350m", {"n_ctx": 1024, "kv_type_k": "q8_0", "kv_type_v": "q8_0"}),
     Case(3, "short-qwen35", {"n_ctx": 2048}),
+    Case(2, "twin-70m", {"n_ctx": 2048, "kv_offload": False}),
+    Case(1, "short-qwen35", {"n_ctx": 1024, "kv_offload": False}),
 )
 REAL = (
     *(

@@ -197,6 +197,8 @@ def test_without_a_gpu_nothing_is_overridden() -> None:
 def test_the_contexts_structure(name: str, number: int) -> None:
     params = ModelParams("x", kv_type_k="q8_0", kv_type_v="q4_0", flash_attn=name)
     value = native_context_params(params, 768, 96, 7)
+    assert value.offload_kqv
+    assert not native_context_params(replace(params, kv_offload=False), 768, 96, 7).offload_kqv
     assert (value.n_ctx, value.n_batch, value.n_ubatch, value.n_outputs_max) == (768, 96, 96, 7)
     assert value.type_k == llama_cpp.GGML_TYPE_Q8_0
     assert value.type_v == llama_cpp.GGML_TYPE_Q4_0

@@ -22,6 +22,7 @@ from paceline.params import ModelParams
 _FLOAT = 4
 _DENSE_ROWS, _EXPERT_ROWS = 16, 22  # rows of the model's width that a batch's token needs
 _MASK = 2  # bytes per token of the batch and of the context
+_HANDED_STATES = 3  # of all that are kept; 2.6 were found with 17 of a small hybrid
 _COPIES = 4  # GGML_SCHED_MAX_COPIES
 _ATTENTION = 5  # states of a batch, at most
 _PLACE = 8  # bytes; without flash attention each element of the values has one
@@ -160,9 +161,13 @@ class _Work:
         output = (card.output_bytes or card.tied_bytes) if where[-1] == cpu else 0
         on_devices = [where[i] for i in parts]
         has_experts = params.n_cpu_moe != 0 and card.n_experts > 0
-        is_helped = cpu in on_devices or has_experts
+        # Attention is computed where the cache is.
+        is_helped = cpu in on_devices or has_experts or not params.kv_offload
         on_cpu = layers + state + sum(masks) if is_helped else 0
+        if run is not None and not params.kv_offload:  # states are handed over, and back
+            on_cpu += _HANDED_STATES * (1 + run.n_states) * sum(run.state_layers)
         is_piped = len(gpus) > 1 and cpu not in where and not params.n_cpu_moe
+        is_piped &= params.kv_offload
         return cls(
             where=(*on_devices, where[-1]),
             kinds=tuple(kinds[i] for i in parts),

@@ -1,7 +1,7 @@
 """What one model takes of each device's memory: measured if possible, otherwise estimated.
 
-Weights follow from the header and the layers' places. A layer's cache lies where the layer lies;
-the embeddings stay in the CPU's memory. Pure functions; sizes in bytes.
+Weights follow from the header and the layers' places. A layer's cache lies where the layer lies, or
+all caches are kept in the CPU's memory, where the embeddings are. Pure functions; sizes in bytes.
 """
 
 from __future__ import annotations
@@ -26,18 +26,19 @@ def shares(load: Load, machine: Machine, free: Mapping[str, int]) -> dict[str, S
     where = places(load.card.n_layers, load.params, machine, free)
     cpu = machine.cpu.name
     weights = _weights(load, where, cpu)
+    kept = where if load.params.kv_offload else (cpu,) * len(where)
     caches = caches_of(load)
     windows, beyond = windows_of(load, caches), {}
     if load.params.swa_full:
-        beyond = _sum(where, [whole - part for whole, part in zip(caches, windows, strict=True)])
-    kv = _sum(where, caches if load.params.swa_full else windows)
+        beyond = _sum(kept, [whole - part for whole, part in zip(caches, windows, strict=True)])
+    kv = _sum(kept, caches if load.params.swa_full else windows)
     compute = buffers(load, where, machine)
     taken = {
         name: sum(part.get(name, 0) for part in (weights, kv, compute))
         for name in (*weights, *kv, *compute)
     }
     left = {name: n - taken.get(name, 0) for name, n in free.items()}
-    states = _states(load, where, cpu, _going_back(load, machine, left))
+    states = _states(load, kept, cpu, _going_back(load, machine, left))
     if not load.params.swa_full and not states:
         size = _copy_of_windows(load, caches, windows)
         states = {cpu: size} if has_copies(left[cpu], size) else {}
@@ -88,16 +89,17 @@ def _going_back(load: Load, machine: Machine, left: Mapping[str, int]) -> GoingB
         keeps_less = not load.params.swa_full and windows_of(load, caches) != caches
         return GoingBack("windows" if keeps_less else "cells")
     size = sum(run.state_layers)
-    gpus = gpus_for(load.params, machine) if load.params.n_gpu_layers else ()
+    is_there = load.params.n_gpu_layers and load.params.kv_offload
+    gpus = gpus_for(load.params, machine) if is_there else ()
     room = min((left[gpu.name] for gpu in gpus), default=left[cpu])
     if n := states_in(room, size, min(load.n_states, run.n_states)):
         return GoingBack("states", n)
     return GoingBack("copies" if has_copies(left[cpu], size) else "none")
 
 
-def _states(load: Load, where: Sequence[str], cpu: str, back: GoingBack) -> dict[str, int]:
+def _states(load: Load, kept: Sequence[str], cpu: str, back: GoingBack) -> dict[str, int]:
     """Return the states that a model keeps beside the present one."""
-    one = _sum(where, load.measured.state_layers) if load.measured is not None else {}
+    one = _sum(kept, load.measured.state_layers) if load.measured is not None else {}
     if back.way == "states":
         return {name: back.n_tokens * share for name, share in one.items()}
     return {cpu: N_COPIES * sum(one.values())} if back.way == "copies" else {}

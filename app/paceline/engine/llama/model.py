@@ -170,6 +170,7 @@ class LlamaModel:
                 f"split-{params.split_mode}-{params.tensor_split}-{params.main_gpu}",
                 *(() if params.extra_bufts else ("plain-weights",)),
                 *(() if params.swa_full else ("windows",)),
+                *(("cache-in-main-memory",) if self.gpus and not params.kv_offload else ()),
                 *(("copies",) if self.needs_copies else ()),
                 *(("hidden",) if self._hidden is not None else ()),
                 *((self._kernels.fact,) if self._kernels.fact else ()),
@@ -553,7 +554,7 @@ class LlamaModel:
         self.clear()
         room = free_memory()
         self._has_copies = has_copies(room, size)
-        if self.info.n_gpu_layers and self.gpus:
+        if self.info.n_gpu_layers and self.gpus and self._wanted_context[0].kv_offload:
             used = {gpu.name for gpu in self.gpus}
             there = (device.info for device in self.devices.all({gpu.server for gpu in self.gpus}))
             room = min(info.free_bytes for info in there if info.name in used)

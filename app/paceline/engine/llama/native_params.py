@@ -101,8 +101,8 @@ def native_context_params(
     """Return the structure for `llama_init_from_model`; threads and callbacks are the caller's.
 
     Args:
-        params: Checked by `check_params`; types and windows of the cache and flash attention are
-            taken.
+        params: Checked by `check_params`; types, windows and place of the cache and flash
+            attention are taken.
         n_ctx: Tokens.
         n_batch: Tokens that one decode takes at most.
         max_rows: Rows of logits that one decode gives at most.
@@ -118,6 +118,7 @@ def native_context_params(
     p.n_rs_seq = n_states
     p.n_outputs_max = max(max_rows, p.n_seq_max)  # llama.cpp ends the process with fewer
     p.swa_full = params.swa_full
+    p.offload_kqv = params.kv_offload
     p.flash_attn_type = FLASH_ATTN[params.flash_attn]
     p.type_k, p.type_v = KV_TYPES[params.kv_type_k][0], KV_TYPES[params.kv_type_v][0]
     p.no_perf = True

@@ -28,7 +28,7 @@ from paceline.params import ModelParams, read_shares
 
 SPLIT = ("split_mode", "tensor_split", "main_gpu")
 """The split of a model over several GPUs"""
-_FOR_GPUS = ("n_gpu_layers", "device", "n_cpu_moe")
+_FOR_GPUS = ("n_gpu_layers", "device", "n_cpu_moe", "kv_offload")
 _FIELD_PX = 64
 
 

@@ -249,7 +249,7 @@ class LoadForm(Card):
     def _make_advanced(self) -> None:
         names = (
             "n_gpu_layers", "device", "n_threads", "kv_type_k", "kv_type_v", "flash_attn",
-            "n_cpu_moe", "extra_bufts", "swa_full", *SPLIT,
+            "n_cpu_moe", "kv_offload", "extra_bufts", "swa_full", *SPLIT,
         )  # fmt: skip
         grid = rows_of(self.target, self.draft, *names)
         label = styled(YieldingLabel(self.tr("Draft context"), keeps=6), role="muted")
