@@ -110,6 +110,19 @@ def test_a_wrong_file_brings_the_pair_from_before_back(bench: Bench) -> None:
     assert (bench.loader.state.status, bench.loader.state.pair) == ("ready", A)
 
 
+def test_the_pair_from_before_does_not_come_back_on_devices_that_have_other_names(
+    bench: Bench,
+) -> None:
+    bench.loader.use_servers(("one:1", "two:2"))
+    placed = ModelParams("a.gguf", device="RPC1", n_gpu_layers=9)
+    bench.loader.load(replace(A, target=placed))
+    bench.client.finish_load()
+    bench.loader.use_servers(("two:2",))
+    bench.loader.load(B)
+    bench.fail()
+    assert bench.client.last(LoadPair).target == A.target
+
+
 def test_when_the_fallback_fails_too_nothing_is_loaded_and_nothing_loops(bench: Bench) -> None:
     bench.loader.load(A)
     bench.client.finish_load()

@@ -212,6 +212,8 @@ class PairLoader:
         """Let pairs that are loaded from now on be put on the devices of these RPC servers."""
         self.servers = servers
         self._decided.clear()  # that was for other devices
+        if self._good is not None:
+            self._good = self._good.placed_anew
 
     def load(self, pair: Pair, decided: Pair | None = None) -> None:
         """Load this pair in place of what is loaded or being loaded.
