@@ -89,6 +89,7 @@ def test_a_name_that_is_looked_for_without_end_is_given_up(
         ("192.168.1.5:1234", "192.168.1.5:1234"),
         (" box ", "box:50052"),
         ("box:050", "box:50"),
+        ("my_box-2.lan:50", "my_box-2.lan:50"),
     ],
 )
 def test_addresses_are_read(text: str, server: str) -> None:
@@ -96,7 +97,11 @@ def test_addresses_are_read(text: str, server: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", ":1", "box:", "box:0", "box:65536", "box:x", "[::1]:5", "a b:5", "u@b:5", "b:²"]
+    "text",
+    [
+        *("", ":1", "box:", "box:0", "box:65536", "box:x", "[::1]:5", "a b:5", "u@b:5", "b:²"),
+        *("-oProxyCommand=x:5", "-x:5", "b;x:5", "$(x):5", "bäx:5"),
+    ],
 )
 def test_what_is_no_address_is_refused(text: str) -> None:
     with pytest.raises(ValueOutOfRangeError, match="no address"):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
+import re
 import socket
 import struct
 import threading
@@ -38,6 +39,8 @@ _HELLO, _DEVICE_COUNT, _DEVICE_MEMORY = 14, 15, 11  # enum rpc_cmd
 _CAPABILITIES = 24
 _MOST_DEVICES = 64
 _LARGEST_PORT = 65535
+_HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+"""It is put into command lines, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,7 @@ def read_server(text: str) -> str:
     if not colon:
         host, port = port, str(PORT)
     is_number = port.isascii() and port.isdecimal() and 0 < int(port) <= _LARGEST_PORT
-    if not is_number or not host or not host.isascii() or set(host) & set(" ,/[]:@"):
+    if not is_number or not _HOST.fullmatch(host):
         raise ValueOutOfRangeError(
             "value-out-of-range",
             "“{text}” is no address of an RPC server.",
