@@ -137,6 +137,17 @@ def test_a_device_that_is_not_there_is_kept_and_told(pane: PairPane) -> None:
     assert not field.isEnabled()
 
 
+def test_nothing_is_told_of_devices_before_the_engine_has_answered(
+    pane: PairPane, qtbot: QtBot
+) -> None:
+    early = PairPane(pane.judgement)
+    qtbot.addWidget(early)
+    early.show_pair(replace(wanted(pane), target=ModelParams(TARGET.reference, device="RPC0")))
+    assert not early.form.problem
+    early.form.show_engine(engine())
+    assert "no device “RPC0”" in early.form.problem
+
+
 def test_what_splits_is_on_while_several_devices_are_used(pane: PairPane) -> None:
     form = pane.form
     target, draft = form.target.fields, form.draft.fields

@@ -333,7 +333,8 @@ class LoadForm(Card):
             for params in both:
                 if params is not None:
                     check_params(params)
-                    if self._has_gpu or params.device:  # otherwise nothing could be changed
+                    # Without a GPU nothing else could be changed; at first no device is known.
+                    if self._has_gpu or (params.device and self._devices):
                         devices_for(params, self._devices)
         except ValueOutOfRangeError as error:
             return said(str(error))
