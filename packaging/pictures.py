@@ -33,6 +33,8 @@ SCENES: tuple[scenes.Scene, ...] = (
     *(
         programs.served,
         machines.machines,
+        machines.placed,
+        machines.lost,
         troubles.broken_files,
         troubles.interrupted,
         troubles.full_disk,
