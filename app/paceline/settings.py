@@ -291,7 +291,7 @@ class Settings:
 
     @property
     def host_in_force(self) -> EngineHost:
-        """Where the engine runs: llama.cpp ends its process with an RPC server that ends."""
+        """The place of the engine: llama.cpp ends its process with an RPC server that ends."""
         return "process" if self.used_servers else self.engine_host
 
 

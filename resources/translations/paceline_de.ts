@@ -4664,6 +4664,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/load_failures.py"/>
+        <source>Load without lost servers</source>
+        <translation>Ohne verlorene Server laden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_failures.py"/>
         <source>Load without {}</source>
         <translation>Ohne {} laden</translation>
     </message>

@@ -133,6 +133,18 @@ def test_one_that_cannot_be_used_says_why_and_is_not(
 
 
 @pytest.mark.usefixtures("far")
+def test_a_long_name_leaves_room_for_what_stands_beside_it(program: Program) -> None:
+    page = opened(program)
+    width = page.minimumSizeHint().width()
+    long = f"{'x' * 250}:1"
+    add(page, long)
+    assert page.list.rows[0].box.text() == long
+    add(page, long)  # is refused
+    program.servers.use(long, is_used=True)
+    assert page.minimumSizeHint().width() <= width + page.fontMetrics().averageCharWidth() * 30
+
+
+@pytest.mark.usefixtures("far")
 def test_what_is_no_address_is_told_beside_the_field(program: Program) -> None:
     page = opened(program)
     for text, words in ((" ", ""), ("a b", "no address"), ("host:0", "no address")):
@@ -175,7 +187,7 @@ def test_a_server_that_serves_the_loaded_models_is_not_called_silent(
         assert row.state.text().startswith("In use by the loaded models: RPC0 with 17.2 GB")
         qtbot.waitUntil(lambda: not program.servers.is_asked(endpoint), timeout=20_000)
         page.list.again.click()
-        assert not program.servers.is_asked(endpoint), "it answers nobody else"
+        assert not program.servers.is_asked(endpoint), "it answers no one else"
         assert row.state.text().startswith("In use")
         client.emit(EngineDied("It crashed."))
         page.list.again.click()

@@ -14,7 +14,13 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QMessageBox, QPushButton, QSizePolicy, QWidget
 
 from paceline.errors import UserError
-from paceline.gui.kit.labels import BreakingLabel, YieldingLabel, say, with_soft_breaks
+from paceline.gui.kit.labels import (
+    BreakingLabel,
+    YieldingButton,
+    YieldingLabel,
+    say,
+    with_soft_breaks,
+)
 from paceline.gui.kit.layouts import Bar, IconButton, Refits, row_of, set_look, styled
 from paceline.gui.kit.sentences import said
 from paceline.gui.look.theme import restyle
@@ -143,7 +149,7 @@ class ErrorBar(Refits, Bar):
         self.more = styled(QPushButton(), kind="link")
         self.more.setCheckable(True)
         self.more.toggled.connect(self._fit)
-        self.other, self.action = QPushButton(), QPushButton()
+        self.other, self.action = YieldingButton(), YieldingButton()
         self.close_button = IconButton("close", self.tr("Dismiss the message"), self.tr("Dismiss"))
         parts = (self._line, 1), (self.text, 1), self.more, self.other, self.action
         row_of(*parts, self.close_button, on=self, margins=(14, 6, 6, 6))

@@ -6,12 +6,18 @@ import ipaddress
 
 from PySide6.QtCore import QCoreApplication, Signal, Slot
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QCheckBox, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 
 from paceline.engine.model.rpc_servers import PORT, ServerAnswer, read_server
 from paceline.errors import ValueOutOfRangeError
 from paceline.gui.chat.markdown.code_buttons import CopyButton
-from paceline.gui.kit.labels import BreakingLabel, say, text_label
+from paceline.gui.kit.labels import (
+    BreakingLabel,
+    YieldingCheckBox,
+    say,
+    text_label,
+    with_soft_breaks,
+)
 from paceline.gui.kit.layouts import IconButton, column_of, discard, row_of, set_look, styled
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local_size
@@ -36,7 +42,7 @@ class ServerRow(QWidget):
     def __init__(self, address: str) -> None:
         super().__init__()
         self.address = address
-        self.box = QCheckBox(address)
+        self.box = YieldingCheckBox(address)
         self.box.setToolTip(self.tr("Put layers of models on this computer"))
         self.remove = IconButton("close", self.tr("Remove {}").format(address))
         self.state = text_label("", wraps=True, plain=True)
@@ -48,7 +54,7 @@ class ServerRow(QWidget):
 
     def show_state(self, words: str, *, is_wrong: bool = False) -> None:
         """Say what it lends, or why it cannot be used."""
-        self.state.setText(words)
+        self.state.setText(with_soft_breaks(words))
         set_look(self.state, role="danger" if is_wrong else "small")
         self.box.setAccessibleDescription(words)
 
@@ -156,10 +162,11 @@ class ServerList(OwnField):
         try:
             address = read_server(self.field.text())
         except ValueOutOfRangeError as error:
-            say(self.problem, said(error.message, error.hint))
+            say(self.problem, with_soft_breaks(said(error.message, error.hint)))
             return
         if any(server.address == address for server in self._servers.kept):
-            say(self.problem, self.tr("{} is in the list.").format(address))
+            words = self.tr("{} is in the list.").format(address)
+            say(self.problem, with_soft_breaks(words))
         elif len(self._servers.kept) == MAX_SERVERS:
             say(self.problem, self.tr("These are as many as there can be."))
         else:
@@ -284,7 +291,7 @@ class MachinesPage(SettingsPage):
                 "{} is used without a tunnel, so this holds for its whole network."
             )
             words = f"{words} {by_network.format(', '.join(open_ones))}"
-        self.warning.setText(words)
+        self.warning.setText(with_soft_breaks(words))
         set_look(self.warning, role="danger" if open_ones else "small")
 
     @Slot()

@@ -19,7 +19,7 @@ from paceline.settings import KeptServer
 class RpcServers(QObject):
     """Tells the loader which servers models may be put on, and asks them when it is told to.
 
-    Those that the loaded models are on answer nobody else; each question would wait in their queue,
+    Those that the loaded models are on answer no one else; each question would wait in their queue,
     which soon is full.
 
     Attributes:

@@ -163,6 +163,8 @@ class LoadFailures(QObject):
 
 
 _tr = translator("LoadFailures")
+_MOST_LETTERS = 30
+"""Of a name on a button, which leaves room for the notice beside it."""
 
 
 def without(
@@ -170,7 +172,10 @@ def without(
 ) -> Action:
     """Return the offer to load the models without some RPC servers."""
     servers = tuple(problem.server for problem in lost)
-    words = _tr("Load without {}").format(", ".join(servers))
+    names = ", ".join(servers)
+    words = _tr("Load without lost servers")  # the notice names them
+    if len(names) <= _MOST_LETTERS:
+        words = _tr("Load without {}").format(names)
     return Action(words, partial(load_without, servers))
 
 

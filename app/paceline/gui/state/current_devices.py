@@ -224,7 +224,7 @@ class CurrentDevices(QObject):
 
     @property
     def is_asked(self) -> bool:
-        """Whether an answer of the engine is on its way."""
+        """Return true while an answer of the engine is on its way."""
         return self._is_asked
 
     @Slot()
