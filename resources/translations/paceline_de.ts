@@ -9972,6 +9972,11 @@
     </message>
     <message>
         <location filename="../../app/engine/model/rpc_servers.py"/>
+        <source>The RPC server {server} has fewer devices now than it said before.</source>
+        <translation>Der RPC-Server {server} hat jetzt weniger Geräte, als er vorher angegeben hat.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/rpc_servers.py"/>
         <source>The RPC server {server} is of another version of llama.cpp.</source>
         <translation>Der RPC-Server {server} hat eine andere Version von llama.cpp.</translation>
     </message>
@@ -10998,6 +11003,7 @@
     </message>
     <message>
         <location filename="../../app/catalog/hub/errors.py"/>
+        <location filename="../../app/engine/model/rpc_servers.py"/>
         <source>Try again.</source>
         <translation>Versuchen Sie es noch einmal.</translation>
     </message>

@@ -222,6 +222,18 @@ def test_deaths_by_a_server_forbid_no_load_without_it(
         host.ready()
 
 
+def test_a_load_that_fails_leaves_no_process_that_knows_the_server(demo_pair: Pair) -> None:
+    """A server that is started anew may have other devices; llama.cpp would not ask again."""
+    target, _ = demo_pair
+    with rpc_servers() as servers, host_on((target, target / "missing"), servers) as host:
+        last = host.load()[-1]
+        assert isinstance(last, LoadFailed)
+        assert not last.lost
+        assert host.service.pid == 0
+        host.pair = demo_pair
+        host.ready()
+
+
 # ----------------------------------------------------------------------------------------- hangs
 
 needs_stops = pytest.mark.skipif(sys.platform == "win32", reason="stops processes by signals")

@@ -292,7 +292,7 @@ class ProcessService:
         if death is None and not watch.is_over:
             death = self._keeper.give_up(sentence("The engine left a load without an answer"))
         if not watch.is_loaded:
-            self._keeper.servers = ()
+            self._leave_servers()
         if death is None or watch.is_over:
             self._pass_on(death)
         elif self._broker.flag.is_set():
@@ -360,7 +360,11 @@ class ProcessService:
                 pass  # nothing is loaded that could know of texts
 
     def _leave_servers(self) -> None:
-        """End a child whose models are on RPC servers, since freeing them waits for the servers."""
+        """End a child that was to put models on RPC servers.
+
+        Freeing them waits for the servers; and llama.cpp asks each one only once for its devices,
+        which may be others when it is started anew.
+        """
         if self._keeper.servers:
             self._keeper.end()
 

@@ -20,6 +20,7 @@ from paceline.engine.model.rpc_servers import (
     RpcServerError,
     ServerAnswer,
     ask_servers,
+    fewer_devices,
     rpc_devices,
     with_shared_memory,
 )
@@ -201,12 +202,18 @@ def _memory_of(server: str) -> tuple[tuple[int, int], ...]:
 
 
 def _pointer(server: str, i: int) -> int:
-    return _pointers(server)[i]
+    pointers = _pointers(server)
+    if i >= len(pointers):
+        raise RpcServerError([fewer_devices(server)])
+    return pointers[i]
 
 
 @functools.cache
 def _pointers(server: str) -> tuple[int, ...]:
-    """Return ggml's pointers to a server's devices, which hold as long as the process."""
+    """Return ggml's pointers to a server's devices, which hold as long as the process.
+
+    So does their number, even if the server is started anew with other devices.
+    """
     add = ctypes.CFUNCTYPE(_POINTER, _TEXT)(rpc_function(_ADD_SERVER))
     added, lib = add(server.encode()), ggml_devices()
     n = lib.ggml_backend_reg_dev_count(added) if added else 0

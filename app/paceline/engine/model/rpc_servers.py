@@ -210,6 +210,11 @@ class _Line:
         return data
 
 
+def fewer_devices(server: str) -> ServerProblem:
+    """Return the problem of a server that has been started anew with fewer devices."""
+    return _problem(server, "fewer")
+
+
 def _problem(server: str, code: str, other: str = "") -> ServerProblem:
     message, hint = _PROBLEMS[code]
     arguments = {"server": server, "host": server.rpartition(":")[0], "other": other}
@@ -250,6 +255,10 @@ _PROBLEMS = {
     "same": (
         sentence("{server} and {other} are the same RPC server."),
         sentence("Name each server once."),
+    ),
+    "fewer": (
+        sentence("The RPC server {server} has fewer devices now than it said before."),
+        sentence("Try again."),
     ),
 }
 
