@@ -126,7 +126,7 @@ class DeviceInfo(Checked, frozen=True):
 
     @property
     def takes_layers(self) -> bool:
-        """Whether layers can be put on it, away from the processor."""
+        """True where layers can be put on it, away from the processor."""
         return self.kind in ("gpu", "igpu", "rpc")
 
 

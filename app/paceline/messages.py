@@ -369,7 +369,7 @@ class EngineDescribed(Tagged, frozen=True):
 
     @property
     def supports_gpu(self) -> bool:
-        """Whether there is a device besides the processor that layers can be put on."""
+        """True where a device besides the processor can take layers."""
         return any(device.takes_layers for device in self.devices)
 
 

@@ -1,4 +1,4 @@
-"""What a load takes of each device: told once it is there, and near what the plan has said.
+"""The memory that a load takes of each device: told once it is there, and near what was planned.
 
 The devices are those of one to three servers on loopback. Each claims 2 GB, since what is really
 free there changes while the test runs. With ``--long`` over more models.

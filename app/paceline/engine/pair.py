@@ -99,7 +99,7 @@ class LoadedPair:
 
     @property
     def memory(self) -> tuple[DeviceMemory, ...]:
-        """What both models have taken of each device, by their names; the CPU is the last."""
+        """Memory that both models have taken of each device, by its name; the CPU is the last."""
         parts = [*self.target.model.memory, *(self.draft.model.memory if self.draft else ())]
         together: dict[str, DeviceMemory] = {}
         for part in parts:

@@ -342,7 +342,7 @@ class Broker:
 
     @property
     def is_closed(self) -> bool:
-        """Whether the program ends; any thread may ask."""
+        """True once the program ends; any thread may ask."""
         return self._is_closed
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What a model takes of each device for computing, and the CPU besides.
+"""Sizes of what a model takes of each device for computing, and of the CPU besides.
 
 Buffers are measured, or estimated by fits to dry runs of llama.cpp 0.3.36's CPU backend over six
 shapes from 0.5B to 70B and contexts from 2k to 32k: they grow with the model's width and a batch of
@@ -28,7 +28,7 @@ _ATTENTION = 5  # states of a batch, at most
 _PLACE = 8  # bytes; without flash attention each element of the values has one
 _HEAD = 64  # elements; more only make the estimate too high
 BASE = 4 * 2**20
-"""What llama.cpp keeps per model, measured as growth of PSS: beside this, `_PER_TOKEN` bytes for
+"""Kept by llama.cpp per model, measured as growth of PSS: beside this, `_PER_TOKEN` bytes for
 each token of the vocabulary, `_PER_LAYER` for each layer's nodes in graphs, and a buffer in which
 the CPU quantises a batch's rows before it multiplies them."""
 _PER_TOKEN = 300
@@ -100,7 +100,7 @@ def _estimated_buffer(params: ModelParams, load: Load) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """What devices take for computing that no dry run was of, such as those of RPC servers.
+    """Sizes of what devices take for computing that no dry run was of, e.g. an RPC server's.
 
     llama.cpp's scheduler (ggml/src/ggml-backend.cpp) gives a device room for the largest step
     within its layers, and for what it is handed: masks, and the state between two layers. Where

@@ -106,7 +106,7 @@ class DevicePlan:
 
     @property
     def buffers(self) -> int:
-        """What `DeviceMemory` tells of, once both are loaded.
+        """Bytes that `DeviceMemory` tells of, once both are loaded.
 
         Copies of weights are among it, and of the CPU states as well that only fit where they are
         copied.

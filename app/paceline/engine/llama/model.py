@@ -214,7 +214,7 @@ class LlamaModel:
 
     @property
     def memory(self) -> tuple[DeviceMemory, ...]:
-        """What it has taken of each device; see `backend.LanguageModel`."""
+        """Memory that it has taken of each device; see `backend.LanguageModel`."""
         return self._buffers.told
 
     def give_hidden_rows(self) -> HiddenRows:
@@ -613,7 +613,7 @@ class LlamaModel:
 
     @property
     def is_open(self) -> bool:
-        """Whether it has not been closed."""
+        """True until it is closed."""
         return self._model is not None
 
     def close(self) -> None:

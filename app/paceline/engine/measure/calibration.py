@@ -83,7 +83,7 @@ class Item:
 
     @property
     def on_device(self) -> bool:
-        """Whether devices have layers of its model."""
+        """True where devices have layers of its model."""
         return self.context.model.info.n_gpu_layers > 0
 
     @property

@@ -233,7 +233,7 @@ class LanguageModel(Protocol):
 
     @property
     def memory(self) -> tuple[DeviceMemory, ...]:
-        """What it has taken of each device, in any order; changes with its context."""
+        """Memory that it has taken of each device, in any order; changes with its context."""
 
     @property
     def n_past(self) -> int:
