@@ -237,6 +237,21 @@ def test_memory_that_is_shared_is_shown_once(
     assert not bars[0].excess.isHidden(), "its server lends less than that"
 
 
+def test_a_device_with_a_long_name_makes_the_picker_no_wider(
+    pane: PairPane, judge: FakeJudge, qtbot: QtBot
+) -> None:
+    title = "NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition " * 2
+    judge.make_plan = on_devices(DevicePlan("CUDA0", "A card", Share(), Share(), GIB, GIB, 0))
+    pane.form.target.fields["n_ctx"].setValue(2048)
+    (bar,) = pane.memory.bars
+    qtbot.waitUntil(lambda: bar.title.text() == "A card (CUDA0)")
+    width = pane.memory.minimumSizeHint().width()
+    judge.make_plan = on_devices(DevicePlan("CUDA0", title, Share(), Share(), GIB, GIB, 0))
+    pane.form.target.fields["n_ctx"].setValue(1024)
+    qtbot.waitUntil(lambda: bar.title.text() == f"{title} (CUDA0)")
+    assert pane.memory.minimumSizeHint().width() == width
+
+
 def test_what_was_found_stands_beside_what_was_expected(pane: PairPane, qtbot: QtBot) -> None:
     (bar,) = pane.memory.bars
     plan = pane.judgement.judgement.plan

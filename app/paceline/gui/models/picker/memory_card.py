@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from paceline.catalog.memory.values import DevicePlan, MemoryPlan, MemoryRemedy
 from paceline.gui.kit.card import Card, FoldSection
-from paceline.gui.kit.labels import say, text_label, with_soft_breaks
+from paceline.gui.kit.labels import YieldingLabel, say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import as_many, column_of, fill, grid_of, row_of, set_look
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local_size, local_sizes, translator
@@ -32,7 +32,7 @@ class MemoryBar(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._plan: DevicePlan | None = None
-        self.title = text_label("", "", plain=True)
+        self.title = YieldingLabel(keeps=1, mode=Qt.TextElideMode.ElideMiddle)
         self.figures = QLabel()
         head = row_of((self.title, 1), self.figures, spacing=8)
         self.excess = text_label("", "danger")
