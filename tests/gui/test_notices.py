@@ -325,3 +325,11 @@ def test_a_notice_is_one_line_that_unfolds(qtbot: QtBot) -> None:
     window.resize(3000, 400)
     qtbot.waitUntil(bar.more.isHidden)
     assert bar.text.isVisible()
+    one, other = Action("Load without 192.168.1.5:50052", list), Action("Start it again", list)
+    bar.show_notice(Notice("error", long, action=one, other=other))
+    assert bar.other.isVisible()
+    window.resize(420, 400)
+    qtbot.waitUntil(bar.other.isHidden)
+    assert bar.action.isVisible(), "and some words stay before it"
+    window.resize(900, 400)
+    qtbot.waitUntil(bar.other.isVisible)

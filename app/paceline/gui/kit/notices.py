@@ -125,6 +125,8 @@ class Notifications(QObject):
 
 _AROUND_PX = 48
 """Margins of a notice, and what is between its parts."""
+_LEAST_LETTERS = 24
+"""Of a message that are seen beside two buttons."""
 NEWS_MS = 10_000
 """How long good news stays that asks for nothing."""
 
@@ -183,11 +185,14 @@ class ErrorBar(Refits, Bar):
 
     @Slot()
     def _fit(self) -> None:
-        """Show one line of what is longer, and offer the rest."""
+        """Show one line of what is longer, and offer the rest; words go before a second button."""
         words = self._line.text()
-        buttons = self.other, self.action, self.close_button
-        others = (each for each in buttons if not each.isHidden())
-        room = self.width() - _AROUND_PX - sum(each.sizeHint().width() for each in others)
+        buttons = (each for each in (self.action, self.close_button) if not each.isHidden())
+        room = self.width() - _AROUND_PX - sum(each.sizeHint().width() for each in buttons)
+        beside = room - self.other.sizeHint().width()
+        is_roomy = beside > _LEAST_LETTERS * self.fontMetrics().averageCharWidth()
+        self.other.setVisible(is_roomy and bool(self.other.text()))
+        room = beside if not self.other.isHidden() else room
         is_long = "\n" in words or self._line.fontMetrics().horizontalAdvance(words) > room
         is_open = self.more.isChecked()
         self.more.setText(self.tr("Less") if is_open else self.tr("More"))
