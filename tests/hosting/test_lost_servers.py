@@ -271,8 +271,7 @@ def test_a_server_that_stops_in_a_load_is_found_since_nothing_moves(
     demo_pair: Pair, allow_warnings: AllowWarnings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     allow_warnings("its process is ended")
-    monkeypatch.setattr(supervisor, "STUCK_S", 3.0)
-    monkeypatch.setattr(supervisor, "REMOTE_STUCK_S", 3.0)  # if it stops in the first decode
+    monkeypatch.setattr(supervisor, "REMOTE_STUCK_S", 3.0)
     with rpc_servers() as servers, host_on(demo_pair, servers) as host:
         (server,) = servers
         host.hear = kills_at(LoadProgressed, server, signal.SIGSTOP)

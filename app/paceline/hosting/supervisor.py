@@ -29,9 +29,10 @@ from paceline.workers.process import ChildMain, ChildProcess
 SILENT_S = 5.0
 STUCK_S = 60.0
 REMOTE_STUCK_S = 600.0
-"""In place of `STUCK_S` in a decode with RPC servers. While another machine computes, nothing moves
-here and it cannot be asked: a piece of a prompt may take it minutes, as may compiling the programs
-of its GPU. A connection without a cable shows no end by itself, so there must be a limit."""
+"""In place of `STUCK_S` with RPC servers. While another machine computes, nothing moves here and it
+cannot be asked: a piece of a prompt may take it minutes, as may compiling the programs of its GPU.
+So may sending one large weight over a slow network. A connection without a cable shows no end by
+itself, so there must be a limit."""
 _LONGEST_TICK_S = 0.5
 START_S = 60.0
 POLL_S = 0.02
@@ -212,7 +213,7 @@ class Watchdog:
     a `Beat` twice a second (it is stopped, or the whole process is frozen); one native decode takes
     far longer than the ones before; or for `STUCK_S` nothing moves: no event, no CPU time, no byte
     read. Slow is not hanging: a large model may take minutes to be read from a disk, and then bytes
-    are read; other machines may compute for minutes, which has another limit.
+    are read; other machines may compute or receive for minutes, which has another limit.
 
     Time in which this process did not run (a suspended laptop, a stopped program) does not count.
 
@@ -270,8 +271,7 @@ class Watchdog:
             )
         if self.decode_trouble():
             return self.decode_trouble()
-        is_elsewhere = self._is_remote and self._beat is not None and self._beat.decode_s > 0
-        stuck_s = REMOTE_STUCK_S if is_elsewhere else STUCK_S
+        stuck_s = REMOTE_STUCK_S if self._is_remote else STUCK_S
         if self._stuck_s > stuck_s:
             return sentence(
                 "Nothing has moved in the engine for {stuck_s:.0f} seconds", stuck_s=stuck_s
