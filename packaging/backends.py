@@ -1,4 +1,4 @@
-"""What llama.cpp can be compiled for, and what a build for each kind of device needs.
+"""Backends that llama.cpp can be compiled for, and the needs of each build.
 
 A `Build` is a backend with the flags that this machine's devices ask for. `asked` makes one of a
 user's word, of which `auto` is a GPU's build where one answers and everything is there that

@@ -1,4 +1,4 @@
-"""What is run once on a machine with a GPU: the build, `doctor`, and figures for the guide.
+"""Trials to be run once on a machine with a GPU: build, `doctor`, and figures for the guide.
 
 Each step is a child whose output goes into a file of its own; one that fails is told, and those
 that need nothing of it go on. Standard library only, since the first step makes the environment.

@@ -1,4 +1,4 @@
-"""What became of one start of the program, and how it differs from another one.
+"""The outcome of one start of the program, and its differences from another one.
 
 A `Case` is the options of `paceline chat` in two parts: those that say what is computed, and those
 that say where. The same case without the second part, on the processor, is what it is compared

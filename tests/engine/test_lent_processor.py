@@ -32,7 +32,7 @@ with load_pair(params, kernels="own", cache_dir=cache, servers=servers) as pair:
 
 
 def rows(model: Path, cache: Path, *servers: str) -> list[str]:
-    """Whether the process itself computes, and the rows of several widths in short."""
+    """Return whether the process itself computes, and the rows of several widths in short."""
     done = subprocess.run(
         [sys.executable, "-c", _ROWS, model, cache, *servers],
         stdout=subprocess.PIPE,

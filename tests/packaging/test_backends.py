@@ -1,4 +1,4 @@
-"""What llama.cpp is compiled for: what each backend needs, and what the user is told."""
+"""Backends that llama.cpp is compiled for: their needs, and the words to the user."""
 
 from __future__ import annotations
 
