@@ -7,8 +7,9 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
-from catalog.made_machines import CPU, GIB, MIB, gpu, integrated, machine
+from catalog.made_machines import CPU, GIB, MIB, gpu, integrated, machine, remote
 from paceline.catalog.memory.machine import Machine, gpus_for, places
 from paceline.messages import DeviceInfo, ModelParams
 
@@ -73,6 +74,13 @@ def test_what_the_loaded_pair_gives_back_counts_as_free_up_to_what_there_is() ->
 def test_the_margin_is_a_twentieth_within_bounds() -> None:
     it = machine()
     assert [it.margin(gpu(n)) for n in (1, 20, 400)] == [512 * MIB, GIB, 2 * GIB]
+
+
+def test_the_margin_of_a_server_is_of_what_it_lends() -> None:
+    little = structs.replace(remote(64), free_bytes=GIB)
+    assert machine(little).margin(little) == 512 * MIB
+    loaded = Machine.of([little, CPU], {"RPC0": 39 * GIB})
+    assert loaded.margin(little) == 2 * GIB
 
 
 def test_a_list_without_a_cpu_still_makes_a_machine() -> None:

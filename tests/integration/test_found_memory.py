@@ -225,9 +225,8 @@ def test_what_fits_into_a_servers_limit_can_be_loaded(models: Models, room: int)
         plan = models.plan(params, None, devices)
         assert plan.fits
         found = narrow.load(1, plan.target)
-        given = found["RPC0"].total if "RPC0" in found else 0
-        assert given <= room * MIB
-        assert plan.target.n_gpu_layers < 20
+        assert 0 < found["RPC0"].total <= room * MIB
+        assert 0 < plan.target.n_gpu_layers < 20
         whole = models.plan(replace(params, n_gpu_layers=99), None, devices)
         assert not whole.fits
         assert whole.devices[0].missing > 0

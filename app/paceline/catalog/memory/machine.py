@@ -59,9 +59,11 @@ class Machine:
         A twentieth, at least 512 MiB and at most 2 GiB: a GPU's driver keeps a context, scratch
         memory grows at the first decodes, and the screen is drawn from the same memory; the system
         and other programs need some room in the CPU's, or it starts to swap. On a device on which
-        nothing is placed, nothing has to stay free.
+        nothing is placed, nothing has to stay free. A server may lend little of a large memory, so
+        it is a twentieth of that.
         """
-        return min(max(_MARGIN, device.total_bytes // _MARGIN_SHARE), _MOST_MARGIN)
+        size = self.free[device.name] if device.server else device.total_bytes
+        return min(max(_MARGIN, size // _MARGIN_SHARE), _MOST_MARGIN)
 
 
 def without_servers(params: ModelParams, devices: Sequence[DeviceInfo]) -> ModelParams:
