@@ -8595,6 +8595,11 @@
         <translation>Wählen Sie unter {known}.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/model/placement.py"/>
+        <source>Choose among {known}; or use the RPC server that lends it: by --rpc, or in the settings under “Other computers”.</source>
+        <translation>Wählen Sie unter {known}; oder benutzen Sie den RPC-Server, der es verleiht: mit --rpc oder in den Einstellungen unter „Andere Computer“.</translation>
+    </message>
+    <message>
         <location filename="../../app/gui/bench/chart.py"/>
         <source>Choose another folder.</source>
         <translation>Wählen Sie einen anderen Ordner.</translation>

@@ -92,7 +92,7 @@ def test_layers_that_are_left_open_are_decided_by_the_plan(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--device-draft", "RPC1"), "There is no device “RPC1”. Choose among CPU, RPC0."),
+        (("--device-draft", "RPC1"), "There is no device “RPC1”. Choose among CPU, RPC0"),
         (
             ("--split-mode", "none", "--main-gpu", "3"),
             "There is no device number 3: there are RPC0.",

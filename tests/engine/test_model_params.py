@@ -92,6 +92,12 @@ def test_values_that_no_build_can_serve(values: dict[str, object], words: str) -
     assert words in refusal(**values).message
 
 
+def test_a_servers_device_that_is_not_there_says_where_servers_are_chosen() -> None:
+    assert "CUDA0" in refusal(device="CUDA9").hint
+    assert "--rpc" not in refusal(device="CUDA9").hint
+    assert "--rpc" in refusal(device="rpc0").hint
+
+
 def test_rows_are_split_where_every_device_can() -> None:
     assert "Vulkan0" in refusal((CPU, *CHIPS), split_mode="row").message
     assert "RPC0" in refusal((*GPUS, REMOTE, CPU), split_mode="row").message

@@ -16,6 +16,7 @@ from paceline.params import ModelParams
 from paceline.sentence import sentence
 
 _STEP = 256 * 2**20
+_SERVERS = re.compile(r"rpc\d+", re.IGNORECASE)
 _MOST = 16
 """Devices that llama.cpp computes one model on, the processor included (GGML_SCHED_MAX_BACKENDS in
 ggml/src/ggml-backend.cpp); it ends the process with more."""
@@ -125,14 +126,24 @@ def named(text: str, devices: Sequence[DeviceInfo]) -> tuple[DeviceInfo, ...]:
             raise ValueOutOfRangeError(
                 "no-such-device",
                 "There is no device “{name}”.",
-                "Choose among {known}.",
+                _other_devices(name, devices),
                 name=name,
-                known=_list(devices),
             )
         if device in chosen:
             refuse("The device {name} is named twice.", "Name each device once.", name=device.name)
         chosen.append(device)
     return tuple(chosen)
+
+
+def _other_devices(name: str, devices: Sequence[DeviceInfo]) -> str:
+    """Return what to choose in place of a device that is not there."""
+    if _SERVERS.fullmatch(name):
+        return sentence(
+            "Choose among {known}; or use the RPC server that lends it: by --rpc, or in the "
+            "settings under “Other computers”.",
+            known=_list(devices),
+        )
+    return sentence("Choose among {known}.", known=_list(devices))
 
 
 def _list(devices: Sequence[DeviceInfo]) -> str:
