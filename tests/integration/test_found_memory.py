@@ -29,6 +29,7 @@ from paceline.messages import (
     PairLoaded,
     Unload,
 )
+from paceline.params import OWN_HEAD
 from paceline.paths import Paths
 from rpc_servers import rpc_servers
 
@@ -137,13 +138,15 @@ class Case(NamedTuple):
         n: Servers.
         model: A name of `make_pairs`, or of `real_models` with a type after a blank.
         how: Its parameters.
-        draft: Parameters of the same model that drafts; None: nothing does.
+        draft: Parameters of the same model that drafts; None: nothing does, or its head.
+        head: Whether the head in its file drafts.
     """
 
     n: int
     model: str
     how: dict[str, Any]
     draft: dict[str, Any] | None = None
+    head: bool = False
 
 
 MADE = (
@@ -157,6 +160,7 @@ MADE = (
     Case(3, "tiny-lfm2", {"n_ctx": 512}),
     Case(3, "twin-350m", {"n_ctx": 1024, "kv_type_k": "q8_0", "kv_type_v": "q8_0"}),
     Case(3, "short-qwen35", {"n_ctx": 2048}),
+    Case(2, "tiny-mtp", {"n_ctx": 1024}, head=True),
     Case(2, "twin-70m", {"n_ctx": 2048, "kv_offload": False}),
     Case(1, "short-qwen35", {"n_ctx": 1024, "kv_offload": False}),
 )
@@ -192,7 +196,8 @@ def test_each_device_gives_what_was_planned_of_real_models(
 
 
 def check(rig: Rig, models: Models, case: Case, path: str) -> None:
-    drafting = DraftModel(ModelParams(path, **case.draft)) if case.draft else None
+    head = OWN_HEAD if case.head else None
+    drafting = DraftModel(ModelParams(path, **case.draft)) if case.draft else head
     plan = models.plan(ModelParams(path, **case.how), drafting, rig.devices(case.n))
     assert plan.fits
     assert plan.is_measured

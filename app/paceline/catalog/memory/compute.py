@@ -145,6 +145,8 @@ class _Work:
         card, params, run = load.card, load.params, load.measured
         cpu, gpus = machine.cpu.name, gpus_for(params, machine)
         state = min(BATCH, load.n_ctx) * card.n_embd * _FLOAT
+        if load.n_hidden:  # a head reads the target's, too
+            state *= 2
         kinds, masks = _masks(load)
         logits = load.n_rows * card.n_vocab * _FLOAT
         if run is not None and run.narrow and dict(run.compute).keys() == {cpu}:
@@ -220,7 +222,8 @@ def _masks(load: Load) -> tuple[tuple[int, ...], tuple[int, int]]:
     caches = caches_of(load)
     parts = windows_of(load, caches)
     kinds = tuple(int(part < whole) for whole, part in zip(caches, parts, strict=True))
-    if not any(map(sum, card.kv_elements)):
+    states = (*(run.state_layers if run is not None else ()), *(0,) * len(caches))
+    if not any(n > state for n, state in zip(caches, states, strict=False)):
         return kinds, (0, 0)
     cells = cells_of(params, card)
     windows = 0
