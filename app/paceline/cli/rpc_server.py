@@ -7,7 +7,6 @@ ends the server at once with exit code 0, Ctrl+C with 130.
 from __future__ import annotations
 
 import argparse
-import ipaddress
 import os
 import signal
 import socket
@@ -23,7 +22,7 @@ from paceline.cli import output
 from paceline.cli.chat_run import json_line
 from paceline.cli.model_options import add_kernels, read_kernels
 from paceline.cli.usage import Parser, UsageError, plain_text, whole_number
-from paceline.engine.model.rpc_servers import PORT
+from paceline.engine.model.rpc_servers import PORT, is_loopback
 from paceline.errors import UserError
 from paceline.paths import Paths
 from paceline.server.port import bound
@@ -99,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
         host = read_host(args.host)
         port = _free_port(host, args.port)  # first of all: a port in use is told at once
         server = _made(args)
-        if not ipaddress.ip_address(host).is_loopback:
+        if not is_loopback(host):
             output.remark(
                 f"Other computers can reach {host}. There is no key and no encryption: all who "
                 "reach the port can read prompts, and crash or misuse this program. It is better "

@@ -8,7 +8,6 @@ reply and ends with 130.
 from __future__ import annotations
 
 import argparse
-import ipaddress
 import os
 import re
 import signal
@@ -44,6 +43,7 @@ from paceline.cli.reply_options import (
     translating,
 )
 from paceline.cli.usage import Parser, UsageError, whole_number
+from paceline.engine.model.rpc_servers import is_loopback
 from paceline.messages import SamplingParams
 from paceline.parameters import Option, parameters_of
 from paceline.params import ReplySettings
@@ -256,7 +256,7 @@ def read_key(args: argparse.Namespace) -> str:
         raise UsageError(
             "bad-key", f"{where} holds no key.", "A key has letters, digits and signs, no blanks."
         )
-    if not key and not _is_loopback(args.host):
+    if not key and not is_loopback(args.host):
         raise UsageError(
             "no-key",
             f"Other computers could ask at {args.host}, so a key is needed.",
@@ -292,13 +292,6 @@ def read_ignored(args: argparse.Namespace) -> tuple[str, ...]:
     for expression in args.ignore_changes:
         check_expression(expression)
     return tuple(args.ignore_changes)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _read_load(args: argparse.Namespace, paths: Paths) -> LoadPair:

@@ -304,7 +304,7 @@ def with_shared_memory(
         if main is not None and _is_in_main_memory(device, main):
             shares, free = main.name, min(free, main.free_bytes)
         elif device.kind == "rpc":
-            is_here = address in here or _is_loopback(address)
+            is_here = address in here or is_loopback(address)
             if main is not None and is_here and device.total_bytes == main.total_bytes:
                 shares, free = main.name, min(free, main.free_bytes)
             else:
@@ -324,8 +324,12 @@ def _is_in_main_memory(device: DeviceInfo, main: DeviceInfo) -> bool:
     return device.total_bytes == main.total_bytes > 0 or device.description.startswith("Apple ")
 
 
-def _is_loopback(address: str) -> bool:
-    return bool(address) and ipaddress.ip_address(address).is_loopback
+def is_loopback(host: str) -> bool:
+    """Return whether a name or an address is this computer's own, which no other one can reach."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _own_addresses() -> set[str]:

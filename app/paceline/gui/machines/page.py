@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ipaddress
-
 from PySide6.QtCore import QCoreApplication, Signal, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 
-from paceline.engine.model.rpc_servers import PORT, ServerAnswer, read_server
+from paceline.engine.model.rpc_servers import PORT, ServerAnswer, is_loopback, read_server
 from paceline.errors import ValueOutOfRangeError
 from paceline.gui.chat.markdown.code_buttons import CopyButton
 from paceline.gui.kit.labels import (
@@ -304,7 +302,7 @@ class MachinesPage(SettingsPage):
                 name, _, number = read_server(text).rpartition(":")
             except ValueOutOfRangeError:
                 continue
-            if not _is_loopback(name):
+            if not is_loopback(name):
                 host, port = name, int(number)
                 break
         taken = {server.address for server in self._servers.kept}
@@ -321,13 +319,6 @@ class MachinesPage(SettingsPage):
 def _is_near(address: str, answers: dict[str, ServerAnswer]) -> bool:
     """Return whether a server is reached on this computer, directly or by a tunnel."""
     answer = answers.get(address)
-    return _is_loopback(answer.address if answer is not None else "") or _is_loopback(
+    return is_loopback(answer.address if answer is not None else "") or is_loopback(
         address.rpartition(":")[0]
     )
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
