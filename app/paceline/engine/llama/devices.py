@@ -80,9 +80,7 @@ class Devices:
                 asked for right after that, or while it is held: llama.cpp ends the process where a
                 server has gone.
         """
-        local, remote = list(local_devices()), list(_remote(self._servers, held))
-        infos = _told([d.info for d in local], [d.info for d in remote], self._servers)
-        return [replace(d, info=info) for d, info in zip((*local, *remote), infos, strict=True)]
+        return _all(self._servers, held)
 
     def by_buffer(self, gpus: Collection[DeviceInfo] = ()) -> dict[str, str]:
         """Return devices' names by ggml's names of their buffers.
@@ -107,14 +105,10 @@ class Devices:
         asked = _answers([server for server in servers if server not in held])
         known = {answer.server: answer for answer in (*self._servers, *asked)}
         answers = [known[server] for server in servers]
-        remote: list[DeviceInfo] = []
-        for answer in answers:
-            memory = _memory_of(answer.server) if answer.server in held else answer.memory
-            remote += rpc_devices(answer.server, memory, len(remote))
         return EngineDescribed(
             library_version=llama_cpp.__version__,
             system_info=llama_cpp.llama_print_system_info().decode("utf-8", "replace").strip(),
-            devices=tuple(_told([d.info for d in local_devices()], remote, answers)),
+            devices=tuple(device.info for device in _all(answers, held)),
             lost=tuple(answer.problem for answer in answers if answer.problem is not None),
         )
 
@@ -136,11 +130,12 @@ def _answers(servers: Sequence[str]) -> list[ServerAnswer]:
     return ask_servers(servers)
 
 
-def _told(
-    local: Sequence[DeviceInfo], remote: Sequence[DeviceInfo], servers: Sequence[ServerAnswer]
-) -> list[DeviceInfo]:
+def _all(servers: Sequence[ServerAnswer], held: Collection[str]) -> list[Device]:
+    """Return the devices of this machine and of these servers; see `Devices.all`."""
+    found = [*local_devices(), *_remote(servers, held)]
     addresses = {answer.server: answer.address for answer in servers}
-    return with_shared_memory([*local, *remote], addresses)
+    infos = with_shared_memory([device.info for device in found], addresses)
+    return [replace(device, info=info) for device, info in zip(found, infos, strict=True)]
 
 
 class _Props(ctypes.Structure):
@@ -174,9 +169,7 @@ def local_devices() -> Iterator[Device]:
                 props.total,
                 free_memory() if kind == "cpu" else props.free,
                 shares="" if first == name else first,
-                splits_rows=bool(
-                    _function(_backend_of(pointer), b"ggml_backend_split_buffer_type")
-                ),
+                splits_rows=bool(device_function(pointer, "ggml_backend_split_buffer_type")),
             ),
             partial(int, pointer),
         )
@@ -227,7 +220,7 @@ def rpc_function(name: str) -> int:
         UserError: This build of llama.cpp has no RPC.
     """
     rpc = ggml_devices().ggml_backend_reg_by_name(RPC)
-    address = _function(rpc, name.encode()) if rpc else None
+    address = _function(rpc, name) if rpc else None
     if not address:
         raise UserError(
             "no-rpc",
@@ -237,14 +230,14 @@ def rpc_function(name: str) -> int:
     return address
 
 
-def _backend_of(device: int) -> int:
-    pointer: int = ggml_devices().ggml_backend_dev_backend_reg(device)
-    return pointer
+def device_function(device: int, name: str) -> int | None:
+    """Return the address of a function of a device's backend; None: it has none of that name."""
+    return _function(ggml_devices().ggml_backend_dev_backend_reg(device), name)
 
 
-def _function(backend: int, name: bytes) -> int | None:
-    """Return the address of a function that only some backends have."""
-    address: int | None = ggml_devices().ggml_backend_reg_get_proc_address(backend, name)
+def _function(backend: int, name: str) -> int | None:
+    lib = ggml_devices()
+    address: int | None = lib.ggml_backend_reg_get_proc_address(backend, name.encode())
     return address
 
 

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from paceline.engine.llama.devices import device_function
 from paceline.engine.llama.library import declared, libggml
 from paceline.engine.model.model_file import GgufTensor
 
@@ -107,8 +108,7 @@ def _extra_buffer_types() -> list[int]:
     """Return the kinds of buffers that the CPU has for weights in other layouts."""
     lib = _lib()
     cpu = lib.ggml_backend_dev_by_type(_CPU)
-    name = b"ggml_backend_dev_get_extra_bufts"
-    address = lib.ggml_backend_reg_get_proc_address(lib.ggml_backend_dev_backend_reg(cpu), name)
+    address = device_function(cpu, "ggml_backend_dev_get_extra_bufts")
     if not address:
         return []
     ask = ctypes.CFUNCTYPE(ctypes.POINTER(_POINTER), _POINTER)(address)
@@ -133,8 +133,6 @@ def _lib() -> Any:
         ("backend_buft_alloc_buffer", _POINTER, (_POINTER, ctypes.c_size_t)),
         ("backend_buffer_free", None, (_POINTER,)),
         ("backend_dev_by_type", _POINTER, (ctypes.c_int,)),
-        ("backend_dev_backend_reg", _POINTER, (_POINTER,)),
         ("backend_dev_supports_op", ctypes.c_bool, (_POINTER, _POINTER)),
-        ("backend_reg_get_proc_address", _POINTER, (_POINTER, ctypes.c_char_p)),
     )
     return declared(libggml, "ggml_", functions)
