@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
+from catalog.made_machines import cpu, gpu
 from catalog.made_models import CARD, SMALL
 from paceline.catalog.judge.curated import curated_pairs_path, load_curated
 from paceline.catalog.judge.speed import (
@@ -120,8 +121,8 @@ def test_nothing_is_told_where_it_is_not_known() -> None:
     alone = expected_of_pair(replace(pair, draft_bytes=None), ZEN_5)
     assert alone is not None
     assert alone.drafted is None
-    assert reading_for(ZEN_5, ["gpu", "cpu"]) is reading_for(None, ["cpu"]) is None
-    assert reading_for(ZEN_5, ["cpu"]) is ZEN_5
+    assert reading_for(ZEN_5, [gpu(8), cpu(8)]) is reading_for(None, [cpu(8)]) is None
+    assert reading_for(ZEN_5, [cpu(8)]) is ZEN_5
 
 
 def test_a_pair_of_the_list_is_told_by_its_sizes_and_its_acceptance() -> None:

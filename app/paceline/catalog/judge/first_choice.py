@@ -104,7 +104,7 @@ def recommended(
         sum(each.free_bytes for each in devices if each.kind == kind) for kind in ("gpu", "cpu")
     )
     room, machine = (n_gpu, "gpu") if n_gpu else (n_main, "processor")
-    known = reading_for(reading, [each.kind for each in devices])
+    known = reading_for(reading, devices)
     fitting = [
         RecommendedPair(pair, pair.download, expected_of_pair(pair, known))
         for pair in pairs

@@ -22,7 +22,7 @@ from paceline.catalog.card import ModelCard
 from paceline.catalog.judge.curated import CuratedPair
 from paceline.catalog.judge.pairing import bytes_per_token
 from paceline.engine.measure.known import USUAL_CONTEXT, MeasuredPair
-from paceline.figures import Reading
+from paceline.figures import DeviceInfo, Reading
 
 _LAYER_S = 60e-6
 _LOGIT_S = 8e-9
@@ -199,11 +199,11 @@ def expected_of_pair(pair: CuratedPair, reading: Reading | None) -> Speeds | Non
     return expected(target, reading, draft, pair.acceptance)
 
 
-def reading_for(reading: Reading | None, device_kinds: Iterable[str]) -> Reading | None:
+def reading_for(reading: Reading | None, devices: Iterable[DeviceInfo]) -> Reading | None:
     """Return the reading that estimates may rest on: none where another device computes, too.
 
     Args:
         reading: The processor's.
-        device_kinds: Of the devices here, `DeviceInfo.kind`.
+        devices: Those that models may be put on.
     """
-    return None if {"gpu", "igpu", "rpc"} & set(device_kinds) else reading
+    return None if any(device.takes_layers for device in devices) else reading

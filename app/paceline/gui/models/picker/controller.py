@@ -236,7 +236,7 @@ class PickerController(DialogOwner[PickerDialog]):
     def _machine(self) -> Machine:
         devices, room = self._devices, self._room
         n_free = devices.planner.n_free(room) if devices.planner else room.n_free
-        reading = reading_for(devices.reading, [each.kind for each in room.devices])
+        reading = reading_for(devices.reading, room.devices)
         return Machine(n_free, room.has_gpu, reading)
 
     @Slot()
