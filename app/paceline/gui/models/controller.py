@@ -368,7 +368,7 @@ class ModelsController(QObject):
     @Slot(object)
     def load_without(self, servers: tuple[str, ...]) -> None:
         """Load the models that failed without these RPC servers, which are switched off."""
-        pair = self._loader.state.pair
+        pair, before = self._loader.state.pair, self._loader.servers
         kept = self._context.settings.setting("rpc_servers")
         kept.set_value(
             tuple(
@@ -376,7 +376,8 @@ class ModelsController(QObject):
                 for each in kept.value
             )
         )
-        if pair is not None:
+        # Where one of them was in use, its switch has loaded the pair already.
+        if pair is not None and self._loader.servers == before:
             self.load(pair.placed_anew)
 
     @Slot(bool)
