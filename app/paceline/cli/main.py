@@ -32,9 +32,12 @@ COMMANDS = {
     "pairs": "say whether two models go together, and list pairs that do",
     "hub": "search the Hugging Face Hub, and download models",
 }
-"""What each command does. Its module in this package has the command's name, with _ for -, and two
-functions: ``add(parser)`` describes the command line, ``run(args)`` carries it out and returns the
-exit code. It is imported when the command is given, since some of them take long to import."""
+"""Commands, and the purpose of each.
+
+A command's module in this package has its name, with _ for -, and two functions: ``add(parser)``
+describes the command line, ``run(args)`` carries it out and returns the exit code. It is imported
+when the command is given, since some take long to import.
+"""
 _EPILOG = """\
 Without arguments the window opens, and with the names of files it opens these: models,
 exported chats, texts. Every file the program writes is under the
