@@ -154,7 +154,7 @@ class Project(NamedTuple):
 
 def kernels_digest(root: Path) -> str:
     """Return a digest of the kernels' sources and of what compiles them."""
-    files = [*root.glob("app/kernels/*.[ch]*"), *root.glob("app/paceline/kernel_*.py")]
+    files = [*root.glob("app/kernels/*.[ch]*"), *root.glob("app/paceline/installation/kernel_*.py")]
     return fingerprint({p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in files})
 
 

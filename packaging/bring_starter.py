@@ -27,9 +27,9 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from paceline import kernel_files
 from paceline.errors import EngineError, UserError
 from paceline.files import private_folder
+from paceline.installation import kernel_files
 from paceline.paths import Paths
 from paceline.starter import FOLDER, LICENCE, NAME, SOURCE, STEM, find
 

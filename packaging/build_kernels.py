@@ -12,8 +12,8 @@ import signal
 import sys
 from pathlib import Path
 
-from paceline.kernel_build import KernelBuildError, build
-from paceline.kernel_files import is_whole, key, library_name
+from paceline.installation.kernel_build import KernelBuildError, build
+from paceline.installation.kernel_files import is_whole, key, library_name
 
 
 def main() -> int:

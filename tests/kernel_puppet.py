@@ -18,8 +18,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from paceline import kernel_files
 from paceline.engine.llama import kernels
+from paceline.installation import kernel_files
 
 KEY = "0123456789abcdef"
 NAMES = ("q8_0", "q4_K-repacked", "attention-f16")

@@ -8,7 +8,7 @@ import tarfile
 from importlib import metadata
 from typing import TYPE_CHECKING
 
-from paceline import kernel_files
+from paceline.installation import kernel_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from paceline.kernel_build import Say
+    from paceline.installation.kernel_build import Say
 
 VERSION = metadata.version("llama-cpp-python")
 TOP = f"llama_cpp_python-{VERSION}/vendor/llama.cpp/ggml"

@@ -360,12 +360,15 @@ class EngineDescribed(Tagged, frozen=True):
         system_info: Build flags in words.
         devices: This machine's and those of the RPC servers that were asked for.
         lost: RPC servers that cannot be used, and why.
+        cpu_variant: The variant of ggml's code for the CPU, such as "haswell"; empty where the
+            library has only one.
     """
 
     library_version: str
     system_info: str
     devices: tuple[DeviceInfo, ...]
     lost: tuple[ServerProblem, ...] = ()
+    cpu_variant: str = ""
 
     @property
     def supports_gpu(self) -> bool:

@@ -7,9 +7,9 @@ import time
 import pytest
 
 from catalog.made_models import CARD, DRAFT, TARGET, changed, resized, with_text
-from paceline import kernel_files
 from paceline.catalog.card import Examined, Memory
 from paceline.catalog.judge.pairing import Verdict, bytes_per_token, judge, size_ratio
+from paceline.installation import kernel_files
 
 
 def codes(verdict: Verdict, level: str = "") -> list[str]:

@@ -12,11 +12,11 @@ import pytest
 
 from cli.program import Result, assert_one_clear_line, paceline
 from kernel_stand_ins import Kit
-from paceline import kernel_files
 from paceline.cli import doctor, main
 from paceline.engine.facts import Facts
 from paceline.engine.model import own_kernels
 from paceline.engine.model.own_kernels import mark_path, write_mark
+from paceline.installation import kernel_files
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the kernels are made for Linux")
 

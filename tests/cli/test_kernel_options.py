@@ -12,12 +12,12 @@ import pytest
 
 import kernel_puppet
 from cli.program import Result, assert_one_clear_line
-from paceline import kernel_files
 from paceline.cli import doctor, main
 from paceline.cli.model_options import read_kernels
 from paceline.engine.llama import kernels
 from paceline.engine.model.own_kernels import write_mark
 from paceline.errors import ValueOutOfRangeError
+from paceline.installation import kernel_files
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="own kernels are for Linux")
 CHAT = ("chat", "--prompt", "def f", "--max-tokens", "2", "--threads", "1", "--json")

@@ -14,11 +14,11 @@ import psutil
 import pytest
 
 from cli.program import COMMAND, TIMEOUT_S, assert_one_clear_line, paceline
-from paceline import kernel_files
 from paceline.engine.facts import Facts
 from paceline.engine.llama import devices
 from paceline.engine.model.own_kernels import PROVED
 from paceline.engine.model.rpc_servers import ask_server
+from paceline.installation import kernel_files
 from rpc_servers import client_of, rpc_servers
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from paceline import kernel_files
+from paceline.installation import kernel_files
 from rpc_servers import rpc_servers
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 import make_pairs
 import wide_models
 from integration.engine import Engine
-from paceline import kernel_files
 from paceline.engine.sameness.look import sample_tokens
+from paceline.installation import kernel_files
 from paceline.messages import KernelWish
 from requantised import requantise
 

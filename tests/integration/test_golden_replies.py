@@ -20,7 +20,7 @@ import pytest
 
 from paceline.engine import Pair, generate, load_pair
 from paceline.engine.sample.sampling import Sampler
-from paceline.kernel_files import find
+from paceline.installation.kernel_files import find
 from paceline.messages import ModelParams, SamplingParams
 from paceline.paths import demo_pair
 

@@ -12,7 +12,7 @@ import real_models
 from paceline.engine import Pair, load_pair
 from paceline.engine.model.kept_states import KeptStates
 from paceline.engine.model.stored_states import SHORTEST, StateStore
-from paceline.kernel_files import find
+from paceline.installation.kernel_files import find
 from paceline.messages import ModelParams, StateOwner
 
 CHAT, OTHER = StateOwner("a chat"), StateOwner("another")

@@ -19,7 +19,6 @@ import kernel_puppet
 from hosting import hanging
 from inline_client import InlineClient
 from kernel_puppet import KEY, LIBRARY, NAMES
-from paceline import kernel_files
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.facts import Facts
 from paceline.engine.llama import kernel_library, kernels
@@ -37,6 +36,7 @@ from paceline.engine.model.own_kernels import (
 from paceline.errors import CancelledError
 from paceline.hosting.child import run_child
 from paceline.hosting.process import ProcessService
+from paceline.installation import kernel_files
 from paceline.messages import (
     EngineDied,
     Event,

@@ -10,9 +10,9 @@ from msgspec import structs
 
 import make_pairs
 from integration.engine import Engine
-from paceline import kernel_files
 from paceline.chat.reading_ahead import certain_part
 from paceline.hosting.broker import Priority
+from paceline.installation import kernel_files
 from paceline.messages import (
     Chat,
     ChatMessage,

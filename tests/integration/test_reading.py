@@ -11,9 +11,9 @@ import make_pairs
 import real_models
 import wide_models
 from integration.engine import Engine
-from paceline import kernel_files
 from paceline.engine.model.context import CachedContext
 from paceline.engine.sameness.look import sample_tokens
+from paceline.installation import kernel_files
 from paceline.messages import SamplingParams
 from requantised import requantise
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import llama_cpp
 import pytest
 
-from paceline import kernel_build, kernel_files
 from paceline.engine.llama.kernel_library import Kernel, KernelLibrary
+from paceline.installation import kernel_build, kernel_files
 
 INSTRUCTIONS = ("avx2", "avx-vnni", "avx512-vnni")
 FAULTS = {

@@ -12,7 +12,7 @@ import pytest
 
 import real_models
 from integration.engine import GREEDY, WARM, Engine
-from paceline import kernel_files
+from paceline.installation import kernel_files
 from paceline.messages import SamplingParams
 
 PROMPTS = (

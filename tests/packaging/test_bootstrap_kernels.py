@@ -18,7 +18,8 @@ def checkout(tmp_path: Path) -> Checkout:
     made = Checkout(tmp_path)
     (made.root / "app" / "kernels").mkdir()
     (made.root / "app" / "kernels" / "matmul.cpp").write_text("int x;\n")
-    (made.root / "app" / "paceline" / "kernel_build.py").write_text("# how\n")
+    (made.root / "app" / "paceline" / "installation").mkdir()
+    (made.root / "app" / "paceline" / "installation" / "kernel_build.py").write_text("# how\n")
     return made
 
 
@@ -63,7 +64,9 @@ def test_a_wheel_kept_from_before_has_no_sources_beside_it(checkout: Checkout) -
     assert f"--shelf {shelf(checkout)}" in call
 
 
-@pytest.mark.parametrize("file", ["app/kernels/matmul.cpp", "app/paceline/kernel_build.py"])
+@pytest.mark.parametrize(
+    "file", ["app/kernels/matmul.cpp", "app/paceline/installation/kernel_build.py"]
+)
 def test_changed_sources_compile_the_kernels_alone(checkout: Checkout, file: str) -> None:
     checkout.run()
     before = stamp(checkout)

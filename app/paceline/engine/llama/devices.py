@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 from paceline.engine.llama.library import declared, libggml, llama_cpp, start
+from paceline.engine.llama.loadable_backends import cpu_variant
 from paceline.engine.model.model_params import free_memory
 from paceline.engine.model.rpc_servers import (
     RpcServerError,
@@ -110,6 +111,7 @@ class Devices:
             system_info=llama_cpp.llama_print_system_info().decode("utf-8", "replace").strip(),
             devices=tuple(device.info for device in _all(answers, held)),
             lost=tuple(answer.problem for answer in answers if answer.problem is not None),
+            cpu_variant=cpu_variant(libggml),
         )
 
 

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.llama.library import declared, libggml, start
+from paceline.engine.llama.loadable_backends import publish_cpu_variant
 from paceline.engine.model.own_kernels import BUILD, PROVED, NoKernelsError
 from paceline.errors import CancelledError, ReasonError
 from paceline.sentence import sentence
@@ -52,6 +53,7 @@ class KernelLibrary:
 
     def __init__(self, path: Path) -> None:
         start()  # libggml is in the process by now, and its symbols are found there
+        publish_cpu_variant(libggml)
         try:
             self._lib = lib = _declared(ctypes.CDLL(str(path)))
         except (OSError, AttributeError) as error:

@@ -13,7 +13,6 @@ import functools
 from collections.abc import Mapping
 from pathlib import Path
 
-from paceline import kernel_files
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.facts import Facts
 from paceline.engine.llama.gguf import all_tensors
@@ -34,6 +33,7 @@ from paceline.engine.model.own_kernels import (
 )
 from paceline.figures import KernelUse
 from paceline.files import private_folder
+from paceline.installation import kernel_files
 from paceline.params import KernelWish
 from paceline.sentence import joined, made, sentence
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
+from paceline.engine.llama.loadable_backends import load_backends
 from paceline.engine.model.model_params import NO_REASON
 
 # llama_cpp imports an interface of its own, with Jinja, SQLite and chat formats: a sixth of an
@@ -93,6 +94,7 @@ def start() -> NativeLog:
     """Initialise the library once; the log's callback then lives as long as the process."""
     os.environ.setdefault("GGML_NO_BACKTRACE", "1")  # an abort must not start a debugger
     log = NativeLog()  # first, since backends that are loaded say so
+    load_backends(libggml)
     llama_cpp.llama_backend_init()
     return log
 

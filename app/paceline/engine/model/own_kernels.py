@@ -16,10 +16,10 @@ import platform
 import re
 from pathlib import Path
 
-from paceline import kernel_files
 from paceline.engine.facts import Facts
 from paceline.errors import ModelError
 from paceline.files import write_whole
+from paceline.installation import kernel_files
 from paceline.sentence import Argument, made, sentence
 
 NO_KERNELS = "no-own-kernels"

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kernel_stand_ins import SOURCES, Kit
-from paceline import kernel_files
+from paceline.installation import kernel_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 LIBRARY = kernel_files.sealed(b"a library")
-KERNELS = Path(kernel_files.__file__).parents[1] / "kernels"
+KERNELS = Path(kernel_files.__file__).parents[2] / "kernels"
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kit:
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path, Path]:
     """The three folders that are looked into, of an installation below `tmp_path`."""
     package = tmp_path / "site-packages" / "paceline"
-    monkeypatch.setattr(kernel_files, "__file__", str(package / "kernel_files.py"))
+    monkeypatch.setattr(kernel_files, "__file__", str(package / "installation" / "kernel_files.py"))
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "prefix"))
     found = kernel_files.places(tmp_path / "cache")
     for folder in found:
@@ -194,3 +194,14 @@ def test_a_processor_without_avx2(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     assert kernel_files.is_possible()
     info.write_text("flags\t\t: fpu avx fma\n")
     assert not kernel_files.is_possible()
+
+
+def test_the_key_holds_every_variant_of_ggmls_code_for_the_processor(kit: Kit) -> None:
+    (kit.ggml / "libggml-cpu.so.0").unlink()
+    assert not kernel_files.key()
+    for name in ("libggml-cpu-haswell.so", "libggml-cpu-x64.so"):
+        (kit.ggml / name).write_bytes(name.encode())
+    both = kernel_files.key()
+    (kit.ggml / "libggml-cpu-x64.so").write_bytes(b"another")
+    assert len(both) == 16
+    assert kernel_files.key() not in ("", both)

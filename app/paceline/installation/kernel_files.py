@@ -2,8 +2,9 @@
 
 The kernels use inner structures of ggml, so a library fits one build of ggml and no other. Its
 name holds a key made from the kernels' sources, the way they are compiled and the bytes of
-libggml-cpu: where a file of that name exists, it fits. Its last bytes are a digest of all others,
-because loading a damaged library can end the process.
+libggml-cpu: where a file of that name exists, it fits. A build of ggml for every processor has
+several of these libraries, of which one is loaded; the key then holds the bytes of all. A kernel
+library's last bytes are a digest of all others, because loading a damaged one can end the process.
 
 Standard library only and light, because every start of the engine asks. Any thread. Tests give
 other folders by replacing `sources_folder` and `ggml_folder`.
@@ -58,7 +59,7 @@ NOT_HERE = "Paceline's own kernels need Linux and an x86-64 processor with AVX2.
 
 def sources_folder() -> Path | None:
     """Return the folder of the kernels' sources: the package's own, or the checkout's."""
-    package = Path(__file__).resolve().parent
+    package = Path(__file__).resolve().parents[1]
     places = (package / "_kernels", package.parent / "kernels")
     return next((place for place in places if is_file(place / "paceline_kernels.h")), None)
 
@@ -79,6 +80,12 @@ def ggml_library(folder: Path, name: str) -> Path | None:
     return next((place for place in places if is_file(place)), None)
 
 
+def cpu_libraries(folder: Path) -> list[Path]:
+    """Return ggml's libraries for the CPU: the one that is linked with, or all variants of it."""
+    one = ggml_library(folder, "libggml-cpu")
+    return [one] if one else sorted(filter(is_file, folder.glob("libggml-cpu-*.so")))
+
+
 def is_file(path: Path) -> bool:
     """Whether there is such a file; not so either where a folder may not be entered."""
     try:
@@ -90,15 +97,16 @@ def is_file(path: Path) -> bool:
 def key() -> str:
     """Return 16 hex digits for these sources and this ggml; empty if one of them is missing."""
     sources, ggml = sources_folder(), ggml_folder()
-    library = ggml_library(ggml, "libggml-cpu") if ggml else None
-    if not (sources and library):
+    libraries = cpu_libraries(ggml) if ggml else []
+    if not (sources and libraries):
         return ""
     digest = hashlib.sha256(repr((COMMON, VARIANTS)).encode())
     try:
         for path in sorted([*sources.glob("*.cpp"), *sources.glob("*.h")]):
             content = path.read_bytes()
             digest.update(f"{path.name} {len(content)} ".encode() + content)
-        digest.update(library.read_bytes())
+        for library in libraries:
+            digest.update(library.read_bytes())
     except OSError:
         return ""
     return digest.hexdigest()[:16]
@@ -139,7 +147,7 @@ def places(cache_dir: Path | None = None) -> list[Path]:
     They are the package's own (wheels made for one machine, frozen programs), the environment's
     (the bootstrap) and the user's (`paceline doctor --build-kernels`).
     """
-    package = Path(__file__).resolve().parent / "_kernels"
+    package = Path(__file__).resolve().parents[1] / "_kernels"
     shared = Path(sys.prefix, "share", "paceline", "kernels")
     return [package, shared, *([cache_dir / "kernels"] if cache_dir else [])]
 

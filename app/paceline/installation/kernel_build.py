@@ -27,10 +27,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
-from paceline import kernel_files
 from paceline.errors import UserError
 from paceline.files import new_content
-from paceline.kernel_files import (
+from paceline.installation import kernel_files
+from paceline.installation.kernel_files import (
     COMMON,
     VARIANTS,
     Variant,
@@ -160,7 +160,9 @@ def compile_library(compiler: list[str], parts: Parts, scratch: Path, say: Say) 
     linked = (ggml_library(ggml, name) for name in ("libggml-cpu", "libggml-base"))
     # By name alone: the library is loaded into a program that has ggml's libraries already.
     names = [f"-L{ggml}", *(f"-l:{path.name}" for path in linked if path)]
-    link = [*compiler, "-shared", "-pthread", "-Wl,--no-undefined", "-o", str(library)]
+    link = [*compiler, "-shared", "-pthread", "-o", str(library)]
+    if ggml_library(ggml, "libggml-cpu"):  # of variants it is not known yet which one has the rest
+        link.append("-Wl,--no-undefined")
     run_tool("The kernels cannot be linked", [*link, *map(str, jobs), *names], _ANOTHER, say)
     if missing:
         say(f"Without {' and '.join(missing)}, which {shlex.join(compiler)} does not know")

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kernel_stand_ins import Kit, write_script
-from paceline import kernel_files
-from paceline.kernel_build import KernelBuildError, build, find_compiler, run_tool
+from paceline.installation import kernel_files
+from paceline.installation.kernel_build import KernelBuildError, build, find_compiler, run_tool
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,8 +16,8 @@ import pytest
 
 import build_kernels
 from kernel_stand_ins import HEADERS, TOP, VERSION, Kit, write_archive
-from paceline import kernel_files
-from paceline.kernel_build import KernelBuildError, build
+from paceline.installation import kernel_files
+from paceline.installation.kernel_build import KernelBuildError, build
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -346,3 +346,14 @@ def test_the_program_says_why_in_its_last_line(kit: Kit, into: Path) -> None:
     assert (result.returncode, result.stdout) == (1, "")
     assert "error: nonsense. Name another compiler" in result.stderr.splitlines()[-1]
     assert "Traceback" not in result.stderr
+
+
+def test_kernels_for_variants_leave_open_which_one_they_are_linked_with(
+    kit: Kit, tmp_path: Path
+) -> None:
+    (kit.ggml / "libggml-cpu.so.0").rename(kit.ggml / "libggml-cpu-haswell.so")
+    library = build(tmp_path, kit.sdist, kit.say)
+    (link,) = kit.called("-shared")
+    assert "--no-undefined" not in link
+    assert "libggml-cpu" not in link
+    assert library.name == kernel_files.library_name(kernel_files.key())

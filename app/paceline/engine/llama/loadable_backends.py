@@ -1,0 +1,76 @@
+"""ggml's backends where each is a library of its own, as in a build for every processor and GPU.
+
+Such a build (`GGML_BACKEND_DL`) has the code for the CPU once for each set of instructions, as
+`libggml-cpu-haswell.so` and others. ggml loads the best variant for this processor, and every GPU
+backend whose driver is here. Other builds are linked with their backends, and nothing is loaded.
+Called on the engine's thread.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import re
+import sys
+
+from paceline.installation.kernel_files import ggml_folder
+
+_VARIANT = re.compile(r"(?:lib)?ggml-cpu-(\w+)\.(?:so|dll|dylib)$")
+
+
+def load_backends(libggml: ctypes.CDLL) -> None:
+    """Load them all from the folder of llama.cpp's libraries, once.
+
+    ggml itself would look for them beside the program, which is Python's, and in the current
+    folder. It logs what it loads: call this when the log's callback is set.
+    """
+    count, load = libggml.ggml_backend_reg_count, libggml.ggml_backend_load_all_from_path
+    count.restype, count.argtypes = ctypes.c_size_t, ()
+    load.restype, load.argtypes = None, (ctypes.c_char_p,)
+    folder = ggml_folder()
+    if folder is not None and not count():
+        load(os.fsencode(folder))
+
+
+def cpu_variant(libggml: ctypes.CDLL) -> str:
+    """Return the variant that ggml has chosen, such as "haswell"; empty where there is only one."""
+    found = _VARIANT.search(_cpu_library(libggml))
+    return found[1] if found else ""
+
+
+@functools.cache
+def publish_cpu_variant(libggml: ctypes.CDLL) -> None:
+    """Let libraries that are opened from now on use the symbols of the chosen variant.
+
+    ggml opens it for itself alone. On Linux.
+    """
+    if cpu_variant(libggml):
+        ctypes.CDLL(_cpu_library(libggml), mode=os.RTLD_NOW | os.RTLD_NOLOAD | os.RTLD_GLOBAL)
+
+
+class _SymbolInfo(ctypes.Structure):
+    """`Dl_info`."""
+
+    _fields_ = (
+        ("file", ctypes.c_char_p), ("base", ctypes.c_void_p),
+        ("name", ctypes.c_char_p), ("address", ctypes.c_void_p),
+    )  # fmt: skip
+
+
+def _cpu_library(libggml: ctypes.CDLL) -> str:
+    """Return the file that has ggml's code for the CPU; empty where it cannot be told."""
+    if sys.platform == "win32":
+        import psutil  # noqa: PLC0415  it takes a while, and other systems do not need it
+
+        loaded = [each.path for each in psutil.Process().memory_maps()]
+        return next(filter(_VARIANT.search, loaded), "")
+    registry, function = libggml.ggml_backend_reg_by_name, libggml.ggml_backend_reg_get_proc_address
+    registry.restype, registry.argtypes = ctypes.c_void_p, (ctypes.c_char_p,)
+    function.restype, function.argtypes = ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_char_p)
+    cpu = registry(b"CPU")
+    address = function(cpu, b"ggml_backend_set_n_threads") if cpu else None
+    dladdr, info = ctypes.CDLL(None).dladdr, _SymbolInfo()
+    dladdr.argtypes = (ctypes.c_void_p, ctypes.POINTER(_SymbolInfo))
+    known = address and dladdr(address, ctypes.byref(info))
+    return os.fsdecode(info.file or b"") if known else ""

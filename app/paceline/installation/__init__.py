@@ -1,0 +1,1 @@
+"""This installation: how the program came here, its own kernels, and what native code it brings."""
