@@ -1,0 +1,96 @@
+"""How this program came here: as a package, from a wheel, or as a checkout; and when it was built.
+
+A package is a program that PyInstaller froze, with all that it needs. What says when it was built
+is a small file beside the modules of `paceline`, written by the build. Standard library only, since
+the build writes that file by the same definition before anything is installed. Any thread.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+Kind = Literal["package", "wheel", "checkout"]
+"""What was installed: a frozen program, a wheel, or the sources themselves."""
+
+BUILD_FILE = "_build.json"
+"""Below the folder of `paceline`: what `Build` holds."""
+
+PARTS = Path("parts", "paceline.cdx.json")
+"""The parts list of a package, below the folder of its modules; licences lie beside it."""
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+class Build(NamedTuple):
+    """One build of the program.
+
+    Attributes:
+        day: The day on which it was made, in UTC.
+        version: The version that was built.
+        commit: The hash of the commit that was built; empty: not known.
+    """
+
+    day: date
+    version: str
+    commit: str = ""
+
+
+def is_packaged() -> bool:
+    """Return True where this is a program that PyInstaller froze."""
+    return bool(getattr(sys, "frozen", False))
+
+
+def kind() -> Kind:
+    """Return how the program was installed; a wheel carries its resources inside the package."""
+    if is_packaged():
+        return "package"
+    return "wheel" if (_PACKAGE / "_resources").is_dir() else "checkout"
+
+
+def built_at() -> date | None:
+    """Return the day, in UTC, on which this program was built; None where that is not known."""
+    build = this_build()
+    return build.day if build else None
+
+
+@cache
+def this_build() -> Build | None:
+    """Return what is known of this program's build, read once."""
+    return read_build(_PACKAGE)
+
+
+def read_build(package: Path) -> Build | None:
+    """Return what the build wrote into this folder of `paceline`; None: nothing that can be read.
+
+    Never raises: a file that is missing or damaged takes nothing from the program.
+    """
+    try:
+        said = json.loads((package / BUILD_FILE).read_text("utf-8"))
+        version, commit = said["version"], said.get("commit", "")
+        if not (isinstance(version, str) and isinstance(commit, str)):
+            return None
+        return Build(date.fromisoformat(said["day"]), version, commit)
+    except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        return None
+
+
+def write_build(package: Path, build: Build) -> None:
+    """Write the file that `read_build` reads into a folder of `paceline`.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    said = {**build._asdict(), "day": build.day.isoformat()}
+    (package / BUILD_FILE).write_text(json.dumps(said, indent=1) + "\n", "utf-8")
+
+
+def parts_file() -> Path | None:
+    """Return the parts list that came along, in CycloneDX's form; None outside of a package."""
+    folder = getattr(sys, "_MEIPASS", "")
+    file = Path(folder) / PARTS if is_packaged() and folder else None
+    return file if file and file.is_file() else None
