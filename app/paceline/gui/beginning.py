@@ -39,7 +39,7 @@ def make_application(argv: Sequence[str]) -> QApplication:
     app.setApplicationName("paceline")
     app.setApplicationDisplayName("Paceline")
     app.setApplicationVersion(__version__)
-    app.setDesktopFileName("paceline")
+    app.setDesktopFileName("org.paceline.Paceline")
     icon = QIcon()
     for side in (16, 32, 64, 128, 256):
         icon.addFile(str(resources() / "icons" / f"paceline-{side}.png"))
