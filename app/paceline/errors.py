@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from paceline.sentence import Argument, joined, made
+from paceline.sentence import Argument, joined, made, sentence
 
 
 class UserError(Exception):
@@ -36,7 +36,7 @@ class UserError(Exception):
     def __str__(self) -> str:
         return joined([self.message, self.hint])
 
-    def __reduce__(self) -> tuple[type[UserError], tuple[str, str, str]]:
+    def __reduce__(self) -> tuple[type[UserError], tuple[str, ...]]:
         return type(self), (self.code, self.message, self.hint)
 
 
@@ -82,6 +82,22 @@ class ModelError(UserError):
 
 class EngineError(UserError):
     """The engine failed while it ran: out of memory, a failed decode, invalid numbers."""
+
+
+class LibraryError(EngineError):
+    """llama.cpp's library cannot be loaded.
+
+    Attributes:
+        why: A part of a sentence.
+    """
+
+    def __init__(self, why: str, hint: str) -> None:
+        message = sentence("llama.cpp's library cannot be loaded: {why:bare}.", why=why)
+        super().__init__("library-not-loaded", message, hint)
+        self.why = why
+
+    def __reduce__(self) -> tuple[type[LibraryError], tuple[str, ...]]:
+        return type(self), (self.why, self.hint)
 
 
 class ContextFullError(EngineError):

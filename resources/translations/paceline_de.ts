@@ -8690,6 +8690,11 @@
         <translation>Schließen Sie andere Programme, und versuchen Sie es noch einmal.</translation>
     </message>
     <message>
+        <location filename="../../app/installation/remedies.py"/>
+        <source>Compile it again: `{command}`.</source>
+        <translation>Kompilieren Sie sie neu: `{command}`.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/llama/devices.py"/>
         <source>Compile llama-cpp-python with CMAKE_ARGS=-DGGML_RPC=on.</source>
         <translation>Übersetzen Sie llama-cpp-python mit CMAKE_ARGS=-DGGML_RPC=on.</translation>
@@ -9105,6 +9110,7 @@
     <message>
         <location filename="../../app/chat/recording.py"/>
         <location filename="../../app/engine/model/own_kernels.py"/>
+        <location filename="../../app/installation/remedies.py"/>
         <source>Install Paceline again.</source>
         <translation>Installieren Sie Paceline neu.</translation>
     </message>
@@ -9122,6 +9128,11 @@
         <location filename="../../app/paths.py"/>
         <source>Install it again.</source>
         <translation>Installieren Sie es neu.</translation>
+    </message>
+    <message>
+        <location filename="../../app/installation/remedies.py"/>
+        <source>Install it again: `{command}`.</source>
+        <translation>Installieren Sie es neu: `{command}`.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/registry.py"/>
@@ -12181,6 +12192,11 @@
         <location filename="../../app/hosting/exit_reasons.py"/>
         <source>llama.cpp uses an instruction that this CPU does not know (SIGILL).</source>
         <translation>llama.cpp verwendet einen Befehl, den diese CPU nicht kennt (SIGILL).</translation>
+    </message>
+    <message>
+        <location filename="../../app/errors.py"/>
+        <source>llama.cpp's library cannot be loaded: {why:bare}.</source>
+        <translation>Die Bibliothek von llama.cpp kann nicht geladen werden: {why:bare}.</translation>
     </message>
     <message>
         <location filename="../../app/chat/advice.py"/>

@@ -207,7 +207,7 @@ def test_the_sources_of_another_version_are_refused(kit: Kit, into: Path, tmp_pa
     [
         ("NewConnectionError: [Errno 101] unreachable", r"the network cannot be reached\. Check"),
         ("SSLError: CERTIFICATE_VERIFY_FAILED", r"global\.cert"),
-        ("/usr/bin/python3: No module named pip", "this Python has no pip. Call `python -m ens"),
+        ("/usr/bin/python3: No module named pip", "this Python has no pip. Install"),
         ("ERROR: No matching distribution found for x", "No matching distribution found for x"),
     ],
 )

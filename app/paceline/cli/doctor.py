@@ -28,6 +28,7 @@ from paceline.engine.model.threads import default_threads
 from paceline.errors import UserError
 from paceline.figures import DeviceKind, ServerProblem
 from paceline.files import used_bytes
+from paceline.installation import remedies
 from paceline.messages import DeviceInfo, EngineDescribed, KernelWish
 from paceline.params import ModelParams
 from paceline.sizes import one_line, part_and_whole, readable_size
@@ -106,7 +107,7 @@ def collect(wish: KernelWish = "auto", servers: tuple[str, ...] = ()) -> dict[st
     facts = known_problems.Facts(
         python=sys.version_info[:3],
         installed=versions,
-        required_library=_required("llama-cpp-python"),
+        required_library=remedies.pinned(remedies.LIBRARY),
         library_error=error,
         process_error=asked.process_error,
         system_info=engine.system_info if engine else "",
@@ -116,7 +117,6 @@ def collect(wish: KernelWish = "auto", servers: tuple[str, ...] = ()) -> dict[st
         locked_folders=tuple(f["path"] for f in folders.values() if not f["writable"]),
         missing_models=tuple(m["path"] for m in models.values() if not m["present"]),
         lost_servers=lost,
-        bootstrap=_bootstrap(),
     )
     return {
         "versions": {"paceline": __version__, "python": platform.python_version(), **versions},
@@ -156,30 +156,11 @@ def _servers(servers: tuple[str, ...], lost: Sequence[ServerProblem]) -> list[di
     return [{"server": server, "problem": problems.get(server)} for server in servers]
 
 
-def _bootstrap() -> str:
-    """Return the file that builds the program again; empty where this is no checkout."""
-    file = Path(__file__).parents[3] / "packaging" / "bootstrap.py"
-    return str(file) if file.is_file() else ""
-
-
 def _version(distribution: str) -> str | None:
     try:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:
         return None
-
-
-def _required(distribution: str) -> str:
-    """Return the version that this program's own metadata pins."""
-    try:
-        requirements = metadata.requires("paceline") or []
-    except metadata.PackageNotFoundError:
-        return ""
-    for requirement in requirements:
-        name, _, version = requirement.partition("==")
-        if name.strip() == distribution:
-            return version.split(";")[0].strip()
-    return ""
 
 
 def _library(engine: EngineDescribed | None, error: str, *, has_gpu: bool) -> dict[str, Any]:

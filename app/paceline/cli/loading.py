@@ -27,7 +27,7 @@ from paceline.catalog.memory.values import MemoryPlan
 from paceline.cli.output import EXIT_CODE, Interrupts, Progress, remark
 from paceline.engine.model.model_file import check_model_file, first_part
 from paceline.engine.model.rpc_servers import RpcServerError
-from paceline.errors import CancelledError, ModelError, UserError
+from paceline.errors import CancelledError, LibraryError, ModelError, UserError
 from paceline.hosting.broker import Ticket
 from paceline.hosting.client import EngineClient
 from paceline.hosting.exit_reasons import DIED
@@ -424,5 +424,7 @@ def _ask_here(servers: tuple[str, ...]) -> tuple[EngineDescribed | None, str]:
 
     try:
         return llama_backend().describe(servers), ""
+    except LibraryError as error:
+        return None, error.why
     except (ImportError, OSError, RuntimeError, UserError) as error:
         return None, str(error)

@@ -115,7 +115,10 @@ def run(
             return smoke_test(args.smoke_test)
         if args.command is None:
             return open_window(())
-        return _run_command(args, draw_chart)
+        try:
+            return _run_command(args, draw_chart)
+        except ImportError as error:
+            raise _lacking(error) from error
     except UserError as error:
         from paceline.hosting.exit_reasons import AGAIN
         from paceline.sentence import Sentence
@@ -129,6 +132,20 @@ def run(
     except BrokenPipeError:
         output.discard_stdout()
         return 0
+
+
+def _lacking(error: ImportError) -> Exception:
+    """Return what a person can do about a library that is not there; a mistake of ours as it is."""
+    if (error.name or "").partition(".")[0] == "paceline":
+        return error
+    from paceline.installation import remedies
+
+    return UserError(
+        "part-missing",
+        "A part of Paceline is missing or damaged: {why:bare}.",
+        remedies.program_again(),
+        why=str(error),
+    )
 
 
 def _files(arguments: Sequence[str]) -> list[Path]:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
+from paceline.errors import LibraryError
 from paceline.hosting.broker import Broker
 from paceline.hosting.client import next_ticket
 from paceline.hosting.wire import (
@@ -63,6 +64,8 @@ def run_child(pipe: socket.socket, prepare: Callable[[], None] | None = None) ->
         if prepare is not None:
             prepare()
         _work(line, uplink)
+    except LibraryError:
+        raise  # `child.run` tells it
     except Exception as error:
         logging.getLogger(__name__).exception("the engine ended unexpectedly")
         line.send_last(last_words(error))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from paceline.figures import ServerProblem
 from paceline.sentence import Sentence, sentence
+from paceline.workers.child import UNAVAILABLE
 from paceline.workers.ends import End
 
 OUT_OF_MEMORY = "out-of-memory"
@@ -81,6 +82,8 @@ def describe_death(end: End) -> Death:
             _MEMORY_HINT,
             is_native=True,
         )
+    if words and end.code == UNAVAILABLE:
+        return Death(DIED, words, "")
     if words:
         reason = sentence("The engine ended: {words:bare}.", words=words)
         if name:

@@ -11,6 +11,7 @@ a set that it does not know, all learn by -DPACELINE_WITHOUT_AVXVNNI or _AVX512.
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import re
 import shlex
@@ -77,7 +78,12 @@ _CAUSES = (
         "the network cannot be reached",
         "Check it.",
     ),
-    (r"No module named pip", "this Python has no pip", "Call `python -m ensurepip`."),
+    (
+        r"ensurepip is not available|No module named (pip|venv|ensurepip)",
+        "this Python has no pip",
+        "Install its package of virtual environments, for example by "
+        "`sudo apt-get install python3-venv`.",
+    ),
 )
 
 
@@ -236,6 +242,7 @@ def _compile_all(jobs: dict[Path, list[str]], say: Say) -> None:
 
 
 _HEADER = r"llama_cpp_python-{}/vendor/llama\.cpp/ggml/((?:include|src|src/ggml-cpu)/[\w.+-]+\.h)"
+_NO_HEADERS = "The headers of llama.cpp cannot be fetched"
 _LARGEST_HEADER = 2**23  # bytes; the largest of today has 0.2 MB
 _N_KEPT = 4  # libraries on the shelf, which checkouts with other sources use too
 _DRAFT_S = 3600.0  # a draft of this age belongs to a build that was ended
@@ -330,11 +337,11 @@ def _bring_headers(scratch: Path, sdist: Path | None, shelf: Path | None, say: S
             return into
     if sdist is None:
         say(f"Fetching the sources of {package} {version} for their headers (77 MB)")
-        pip = [sys.executable, "-I", "-m", "pip", "--disable-pip-version-check", "--no-input"]
+        pip = [_python_with_pip(scratch, say), "-I", "-m", "pip"]
+        pip += ["--disable-pip-version-check", "--no-input"]
         options = ["--no-deps", f"--no-binary={package}", "--dest", str(scratch)]
         words = [*pip, "download", *options, f"{package}=={version}"]
-        hint = "Look whether pip can install packages here."
-        run_tool("The headers of llama.cpp cannot be fetched", words, hint, say)
+        run_tool(_NO_HEADERS, words, "Look whether pip can install packages here.", say)
         sdist = next(scratch.glob("llama_cpp_python-*"))
     _unpack(sdist, version, into)
     if kept:
@@ -345,6 +352,19 @@ def _bring_headers(scratch: Path, sdist: Path | None, shelf: Path | None, say: S
             kept.parent.mkdir(parents=True, exist_ok=True)
             shutil.move(draft, kept)
     return into
+
+
+def _python_with_pip(scratch: Path, say: Say) -> str:
+    """Return a Python that has pip: this one, or in a new environment where this one has none.
+
+    pipx and uv install programs into environments without it.
+    """
+    if importlib.util.find_spec("pip"):
+        return sys.executable
+    folder = scratch / "pip"
+    words = [sys.executable, "-I", "-m", "venv", str(folder)]
+    run_tool(_NO_HEADERS, words, "Install pip.", say)
+    return str(folder / "bin" / "python")
 
 
 def _unpack(archive: Path, version: str, into: Path) -> None:

@@ -24,6 +24,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
+from paceline.errors import UserError
 from paceline.workers.frames import DYING, READY, FrameReader, frame, read_frame
 
 if sys.platform != "win32":
@@ -34,10 +35,12 @@ Up = TypeVar("Up")
 
 FAILED = 70
 """The exit code after an error; EX_SOFTWARE of sysexits.h."""
+UNAVAILABLE = 69
+"""The exit code where the last words say what the user can do; EX_UNAVAILABLE of sysexits.h."""
 _PICKLE = b"\x80"
 _PR_SET_PDEATHSIG = 1
 _OOM_SCORE = "800"  # of 1000; an ordinary program has about 0
-_MOST_SAID = 300
+_MOST_SAID = 500
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -51,7 +54,11 @@ def run(arguments: Sequence[str]) -> int:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     pipe = _take_pipe()
     _guard(int(arguments[1]))
-    _main(read_frame(pipe))(pipe)
+    try:
+        _main(read_frame(pipe))(pipe)
+    except UserError as error:
+        ChildPipe(pipe).send_last(str(error))
+        return UNAVAILABLE
     return 0
 
 

@@ -98,4 +98,4 @@ def _one_line(text: str) -> str:
     """Return a text for use in a sentence: no line breaks, no folders of a build machine."""
     line = " ".join(text[:_MOST_WORDS].split())
     line = re.sub(r"(?:[A-Za-z]:)?(?:[\w.+-]*[/\\])+([\w.+-]+\.(?:cpp|cu|c|h|m|py))\b", r"\1", line)
-    return line[:300]
+    return line[:500]

@@ -8,14 +8,10 @@ from dataclasses import dataclass
 from itertools import chain
 
 from paceline.figures import ServerProblem
+from paceline.installation import remedies
 
 _PYSIDE = "PySide6-Essentials"
-_LIBRARY = "llama-cpp-python"
-_REBUILD = (
-    "Build it again without it: "
-    'CMAKE_ARGS="-DGGML_NATIVE=OFF" pip install --force-reinstall --no-cache-dir '
-    "--no-binary=llama-cpp-python llama-cpp-python=={version}"
-)
+_LIBRARY = remedies.LIBRARY
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +32,6 @@ class Facts:
         locked_folders: Folders that cannot be written to.
         missing_models: Files of the demo pair that are not there.
         lost_servers: RPC servers that were asked for and cannot be used.
-        bootstrap: The file that builds the program again; empty: there is none.
     """
 
     python: tuple[int, ...]
@@ -51,7 +46,6 @@ class Facts:
     locked_folders: tuple[str, ...] = ()
     missing_models: tuple[str, ...] = ()
     lost_servers: tuple[ServerProblem, ...] = ()
-    bootstrap: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +69,7 @@ def _library(facts: Facts) -> Iterator[Problem]:
         yield Problem(
             "library-not-loaded",
             f"The native library cannot be loaded: {facts.library_error}",
-            f"Install it again: pip install --force-reinstall {_LIBRARY}"
-            f"{'==' + facts.required_library if facts.required_library else ''}",
+            remedies.library_again(),
         )
     elif facts.process_error:
         yield Problem(
@@ -86,19 +79,21 @@ def _library(facts: Facts) -> Iterator[Problem]:
             "starting one, and whether the folder for temporary files has room; meanwhile "
             "`paceline chat --host inline` works without it.",
         )
-    if installed and facts.required_library and installed != facts.required_library:
+    # What stands after the +, as in "0.3.36+cu124", names the build of a version.
+    of = (installed or "").partition("+")[0]
+    if installed and facts.required_library and of != facts.required_library:
         yield Problem(
             "library-version",
             f"{_LIBRARY} {installed} is installed, but Paceline is made for "
             f"{facts.required_library}; its low-level interface changes between releases.",
-            f"pip install {_LIBRARY}=={facts.required_library}",
+            remedies.library_again(),
         )
     if _flag(facts.system_info, "AMX_INT8"):
         yield Problem(
             "amx",
             "The native library was built with AMX. Built by GCC 12 or older it can crash in "
             "the first decode of more than one token (ggml-org/llama.cpp issue 20824).",
-            _REBUILD.format(version=installed or facts.required_library),
+            "Build it again without it: " + remedies.installed(_LIBRARY, "-DGGML_NATIVE=OFF"),
         )
 
 
@@ -143,17 +138,14 @@ def _speed(facts: Facts) -> Iterator[Problem]:
             "no-avx2",
             "The native library was built without AVX2 and is several times slower for it, "
             "if this processor has AVX2.",
-            'CMAKE_ARGS="-DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON" pip install '
-            "--force-reinstall --no-cache-dir --no-binary=llama-cpp-python llama-cpp-python",
+            remedies.installed(_LIBRARY, "-DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON"),
         )
     if facts.has_nvidia and not facts.library_error and not facts.supports_gpu:
         yield Problem(
             "gpu-unused",
             "There is an NVIDIA GPU, but the native library was built for the processor only.",
-            f'python3 "{facts.bootstrap}" --backend cuda run'
-            if facts.bootstrap
-            else 'CMAKE_ARGS="-DGGML_CUDA=on" pip install --force-reinstall --no-cache-dir '
-            "--no-binary=llama-cpp-python llama-cpp-python",
+            remedies.bootstrap("--backend cuda run")
+            or remedies.installed(_LIBRARY, "-DGGML_CUDA=ON -DGGML_RPC=ON"),
         )
 
 

@@ -6,6 +6,7 @@ import ctypes
 import functools
 import importlib
 import os
+import re
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -15,6 +16,8 @@ from typing import Any
 
 from paceline.engine.llama.loadable_backends import load_backends
 from paceline.engine.model.model_params import NO_REASON
+from paceline.errors import LibraryError
+from paceline.installation import remedies
 
 # llama_cpp imports an interface of its own, with Jinja, SQLite and chat formats: a sixth of an
 # engine's start. It comes when a plug-in asks for one of its names (not by `import *`).
@@ -26,6 +29,11 @@ try:
     import llama_cpp._logger  # takes llama.cpp's log when it is imported: before `start`
     from llama_cpp import llama_grammar
     from llama_cpp._ggml import libggml
+except (ImportError, OSError, RuntimeError, AttributeError) as _error:
+    # It is missing or damaged, needs a system's library of another version, or is another version
+    # itself, without a function that the interface names. Folders would make the sentence too long.
+    _why = re.sub(r"(?:[^\s'\"]*/)+", "", str(_error).partition("': ")[2] or str(_error))
+    raise LibraryError(_why, remedies.library_again()) from _error
 finally:
     if _is_first:
         del sys.modules[_REST]
