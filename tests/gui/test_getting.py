@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from gui.fake_client import FakeClient
-    from paceline.catalog.judge.curated import CuratedPair
     from paceline.gui.kit.notices import Notice
     from paceline.gui.models.downloads.getting import PairGetter
     from paceline.gui.program import Program
@@ -48,7 +47,7 @@ class World:
     program: Program
     client: FakeClient
     server: HubServer
-    pair: CuratedPair
+    pair: Pair
     folder: Path
     notices: list[Notice]
 
@@ -91,7 +90,7 @@ def world(
         )
         notices: list[Notice] = []
         program.notices.posted.connect(notices.append)
-        yield World(program, client, server, pair, models.models_folder, notices)
+        yield World(program, client, server, pair_of(pair), models.models_folder, notices)
         program.window.close()
 
 

@@ -22,6 +22,7 @@ from pathlib import Path, PurePosixPath
 
 import psutil
 
+from paceline import starter
 from paceline.catalog.download import names
 from paceline.catalog.download.downloads import Downloads
 from paceline.catalog.download.record import Download, DownloadRequest
@@ -119,6 +120,18 @@ def request_for(
         revision=reference.revision,
         folder=str(download_folder(models_folder, reference.repo, choice.path)),
         endpoint=hub.endpoint,
+    )
+
+
+def starter_request(hub: Hub, models_folder: Path) -> DownloadRequest:
+    """Return what has to be downloaded for the first model; the Hub is not asked for that."""
+    return DownloadRequest(
+        repo=starter.REPO,
+        files=(starter.FILE,),
+        revision=starter.REVISION,
+        folder=str(download_folder(models_folder, starter.REPO, starter.FILE)),
+        endpoint=hub.endpoint,
+        sha256=starter.SHA256,
     )
 
 

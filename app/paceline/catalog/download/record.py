@@ -31,6 +31,7 @@ class DownloadRequest:
         revision: Branch, tag or commit.
         folder: Where the files go, flat: the last part of each path becomes the name.
         endpoint: The Hub's address; empty: the usual one.
+        sha256: Of the first file, where it is known from elsewhere than the Hub; else empty.
     """
 
     repo: str
@@ -38,6 +39,7 @@ class DownloadRequest:
     revision: str
     folder: str
     endpoint: str = ""
+    sha256: str = ""
 
     def targets(self) -> tuple[Path, ...]:
         """Return where the files go when they are complete.

@@ -78,8 +78,8 @@ class Transfer:
         Raises:
             CancelledError: It was stopped; what is here is kept.
             HubError: The Hub does not give a file.
-            UserError: ``other-endpoint``, ``disk-full``, ``in-use``, ``file-exists``,
-                ``wrong-content``.
+            UserError: ``other-endpoint``, ``other-content``, ``disk-full``, ``in-use``,
+                ``file-exists``, ``wrong-content``.
             OSError: The disk failed; what is here is kept.
         """
         request = self._request
@@ -118,11 +118,13 @@ class Transfer:
         Raises:
             CancelledError: It was stopped.
             HubError: The Hub does not say.
+            UserError: ``other-content``.
         """
         file, target = self._files[index], self._targets[index]
         found = self._location(file.path)
         if index == 0:
             self._revision = found.commit or self._revision
+            found = self._expected(found, target.name)
         if (file.etag, file.n_bytes) == (found.etag, found.n_bytes):
             self._change(index, n_here=file.n_bytes if file.is_done else n_kept(file, target))
             return False
@@ -131,6 +133,23 @@ class Transfer:
         self._files[index] = DownloadedFile(file.path)
         self._change(index, etag=found.etag, n_bytes=found.n_bytes, sha256=found.sha256)
         return True
+
+    def _expected(self, found: Location, name: str) -> Location:
+        """Return where the first file is, with the hash that the request knows.
+
+        Raises:
+            UserError: ``other-content``: the Hub has another file there.
+        """
+        sha256 = self._request.sha256
+        if sha256 and found.sha256 not in ("", sha256):
+            raise UserError(
+                "other-content",
+                "The Hub has another file in the place of {name}: its SHA-256 is not the one that "
+                "is known.",
+                "It was not downloaded. Try again later, or choose another model.",
+                name=name,
+            )
+        return replace(found, sha256=sha256 or found.sha256)
 
     def _fetch(self, index: int) -> None:
         """Fetch what is missing of a file, check it and give it its name.
@@ -163,7 +182,7 @@ class Transfer:
             part.discard()
         raise UserError(
             "wrong-content",
-            "{name} arrived damaged twice: its SHA-256 is not what the Hub says.",
+            "{name} arrived damaged twice: its SHA-256 is not the right one.",
             "Try again later or from another network; the damaged file was deleted.",
             name=target.name,
         )

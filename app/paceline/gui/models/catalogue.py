@@ -10,6 +10,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Slot
 
+from paceline import starter
 from paceline.catalog.judge.curated import CuratedPair
 from paceline.catalog.local.library import LibraryEntry
 from paceline.catalog.models import Models
@@ -18,7 +19,7 @@ from paceline.gui.context import AppContext
 from paceline.gui.kit.dialogs import DialogOwner
 from paceline.gui.models.controller import ModelsController
 from paceline.gui.models.downloads.controller import DownloadsController
-from paceline.gui.models.downloads.getting import PairGetter
+from paceline.gui.models.downloads.getting import PairGetter, first_model
 from paceline.gui.models.downloads.panel import DownloadsButton, DownloadsDialog
 from paceline.gui.models.lists.hub_search import HubSearch
 from paceline.gui.models.lists.library import LibraryController
@@ -67,8 +68,23 @@ class Catalogue(DialogOwner[DownloadsDialog]):
             hub=self.hub,
             devices=devices,
         )
-        self.getting = PairGetter(context, models, self.downloads, loads.load_models)
+        self.getting = PairGetter(
+            context,
+            models,
+            self.downloads,
+            loads.load_models,
+            self.tr("The recommended pair is downloaded."),
+        )
         """The recommended pair, with one button"""
+        self.getting_first = PairGetter(
+            context,
+            models,
+            self.downloads,
+            loads.load_first,
+            self.tr("{} is downloaded.").format(starter.NAME),
+        )
+        """The first model, where there is none"""
+        self.getting_first.take_up(first_model())
         self.button = DownloadsButton(self.downloads.model)
         """The running downloads, for the top bar"""
         self.button.clicked.connect(self.show_downloads)
@@ -120,6 +136,7 @@ class Catalogue(DialogOwner[DownloadsDialog]):
         """Stop asking, pause downloads, end the helper process; takes a few seconds at most."""
         super().close()
         self.getting.stop()
+        self.getting_first.stop()
         self.downloads.close()
         self.picker.close()
         self.hub.close()

@@ -246,6 +246,12 @@ class ModelsController(QObject):
         cache = pair.lookup_cache if pair is not None and is_same_target else ""
         self.load(replace(picked, lookup_cache=cache, exact=pair is not None and pair.exact))
 
+    @Slot(object)
+    def load_first(self, pair: Pair) -> None:
+        """Load the first model, which was not here when the window was opened."""
+        self.first = pair
+        self.load_models(pair)
+
     @Slot()
     def _load_waiting(self) -> None:
         """Load what waited until the devices were known."""

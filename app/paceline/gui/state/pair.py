@@ -6,6 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
+from paceline import starter
 from paceline.chat.pair import PairListener, PairState
 from paceline.engine.model.model_file import model_name as whole_name
 from paceline.messages import LoadFailed, ModelInfo, ModelParams
@@ -88,10 +89,14 @@ class PairModel(QObject, PairListener):
 def model_name(reference: str, title: str = "") -> str:
     """Return what a model is called everywhere: by its file, or by its title where that is shorter.
 
+    The first model has the name that the first page gives it: its header has a training run's.
+
     Args:
         reference: Its path or ``hf:OWNER/REPO:FILE``; empty: there is no model.
         title: What its header says, with the type of its weights; empty: not known.
     """
     path = reference.rpartition(":")[2] if reference.startswith("hf:") else reference
+    if starter.is_called(Path(path).name):
+        return starter.NAME
     file = visible(whole_name(Path(path).name))
     return visible(title) if title and len(title) < len(file) else file

@@ -7,6 +7,7 @@ ended, since both would fight for the disk; what is found appears as it comes. M
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -23,9 +24,10 @@ from paceline.errors import UserError
 from paceline.gui.context import AppContext
 from paceline.gui.kit.translation import known_size, local_size, translator
 from paceline.gui.models.candidates import speed_text
-from paceline.gui.models.downloads.getting import PairGetter
+from paceline.gui.models.downloads.getting import PairGetter, first_model, pair_of
 from paceline.gui.state.current_devices import CurrentDevices
 from paceline.gui.welcome.example import Example
+from paceline.gui.welcome.options import OfferCard
 from paceline.gui.welcome.page import WelcomePage
 from paceline.gui.welcome.starters import Starter, starters
 from paceline.names import visible
@@ -88,6 +90,10 @@ class KnownModels(Protocol):
     def getting(self) -> PairGetter:
         """Gets the recommended pair."""
 
+    @property
+    def getting_first(self) -> PairGetter:
+        """Gets the first model."""
+
     def look(self) -> None:
         """Look through the folders of models in the background."""
 
@@ -137,6 +143,7 @@ class WelcomeController(QObject):
         page.question_chosen.connect(self._on_question)
         page.typed.connect(self._on_typed)
         page.example.again.clicked.connect(self._composer.setFocus)
+        page.first.button.clicked.connect(self._on_get_first)
         page.get.button.clicked.connect(self._on_get)
         page.own.button.clicked.connect(self._on_own)
         context.signals.started.connect(self.leave)
@@ -146,8 +153,13 @@ class WelcomeController(QObject):
             changed.connect(self._show_offers)
         if self._catalogue is not None:
             page.get.keep_room()
-            for changed in (self._catalogue.getting.changed, self._catalogue.getting.progressed):
+            getting, first = self._catalogue.getting, self._catalogue.getting_first
+            for changed in (getting.changed, getting.progressed):
                 changed.connect(self._show_recommended)
+            for changed in (first.changed, first.progressed):
+                changed.connect(self._show_first_model)
+            page.get.pauses.clicked.connect(partial(self._on_pauses, getting))
+            page.first.pauses.clicked.connect(partial(self._on_pauses, first))
         context.actions.example.triggered.connect(self.open)
 
     @Slot()
@@ -188,6 +200,7 @@ class WelcomeController(QObject):
             page.say(self.tr("Now on this machine"), self._who_answers())
         else:
             page.say(self.tr("What shall we write?"), "")
+        self._show_first_model()
 
     @property
     def _is_demo(self) -> bool:
@@ -274,10 +287,39 @@ class WelcomeController(QObject):
         if self._catalogue is None or found is None:
             offer.hide()
             return
-        getting = self._catalogue.getting
-        action = self.tr("Cancel") if getting.is_busy else self.tr("Get it")
         title = self.tr("Recommended for this machine: {}").format(found.pair.title)
-        offer.show_models(title, getting.line or _facts(found), action)
+        self._show_offer(offer, self._catalogue.getting, title, _facts(found), self.tr("Get it"))
+
+    @Slot()
+    def _show_first_model(self) -> None:
+        """Offer a model that talks as long as the built-in pair answers in its place."""
+        offer, catalogue = self.page.first, self._catalogue
+        is_missing = self._loads.first == self._loads.demo
+        if catalogue is None or not is_missing or self._context.shown.conversation.private:
+            offer.hide()
+            return
+        getting = catalogue.getting_first
+        if not (self._is_demo or getting.is_busy):
+            offer.hide()
+            return
+        size = local_size(starter.SIZE)
+        self._show_offer(
+            offer,
+            getting,
+            self.tr("A first model to talk with: {}").format(starter.NAME),
+            self.tr("Quick, small and often wrong. It comes from Hugging Face, once."),
+            self.tr("Get {name}, {size}").format(name=starter.SHORT_NAME, size=size),
+        )
+
+    def _show_offer(
+        self, offer: OfferCard, getting: PairGetter, title: str, facts: str, get: str
+    ) -> None:
+        """Offer what can be got, or show how far it is."""
+        if not getting.is_busy:
+            offer.show_models(title, getting.line or facts, get)
+            return
+        pauses = self.tr("Resume") if getting.is_paused else self.tr("Pause")
+        offer.show_models(title, getting.line or facts, self.tr("Cancel"), pauses)
 
     # ------------------------------------------------------------------------------ what is chosen
 
@@ -319,7 +361,25 @@ class WelcomeController(QObject):
         if getting.is_busy:
             getting.cancel()
         else:
-            getting.get(self._recommended.pair)
+            getting.get(pair_of(self._recommended.pair))
+
+    @Slot()
+    def _on_get_first(self) -> None:
+        self._composer.setFocus()
+        if self._catalogue is None:
+            return
+        getting = self._catalogue.getting_first
+        if getting.is_busy:
+            getting.cancel()
+        else:
+            getting.get(first_model())
+
+    def _on_pauses(self, getting: PairGetter) -> None:
+        self._composer.setFocus()
+        if getting.is_paused:
+            getting.resume()
+        else:
+            getting.pause()
 
 
 def _facts(found: RecommendedPair) -> str:

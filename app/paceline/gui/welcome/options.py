@@ -56,17 +56,26 @@ class OptionButton(Refits, QPushButton):
 
 
 class OfferCard(QFrame):
-    """Models by name, with what is to be known of them, and a button; hidden until it says so."""
+    """Models by name, with what is to be known of them, and buttons; hidden until it says so.
+
+    Attributes:
+        button: What is offered, or its end.
+        pauses: Lets a download stand or go on; hidden where there is none.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("kind", "card")
         self.title = text_label("", "title", wraps=True, plain=True)
         self.facts = text_label("", "small", wraps=True, plain=True)
-        self.button = QPushButton(self.tr("Load"))
+        self.button, self.pauses = QPushButton(self.tr("Load")), QPushButton()
         words = column_of(None, self.title, self.facts, None, spacing=HALF // 2)
         middle = Qt.AlignmentFlag.AlignVCenter
-        row_of((words, 1), (self.button, 0, middle), on=self, margins=(14, 9, 12, 9), spacing=STEP)
+        row_of(
+            (words, 1), (self.pauses, 0, middle), (self.button, 0, middle),
+            on=self, margins=(14, 9, 12, 9), spacing=STEP,
+        )  # fmt: skip
+        self.pauses.hide()
         self.hide()
 
     def keep_room(self) -> None:
@@ -77,8 +86,11 @@ class OfferCard(QFrame):
         policy.setRetainSizeWhenHidden(True)
         self.setSizePolicy(policy)
 
-    def show_models(self, title: str, facts: str, action: str) -> None:
-        """Offer them; `action` is on the button."""
+    def show_models(self, title: str, facts: str, action: str, pauses: str = "") -> None:
+        """Offer them; `action` is on the button, `pauses` on the one beside it, if it is there."""
+        self.pauses.setText(pauses)
+        self.pauses.setAccessibleName(f"{pauses}: {title}")
+        self.pauses.setVisible(bool(pauses))
         self.button.setText(action)
         self.title.setText(title)
         say(self.facts, facts)

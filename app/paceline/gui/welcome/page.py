@@ -28,6 +28,8 @@ class WelcomePage(Refits, QScrollArea):
 
     Attributes:
         questions: The buttons of the questions.
+        first: Offers a first model that talks.
+        get, own: Offer models to get, and models of this computer.
     """
 
     question_chosen = Signal(object)
@@ -44,7 +46,7 @@ class WelcomePage(Refits, QScrollArea):
         self.setAccessibleName(self.tr("Welcome"))
         self.example = example
         self.sign = QLabel()
-        self.get, self.own = OfferCard(), OfferCard()
+        self.first, self.get, self.own = OfferCard(), OfferCard(), OfferCard()
         self.questions: list[OptionButton] = []
         self._title = text_label("", "heading", wraps=True, plain=True)
         self._body = text_label("", "muted", wraps=True, plain=True)
@@ -73,8 +75,8 @@ class WelcomePage(Refits, QScrollArea):
         )  # fmt: skip
         self._inside = inside = QWidget()
         self._column = column_of(
-            None, self._head, (self.example, 1), STEP, self._title, self._body, self._grid,
-            self._offers, None, on=inside, margins=0, spacing=STEP,
+            None, self._head, (self.example, 1), STEP, self._title, self._body,
+            self.first, self._grid, self._offers, None, on=inside, margins=0, spacing=STEP,
         )  # fmt: skip
         page = QWidget()
         page.setObjectName("chat_page")

@@ -15,7 +15,8 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from paceline.catalog.download.downloads import Downloads
-from paceline.catalog.download.record import Download, DownloadRequest
+from paceline.catalog.download.record import OVER, Download, DownloadRequest
+from paceline.catalog.hub.values import parse_reference
 from paceline.catalog.models import Models
 from paceline.chat.pair import Pair
 from paceline.errors import UserError
@@ -25,6 +26,7 @@ from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local_size
 from paceline.gui.models.downloads.model import (
     DownloadsModel,
+    Step,
     amount_and_pace,
     line,
     steps,
@@ -204,6 +206,11 @@ class PairFetcher(QObject):
         return self.wanted is not None and not self.problem
 
     @property
+    def is_paused(self) -> bool:
+        """Whether what is downloaded for the pair waits for `resume`."""
+        return any(download.status == "paused" for download in self._its_downloads)
+
+    @property
     def progress(self) -> int:
         """Return how much of what is downloaded for the pair is there, in thousandths."""
         return together(self._its_downloads)
@@ -211,7 +218,10 @@ class PairFetcher(QObject):
     @property
     def line(self) -> str:
         """Return how the pair's downloads stand, in one line; empty before they begin."""
-        return self.problem or (amount_and_pace(found) if (found := self._its_downloads) else "")
+        found = self._its_downloads
+        if self.problem or not found:
+            return self.problem
+        return line(found[0]) if len(found) == 1 else amount_and_pace(found)
 
     @property
     def _its_downloads(self) -> list[Download]:
@@ -232,6 +242,32 @@ class PairFetcher(QObject):
         self._background.start(
             find, partial(self._on_found, question), partial(self._on_not_found, question)
         )
+
+    def take_up(self, pair: Pair) -> None:
+        """Wait for a pair of which an earlier run has left downloads; else do nothing.
+
+        Args:
+            pair: Its paths are references that name files.
+        """
+        kept = {
+            (each.request.repo, each.request.files[0]): each.id
+            for each in self._downloads.model.downloads
+            if each.status not in OVER
+        }
+        named = {file: parse_reference(file) for file in pair.files}
+        left = {f: kept.get((name.repo, name.path)) for f, name in named.items()}
+        coming = {file: id_ for file, id_ in left.items() if id_ is not None}
+        if len(coming) == len(named):
+            self._want(pair)
+            self._expect(coming)
+
+    def pause(self) -> None:
+        """Let downloads stand; what has arrived stays."""
+        self._do("pause")
+
+    def resume(self) -> None:
+        """Go on where `pause`, or an earlier run, has left off."""
+        self._do("resume")
 
     def offer(self, pair: Pair, words: str, load: Callable[[Pair], None]) -> None:
         """Tell that a pair is here, with a button that loads it once."""
@@ -271,8 +307,16 @@ class PairFetcher(QObject):
                 coming[file] = self._downloads.add(what)
             else:
                 self._paths[file] = str(what)
+        self._expect(coming)
+
+    def _expect(self, coming: dict[str, str]) -> None:
+        """Follow these downloads, by the file that each brings."""
         self._coming, self._downloading = coming, tuple(coming.values())
         self._on_downloads()
+
+    def _do(self, step: Step) -> None:
+        for id_ in tuple((self._coming or {}).values()):
+            self._downloads.do(step, id_)
 
     def _on_not_found(self, question: int, error: UserError) -> None:
         if question == self._question:
@@ -292,7 +336,7 @@ class PairFetcher(QObject):
             if download.status == "done":  # it may be removed from the list
                 self._paths[file] = download.path
                 del self._coming[file]
-            elif download.status == "failed":
+            elif download.status == "failed" or download.problem:  # a full disk pauses
                 problem = problem or line(download)
         self._set_problem(problem)
         self.progressed.emit()

@@ -11,9 +11,9 @@ from PySide6.QtCore import QObject, Signal
 from paceline import sizes
 from paceline.catalog.download.record import Download
 from paceline.catalog.sidecar import sidecar_in_path
-from paceline.engine.model.model_file import model_name
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local_size, local_sizes, translator
+from paceline.gui.state.pair import model_name
 
 Step = Literal["pause", "resume", "retry", "cancel", "use", "forget"]
 _UNDER_WAY = ("waiting", "running", "verifying")
