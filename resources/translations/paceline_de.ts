@@ -1183,6 +1183,19 @@
     </message>
 </context>
 <context>
+    <name>Catalogue</name>
+    <message>
+        <location filename="../../app/paceline/gui/models/catalogue.py"/>
+        <source>The recommended pair is downloaded.</source>
+        <translation>Das empfohlene Paar ist heruntergeladen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/catalogue.py"/>
+        <source>{} is downloaded.</source>
+        <translation>{} ist heruntergeladen.</translation>
+    </message>
+</context>
+<context>
     <name>ChainDialog</name>
     <message>
         <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
@@ -5741,14 +5754,6 @@
     </message>
 </context>
 <context>
-    <name>PairGetter</name>
-    <message>
-        <location filename="../../app/paceline/gui/models/downloads/getting.py"/>
-        <source>The recommended pair is downloaded.</source>
-        <translation>Das empfohlene Paar ist heruntergeladen.</translation>
-    </message>
-</context>
-<context>
     <name>PairPane</name>
     <message>
         <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
@@ -9245,6 +9250,11 @@
         <translation>Möglich sind {known} (Name=Wert).</translation>
     </message>
     <message>
+        <location filename="../../app/catalog/download/transfer.py"/>
+        <source>It was not downloaded. Try again later, or choose another model.</source>
+        <translation>Sie wurde nicht heruntergeladen. Versuchen Sie es später noch einmal, oder wählen Sie ein anderes Modell.</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/sameness.py"/>
         <source>It was not kept which model wrote this reply.</source>
         <translation>Es wurde nicht festgehalten, welches Modell diese Antwort geschrieben hat.</translation>
@@ -9965,6 +9975,11 @@
         <location filename="../../app/catalog/hub/errors.py"/>
         <source>The Hub does not accept the access token for {what}.</source>
         <translation>Der Hub nimmt das Zugriffstoken für {what} nicht an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/transfer.py"/>
+        <source>The Hub has another file in the place of {name}: its SHA-256 is not the one that is known.</source>
+        <translation>Der Hub hat an der Stelle von {name} eine andere Datei: Ihr SHA-256 ist nicht der bekannte.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/errors.py"/>
@@ -12982,8 +12997,8 @@
     </message>
     <message>
         <location filename="../../app/catalog/download/transfer.py"/>
-        <source>{name} arrived damaged twice: its SHA-256 is not what the Hub says.</source>
-        <translation>{name} kam zweimal beschädigt an: Die SHA-256 ist nicht die, die der Hub nennt.</translation>
+        <source>{name} arrived damaged twice: its SHA-256 is not the right one.</source>
+        <translation>{name} kam zweimal beschädigt an: Ihr SHA-256 ist nicht der richtige.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/placement.py"/>
@@ -15212,6 +15227,11 @@ Jeder Leser darf zehn Bücher für vier Wochen ausleihen. Für jeden Tag, den ei
     <name>WelcomeController</name>
     <message>
         <location filename="../../app/paceline/gui/welcome/controller.py"/>
+        <source>A first model to talk with: {}</source>
+        <translation>Ein erstes Modell zum Reden: {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/controller.py"/>
         <source>A private chat</source>
         <translation>Ein privater Chat</translation>
     </message>
@@ -15224,6 +15244,11 @@ Jeder Leser darf zehn Bücher für vier Wochen ausleihen. Für jeden Tag, den ei
         <location filename="../../app/paceline/gui/welcome/controller.py"/>
         <source>Get it</source>
         <translation>Holen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/controller.py"/>
+        <source>Get {name}, {size}</source>
+        <translation>{name} holen, {size}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/welcome/controller.py"/>
@@ -15242,8 +15267,23 @@ Jeder Leser darf zehn Bücher für vier Wochen ausleihen. Für jeden Tag, den ei
     </message>
     <message>
         <location filename="../../app/paceline/gui/welcome/controller.py"/>
+        <source>Pause</source>
+        <translation>Pause</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/controller.py"/>
+        <source>Quick, small and often wrong. It comes from Hugging Face, once.</source>
+        <translation>Schnell, klein und oft im Irrtum. Es kommt einmalig von Hugging Face.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/controller.py"/>
         <source>Recommended for this machine: {}</source>
         <translation>Empfohlen für diesen Rechner: {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/controller.py"/>
+        <source>Resume</source>
+        <translation>Fortsetzen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/welcome/controller.py"/>
