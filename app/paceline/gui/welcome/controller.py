@@ -7,7 +7,6 @@ ended, since both would fight for the disk; what is found appears as it comes. M
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -158,8 +157,10 @@ class WelcomeController(QObject):
                 changed.connect(self._show_recommended)
             for changed in (first.changed, first.progressed):
                 changed.connect(self._show_first_model)
-            page.get.pauses.clicked.connect(partial(self._on_pauses, getting))
-            page.first.pauses.clicked.connect(partial(self._on_pauses, first))
+            page.get.pauses.clicked.connect(getting.pause_or_resume)
+            page.first.pauses.clicked.connect(first.pause_or_resume)
+            for offer in (page.get, page.first):
+                offer.pauses.clicked.connect(self._composer.setFocus)
         context.actions.example.triggered.connect(self.open)
 
     @Slot()
@@ -373,13 +374,6 @@ class WelcomeController(QObject):
             getting.cancel()
         else:
             getting.get(first_model())
-
-    def _on_pauses(self, getting: PairGetter) -> None:
-        self._composer.setFocus()
-        if getting.is_paused:
-            getting.resume()
-        else:
-            getting.pause()
 
 
 def _facts(found: RecommendedPair) -> str:

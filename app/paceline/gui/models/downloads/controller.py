@@ -269,6 +269,14 @@ class PairFetcher(QObject):
         """Go on where `pause`, or an earlier run, has left off."""
         self._do("resume")
 
+    @Slot()
+    def pause_or_resume(self) -> None:
+        """Do what the button beside a download is for."""
+        if self.is_paused:
+            self.resume()
+        else:
+            self.pause()
+
     def offer(self, pair: Pair, words: str, load: Callable[[Pair], None]) -> None:
         """Tell that a pair is here, with a button that loads it once."""
         self._load_offered = partial(load, pair)
