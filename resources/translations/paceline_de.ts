@@ -15227,8 +15227,8 @@ Jeder Leser darf zehn Bücher für vier Wochen ausleihen. Für jeden Tag, den ei
     <name>WelcomeController</name>
     <message>
         <location filename="../../app/paceline/gui/welcome/controller.py"/>
-        <source>A first model to talk with: {}</source>
-        <translation>Ein erstes Modell zum Reden: {}</translation>
+        <source>A first model to talk with</source>
+        <translation>Ein erstes Modell zum Reden</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/welcome/controller.py"/>
@@ -15272,11 +15272,6 @@ Jeder Leser darf zehn Bücher für vier Wochen ausleihen. Für jeden Tag, den ei
     </message>
     <message>
         <location filename="../../app/paceline/gui/welcome/controller.py"/>
-        <source>Quick, small and often wrong. It comes from Hugging Face, once.</source>
-        <translation>Schnell, klein und oft im Irrtum. Es kommt einmalig von Hugging Face.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/controller.py"/>
         <source>Recommended for this machine: {}</source>
         <translation>Empfohlen für diesen Rechner: {}</translation>
     </message>
@@ -15287,8 +15282,8 @@ Jeder Leser darf zehn Bücher für vier Wochen ausleihen. Für jeden Tag, den ei
     </message>
     <message>
         <location filename="../../app/paceline/gui/welcome/controller.py"/>
-        <source>Two tiny models that have read Python's documentation answer: too small to be made faster, but one sees how it works.</source>
-        <translation>Es antworten zwei winzige Modelle, die die Dokumentation von Python gelesen haben: zu klein, um schneller zu werden, aber man sieht, wie es geht.</translation>
+        <source>Two tiny models that know only Python's documentation answer, to show how it works.</source>
+        <translation>Zwei winzige Modelle, die nur Pythons Dokumentation kennen, zeigen, wie es geht.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/welcome/controller.py"/>
@@ -15314,6 +15309,11 @@ Jeder Leser darf zehn Bücher für vier Wochen ausleihen. Für jeden Tag, den ei
         <location filename="../../app/paceline/gui/welcome/controller.py"/>
         <source>{} answers: a small model, often wrong.</source>
         <translation>Es antwortet {}: ein kleines Modell, das sich oft irrt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/controller.py"/>
+        <source>{} from Hugging Face: quick, small, often wrong</source>
+        <translation>{} von Hugging Face: schnell, klein, oft im Irrtum</translation>
     </message>
 </context>
 <context>

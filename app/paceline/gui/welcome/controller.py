@@ -218,8 +218,8 @@ class WelcomeController(QObject):
     def _who_answers(self) -> str:
         if self._is_demo:
             return self.tr(
-                "Two tiny models that have read Python's documentation answer: too small to be "
-                "made faster, but one sees how it works."
+                "Two tiny models that know only Python's documentation answer, to show how it "
+                "works."
             )
         if self._name == starter.NAME:
             return self.tr("{} answers: a small model, often wrong.").format(self._name)
@@ -307,8 +307,8 @@ class WelcomeController(QObject):
         self._show_offer(
             offer,
             getting,
-            self.tr("A first model to talk with: {}").format(starter.NAME),
-            self.tr("Quick, small and often wrong. It comes from Hugging Face, once."),
+            self.tr("A first model to talk with"),
+            self.tr("{} from Hugging Face: quick, small, often wrong").format(starter.NAME),
             self.tr("Get {name}, {size}").format(name=starter.SHORT_NAME, size=size),
         )
 
