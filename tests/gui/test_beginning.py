@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import PySide6
 import pytest
+import shiboken6
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QWidget
@@ -73,3 +77,24 @@ begun.one.close()
         [sys.executable, "-c", seen], capture_output=True, text=True, check=True, timeout=60
     )
     assert found.stdout.strip() == "[]"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")
+@pytest.mark.parametrize("name", ["models, old", "a; b"])
+def test_qt_finds_its_plugins_in_any_folder(tmp_path: Path, name: str) -> None:
+    place = tmp_path / name
+    place.mkdir()
+    for package in (PySide6, shiboken6):
+        folder = Path(package.__file__).parent
+        (place / folder.name).symlink_to(folder)
+    code = (
+        f"import sys; sys.path.insert(0, {str(place)!r}); "
+        "from paceline.gui.beginning import make_application; "
+        "app = make_application(['paceline']); import PySide6; print(PySide6.__file__)"
+    )
+    env = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(str(place))

@@ -14,7 +14,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, QEvent, QLocale, QObject, QSize, QTimer
+import PySide6
+from PySide6.QtCore import (
+    QByteArray,
+    QCoreApplication,
+    QEvent,
+    QLocale,
+    QObject,
+    QSize,
+    QTimer,
+)
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QSplashScreen, QWidget
 
@@ -35,6 +44,9 @@ def make_application(argv: Sequence[str]) -> QApplication:
     if sys.platform == "linux" and not has_display:
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     QLocale.setDefault(QLocale.c())  # numbers are written in one style everywhere
+    # PySide6 tells Qt where it lies by a text that ends at a comma or semicolon, as a list would.
+    for folder in ("Qt/plugins", "plugins"):
+        QCoreApplication.addLibraryPath(str(Path(PySide6.__file__).parent / folder))
     app = QApplication(list(argv))
     app.setApplicationName("paceline")
     app.setApplicationDisplayName("Paceline")
