@@ -100,6 +100,11 @@ def test_one_that_cannot_be_put_aside_stays_and_the_defaults_are_used(
     assert file.read_text(encoding="utf-8") == text
 
 
+def test_a_folder_that_cannot_be_looked_into_gives_the_defaults(tmp_path: Path) -> None:
+    too_long = tmp_path / ("x" * 300) / "settings.json"  # refused as another user's folder is
+    assert load_settings(too_long) == LoadedSettings(Settings(), None)
+
+
 def test_a_file_that_is_no_text_is_put_aside(file: Path) -> None:
     file.parent.mkdir()
     file.write_bytes(b"\xff\xfe\x00binary")

@@ -456,9 +456,8 @@ def _is_in_range(settings: ReplySettings) -> bool:
 
 def _put_aside(path: Path) -> Path | None:
     """Rename to the first free name; None when even that is not possible."""
-    aside = first_free(path.parent, f"{path.stem}.unusable-", path.suffix)
     try:
-        return path.rename(aside)
+        return path.rename(first_free(path.parent, f"{path.stem}.unusable-", path.suffix))
     except OSError:
         return None
 
