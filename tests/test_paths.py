@@ -56,6 +56,21 @@ def test_the_home_of_a_user_who_does_not_exist() -> None:
         Paths.from_environment({"PACELINE_HOME": "~nobody-of-this-name/p"})
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows asks nobody for a user's home")
+def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    import pwd
+
+    def unknown(_number: int) -> None:
+        raise KeyError
+
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    for name in ("HOME", *(v for v in os.environ if v.startswith("XDG_"))):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(UserError, match="home folder is not known") as refused:
+        Paths.from_environment({})
+    assert "PACELINE_HOME" in refused.value.hint
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
 def test_new_folders_are_private_and_old_ones_left_alone(tmp_path: Path) -> None:
     old = tmp_path / "old"

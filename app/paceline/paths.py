@@ -41,12 +41,23 @@ class Paths:
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] | None = None) -> Paths:
-        """Take the folders below PACELINE_HOME if it is set, else those of the operating system."""
+        """Take the folders below PACELINE_HOME if it is set, else those of the operating system.
+
+        Raises:
+            UserError: The user's home is not known.
+        """
         home = (os.environ if environ is None else environ).get("PACELINE_HOME", "").strip()
         if home:
             return cls.below(Path(home))
         of = platformdirs.PlatformDirs("paceline", appauthor=False)
-        return cls(of.user_config_path, of.user_data_path, of.user_cache_path, of.user_log_path)
+        try:
+            return cls(of.user_config_path, of.user_data_path, of.user_cache_path, of.user_log_path)
+        except RuntimeError:  # neither HOME nor the list of users names it
+            raise UserError(
+                "no-such-home",
+                "Your home folder is not known.",
+                "Set HOME, or PACELINE_HOME to a folder that you can write to.",
+            ) from None
 
     @property
     def models_dir(self) -> Path:

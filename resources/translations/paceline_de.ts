@@ -9836,6 +9836,11 @@
     </message>
     <message>
         <location filename="../../app/paths.py"/>
+        <source>Set HOME, or PACELINE_HOME to a folder that you can write to.</source>
+        <translation>Setzen Sie HOME, oder PACELINE_HOME auf einen Ordner, in den Sie schreiben können.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paths.py"/>
         <source>Set PACELINE_HOME to a folder that you can write to.</source>
         <translation>Setzen Sie PACELINE_HOME auf einen Ordner, in den Sie schreiben können.</translation>
     </message>
@@ -11212,6 +11217,11 @@
         <location filename="../../app/chat/auto_words.py"/>
         <source>Written without drafts, to see how fast the model is alone.</source>
         <translation>Ohne Entwürfe geschrieben, um zu sehen, wie schnell das Modell allein ist.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paths.py"/>
+        <source>Your home folder is not known.</source>
+        <translation>Ihr persönlicher Ordner ist nicht bekannt.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/own_kernels.py"/>
