@@ -35,11 +35,6 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/help/about.py"/>
-        <source>Version {}</source>
-        <translation>Version {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/help/about.py"/>
         <source>Versions</source>
         <translation>Versionen</translation>
     </message>
@@ -4565,6 +4560,11 @@
         <location filename="../../app/paceline/gui/help/about.py"/>
         <source>Text of the licence</source>
         <translation>Text der Lizenz</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/help/about.py"/>
+        <source>The libraries under the LGPL, such as Qt, are files of their own in {}: a build of yours, of the same version, can take the place of each.</source>
+        <translation>Die Bibliotheken unter der LGPL, etwa Qt, liegen als eigene Dateien in {}: An die Stelle jeder kann eine selbst gebaute derselben Version treten.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/help/about.py"/>
@@ -11608,6 +11608,11 @@
         <translation>mehrere Token zu prüfen dauert hier etwa so lang, wie sie zu schreiben</translation>
     </message>
     <message>
+        <location filename="../../app/installation/package.py"/>
+        <source>checkout</source>
+        <translation>Arbeitskopie der Quellen</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/sidecar.py"/>
         <source>choose it as that model's drafter</source>
         <translation>wählen Sie ihn als Entwerfer jenes Modells</translation>
@@ -12407,6 +12412,11 @@
         <translation>andere Dateien weggelassen wurden, da der Kontext voll war</translation>
     </message>
     <message>
+        <location filename="../../app/installation/package.py"/>
+        <source>package</source>
+        <translation>Paket</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/auto_words.py"/>
         <source>place {first} and later: {share:percent} right, if all before were</source>
         <translation>ab Platz {first}: {share:percent} richtig, wenn alle davor es waren</translation>
@@ -12835,6 +12845,11 @@
         <translation>was auf den zweiten Doppelpunkt folgt, ist keine Datei eines Repositorys</translation>
     </message>
     <message>
+        <location filename="../../app/installation/package.py"/>
+        <source>wheel</source>
+        <translation>Wheel</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/turn.py"/>
         <source>without it</source>
         <translation>ohne ihn</translation>
@@ -12908,6 +12923,11 @@
         <location filename="../../app/engine/draft/strategy.py"/>
         <source>{key} is given twice.</source>
         <translation>{key} ist zweimal angegeben.</translation>
+    </message>
+    <message>
+        <location filename="../../app/installation/package.py"/>
+        <source>{kind}, built {day}</source>
+        <translation>{kind}, gebaut {day}</translation>
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
@@ -15047,8 +15067,18 @@ Jeder Leser darf zehn Bücher für vier Wochen ausleihen. Für jeden Tag, den ei
     </message>
     <message>
         <location filename="../../app/paceline/gui/help/about.py"/>
+        <source>Code for this processor</source>
+        <translation>Code für diesen Prozessor</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/help/about.py"/>
         <source>Devices</source>
         <translation>Geräte</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/help/about.py"/>
+        <source>Installation</source>
+        <translation>Installation</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/help/about.py"/>
@@ -15072,13 +15102,53 @@ Jeder Leser darf zehn Bücher für vier Wochen ausleihen. Für jeden Tag, den ei
     </message>
     <message>
         <location filename="../../app/paceline/gui/help/about.py"/>
+        <source>There may be a newer version: look where you got this one. Paceline does not look for updates itself.</source>
+        <translation>Vielleicht gibt es eine neuere Version: Sehen Sie dort nach, woher Sie diese haben. Paceline sucht selbst nicht nach Aktualisierungen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/help/about.py"/>
+        <source>Version {}</source>
+        <translation>Version {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/help/about.py"/>
+        <source>Version {}, built on {}</source>
+        <translation>Version {}, gebaut am {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/help/about.py"/>
+        <source>Version {}, built on {} ({})</source>
+        <translation>Version {}, gebaut am {} ({})</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/help/about.py"/>
+        <source>d MMMM yyyy</source>
+        <translation>d. MMMM yyyy</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/help/about.py"/>
         <source>not known</source>
         <translation>nicht bekannt</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/help/about.py"/>
+        <source>today</source>
+        <translation>heute</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/help/about.py"/>
+        <source>yesterday</source>
+        <translation>gestern</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/help/about.py"/>
         <source>{} ({}), {} of {} free</source>
         <translation>{} ({}), {} von {} frei</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/help/about.py"/>
+        <source>{} days ago</source>
+        <translation>vor {} Tagen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/help/about.py"/>

@@ -41,6 +41,7 @@ def test_the_report_as_json(paceline_home: Path, demo_pair: tuple[Path, Path]) -
     assert report["versions"]["python"] == platform.python_version()
     assert report["versions"]["llama-cpp-python"]
     assert report["versions"]["PySide6-Essentials"]
+    assert report["installation"] == "checkout"
     assert report["library"]["system_info"]
     assert any(device["kind"] == "cpu" for device in report["devices"])
     process = report["engine_process"]

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import sys
+from datetime import date
 from importlib import metadata
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QIcon
 
 from paceline import __version__, paths
 from paceline.gui.help import about
-from paceline.gui.help.about import ReadLicences
+from paceline.gui.help.about import AboutDialog, LicencesPage, ReadLicences
+from paceline.installation import package
+from paceline.installation.components import requirements
 from paceline.messages import DeviceInfo, EngineDescribed
 
 if TYPE_CHECKING:
@@ -38,10 +43,71 @@ def test_the_versions_are_those_that_run() -> None:
     machine = dict(about.machine_facts(ENGINE))
     assert machine["CPU"] == "A processor (cpu), 8.6 GB of 17.2 GB free"
     assert machine["Build flags"] == "AVX2 = 1 | LLAMAFILE = 1"
+    assert "Code for this processor" not in machine
+    assert facts["Installation"] == "checkout"
+
+
+def test_the_variant_for_this_processor_is_told_to_everyone() -> None:
+    described = EngineDescribed("b4242", "", (), cpu_variant="haswell")
+    assert dict(about.machine_facts(described))["Code for this processor"] == "haswell"
+    assert "Code for this processor: haswell" in about.report(described)
+
+
+BUILT = date(2026, 11, 29)
+
+
+@pytest.mark.parametrize(
+    ("today", "words"),
+    [
+        (date(2026, 11, 28), f"Version {__version__}, built on 29 November 2026"),
+        (BUILT, f"Version {__version__}, built on 29 November 2026 (today)"),
+        (date(2026, 11, 30), f"Version {__version__}, built on 29 November 2026 (yesterday)"),
+        (date(2026, 12, 2), f"Version {__version__}, built on 29 November 2026 (3 days ago)"),
+    ],
+)
+def test_the_age_of_the_build_is_told(today: date, words: str) -> None:
+    assert about.version_words(BUILT, today) == words
+    assert about.version_words(None, today) == f"Version {__version__}"
+
+
+def test_an_old_build_says_that_there_may_be_a_newer_one() -> None:
+    assert about.old_words(None, BUILT) == ""
+    assert about.old_words(BUILT, date(2027, 5, 28)) == ""  # 180 days
+    assert "newer version" in about.old_words(BUILT, date(2027, 5, 29))
+
+
+def test_the_dialog_of_an_old_build_says_so(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    young = AboutDialog(QIcon(), None)
+    qtbot.addWidget(young)
+    assert not young.old.isVisibleTo(young)
+    monkeypatch.setattr(package, "built_at", lambda: date(2020, 1, 1))
+    old = AboutDialog(QIcon(), None)
+    qtbot.addWidget(old)
+    assert old.old.isVisibleTo(old)
+
+
+def test_a_package_shows_its_own_list_and_what_can_be_replaced(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    elsewhere = LicencesPage()
+    qtbot.addWidget(elsewhere)
+    assert not elsewhere.replaceable.isVisibleTo(elsewhere)
+    file = tmp_path / package.PARTS
+    file.parent.mkdir()
+    part = {"name": "Qt", "version": "6", "licenses": [{"expression": "LGPL-3.0-only"}]}
+    file.write_text(json.dumps({"components": [part]}))
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    monkeypatch.setattr(sys, "_MEIPASS", str(tmp_path), raising=False)
+    (component,) = ReadLicences(tmp_path, requirements())()
+    assert (component.name, component.licence) == ("Qt 6", "LGPL-3.0-only")
+    page = LicencesPage()
+    qtbot.addWidget(page)
+    assert page.replaceable.isVisibleTo(page)
+    assert str(tmp_path) in page.replaceable.text()
 
 
 def test_every_library_that_is_needed_has_its_licence() -> None:
-    needed = about.requirements()
+    needed = requirements()
     assert {"pyqtgraph", "numpy", "platformdirs"} <= {name.casefold() for name in needed}
     found = ReadLicences(paths.resources(), needed)()
     names = " ".join(component.name.casefold().replace("_", "-") for component in found)

@@ -23,6 +23,14 @@ def test_a_checkout_is_no_package() -> None:
     assert package.parts_file() is None
 
 
+def test_the_installation_is_told_with_its_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert package.installed_as() == "checkout"
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    assert package.installed_as() == "package"
+    monkeypatch.setattr(package, "built_at", lambda: BUILD.day)
+    assert package.installed_as() == "package, built 2026-11-29"
+
+
 def test_a_frozen_program_is_a_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     assert package.is_packaged()
@@ -41,8 +49,8 @@ def test_a_wheel_and_its_build_are_known_by_the_files_beside_the_modules(tmp_pat
     (inside / "_resources").mkdir()
     (inside / "__init__.py").write_text("")
     (inside / "installation" / "__init__.py").write_text("")
-    copy = inside / "installation" / "package.py"
-    copy.write_bytes(Path(package.__file__).read_bytes())
+    for name in ("installation/package.py", "sentence.py", "sizes.py"):
+        (inside / name).write_bytes((APP / "paceline" / name).read_bytes())
     package.write_build(inside, BUILD)
     code = (
         "from paceline.installation import package as p; "

@@ -29,6 +29,7 @@ from paceline.errors import UserError
 from paceline.figures import DeviceKind, ServerProblem
 from paceline.files import used_bytes
 from paceline.installation import remedies
+from paceline.installation.package import installed_as
 from paceline.messages import DeviceInfo, EngineDescribed, KernelWish
 from paceline.params import ModelParams
 from paceline.sizes import one_line, part_and_whole, readable_size
@@ -120,6 +121,7 @@ def collect(wish: KernelWish = "auto", servers: tuple[str, ...] = ()) -> dict[st
     )
     return {
         "versions": {"paceline": __version__, "python": platform.python_version(), **versions},
+        "installation": installed_as(),
         "system": platform.platform(),
         "library": _library(engine, error, has_gpu=has_gpu),
         "kernels": kernels.collect(places, wish),
@@ -236,6 +238,7 @@ def as_text(report: dict[str, Any]) -> str:
     cores, memory = report["cores"], report["memory"]
     lines = [f"{name:<20} {version or 'missing'}" for name, version in report["versions"].items()]
     lines += [f"{'system':<20} {report['system']}", ""]
+    lines.append(f"installation: {report['installation']}")
     lines += [f"library: {key} {value}" for key, value in report["library"].items()]
     lines += [_process_line(report["engine_process"]), kernels.as_line(report["kernels"])]
     lines += [_device_line(device) for device in report["devices"]]

@@ -14,6 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from paceline.sentence import Sentence, sentence
+
 Kind = Literal["package", "wheel", "checkout"]
 """What was installed: a frozen program, a wheel, or the sources themselves."""
 
@@ -50,6 +52,17 @@ def kind() -> Kind:
     if is_packaged():
         return "package"
     return "wheel" if (_PACKAGE / "_resources").is_dir() else "checkout"
+
+
+def installed_as() -> Sentence:
+    """Return how the program was installed in words, with the day of its build if that is known."""
+    words = {
+        "package": sentence("package"),
+        "wheel": sentence("wheel"),
+        "checkout": sentence("checkout"),
+    }
+    day, name = built_at(), words[kind()]
+    return sentence("{kind}, built {day}", kind=name, day=day.isoformat()) if day else name
 
 
 def built_at() -> date | None:

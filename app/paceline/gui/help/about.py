@@ -2,20 +2,21 @@
 
 The versions are what a bug report needs: no file names, no prompts, no settings, since the text is
 made to be posted in public. Licences of libraries come from their installed metadata, so what is
-shown belongs to the version that runs. Both read files: call them off the main thread.
+shown belongs to the version that runs; a package brings the list of its parts. Licences are read
+off the main thread.
 """
 
 from __future__ import annotations
 
 import platform
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from importlib import metadata
 from pathlib import Path
 
 import psutil
-from PySide6.QtCore import QSize, Qt, Slot, qVersion
+from PySide6.QtCore import QDate, QLocale, QSize, Qt, Slot, qVersion
 from PySide6.QtGui import QGuiApplication, QIcon
 from PySide6.QtWidgets import (
     QDialog,
@@ -30,15 +31,26 @@ from PySide6.QtWidgets import (
 from paceline import __version__, starter
 from paceline.gui.kit.card import FactsCard
 from paceline.gui.kit.dialogs import closing_row, scrolling, within_screen
-from paceline.gui.kit.labels import text_label
+from paceline.gui.kit.labels import say, text_label
 from paceline.gui.kit.layouts import column_of, row_of, styled
-from paceline.gui.kit.translation import local_size, translator
+from paceline.gui.kit.sentences import said
+from paceline.gui.kit.translation import local, local_size, translator
 from paceline.gui.look.scale import GAP, PAGE, SMALL, STEP, px
 from paceline.gui.look.theme import mono_font
+from paceline.installation import package
+from paceline.installation.components import (
+    Component,
+    library_component,
+    listed_components,
+    resource_components,
+)
 from paceline.messages import DeviceInfo, EngineDescribed
 
 Fact = tuple[str, str]
 """A name and what is said of it"""
+
+OLD_DAYS = 180
+"""After so many days it is said that there may be a newer version."""
 
 _tr = translator("Versions")
 
@@ -47,6 +59,7 @@ def version_facts(engine: EngineDescribed | None) -> list[Fact]:
     """Return the versions of everything that matters; without the engine's those known here."""
     facts = [
         ("Paceline", __version__),
+        (_tr("Installation"), said(package.installed_as())),
         ("llama-cpp-python", _installed("llama-cpp-python")),
         ("Qt", qVersion()),
         ("PySide6", _installed("PySide6-Essentials")),
@@ -56,7 +69,7 @@ def version_facts(engine: EngineDescribed | None) -> list[Fact]:
         (_tr("System"), platform.platform()),
     ]
     if engine is not None:
-        facts.insert(2, ("llama.cpp", engine.library_version))
+        facts.insert(3, ("llama.cpp", engine.library_version))
     return facts
 
 
@@ -75,6 +88,8 @@ def machine_facts(engine: EngineDescribed | None) -> list[Fact]:
     if engine is None:
         return [*facts, (_tr("Devices"), _tr("The engine has not answered yet."))]
     facts += [(device.name, _device(device)) for device in engine.devices]
+    if engine.cpu_variant:
+        facts.append((_tr("Code for this processor"), engine.cpu_variant))
     facts.append((_tr("Build flags"), engine.system_info.strip()))
     return facts
 
@@ -85,14 +100,32 @@ def report(engine: EngineDescribed | None) -> str:
     return "\n".join(f"{name}: {words}" for name, words in facts)
 
 
-def requirements() -> Sequence[str]:
-    """Return the distributions that this one needs; empty where no metadata came along."""
-    try:
-        required = metadata.requires("paceline") or []
-    except metadata.PackageNotFoundError:
-        return ()
-    always = [line for line in required if "extra ==" not in line]
-    return list(dict.fromkeys(re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in always))
+def version_words(built: date | None, today: date) -> str:
+    """Return the version, and when it was built if that is known.
+
+    Args:
+        built: The day of the build.
+        today: This day; where it comes before the build, a clock is wrong, and no age is told.
+    """
+    if built is None:
+        return _tr("Version {}").format(__version__)
+    day = QLocale().toString(QDate(built.year, built.month, built.day), _tr("d MMMM yyyy"))
+    days = (today - built).days
+    if days < 0:
+        return _tr("Version {}, built on {}").format(__version__, day)
+    ages = {0: _tr("today"), 1: _tr("yesterday")}
+    age = ages.get(days) or _tr("{} days ago").format(local(days))
+    return _tr("Version {}, built on {} ({})").format(__version__, day, age)
+
+
+def old_words(built: date | None, today: date) -> str:
+    """Return that there may be a newer version; empty: the build is young, or its day not known."""
+    if built is None or (today - built).days <= OLD_DAYS:
+        return ""
+    return _tr(
+        "There may be a newer version: look where you got this one. Paceline does not look for "
+        "updates itself."
+    )
 
 
 def _device(device: DeviceInfo) -> str:
@@ -111,27 +144,6 @@ def _installed(distribution: str) -> str:
         return _tr("not known")
 
 
-_STIX = "https://github.com/stipub/stixfonts"
-_WORDS = ("license", "licence", "copying", "notice")
-_MOST_LETTERS = 300_000
-_MOST_TEXTS = 12
-
-
-@dataclass(frozen=True, slots=True)
-class Component:
-    """One thing that is shipped.
-
-    Attributes:
-        name: What it is called.
-        licence: The licence in a few words; empty: see the text.
-        text: The whole text; empty: none came along.
-    """
-
-    name: str
-    licence: str
-    text: str
-
-
 @dataclass(frozen=True, slots=True)
 class ReadLicences:
     """Reads them all; a job for the background."""
@@ -140,59 +152,18 @@ class ReadLicences:
     libraries: Sequence[str]
 
     def __call__(self) -> tuple[Component, ...]:
-        """Return the program itself, what lies in its folders, and its libraries."""
-        own = (
-            _library("paceline"),
-            _shipped("Inter", "OFL-1.1", self.resources / "fonts" / "Inter-OFL.txt"),
-            _shipped("JetBrains Mono", "OFL-1.1", self.resources / "fonts/JetBrainsMono-OFL.txt"),
-            _shipped("Demo models", "PSF-2.0", self.resources / "models" / "LICENSE-PSF-2.0.txt"),
-        )
+        """Return the parts of a package; else the program, what lies in its folders, libraries."""
+        parts_list = package.parts_file()
+        if parts_list is not None:
+            return listed_components(parts_list)
         fetched = Component(starter.NAME, "Apache-2.0", f"{starter.SOURCE}\n{starter.LICENCE}")
-        formulas = Component("STIX Two Math", "OFL-1.1", f"{_STIX}\nIt comes with ziamath.")
-        libraries = sorted((_library(name) for name in self.libraries), key=_name)
-        return tuple(
-            each for each in (*own, fetched, formulas, *libraries) if each.licence or each.text
-        )
+        own = (library_component("paceline"), *resource_components(self.resources), fetched)
+        libraries = sorted((library_component(name) for name in self.libraries), key=_name)
+        return tuple(each for each in (*own, *libraries) if each.licence or each.text)
 
 
 def _name(component: Component) -> str:
     return component.name.casefold()
-
-
-def _shipped(name: str, licence: str, file: Path) -> Component:
-    try:
-        return Component(name, licence, file.read_text(encoding="utf-8")[:_MOST_LETTERS])
-    except (OSError, UnicodeDecodeError):
-        return Component(name, licence, "")
-
-
-def _library(name: str) -> Component:
-    try:
-        distribution = metadata.distribution(name)
-    except metadata.PackageNotFoundError:
-        return Component(name, "", "")
-    about = distribution.metadata
-    licence = "\n".join(about.get_all("License-Expression") or about.get_all("License") or ())
-    if not licence:
-        classified = [
-            line.rsplit("::", 1)[-1].strip()
-            for line in about.get_all("Classifier") or ()
-            if line.startswith("License ::")
-        ]
-        licence = ", ".join(classified)
-    # Some put the whole text into the short field.
-    short = licence.strip().splitlines()[0] if licence.strip() else ""
-    texts = []
-    for file in distribution.files or ():
-        if any(word in file.name.casefold() for word in _WORDS) and file.suffix != ".py":
-            try:
-                texts.append(file.read_text(encoding="utf-8").strip())
-            except (OSError, UnicodeDecodeError):
-                continue
-        if len(texts) == _MOST_TEXTS:
-            break
-    title = f"{about['Name'] or name} {distribution.version}"
-    return Component(title, short[:80], "\n\n\n".join(texts)[:_MOST_LETTERS])
 
 
 _SIGN_PX = 56
@@ -209,7 +180,8 @@ class AboutDialog(QDialog):
         self._engine = engine
         picture = QLabel(pixmap=sign.pixmap(_SIGN_PX, _SIGN_PX))
         name = text_label("Paceline", "heading")
-        version = text_label(self.tr("Version {}").format(__version__), "muted")
+        built, today = package.built_at(), datetime.now(UTC).date()
+        version = text_label(version_words(built, today), "muted")
         purpose = text_label(
             self.tr(
                 "Chat with local language models, made fast by speculative decoding that you can "
@@ -224,7 +196,9 @@ class AboutDialog(QDialog):
             None,
             spacing=STEP,
         )
-        words = column_of(title, purpose, spacing=2)
+        self.old = text_label("", "muted", wraps=True)
+        say(self.old, old_words(built, today))
+        words = column_of(title, purpose, self.old, spacing=2)
         head = row_of(
             (picture, 0, Qt.AlignmentFlag.AlignTop),
             (words, 1),
@@ -279,7 +253,7 @@ class VersionsPage(QWidget):
 
 
 class LicencesPage(QWidget):
-    """A list of what is shipped, and the text of the chosen one."""
+    """A list of what is shipped, the text of the chosen one, and what can be replaced."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -292,7 +266,17 @@ class LicencesPage(QWidget):
         self.text = styled(QPlainTextEdit(readOnly=True, tabChangesFocus=True), kind="code")
         self.text.setAccessibleName(self.tr("Text of the licence"))
         self.text.setFont(mono_font(SMALL))
-        row_of(self.list, (self.text, 1), on=self, margins=(0, GAP, 0, GAP), spacing=GAP)
+        self.replaceable = text_label("", "muted", wraps=True)
+        both = row_of(self.list, (self.text, 1), spacing=GAP)
+        column_of((both, 1), self.replaceable, on=self, margins=(0, GAP, 0, GAP), spacing=GAP)
+        file = package.parts_file()
+        say(self.replaceable, self._on_replacing(file.parents[1]) if file else "")
+
+    def _on_replacing(self, folder: Path) -> str:
+        return self.tr(
+            "The libraries under the LGPL, such as Qt, are files of their own in {}: a build of "
+            "yours, of the same version, can take the place of each."
+        ).format(folder)
 
     def show_components(self, components: Sequence[Component]) -> None:
         """List these; the first one is shown."""

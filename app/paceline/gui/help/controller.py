@@ -14,7 +14,7 @@ from paceline import logs
 from paceline.conversation import ConversationSummary
 from paceline.errors import UserError
 from paceline.gui.context import AppContext
-from paceline.gui.help.about import AboutDialog, Component, ReadLicences, requirements
+from paceline.gui.help.about import AboutDialog, ReadLicences
 from paceline.gui.help.guide import GuideDialog, anchor_of
 from paceline.gui.help.palette import ChatCommands, MenuCommands, PaletteSheet, StrategyCommands
 from paceline.gui.help.shortcuts import ShortcutsDialog, shortcuts_of
@@ -22,6 +22,7 @@ from paceline.gui.kit.commands import CommandIndex, CommandSource
 from paceline.gui.kit.dialogs import DialogOwner
 from paceline.gui.kit.file_dialogs import open_folder
 from paceline.gui.kit.sentences import said
+from paceline.installation.components import Component, requirements
 from paceline.messages import EngineDescribed
 
 LOG_LINES = 200

@@ -1,0 +1,152 @@
+"""What is known of licences: those of libraries by their files' names, and which may come along.
+
+The facts stand in `packaging/licences`: `libraries.toml`, and the texts that wheels and systems
+leave out, named by SPDX's identifiers. Needs the extra "package".
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from license_expression import (
+    ExpressionError,
+    ExpressionParseError,
+    LicenseWithExceptionSymbol,
+    get_spdx_licensing,
+)
+
+FOLDER = Path(__file__).resolve().parents[1] / "licences"
+
+# Whoever passes a program on that has such a part must pass all of it on under these terms.
+_STRONG = ("GPL-", "AGPL-", "SSPL-", "OSL-", "EUPL-")
+# These exceptions let it be a part of programs under other licences.
+_EXCEPTIONS = ("GCC-exception-3.1", "GCC-exception-2.0", "Bootloader-exception", "LLVM-exception")
+# These ask for no text.
+_WITHOUT_TEXT = (
+    "0BSD",
+    "blessing",
+    "LicenseRef-public-domain",
+    "LicenseRef-Microsoft-redistributable",
+)
+_LIBRARY = r"(?P<lib>lib)?(?:{})(?![a-z])"
+_EXTENSION = re.compile(r"\.(cpython-|abi3\.|cp3)|\.pyd$")
+
+
+class Library(NamedTuple):
+    """What is known of a shared library.
+
+    Attributes:
+        name: Its name for people.
+        licence: An SPDX expression.
+        text: The file in `FOLDER` with its licence; empty: the system or the wheel has it.
+    """
+
+    name: str
+    licence: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What `libraries.toml` says.
+
+    Attributes:
+        table: The file's content.
+    """
+
+    table: dict[str, Any]
+
+    def library(self, file_name: str) -> Library | None:
+        """Return the library that a shared library's file name tells; None: none that is known."""
+        if _EXTENSION.search(file_name):
+            return None
+        for name, pattern, entry in self._patterns:
+            found = pattern.match(file_name)
+            # Only on Windows do they go without "lib".
+            if found and (found["lib"] or file_name.lower().endswith(".dll")):
+                return Library(name, entry["licence"], entry.get("text", ""))
+        return None
+
+    def distribution(self, name: str, stated: str) -> Library:
+        """Return what is known of a Python distribution.
+
+        Args:
+            name: Its name.
+            stated: What its metadata say of the licence.
+        """
+        entry = self.table["distributions"].get(re.sub(r"[-_.]+", "-", name).lower(), {})
+        licence = entry.get("licence") or self.table["names"].get(stated, stated)
+        return Library(name, licence, entry.get("text", ""))
+
+    @cached_property
+    def _patterns(self) -> list[tuple[str, re.Pattern[str], dict[str, str]]]:
+        return [
+            (name, re.compile(_LIBRARY.format(entry["files"]), re.IGNORECASE), entry)
+            for name, entry in self.table["libraries"].items()
+        ]
+
+
+@cache
+def facts() -> Facts:
+    """Return what is known, read once."""
+    return Facts(tomllib.loads((FOLDER / "libraries.toml").read_text("utf-8")))
+
+
+@cache
+def _spdx() -> Any:
+    return get_spdx_licensing()
+
+
+def fault(licence: str) -> str:
+    """Return why a part under this licence cannot come along; empty: it can.
+
+    Args:
+        licence: An SPDX expression; of alternatives one that is fine suffices.
+    """
+    licensing = _spdx()
+    try:
+        parsed = licensing.parse(licence)
+    except (ExpressionError, ExpressionParseError):
+        return f"“{licence}” is no SPDX expression"
+    if parsed is None:
+        return "no licence is known"
+    unknown = [
+        key for key in licensing.unknown_license_keys(parsed) if not key.startswith("LicenseRef-")
+    ]
+    if unknown:
+        return f"SPDX knows no licence “{unknown[0]}”"
+    if not _may_come(parsed):
+        return f"{licence} would be the licence of the whole package"
+    return ""
+
+
+def standard_texts(licence: str, *, has_own: bool) -> list[Path]:
+    """Return the files in `FOLDER` with the texts of the licences in an SPDX expression.
+
+    MIT's is left out for a part that has texts of its own, which name its authors.
+    """
+    keys = [key for key in _spdx().license_keys(licence) if not (has_own and key == "MIT")]
+    files = [FOLDER / f"{re.sub('-(only|or-later)$', '', key)}.txt" for key in keys]
+    return [file for file in files if file.is_file()]
+
+
+def needs_text(licence: str) -> bool:
+    """Return True where an SPDX expression has a licence whose text must come along."""
+    return not set(_spdx().license_keys(licence)) <= set(_WITHOUT_TEXT)
+
+
+def _may_come(parsed: Any) -> bool:
+    licensing = _spdx()
+    if isinstance(parsed, licensing.AND):
+        return all(map(_may_come, parsed.args))
+    if isinstance(parsed, licensing.OR):
+        return any(map(_may_come, parsed.args))
+    if isinstance(parsed, LicenseWithExceptionSymbol):
+        exception = parsed.exception_symbol.key
+        return exception in _EXCEPTIONS or _may_come(parsed.license_symbol)
+    return not parsed.key.startswith(_STRONG)
