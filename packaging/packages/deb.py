@@ -23,9 +23,11 @@ from packages.debian_texts import changelog, copyright_file, debian_version, mai
 from packages.share import LINUX, ROOT
 
 HOME = Path("usr/lib/paceline")
-# Programs that are called, and drivers that libraries look for, are in no library's list of needs.
-# The library for Vulkan is passed over where there is no loader.
-RECOMMENDS = "libvulkan1, mesa-vulkan-drivers, xdg-utils, fonts-dejavu-core | fonts-noto-core"
+# Drivers are looked for, and are in no library's list of needs; the library for Vulkan is passed
+# over where there is no loader. xdg-utils is on every desktop; to recommend it would bring 86
+# packages more to a bare system.
+RECOMMENDS = "libvulkan1, mesa-vulkan-drivers"
+SUGGESTS = "xdg-utils"
 OPTIONAL = ("libggml-vulkan.so",)
 CONTROL = """\
 Package: paceline
@@ -35,6 +37,7 @@ Maintainer: {maintainer}
 Installed-Size: {kilobytes}
 Depends: {depends}
 Recommends: {recommends}
+Suggests: {suggests}
 Section: utils
 Priority: optional
 Description: chat with local language models, made fast by speculative decoding
@@ -79,6 +82,7 @@ def make(folder: Path, version: str, out: Path) -> Path:
             kilobytes=_kilobytes(root),
             depends=depends,
             recommends=RECOMMENDS,
+            suggests=SUGGESTS,
         )
         (root / "DEBIAN" / "control").write_text(control, "utf-8")
         (root / "DEBIAN" / "md5sums").write_text(_md5sums(root), "utf-8")
