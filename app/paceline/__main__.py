@@ -86,12 +86,10 @@ def _draw_chart(report: "Report", path: "Path") -> int:
 def _no_window(error: ImportError) -> "UserError":
     """Return what a person can do about a library of Qt, or of the system, that is not there."""
     from paceline.errors import UserError
+    from paceline.installation import remedies
 
-    return UserError(
-        "no-window",
-        f"The window cannot be opened ({error}).",
-        "Install what is missing; meanwhile `paceline chat` works without it.",
-    )
+    hint = remedies.window_again(error)
+    return UserError("no-window", f"The window cannot be opened ({error}).", hint)
 
 
 if __name__ == "__main__":

@@ -9160,6 +9160,11 @@
         <translation>Installieren Sie dort dieselbe Version von Paceline; oder lassen Sie diesen Server weg.</translation>
     </message>
     <message>
+        <location filename="../../app/installation/remedies.py"/>
+        <source>Install the system's libraries for Qt, on Debian or Ubuntu by `sudo apt-get install {packages}`; meanwhile `paceline chat` works without a window.</source>
+        <translation>Installieren Sie die Bibliotheken des Systems für Qt, unter Debian oder Ubuntu mit `sudo apt-get install {packages}`; bis dahin geht `paceline chat` ohne Fenster.</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/local/library.py"/>
         <source>It belongs to a model, as an adapter or a projector does, and is none itself.</source>
         <translation>Sie gehört zu einem Modell, wie ein Adapter oder ein Projektor, und ist selbst keines.</translation>
@@ -12868,6 +12873,11 @@
         <location filename="../../app/hosting/exit_reasons.py"/>
         <source>{again} If it happens again, choose a shorter context or a smaller model.</source>
         <translation>{again} Wenn es wieder geschieht, wählen Sie einen kürzeren Kontext oder ein kleineres Modell.</translation>
+    </message>
+    <message>
+        <location filename="../../app/installation/remedies.py"/>
+        <source>{again} Meanwhile `paceline chat` works without a window.</source>
+        <translation>{again} Bis dahin geht `paceline chat` ohne Fenster.</translation>
     </message>
     <message>
         <location filename="../../app/workers/ends.py"/>

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import bootstrap
 from paceline.installation import package, remedies
 
 
@@ -50,6 +51,28 @@ def test_a_wheel_is_installed_by_what_made_its_environment(
     flagged = remedies.installed(remedies.LIBRARY, "-DGGML_CUDA=ON")
     assert flagged.startswith('CMAKE_ARGS="-DGGML_CUDA=ON" ')
     assert "--no-binary=llama-cpp-python" in flagged, "a wheel knows nothing of flags"
+
+
+@pytest.mark.parametrize("name", ["libEGL.so.1", "libglib-2.0.so.0", "libxkbcommon-x11.so.0"])
+def test_a_library_of_the_system_is_had_from_its_packages(name: str) -> None:
+    error = ImportError(f"{name}: cannot open shared object file: No such file or directory")
+    hint = remedies.window_again(error)
+    assert "`sudo apt-get install libegl1 " in hint
+    assert set(remedies.QT_LIBRARIES) <= set(bootstrap.QT_PACKAGES)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ModuleNotFoundError("No module named 'PySide6'"),
+        ImportError("libQt6Gui.so.6: cannot open shared object file: No such file or directory"),
+        ImportError("libpyside6.abi3.so.6.11: cannot open shared object file"),
+    ],
+)
+def test_a_library_of_ours_is_installed_again(error: ImportError) -> None:
+    hint = remedies.window_again(error)
+    assert hint.startswith(remedies.program_again())
+    assert hint.endswith("`paceline chat` works without a window.")
 
 
 def test_what_no_metadata_pins_has_no_version() -> None:

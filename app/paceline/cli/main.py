@@ -115,11 +115,9 @@ def run(
             return smoke_test(args.smoke_test)
         if args.command is None:
             return open_window(())
-        try:
-            return _run_command(args, draw_chart)
-        except ImportError as error:
-            raise _lacking(error) from error
-    except UserError as error:
+        return _run_command(args, draw_chart)
+    except (UserError, ImportError) as problem:
+        error = problem if isinstance(problem, UserError) else _lacking(problem)
         from paceline.hosting.exit_reasons import AGAIN
         from paceline.sentence import Sentence
 
@@ -134,10 +132,14 @@ def run(
         return 0
 
 
-def _lacking(error: ImportError) -> Exception:
-    """Return what a person can do about a library that is not there; a mistake of ours as it is."""
+def _lacking(error: ImportError) -> UserError:
+    """Return what a person can do about a library that is not there.
+
+    Raises:
+        ImportError: It is a mistake of ours.
+    """
     if (error.name or "").partition(".")[0] == "paceline":
-        return error
+        raise error
     from paceline.installation import remedies
 
     return UserError(

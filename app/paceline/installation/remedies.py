@@ -6,6 +6,7 @@ of the environment that it lies in. Nothing is run here. Any thread.
 
 from __future__ import annotations
 
+import re
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -14,6 +15,13 @@ from paceline.installation import package
 from paceline.sentence import Sentence, sentence
 
 LIBRARY = "llama-cpp-python"
+
+QT_LIBRARIES = (
+    *("libegl1", "libgl1", "libdbus-1-3", "libfontconfig1", "libglib2.0-0", "libgssapi-krb5-2"),
+    *("libxcb-cursor0", "libxcb-icccm4", "libxcb-keysyms1", "libxcb-shape0"),
+    *("libxkbcommon-x11-0", "libwayland-cursor0"),
+)
+"""Debian's packages that bring all that Qt's libraries and its displays link to."""
 
 WHOLE = sentence("Install Paceline again.")
 """The remedy of a package, and wherever nothing more exact is known."""
@@ -40,6 +48,19 @@ def program_again() -> Sentence:
         case "wheel":
             words = f"{_installer()} --force-reinstall paceline"
             return sentence("Install it again: `{command}`.", command=words)
+
+
+def window_again(error: ImportError) -> Sentence:
+    """Return how the window can be opened of which something could not be imported."""
+    if re.match(r"lib(?!Qt6|pyside6|shiboken6)[\w.+-]+\.so", str(error)):
+        return sentence(
+            "Install the system's libraries for Qt, on Debian or Ubuntu by `sudo apt-get install "
+            "{packages}`; meanwhile `paceline chat` works without a window.",
+            packages=" ".join(QT_LIBRARIES),
+        )
+    return sentence(
+        "{again} Meanwhile `paceline chat` works without a window.", again=program_again()
+    )
 
 
 def installed(distribution: str, flags: str = "") -> str:

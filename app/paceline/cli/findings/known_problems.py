@@ -108,7 +108,7 @@ def _window(facts: Facts) -> Iterator[Problem]:
         yield Problem(
             "no-pyside",
             "PySide6 is not installed, so the window cannot be opened.",
-            f"pip install {_PYSIDE}; `paceline chat` works without it.",
+            f"{remedies.program_again()} Meanwhile `paceline chat` works without it.",
         )
     elif _numbers(version)[:2] == (6, 12) and facts.python < (3, 12):
         yield Problem(

@@ -32,7 +32,7 @@ try:
 except (ImportError, OSError, RuntimeError, AttributeError) as _error:
     # It is missing or damaged, needs a system's library of another version, or is another version
     # itself, without a function that the interface names. Folders would make the sentence too long.
-    _why = re.sub(r"(?:[^\s'\"]*/)+", "", str(_error).partition("': ")[2] or str(_error))
+    _why = re.sub(r"/(?:[^/'():]*/)+", "", str(_error).partition("': ")[2] or str(_error))
     raise LibraryError(_why, remedies.library_again()) from _error
 finally:
     if _is_first:
