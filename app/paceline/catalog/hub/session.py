@@ -31,6 +31,7 @@ from huggingface_hub import (
 
 from paceline import __version__
 from paceline.catalog.hub import errors
+from paceline.catalog.hub.certificates import trusted
 from paceline.catalog.hub.errand import Errand
 from paceline.catalog.hub.errors import host_of, origin
 
@@ -115,6 +116,7 @@ class HubClient(httpx2.Client):
         self.proxy = proxy
         policy = http.cookiejar.DefaultCookiePolicy(allowed_domains=[])
         super().__init__(
+            verify=trusted(),
             proxy=proxy or None,
             follow_redirects=True,
             timeout=httpx2.Timeout(20, connect=10),
