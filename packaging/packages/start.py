@@ -1,0 +1,32 @@
+"""The first lines of the packaged program.
+
+The system's programs that it opens, a browser or a file manager, must load libraries of the system
+and not those of the package. So the variables by which PyInstaller's starter and hooks tell each
+other where the package lies are taken back here; they are needed no more. Without them, the
+program's own children start as the program itself did, and set the loader's path anew.
+"""
+
+import os
+import sys
+
+
+def restore_environment() -> None:
+    """Give the variables the values that they had before the starter."""
+    for name in list(os.environ):
+        if name.startswith("_PYI_"):
+            del os.environ[name]
+    for name in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"):
+        before = os.environ.pop(name + "_ORIG", "")
+        os.environ.pop(name, None)
+        if before:
+            os.environ[name] = before
+    for name in ("QT_PLUGIN_PATH", "QML2_IMPORT_PATH"):  # PySide6 tells Qt by itself
+        os.environ.pop(name, None)
+
+
+if __name__ == "__main__":
+    if getattr(sys, "frozen", False):
+        restore_environment()
+    from paceline.__main__ import main
+
+    sys.exit(main())
