@@ -651,9 +651,20 @@ def passes_alone(
     return True
 
 
+def committed_tree(root: Path) -> str:
+    """Return git's hash of all files of a checkout; empty where some are not committed."""
+    changes = capture(["git", "-C", str(root), "status", "--porcelain"])
+    tree = capture(["git", "-C", str(root), "rev-parse", "HEAD^{tree}"]) if changes == "" else None
+    return (tree or "").strip()
+
+
 def run_checks(environment: Environment, arguments: Sequence[str]) -> int:
-    """Run every check, whatever the ones before say; the tests come last, with a count."""
+    """Run every check, whatever the ones before say; the tests come last, with a count.
+
+    Where all have passed, the stamp says for which files: a release is made of no others.
+    """
     say(expected(arguments))
+    tree = committed_tree(ROOT)
     path = os.pathsep.join((str(environment.scripts), os.environ.get("PATH", os.defpath)))
     variables = {"QT_QPA_PLATFORM": "offscreen", **os.environ, "PATH": path}
     variables.pop("PYTHONDONTWRITEBYTECODE", None)  # see COLLECT
@@ -679,6 +690,8 @@ def run_checks(environment: Environment, arguments: Sequence[str]) -> int:
     code = start(PYTEST, None).wait()
     if code > 1 or (code == 1 and not passes_alone(arguments, start)):
         failed.append(PYTEST)
+    if not failed and set(arguments) <= {"--long"} and tree and tree == committed_tree(ROOT):
+        environment.write_stamp(**{**environment.read_stamp(), "tested": tree})
     say(f"--- failed: {', '.join(failed)}" if failed else "--- all checks passed")
     return 1 if failed else 0
 

@@ -6,6 +6,8 @@ import fcntl
 import json
 import os
 import re
+import shutil
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -151,6 +153,31 @@ def test_all_tests_are_told_to_take_longer(checkout: Checkout) -> None:
         assert found is not None, told.stderr
         minutes.append(int(found[1]))
     assert minutes[0] < minutes[1]
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="no git")
+def test_the_stamp_says_which_files_passed_all_checks(checkout: Checkout) -> None:
+    git = str(shutil.which("git"))
+    (checkout.tools / "git").symlink_to(git)
+    (checkout.root / ".gitignore").write_text(".venv/\n__pycache__/\n")
+    who = ["-c", "user.name=A Person", "-c", "user.email=person@example.org"]
+    for words in (["init", "-q"], ["add", "-A"], [*who, "commit", "-q", "-m", "Words"]):
+        subprocess.run([git, "-C", str(checkout.root), *words], check=True)
+    command = [git, "-C", str(checkout.root), "rev-parse", "HEAD^{tree}"]
+    tree = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    stamp = checkout.venv / "paceline-stamp.json"
+
+    def tested(*words: str, **variables: str) -> object:
+        checkout.start("--python", str(checkout.python), "test", *words, **variables)
+        return json.loads(stamp.read_text("utf-8")).get("tested")
+
+    assert tested(FAKE_PYTEST="exit 1") is None
+    checkout.venv.joinpath("bin", "pytest").write_text("#!/bin/sh\n")
+    assert tested("-k", "plot") is None
+    (checkout.root / "new.py").write_text("")
+    assert tested() is None
+    (checkout.root / "new.py").unlink()
+    assert tested() == tree
 
 
 def test_what_the_checks_need_stays_after_a_change(checkout: Checkout) -> None:
