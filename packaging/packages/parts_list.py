@@ -67,6 +67,8 @@ def write(parts: Sequence[Part], inside: Path) -> Path:
         OSError: It cannot be written.
     """
     file = inside / PARTS
+    if file.parent.is_symlink():
+        file.parent.unlink()
     shutil.rmtree(file.parent, ignore_errors=True)
     for folder in (OWN, STANDARD):
         (file.parent / folder).mkdir(parents=True)

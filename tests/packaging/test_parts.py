@@ -19,7 +19,16 @@ from paceline.installation.components import listed_components
 from paceline.installation.package import PARTS
 from packages import licences
 from packages.licences import facts, fault
-from packages.parts import Distributions, Frozen, PartsError, collect, debian_files, main
+from packages.parts import (
+    Distributions,
+    Frozen,
+    PartsError,
+    collect,
+    debian_files,
+    files_of,
+    into_resources,
+    main,
+)
 from packages.parts_list import Part, write
 
 ELF = b"\x7fELF stand-in"
@@ -254,6 +263,20 @@ def test_debian_says_whose_a_library_is() -> None:
     assert found["libc.so.6"].package == "libc6"
     assert found["libc.so.6"].source_name == "glibc"
     assert debian_files(["libno-such.so.1"]) == {}
+
+
+def test_an_app_has_the_texts_among_its_resources(tmp_path: Path) -> None:
+    program = tmp_path / "Contents" / "MacOS" / "paceline"
+    for name in ("MacOS", "Frameworks", "Resources"):
+        (tmp_path / "Contents" / name).mkdir(parents=True)
+    inside = files_of(program)
+    assert inside == tmp_path / "Contents" / "Frameworks"
+    for _ in range(2):
+        into_resources(write([Part("a", "1", "MIT", ("Copyright A",))], inside).parent)
+        (component,) = listed_components(inside / PARTS)
+        assert component.text == "Copyright A"
+        assert not [path for path in inside.iterdir() if not path.is_symlink()]
+    assert files_of(tmp_path / "lib" / "paceline") == tmp_path / "lib" / "_internal"
 
 
 def test_the_command_names_what_it_needs(capsys: pytest.CaptureFixture[str]) -> None:
