@@ -23,6 +23,7 @@ from typing import NamedTuple
 BASE = ("-DLLAVA_BUILD=OFF", "-DGGML_RPC=ON")  # no vision part; devices of other machines
 NAMES = ("cpu", "vulkan", "cuda", "metal", "hip")
 MAC = sys.platform == "darwin"
+WINDOWS = sys.platform == "win32"
 PACKAGES = {  # by need and package manager
     "compiler": {"apt-get": "g++", "dnf": "gcc-c++", "pacman": "gcc", "zypper": "gcc-c++"},
     "vulkan": {
@@ -186,7 +187,7 @@ def _auto(wishes: str, say: Callable[[str], None]) -> Build:
 def missing(backend: str, wishes: str) -> list[Missing]:
     """Return what a build needs and this machine has not; what the wishes name counts as here."""
     lacking = []
-    if not find_compiler() and sys.platform != "win32":
+    if not find_compiler() and not WINDOWS:
         lacking.append(Missing("a C++ compiler", "compiler"))
     if backend == "vulkan":
         if not (_tool("glslc") or "Vulkan_GLSLC_EXECUTABLE" in wishes):
@@ -243,6 +244,8 @@ def _hip_flags() -> list[str]:
 
 def _compiles_vulkan() -> bool:
     sdk = os.environ.get("VULKAN_SDK")
+    if WINDOWS:  # Visual Studio's compiler is in no PATH, and CMake asks the SDK
+        return bool(sdk) and Path(sdk, "Include", "vulkan", "vulkan.hpp").is_file()
     inside = [f"-I{sdk}/include", f"-L{sdk}/lib"] if sdk else []
     for name in filter(None, (os.environ.get("CXX"), "c++", "g++", "clang++")):
         words = [*shlex.split(name), "-std=c++17", "-x", "c++", "-", *inside, "-lvulkan"]

@@ -261,3 +261,17 @@ def test_root_gets_what_vulkan_needs(checkout: Checkout) -> None:
 def test_a_word_that_is_no_backend_is_2(checkout: Checkout) -> None:
     assert on(checkout, "abacus")[0] == 2
     assert sentence(checkout.start("--python", "/bin/false", "run"))
+
+
+def test_windows_has_vulkan_from_its_sdk(
+    tools: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backends, "WINDOWS", True)
+    monkeypatch.setenv("VULKAN_SDK", str(tmp_path))
+    write_script(tools / "glslc", "#!/bin/sh\n")
+    (told,) = needs("vulkan")
+    assert "headers of Vulkan" in told
+    header = tmp_path / "Include" / "vulkan" / "vulkan.hpp"
+    header.parent.mkdir(parents=True)
+    header.touch()
+    assert needs("vulkan") == []

@@ -1,0 +1,1 @@
+"""Trials of whole packages under hard conditions, one file each; see `try_packages.py`."""
