@@ -9,7 +9,7 @@ format is made of that. llama.cpp is compiled the first time, which takes 16 min
 and kept for the next. It needs what `bootstrap.py --backend vulkan` needs; CMAKE_ARGS has the last
 word, -DGGML_VULKAN=OFF among them.
 
-Windows makes `folder` and `zip`, macOS `app` and `dmg`. Standard library only.
+Windows makes `folder`, `zip` and `installer`, macOS `app` and `dmg`. Standard library only.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ FORMATS = {
         "deb": "packages.deb",
         "appimage": "packages.appimage",
     },
-    "win32": {"folder": "", "zip": "packages.windows"},
+    "win32": {"folder": "", "zip": "packages.windows", "installer": "packages.installer"},
     "darwin": {"app": "", "dmg": "packages.macos"},
 }
 """By system: formats, and the module whose ``make(folder, version, out)`` makes each."""

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from bootstrap import ROOT, BootstrapError, Environment, Runner, say
-from packages import elf
+from packages import elf, macos
 
 SPEC = ROOT / "packaging" / "packages" / "paceline.spec"
 SCRIPT = ROOT / "packaging" / "linux" / "start.sh"
@@ -73,6 +73,11 @@ def finish(frozen: Path, folder: Path, traces: Sequence[str], patchelf: Path) ->
         inside.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(frozen, inside)
         _forget_origin(inside)
+        if sys.platform == "win32":  # compilers write either
+            traces = [*traces, *(Path(trace).as_posix() for trace in traces)]
+        forget(inside, traces)
+        if sys.platform == "darwin":
+            macos.sign(inside)
     found = [str(path.relative_to(folder)) for path in naming(inside, traces)]
     if found:
         text = "Files of the package name folders of this machine, which no other machine has."
@@ -147,6 +152,22 @@ def blank(path: Path, prefix: str) -> None:
     if len(old) >= len(_NOWHERE) and os.fsencode(prefix) in content:
         new = _NOWHERE + b"/" * (len(old) - len(_NOWHERE))
         path.write_bytes(content.replace(old + b"/", new + b"/"))
+
+
+def forget(folder: Path, traces: Sequence[str]) -> None:
+    """Replace folders of this machine in a folder's files, each by a text of the same length.
+
+    Asserts name their sources where the compiler has no option against it (Windows), and Python
+    its home (macOS). Nothing there is sealed as it is on Linux, and no file is opened by them. The
+    last part of a folder stays, as it does in `blank`.
+    """
+    for path in [*naming(folder, traces)]:
+        content = path.read_bytes()
+        for trace in traces:
+            n = len(os.fsencode(Path(trace).parent))
+            word = os.fsencode(trace)
+            content = content.replace(word, _NOWHERE.ljust(n, b"/")[:n] + word[n:])
+        path.write_bytes(content)
 
 
 def naming(folder: Path, traces: Iterable[str]) -> Iterator[Path]:

@@ -33,7 +33,6 @@ def make(folder: Path, version: str, out: Path) -> Path:
     Raises:
         BootstrapError: A tool of macOS is missing or fails.
     """
-    sign(folder / APP)
     image = out / f"paceline-{version}-macos-{platform.machine()}.dmg"
     with tempfile.TemporaryDirectory(dir=out, prefix=".dmg-") as name:
         content = Path(name, "content")
@@ -44,7 +43,7 @@ def make(folder: Path, version: str, out: Path) -> Path:
 
 
 def sign(app: Path) -> None:
-    """Sign the app as it is now; files have been taken out since PyInstaller signed it.
+    """Sign the app as it is now; files were changed since PyInstaller signed it.
 
     Raises:
         BootstrapError: It cannot be signed, or its signature does not hold.

@@ -124,6 +124,8 @@ def cmake_flags(system: str, gpu: str, source: Path) -> list[str]:
         ]
     else:
         flags += ["-DCMAKE_INSTALL_RPATH=$ORIGIN", "-DGGML_BACKEND_DL=ON"]
+        if system == "win32":
+            flags.append("-DGGML_OPENMP=OFF")  # its library comes with Visual Studio, not Windows
         flags += ["-DGGML_CPU_ALL_VARIANTS=ON", *(["-DGGML_VULKAN=ON"] if gpu == "vulkan" else [])]
     if system != "win32":
         # Asserts name the files of the sources: without the folder of the machine that builds.

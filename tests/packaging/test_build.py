@@ -26,7 +26,7 @@ def test_formats(
     [
         ("linux", ("--formats", "deb,dmg,rpm"), "no format dmg, rpm: folder, tar.gz, deb"),
         ("linux", ("--formats", ","), "no format"),
-        ("win32", ("--formats", "deb"), "folder, zip"),
+        ("win32", ("--formats", "deb"), "folder, zip, installer"),
         ("sunos5", (), "no packages for sunos5"),
     ],
 )

@@ -115,6 +115,21 @@ def test_files_that_name_the_machine_are_found(tmp_path: Path) -> None:
     assert list(folder.naming(tmp_path, ["/home/builder/cache"])) == [tmp_path / "telling"]
 
 
+def test_files_forget_the_machine_without_moving_anything(tmp_path: Path) -> None:
+    file = tmp_path / "_internal" / "ggml.dll"
+    file.parent.mkdir()
+    content = b"\0/home/me/cache/src/a.c\0C:\\Users\\me\\b.c\0/d/e/f\0"
+    file.write_bytes(content)
+    (tmp_path / "link").symlink_to(file)
+    traces = ["/home/me/cache", "/d/e"]
+    folder.forget(tmp_path, traces)
+    changed = file.read_bytes()
+    assert len(changed) == len(content)
+    assert not list(folder.naming(tmp_path, traces))
+    assert changed.startswith(b"\0/nonexis/cache/src/a.c\0C:"), "the rest is as it was"
+    assert changed.endswith(b"\0/n/e/f\0")
+
+
 def test_the_largest_parts_are_counted_by_families(tmp_path: Path) -> None:
     lib = tmp_path / "lib"
     lib.mkdir()

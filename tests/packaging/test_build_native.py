@@ -18,6 +18,7 @@ def test_linux_and_windows_get_loadable_backends_for_every_processor() -> None:
         flags = cmake_flags(system, "vulkan", SOURCE)
         assert {"-DGGML_BACKEND_DL=ON", "-DGGML_CPU_ALL_VARIANTS=ON"} <= set(flags)
         assert {"-DGGML_NATIVE=OFF", "-DGGML_VULKAN=ON", "-DGGML_RPC=ON"} <= set(flags)
+        assert ("-DGGML_OPENMP=OFF" in flags) == (system == "win32")
 
 
 def test_a_mac_gets_metal_with_its_shaders_inside() -> None:

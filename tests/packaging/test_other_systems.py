@@ -140,6 +140,7 @@ def test_the_image_has_the_signed_app_and_where_to_drag_it(
     tool(tools, "hdiutil", 'while [ $# -gt 2 ]; do shift; done; cp -a "$1" "$2"')
     monkeypatch.setenv("PATH", str(tools), prepend=os.pathsep)
     monkeypatch.setattr("platform.machine", lambda: "arm64")
+    macos.sign(app / macos.APP)
     image = macos.make(app, VERSION, tmp_path)
     assert image == tmp_path / "paceline-1.2.3-macos-arm64.dmg"
     assert sorted(path.name for path in image.iterdir()) == [
@@ -162,10 +163,12 @@ def test_without_a_mac_there_is_no_image(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(BootstrapError, match="codesign, a tool of macOS, is not here"):
+        macos.sign(app / macos.APP)
+    with pytest.raises(BootstrapError, match="hdiutil, a tool of macOS, is not here"):
         macos.make(app, VERSION, tmp_path)
     tool(tmp_path, "codesign", "echo 'no identity' >&2; exit 1")
     with pytest.raises(BootstrapError, match="codesign has failed") as refused:
-        macos.make(app, VERSION, tmp_path)
+        macos.sign(app / macos.APP)
     assert refused.value.lines == ("no identity",)
 
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import build
 import pytest
 import yaml
 
+import build
 from architecture.source import REPOSITORY
 from architecture.test_documented_commands import problem
 
