@@ -107,8 +107,8 @@ BUDGETS = {
     # The queue in front of the engine, with its tickets. The doctor asks a process of its own, in a
     # file beside the engine's, and so has whether there is power.
     "hosting": Size(14, 1_660),
-    # How the program came here, what came along with it, and its kernels.
-    "installation": Size(7, 600),
+    # How the program came here, what came along with it, and its kernels. Every remedy is here.
+    "installation": Size(7, 720),
     # A folder for each family of routes; limits, guard, queue and port have a file each.
     # Three APIs for chats, each with a file for its input.
     # What guards HTTP is a folder, too.

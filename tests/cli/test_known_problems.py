@@ -77,8 +77,8 @@ def test_a_lost_server_has_its_own_words() -> None:
 
 def test_a_checkout_is_built_again_by_its_bootstrap() -> None:
     (here,) = find(replace(HEALTHY, has_nvidia=True))
-    assert here.remedy.startswith('python3 "')
-    assert here.remedy.endswith('/packaging/bootstrap.py" --backend cuda run')
+    assert here.remedy.startswith('Compile it again: `python3 "')
+    assert here.remedy.endswith('/packaging/bootstrap.py" --backend cuda run`.')
 
 
 def test_a_build_for_a_device_is_the_version_that_it_is_named_by() -> None:

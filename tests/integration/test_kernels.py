@@ -37,6 +37,7 @@ from paceline.errors import CancelledError
 from paceline.hosting.child import run_child
 from paceline.hosting.process import ProcessService
 from paceline.installation import kernel_files
+from paceline.installation.remedies import WHOLE
 from paceline.messages import (
     EngineDied,
     Event,
@@ -137,7 +138,7 @@ def test_a_test_can_be_cancelled(library: Path, monkeypatch: pytest.MonkeyPatch)
 def test_what_comes_in_the_way_of_every_test(
     library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(CannotProveError, match="exit code 1"):
+    with pytest.raises(CannotProveError, match="cannot be loaded"):
         outcomes(tmp_path / "none.so")
     monkeypatch.setenv("STAND_IN_INSTALL", "1")
     with pytest.raises(CannotProveError, match="does not take them"):
@@ -274,11 +275,11 @@ def test_kernels_of_a_type_are_used_together_or_not_at_all(missing: str) -> None
     found = [Kernel(name, kind, is_attention=False) for name, kind in names.items()]
     library = SimpleNamespace(kernels=[*found, Kernel("attention-f16", "f16", is_attention=True)])
     proved = {kernel.name: PROVED for kernel in library.kernels}
-    assert mask_of(library, proved) == 0b11111  # type: ignore[arg-type]
+    assert mask_of(library, proved, WHOLE) == 0b11111  # type: ignore[arg-type]
     del proved[missing]  # the others' tests took too long
-    assert mask_of(library, proved) == 0b11001  # type: ignore[arg-type]
+    assert mask_of(library, proved, WHOLE) == 0b11001  # type: ignore[arg-type]
     proved["f16"] = "wrong"
-    assert mask_of(library, proved) == 0b10001  # type: ignore[arg-type]
+    assert mask_of(library, proved, WHOLE) == 0b10001  # type: ignore[arg-type]
 
 
 def test_a_proof_goes_on_where_it_was_stopped(own: pytest.MonkeyPatch, tmp_path: Path) -> None:

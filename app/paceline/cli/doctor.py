@@ -28,7 +28,7 @@ from paceline.engine.model.threads import default_threads
 from paceline.errors import UserError
 from paceline.figures import DeviceKind, ServerProblem
 from paceline.files import used_bytes
-from paceline.installation import remedies
+from paceline.installation import package, remedies
 from paceline.installation.package import installed_as
 from paceline.messages import DeviceInfo, EngineDescribed, KernelWish
 from paceline.params import ModelParams
@@ -63,7 +63,9 @@ def add(parser: Parser) -> None:
     instead.add_argument(
         "--build-kernels",
         action="store_true",
-        help="compile Paceline's own CPU kernels for this llama.cpp, which takes a C++ compiler, "
+        help=argparse.SUPPRESS  # a package has them, and builds none
+        if package.is_packaged()
+        else "compile Paceline's own CPU kernels for this llama.cpp, which takes a C++ compiler, "
         "the network and about a minute",
     )
 

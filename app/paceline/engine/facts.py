@@ -24,7 +24,8 @@ class Facts:
     """
 
     def __init__(self, cache_dir: str) -> None:
-        self._path = Path(cache_dir) / "facts.json" if cache_dir else None
+        self.path = Path(cache_dir) / "facts.json" if cache_dir else None
+        """The file; None: there is none."""
         self._unsaved: dict[str, Fact] = {}
         self._facts = self._read() or {}
 
@@ -64,10 +65,10 @@ class Facts:
             self._facts = {**found, **self._unsaved}
 
     def _read(self) -> dict[str, Fact] | None:
-        if self._path is None:
+        if self.path is None:
             return None
         with contextlib.suppress(OSError, ValueError, RecursionError):
-            data = json.loads(self._path.read_text("utf-8"))
+            data = json.loads(self.path.read_text("utf-8"))
             if isinstance(data, dict):
                 return {
                     str(k): v for k, v in data.items() if isinstance(v, (bool, int, float, str))
@@ -75,9 +76,9 @@ class Facts:
         return None
 
     def _save(self) -> None:
-        if self._path is None:
+        if self.path is None:
             return
         with contextlib.suppress(OSError):
             text = json.dumps(self._facts, indent=1, sort_keys=True)
-            write_whole(self._path, text.encode())
+            write_whole(self.path, text.encode())
             self._unsaved.clear()

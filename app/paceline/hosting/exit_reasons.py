@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from paceline.figures import ServerProblem
+from paceline.installation import remedies
 from paceline.sentence import Sentence, sentence
 from paceline.workers.child import UNAVAILABLE
 from paceline.workers.ends import End
@@ -38,10 +39,6 @@ _CAUSES = {
             "changed, or its disk failed."
         ),
         sentence("Download the file again or check the disk."),
-    ),
-    "SIGILL": (
-        sentence("llama.cpp uses an instruction that this CPU does not know (SIGILL)."),
-        sentence("Install a build of llama-cpp-python that was made on this computer."),
     ),
 }
 """What a signal means, and what to do about it."""
@@ -89,6 +86,9 @@ def describe_death(end: End) -> Death:
         if name:
             reason = sentence("llama.cpp gave up: {words:bare}.", words=words)
         return Death(DIED, reason, AGAIN, is_native=bool(name))
+    if name == "SIGILL":
+        reason = sentence("llama.cpp uses an instruction that this CPU does not know (SIGILL).")
+        return Death(DIED, reason, remedies.library_for_this_processor(), is_native=True)
     if name in _CAUSES:
         return Death(DIED, *_CAUSES[name], is_native=name != "SIGKILL")
     if name in ("SIGSEGV", "SIGABRT", "SIGFPE"):

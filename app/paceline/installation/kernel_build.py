@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 from paceline.errors import UserError
 from paceline.files import new_content
-from paceline.installation import kernel_files
+from paceline.installation import kernel_files, package
 from paceline.installation.kernel_files import (
     COMMON,
     VARIANTS,
@@ -264,8 +264,8 @@ def build(into: Path, sdist: Path | None, say: Say, shelf: Path | None = None) -
     Raises:
         KernelBuildError: It cannot be compiled, or not be put there.
     """
-    if getattr(sys, "frozen", False):
-        raise KernelBuildError("This program brings no Python to build with.", "Install Paceline.")
+    if package.is_packaged():
+        raise KernelBuildError("This package builds no kernels.", "Install Paceline again.")
     if not kernel_files.is_possible():
         raise KernelBuildError(kernel_files.NOT_HERE, "llama.cpp's are used here.")
     sources, ggml, has = kernel_files.sources_folder(), kernel_files.ggml_folder(), key()

@@ -1,7 +1,8 @@
 """Remedies for an installation that lacks something, by how the program came here.
 
 A package is installed again as a whole, a checkout by its bootstrap, and a wheel by the installer
-of the environment that it lies in. Nothing is run here. Any thread.
+of the environment that it lies in. What needs a compiler or an installer of Python's is never said
+in a package, which brings neither. Nothing is run here. Any thread.
 """
 
 from __future__ import annotations
@@ -36,6 +37,77 @@ def library_again() -> Sentence:
             return sentence("Compile it again: `{command}`.", command=bootstrap("--rebuild run"))
         case "wheel":
             return sentence("Install it again: `{command}`.", command=installed(LIBRARY))
+
+
+def library_with(flags: str) -> Sentence:
+    """Return how llama.cpp's library is compiled with these flags of CMake's, and installed."""
+    if package.kind() == "package":
+        return WHOLE
+    if command := bootstrap("--rebuild run"):
+        command = f'CMAKE_ARGS="{flags}" {command}'
+    else:
+        command = installed(LIBRARY, flags)
+    return sentence("Compile it again: `{command}`.", command=command)
+
+
+def library_for_this_processor() -> Sentence:
+    """Return what to do where llama.cpp uses instructions that the processor does not know."""
+    if package.is_packaged():  # it has a library for every processor, and chose among them
+        return sentence("Report it, with what `paceline doctor` prints.")
+    return sentence("Install a build of llama-cpp-python that was made on this computer.")
+
+
+def newer_library() -> Sentence:
+    """Return how a newer llama.cpp is got."""
+    if package.is_packaged():
+        return sentence("Install a newer version of Paceline.")
+    return sentence("Install a newer version of Paceline or llama-cpp-python.")
+
+
+def gpu() -> Sentence:
+    """Return how a GPU that is there comes into use."""
+    if package.is_packaged():
+        return sentence("Install the driver of your GPU, with its part for Vulkan.")
+    return sentence("Install a build of llama.cpp for your GPU.")
+
+
+def nvidia() -> Sentence:
+    """Return how a card of NVIDIA's comes into use where its driver is there."""
+    if package.is_packaged():
+        return sentence(
+            "Install the part for Vulkan of NVIDIA's driver, and the system's libvulkan; in "
+            "Debian and Ubuntu that is the package libvulkan1."
+        )
+    if command := bootstrap("--backend cuda run"):
+        return sentence("Compile it again: `{command}`.", command=command)
+    return library_with("-DGGML_CUDA=ON -DGGML_RPC=ON")
+
+
+def kernels_built() -> Sentence:
+    """Return how Paceline's own kernels are made for the llama.cpp that is here."""
+    if package.is_packaged():
+        return WHOLE
+    return sentence("`paceline doctor --build-kernels` builds them where there is a C++ compiler.")
+
+
+def kernels_tested_again(kept: Path | None) -> Sentence:
+    """Return how own kernels that have failed are tried once more.
+
+    Args:
+        kept: The file that keeps it; None: it is kept nowhere.
+    """
+    if not package.is_packaged():
+        return sentence("`paceline doctor --build-kernels` has them tested again.")
+    if kept is None:
+        return sentence("They are tested again at the next start.")
+    return sentence("They are tested again once the file {file} is deleted.", file=kept)
+
+
+def package_of_python(distribution: str) -> Sentence:
+    """Return how a part of the Python environment that is missing is installed."""
+    if package.is_packaged():
+        return WHOLE
+    return sentence("Install it: `{command}`.", command=f"{_installer()} {distribution}")
 
 
 def program_again() -> Sentence:

@@ -102,8 +102,8 @@ def bad_proxy(*, is_socks: bool) -> HubError:
     if is_socks:
         return HubError(
             "bad-proxy",
-            "A SOCKS proxy needs the Python package “socksio”, which is not installed.",
-            "Install it, or give the address of an HTTP proxy in the settings.",
+            "The proxy in the settings is a SOCKS proxy, which Paceline cannot use.",
+            "Give the address of an HTTP proxy in the settings.",
         )
     return HubError(
         "bad-proxy",

@@ -19,7 +19,7 @@ from paceline.engine.facts import Facts
 from paceline.engine.model import own_kernels
 from paceline.engine.model.own_kernels import mark_path
 from paceline.errors import UserError
-from paceline.installation import kernel_build, kernel_files
+from paceline.installation import kernel_build, kernel_files, package
 from paceline.installation.kernel_build import NOT_BUILT
 from paceline.messages import KernelWish
 
@@ -94,7 +94,7 @@ def build(args: argparse.Namespace) -> int:
     """Compile the kernels into the user's cache, unless the installation has them already.
 
     That they ended the engine, or failed their test, is forgotten: the command asks for another
-    try.
+    try. A package compiles nothing.
 
     Raises:
         UserError: They cannot be compiled, or the result cannot be printed.
@@ -102,6 +102,9 @@ def build(args: argparse.Namespace) -> int:
     cache_dir = paths.Paths.from_environment().cache_dir
     library = kernel_files.find()
     is_built = library is None
+    if package.is_packaged():
+        _forget_failures(cache_dir)
+        remark("A package builds no kernels; its own are tested again at the next start.")
     if library is None:
         library = _compile(paths.ensure(cache_dir / "kernels"))
     _forget_failures(cache_dir)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from paceline.figures import ServerProblem
-from paceline.installation import remedies
+from paceline.installation import package, remedies
 
 _PYSIDE = "PySide6-Essentials"
 _LIBRARY = remedies.LIBRARY
@@ -88,12 +88,12 @@ def _library(facts: Facts) -> Iterator[Problem]:
             f"{facts.required_library}; its low-level interface changes between releases.",
             remedies.library_again(),
         )
-    if _flag(facts.system_info, "AMX_INT8"):
+    if _flag(facts.system_info, "AMX_INT8") and not package.is_packaged():
         yield Problem(
             "amx",
             "The native library was built with AMX. Built by GCC 12 or older it can crash in "
             "the first decode of more than one token (ggml-org/llama.cpp issue 20824).",
-            "Build it again without it: " + remedies.installed(_LIBRARY, "-DGGML_NATIVE=OFF"),
+            remedies.library_with("-DGGML_NATIVE=OFF"),
         )
 
 
@@ -115,7 +115,7 @@ def _window(facts: Facts) -> Iterator[Problem]:
             "pyside-references",
             f"PySide6 {version} loses references to None and True on Python before 3.12; "
             "the window ends after some thousand calls.",
-            f'pip install "{_PYSIDE}<6.12", or use Python 3.12.',
+            remedies.package_of_python(f'"{_PYSIDE}<6.12"'),
         )
 
 
@@ -128,24 +128,24 @@ def _files(facts: Facts) -> Iterator[Problem]:
         )
     for name in facts.missing_models:
         text = f"The demo model {name} is missing."
-        yield Problem("demo-pair-missing", text, "Install Paceline again.")
+        yield Problem("demo-pair-missing", text, remedies.program_again())
 
 
 def _speed(facts: Facts) -> Iterator[Problem]:
     is_x86 = facts.machine.lower() in ("x86_64", "amd64")
-    if is_x86 and facts.system_info and not _flag(facts.system_info, "AVX2"):
+    is_slow = is_x86 and facts.system_info and not _flag(facts.system_info, "AVX2")
+    if is_slow and not package.is_packaged():  # which has a library for every processor
         yield Problem(
             "no-avx2",
             "The native library was built without AVX2 and is several times slower for it, "
             "if this processor has AVX2.",
-            remedies.installed(_LIBRARY, "-DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON"),
+            remedies.library_with("-DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON"),
         )
     if facts.has_nvidia and not facts.library_error and not facts.supports_gpu:
         yield Problem(
             "gpu-unused",
-            "There is an NVIDIA GPU, but the native library was built for the processor only.",
-            remedies.bootstrap("--backend cuda run")
-            or remedies.installed(_LIBRARY, "-DGGML_CUDA=ON -DGGML_RPC=ON"),
+            "There is an NVIDIA GPU, but the native library finds none that it can use.",
+            remedies.nvidia(),
         )
 
 

@@ -27,6 +27,7 @@ from paceline.engine.model.rpc_servers import (
 )
 from paceline.errors import UserError
 from paceline.figures import DeviceInfo, DeviceKind, ServerProblem
+from paceline.installation import remedies
 from paceline.messages import EngineDescribed
 
 RPC = b"RPC"
@@ -227,7 +228,7 @@ def rpc_function(name: str) -> int:
         raise UserError(
             "no-rpc",
             "This build of llama.cpp has no RPC.",
-            "Compile llama-cpp-python with CMAKE_ARGS=-DGGML_RPC=on.",
+            remedies.library_with("-DGGML_RPC=ON"),
         )
     return address
 

@@ -20,8 +20,9 @@ from typing import Any, NamedTuple
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.llama.library import declared, libggml, start
 from paceline.engine.llama.loadable_backends import publish_cpu_variant
-from paceline.engine.model.own_kernels import BUILD, PROVED, NoKernelsError
+from paceline.engine.model.own_kernels import PROVED, NoKernelsError
 from paceline.errors import CancelledError, ReasonError
+from paceline.installation import remedies
 from paceline.sentence import sentence
 from paceline.workers.child import ChildPipe, serve
 from paceline.workers.frames import WireError
@@ -58,13 +59,13 @@ class KernelLibrary:
             self._lib = lib = _declared(ctypes.CDLL(str(path)))
         except (OSError, AttributeError) as error:
             raise NoKernelsError(
-                "their library cannot be loaded ({error})", BUILD, error=error
+                "their library cannot be loaded ({error})", remedies.kernels_built(), error=error
             ) from None
         found = lib.paceline_kernels_interface()
         if found != INTERFACE:
             raise NoKernelsError(
                 "their library has the interface {found} instead of {interface}",
-                BUILD,
+                remedies.kernels_built(),
                 found=found,
                 interface=INTERFACE,
             )

@@ -19,8 +19,6 @@ from paceline.engine.llama.gguf import all_tensors
 from paceline.engine.llama.kernel_library import CannotProveError, KernelLibrary, prove, type_name
 from paceline.engine.llama.repacking import multiplied
 from paceline.engine.model.own_kernels import (
-    AGAIN,
-    BUILD,
     PROVED,
     NoKernelsError,
     check_mark,
@@ -33,9 +31,9 @@ from paceline.engine.model.own_kernels import (
 )
 from paceline.figures import KernelUse
 from paceline.files import private_folder
-from paceline.installation import kernel_files
+from paceline.installation import kernel_files, remedies
 from paceline.params import KernelWish
-from paceline.sentence import joined, made, sentence
+from paceline.sentence import Sentence, joined, made, sentence
 
 
 class OwnKernels:
@@ -100,9 +98,12 @@ class OwnKernels:
         library = self._library = _libraries().get(path) or KernelLibrary(path)
         _libraries()[path] = library
         outcomes = proved(library, path, key, facts, cancel)
-        mask = mask_of(library, outcomes)
+        again = remedies.kernels_tested_again(facts.path)
+        mask = mask_of(library, outcomes, again)
         if not library.install():
-            raise NoKernelsError("this build of llama.cpp does not take them", BUILD)
+            raise NoKernelsError(
+                "this build of llama.cpp does not take them", remedies.kernels_built()
+            )
         library.enable(mask)
         mark = mark_path(cache_dir, key)
         if mark is not None:
@@ -113,7 +114,7 @@ class OwnKernels:
         library.mark_crashes(mark)
         self._mask, self.key = mask, key
         self.fact = f"kernels-{key}-{mask:x}"
-        return proof_notes(outcomes)
+        return proof_notes(outcomes, again)
 
     def called(self) -> frozenset[tuple[str, bool]]:
         """Return what own kernels have computed since this was asked: types, and whether attention.
@@ -183,7 +184,7 @@ def proved(
     return outcomes
 
 
-def mask_of(library: KernelLibrary, outcomes: Mapping[str, str]) -> int:
+def mask_of(library: KernelLibrary, outcomes: Mapping[str, str], again: Sentence) -> int:
     """Return the bits of the kernels that may be used.
 
     A model may have weights of a type in both layouts, the file's and ggml's, and is told of by its
@@ -203,11 +204,11 @@ def mask_of(library: KernelLibrary, outcomes: Mapping[str, str]) -> int:
         if (kernel.kind, kernel.is_attention) not in unproved
     )
     if not mask:
-        raise NoKernelsError("none of them has passed its test on this processor", AGAIN)
+        raise NoKernelsError("none of them has passed its test on this processor", again)
     return mask
 
 
-def proof_notes(outcomes: Mapping[str, str]) -> tuple[str, ...]:
+def proof_notes(outcomes: Mapping[str, str], again: Sentence) -> tuple[str, ...]:
     """Return what a user should know about kernels that are left out; usually nothing.
 
     Those that there was no time to test are not told of: the next load tests them.
@@ -224,7 +225,7 @@ def proof_notes(outcomes: Mapping[str, str]) -> tuple[str, ...]:
             "Paceline's own CPU kernels that failed their test here are left out: "
             "{refused}. {again}",
             refused=joined(refused, ", "),
-            again=AGAIN,
+            again=again,
         ),
     )
 

@@ -16,6 +16,8 @@ from pathlib import Path
 
 from paceline.engine.llama.library import llama_cpp, start
 from paceline.errors import ModelError
+from paceline.installation import remedies
+from paceline.sentence import sentence
 
 NEWER = "newer-model"
 """Code of the error about such a model."""
@@ -45,8 +47,10 @@ def newer_model(name: str, why: str) -> ModelError | None:
     return ModelError(
         NEWER,
         "“{name}” is newer than this llama.cpp: {found}.",
-        "The file is not damaged. Install a newer version of Paceline or llama-cpp-python, or "
-        "choose another model.",
+        sentence(
+            "The file is not damaged. {newer} Or choose another model.",
+            newer=remedies.newer_library(),
+        ),
         name=name,
         found=found[0],
     )
@@ -60,8 +64,10 @@ def _perhaps_newer(name: str, why: str) -> ModelError | None:
     return ModelError(
         NEWER,
         "“{name}” is damaged, or its type of weights is newer than this llama.cpp: {why}.",
-        "Install a newer version of Paceline or llama-cpp-python; if that does not know it either, "
-        "download the file again.",
+        sentence(
+            "{newer} If that does not know it either, download the file again.",
+            newer=remedies.newer_library(),
+        ),
         name=name,
         why=why,
     )

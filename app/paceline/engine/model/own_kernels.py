@@ -19,13 +19,11 @@ from pathlib import Path
 from paceline.engine.facts import Facts
 from paceline.errors import ModelError
 from paceline.files import write_whole
-from paceline.installation import kernel_files
+from paceline.installation import kernel_files, remedies
 from paceline.sentence import Argument, made, sentence
 
 NO_KERNELS = "no-own-kernels"
 """The code of a load that insists on kernels which cannot be used."""
-AGAIN = sentence("`paceline doctor --build-kernels` has them tested again.")
-BUILD = sentence("`paceline doctor --build-kernels` builds them where there is a C++ compiler.")
 PROVED = "proved"
 """The outcome of a kernel's test that allows its use; any other says why it is not used."""
 
@@ -56,9 +54,9 @@ def find_library(cache_dir: str) -> Path:
     if not kernel_files.key():
         raise NoKernelsError(
             "their sources, or libggml-cpu of llama-cpp-python, cannot be found",
-            "Install Paceline again.",
+            remedies.program_again(),
         )
-    raise NoKernelsError("they are not built for this llama.cpp", BUILD)
+    raise NoKernelsError("they are not built for this llama.cpp", remedies.kernels_built())
 
 
 def check_mark(cache_dir: str, key: str) -> None:
@@ -71,8 +69,7 @@ def check_mark(cache_dir: str, key: str) -> None:
     if culprit is not None:
         raise NoKernelsError(
             "they have ended the engine once ({culprit})",
-            "They are used again with another version of them, or once `paceline doctor "
-            "--build-kernels` was called.",
+            remedies.kernels_tested_again(mark_path(cache_dir, key)),
             culprit=made(culprit, {}),
         )
 

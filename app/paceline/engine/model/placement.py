@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from paceline.errors import ModelError, ValueOutOfRangeError, refuse
 from paceline.figures import DeviceInfo
+from paceline.installation import remedies
 from paceline.params import ModelParams
 from paceline.sentence import sentence
 
@@ -156,15 +157,16 @@ def _refuse_gpu(params: ModelParams) -> None:
     if params.n_gpu_layers > 0:
         refuse(
             "{there_is}, so no layers can go to one.",
-            "Leave GPU layers at auto, or install a build of llama.cpp for your GPU.",
+            "Leave GPU layers at auto. {gpu}",
             there_is=there_is,
+            gpu=remedies.gpu(),
         )
     if params.split_mode or params.tensor_split or params.main_gpu:
         refuse(
             "{there_is}, so there is nothing to split.",
-            "Leave split mode, shares and main device alone, or install a build of llama.cpp for "
-            "your GPU.",
+            "Leave split mode, shares and main device alone. {gpu}",
             there_is=there_is,
+            gpu=remedies.gpu(),
         )
 
 

@@ -389,7 +389,7 @@ class LoadForm(Card):
         why = ""
         if not self._has_gpu:
             why = self.tr(
-                "Everything runs on the processor: this build of llama.cpp has no GPU support."
+                "Everything runs on the processor: llama.cpp finds no GPU here that it can use."
             )
         elif max(n_used) < 2:
             why = self.tr("A model is put on one device, so there is nothing to split.")
