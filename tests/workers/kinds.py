@@ -15,7 +15,8 @@ from paceline import paths
 from paceline.catalog.inspect.child import run_inspector
 from paceline.catalog.inspect.inspector import inspector_language
 from paceline.catalog.inspect.wire import LookAt, Seen
-from paceline.engine.llama.kernel_library import prover_language, run_prover
+from paceline.engine.llama.kernel_library import run_prover
+from paceline.engine.model.own_kernels import prover_language
 from paceline.engine.prompt.renderer import SANDBOX, Job, Outcome, templates_language
 from paceline.hosting.description import description_language, run_description
 from paceline.messages import ChatMessage, DescribeEngine, EngineDescribed

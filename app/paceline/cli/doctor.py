@@ -17,7 +17,7 @@ from typing import Any
 import psutil
 
 from paceline import __version__, paths
-from paceline.cli.findings import kernels, known_problems, last_reply
+from paceline.cli.findings import children, kernels, known_problems, last_reply
 from paceline.cli.loading import ask_engine, open_models
 from paceline.cli.model_options import add_kernels, add_servers, read_kernels, read_servers
 from paceline.cli.output import Progress, as_json, print_result
@@ -98,12 +98,15 @@ def collect(wish: KernelWish = "auto", servers: tuple[str, ...] = ()) -> dict[st
         wish: Whose kernels are asked for.
         servers: RPC servers that are asked for their devices, as HOST:PORT.
     """
+    places = paths.Paths.from_environment()
+    with children.trial(places.cache_dir) as trial:
+        asked = ask_engine(servers)
+        installed = _installed(places, asked.answer.devices if asked.answer else ())
+        tried = trial.answers(asked)
     versions = {name: _version(name) for name in _DISTRIBUTIONS}
-    asked = ask_engine(servers)
     engine, error = asked.answer, asked.library_error
     lost = _lost(engine, servers)
     has_gpu = any(d.takes_layers and not d.server for d in engine.devices) if engine else False
-    places = paths.Paths.from_environment()
     folders = _folders(places)
     models = _demo_pair()
     memory = psutil.virtual_memory()
@@ -120,6 +123,7 @@ def collect(wish: KernelWish = "auto", servers: tuple[str, ...] = ()) -> dict[st
         locked_folders=tuple(f["path"] for f in folders.values() if not f["writable"]),
         missing_models=tuple(m["path"] for m in models.values() if not m["present"]),
         lost_servers=lost,
+        silent={child.name: child.error for child in tried[1:] if not child.starts},
     )
     return {
         "versions": {"paceline": __version__, "python": platform.python_version(), **versions},
@@ -132,6 +136,7 @@ def collect(wish: KernelWish = "auto", servers: tuple[str, ...] = ()) -> dict[st
             "seconds": round(asked.seconds, 3),
             "error": asked.process_error,
         },
+        "children": [child._asdict() | {"seconds": round(child.seconds, 3)} for child in tried],
         "devices": [encode(device) for device in engine.devices] if engine else [],
         "servers": _servers(servers, lost),
         "cores": {
@@ -143,7 +148,7 @@ def collect(wish: KernelWish = "auto", servers: tuple[str, ...] = ()) -> dict[st
         "folders": folders,
         "states": {"path": str(places.states_dir), "bytes": used_bytes(places.states_dir)},
         "demo_pair": models,
-        "models": _installed(places, engine.devices if engine else ()),
+        "models": installed,
         "problems": [dataclasses.asdict(problem) for problem in known_problems.find(facts)],
     }
 
@@ -242,7 +247,8 @@ def as_text(report: dict[str, Any]) -> str:
     lines += [f"{'system':<20} {report['system']}", ""]
     lines.append(f"installation: {report['installation']}")
     lines += [f"library: {key} {value}" for key, value in report["library"].items()]
-    lines += [_process_line(report["engine_process"]), kernels.as_line(report["kernels"])]
+    lines += [_process_line(report["engine_process"]), children.as_line(report["children"])]
+    lines += [kernels.as_line(report["kernels"])]
     lines += [_device_line(device) for device in report["devices"]]
     lines += [
         "",

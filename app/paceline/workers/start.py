@@ -14,6 +14,8 @@ import socket
 import subprocess
 import sys
 
+from paceline.installation.package import is_packaged
+
 CHILD = "--child"
 """The argument by which `__main__` knows that it is one; the child's name and its parent's process
 id follow."""
@@ -43,7 +45,6 @@ def start(name: str, pipe: socket.socket, output: int) -> subprocess.Popen[bytes
         env={
             **{key: text for key, text in os.environ.items() if key not in _SECRETS},
             **variables,
-            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
         },
     )
     if sys.platform == "win32":
@@ -59,13 +60,18 @@ def start(name: str, pipe: socket.socket, output: int) -> subprocess.Popen[bytes
 
 
 def _program() -> tuple[list[str], dict[str, str]]:
-    """Return the words that start this program, and variables for it."""
-    variables: dict[str, str] = {}
-    if getattr(sys, "frozen", False):
-        return [sys.executable], variables
+    """Return the words that start this program, and variables for it.
+
+    A packaged program brings its modules, and looks for none elsewhere; what a user has set for
+    other Pythons is passed on as it is, and not looked at.
+    """
+    if is_packaged():
+        return [sys.executable], {}
+    variables = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     if sys.platform == "win32" and sys.executable != sys._base_executable:
         # A virtual environment's program starts another one, whose process id is not known here.
-        program, variables = sys._base_executable, {"__PYVENV_LAUNCHER__": sys.executable}
+        program = sys._base_executable
+        variables["__PYVENV_LAUNCHER__"] = sys.executable
     else:
         program = sys.executable
     return [program, "-P", "-m", "paceline"], variables

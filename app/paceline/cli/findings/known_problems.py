@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import chain
 
 from paceline.figures import ServerProblem
@@ -12,6 +12,10 @@ from paceline.installation import package, remedies
 
 _PYSIDE = "PySide6-Essentials"
 _LIBRARY = remedies.LIBRARY
+_PROCESS = (
+    "Look whether a security program or a limit on processes keeps Paceline from starting one, and "
+    "whether the folder for temporary files has room."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,7 @@ class Facts:
         has_nvidia: Whether an NVIDIA driver is present.
         locked_folders: Folders that cannot be written to.
         missing_models: Files of the demo pair that are not there.
+        silent: Other child processes that do not answer, with the reasons.
         lost_servers: RPC servers that were asked for and cannot be used.
     """
 
@@ -46,6 +51,7 @@ class Facts:
     locked_folders: tuple[str, ...] = ()
     missing_models: tuple[str, ...] = ()
     lost_servers: tuple[ServerProblem, ...] = ()
+    silent: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +81,12 @@ def _library(facts: Facts) -> Iterator[Problem]:
         yield Problem(
             "engine-process",
             f"The engine does not answer from a process of its own: {facts.process_error}",
-            "Look whether a security program or a limit on processes keeps Paceline from "
-            "starting one, and whether the folder for temporary files has room; meanwhile "
-            "`paceline chat --host inline` works without it.",
+            f"{_PROCESS} Meanwhile `paceline chat --host inline` works without it.",
         )
+    else:
+        for name, why in facts.silent.items():
+            text = f"The process {name} does not answer: {why.rstrip('.')}."
+            yield Problem("child-process", text, _PROCESS)
     # What stands after the +, as in "0.3.36+cu124", names the build of a version.
     of = (installed or "").partition("+")[0]
     if installed and facts.required_library and of != facts.required_library:

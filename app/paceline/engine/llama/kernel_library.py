@@ -20,13 +20,11 @@ from typing import Any, NamedTuple
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.llama.library import declared, libggml, start
 from paceline.engine.llama.loadable_backends import publish_cpu_variant
-from paceline.engine.model.own_kernels import PROVED, NoKernelsError
+from paceline.engine.model.own_kernels import REFUSED, NoKernelsError, prover_language
 from paceline.errors import CancelledError, ReasonError
 from paceline.installation import remedies
 from paceline.sentence import sentence
 from paceline.workers.child import ChildPipe, serve
-from paceline.workers.frames import WireError
-from paceline.workers.process import Language
 from paceline.workers.worker import NoAnswerError, Worker
 
 INTERFACE = 1
@@ -146,10 +144,6 @@ LIMIT_S = 20.0
 KERNEL_S = 8.0
 """A kernel that takes longer hangs: usually one takes a fifth of a second."""
 
-_REFUSED = "refused"
-_OUTCOMES = {"1": PROVED, "0": "wrong", "-1": sentence("not run"), _REFUSED: _REFUSED}
-"""The meaning of each answer of a child."""
-
 
 class CannotProveError(ReasonError):
     """No kernel could be tested; the text says why, as part of a sentence."""
@@ -191,21 +185,9 @@ def prove(
                 if error.trouble == "slow" and seconds < kernel_s:
                     return  # time is up for all, which is not this kernel's fault
                 outcome = _death(error)
-            if outcome == _REFUSED:
+            if outcome == REFUSED:
                 raise CannotProveError("this build of llama.cpp does not take them")
             yield name, outcome
-
-
-def prover_language() -> Language[str, str]:
-    """Return the messages that are exchanged with the process: a kernel's name, and its outcome."""
-    return Language("paceline-prover", str.encode, _outcome)
-
-
-def _outcome(answer: bytes) -> str:
-    try:
-        return _OUTCOMES[answer.decode()]
-    except (KeyError, UnicodeDecodeError):
-        raise WireError(repr(answer[:40])) from None
 
 
 def _death(error: NoAnswerError) -> str:
@@ -240,6 +222,6 @@ def run_prover(path: str, pipe: socket.socket) -> None:
     numbers = {kernel.name: i for i, kernel in enumerate(library.kernels)}
 
     def test(name: str) -> str:
-        return str(library.self_test(numbers[name])) if is_taken else _REFUSED
+        return str(library.self_test(numbers[name])) if is_taken else REFUSED
 
     serve(ChildPipe(pipe), test, bytes.decode, str.encode)

@@ -1,5 +1,7 @@
 """What is known of Paceline's own kernels for the CPU without loading them, and their marks.
 
+A process tests them one after the other: it is told a kernel's name and says the outcome.
+
 `engine/llama/kernels` loads, tests and switches them on; `paceline doctor` asks here alone.
 
 A mark says that own kernels have ended the engine, so that this happens once. It is a file beside
@@ -21,11 +23,17 @@ from paceline.errors import ModelError
 from paceline.files import write_whole
 from paceline.installation import kernel_files, remedies
 from paceline.sentence import Argument, made, sentence
+from paceline.workers.frames import WireError
+from paceline.workers.process import Language
 
 NO_KERNELS = "no-own-kernels"
 """The code of a load that insists on kernels which cannot be used."""
 PROVED = "proved"
 """The outcome of a kernel's test that allows its use; any other says why it is not used."""
+REFUSED = "refused"
+"""The outcome of any kernel where this build of llama.cpp takes none."""
+_OUTCOMES = {"1": PROVED, "0": "wrong", "-1": sentence("not run"), REFUSED: REFUSED}
+"""The meaning of each answer of the process that tests them."""
 
 _FLAG = re.compile(r"avx\w*|amx\w*|f16c|fma|bmi\d|sse4_\d")
 """Instructions that ggml and the kernels choose their code by."""
@@ -72,6 +80,18 @@ def check_mark(cache_dir: str, key: str) -> None:
             remedies.kernels_tested_again(mark_path(cache_dir, key)),
             culprit=made(culprit, {}),
         )
+
+
+def prover_language() -> Language[str, str]:
+    """Return the messages that are exchanged with the process: a kernel's name, and its outcome."""
+    return Language("paceline-prover", str.encode, _outcome)
+
+
+def _outcome(answer: bytes) -> str:
+    try:
+        return _OUTCOMES[answer.decode()]
+    except (KeyError, UnicodeDecodeError):
+        raise WireError(repr(answer[:40])) from None
 
 
 def key_of(library: Path) -> str:

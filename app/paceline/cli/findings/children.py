@@ -1,0 +1,176 @@
+"""The child processes of the program, each tried by `paceline doctor`: that it starts and answers.
+
+Every kind of child is in one list. They are tried at the same time, beside what else the doctor
+does. Imports little: a child imports this module.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from paceline.cli.loading import Asked
+from paceline.errors import UserError
+
+LIMIT_S = 20.0
+"""Seconds for a start, and for an answer."""
+_KERNEL = "q8_0"
+"""Its test is short, and every library of kernels has it."""
+
+
+class Answer(NamedTuple):
+    """What became of one child.
+
+    Attributes:
+        name: Its name in lists of processes.
+        starts: Whether it has started and answered.
+        seconds: From its start to its answer, or until it was given up.
+        error: Why it does not answer; empty where it does.
+    """
+
+    name: str
+    starts: bool
+    seconds: float
+    error: str
+
+
+class Child(NamedTuple):
+    """One kind of child.
+
+    Attributes:
+        name: Its name in lists of processes.
+        ask: Starts it, waits for an answer and ends it; returns why there is none, else "".
+    """
+
+    name: str
+    ask: Callable[[Path], str]
+
+
+class Trial:
+    """The children that are being tried.
+
+    Args:
+        cache_dir: See `Paths`.
+    """
+
+    def __init__(self, cache_dir: Path) -> None:
+        self._pool = ThreadPoolExecutor(len(CHILDREN), thread_name_prefix="children")
+        self._answers: list[Future[Answer | None]] = [
+            self._pool.submit(_tried, child, cache_dir) for child in CHILDREN
+        ]
+
+    def answers(self, asked: Asked) -> tuple[Answer, ...]:
+        """Wait for all, and return them with the one that described the engine."""
+        described = Answer(DESCRIPTION, not asked.process_error, asked.seconds, asked.process_error)
+        found = (answer.result() for answer in self._answers)
+        return (described, *(each for each in found if each is not None))
+
+    def close(self) -> None:
+        """Wait until none is under way."""
+        self._pool.shutdown()
+
+
+@contextlib.contextmanager
+def trial(cache_dir: Path) -> Iterator[Trial]:
+    """Try all children while the block runs."""
+    running = Trial(cache_dir)
+    try:
+        yield running
+    finally:
+        running.close()
+
+
+def as_line(answers: Sequence[Mapping[str, Any]]) -> str:
+    """Return the report for people; `answers` as in the report."""
+    silent = [f"{x['name']} does not ({x['error']})" for x in answers if not x["starts"]]
+    n_answering = len(answers) - len(silent)
+    counted = f"child processes: {n_answering} of {len(answers)} answer"
+    return "; ".join([counted, *silent])
+
+
+def _tried(child: Child, cache_dir: Path) -> Answer | None:
+    began = time.monotonic()
+    try:
+        error = child.ask(cache_dir)
+    except _NotHereError:
+        return None
+    except Exception as failure:  # noqa: BLE001  one child's trial costs no report
+        error = str(failure) or type(failure).__name__
+    return Answer(child.name, not error, time.monotonic() - began, error)
+
+
+class _NotHereError(Exception):
+    """There is nothing that the child could do here."""
+
+
+def _ask_engine(_: Path) -> str:
+    from paceline.hosting.threaded import ThreadedClient, service_factory
+    from paceline.messages import DescribeEngine, EngineDescribed, EngineDied
+
+    client = ThreadedClient(service_factory("process"))
+    try:
+        answer = client.request(DescribeEngine()).wait(2 * LIMIT_S)
+    finally:
+        client.close()
+    if isinstance(answer, EngineDescribed):
+        return ""
+    return answer.reason if isinstance(answer, EngineDied) else "it has not answered in time"
+
+
+def _ask_inspector(_: Path) -> str:
+    from paceline.catalog.inspect.inspector import inspecting_worker
+    from paceline.catalog.inspect.wire import Know, Refused
+
+    with contextlib.closing(inspecting_worker()) as worker:
+        answer = worker.ask(Know("llama"), LIMIT_S)
+    return answer.message if isinstance(answer, Refused) else ""
+
+
+def _ask_templates(_: Path) -> str:
+    from paceline.engine.prompt.renderer import Job, Renderer
+    from paceline.messages import ChatMessage
+
+    word = "Hello"
+    job = Job((ChatMessage.of_text("user", word),), {})
+    with contextlib.closing(Renderer()) as renderer:
+        (outcome,) = renderer.render(("{{ messages[0].content }}", "", ""), (job,))
+    return "" if (outcome.kind, outcome.text) == ("text", word) else outcome.text or outcome.kind
+
+
+def _ask_prover(cache_dir: Path) -> str:
+    from paceline.engine.model import own_kernels
+    from paceline.workers.worker import Worker
+
+    try:
+        library = own_kernels.find_library(str(cache_dir))
+    except UserError as error:
+        raise _NotHereError from error
+    main = partial(run_prover, str(library))
+    worker = Worker(main, own_kernels.prover_language(), start_s=LIMIT_S, asks_again=False)
+    with contextlib.closing(worker):
+        worker.ask(_KERNEL, LIMIT_S)  # whether it is right is told elsewhere
+    return ""
+
+
+def run_prover(library: str, pipe: socket.socket) -> None:
+    """Be the prover; llama.cpp is loaded in the child alone."""
+    from paceline.engine.llama.kernel_library import run_prover as run
+
+    run(library, pipe)
+
+
+DESCRIPTION = "paceline-description"
+"""It is asked by the doctor before all else."""
+CHILDREN = (
+    Child("paceline-engine", _ask_engine),
+    Child("paceline-inspector", _ask_inspector),
+    Child("paceline-templates", _ask_templates),
+    Child("paceline-prover", _ask_prover),
+)
+"""All others; of the prover nothing is said where there are no kernels."""
