@@ -4730,8 +4730,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
-        <source>Everything runs on the processor: this build of llama.cpp has no GPU support.</source>
-        <translation>Alles läuft auf dem Prozessor: Dieser Bau von llama.cpp hat keine GPU-Unterstützung.</translation>
+        <source>Everything runs on the processor: llama.cpp finds no GPU here that it can use.</source>
+        <translation>Alles läuft auf dem Prozessor: llama.cpp findet hier keine GPU, die es nutzen kann.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
@@ -8126,11 +8126,6 @@
         <translation>32B 1,67-mal so schnell in Q4_K_M und 2,41-mal in Q8_0, 72B 1,94- und 2,93-mal, auf einem M4 Max (Entwurf Q4_K_M), eine Messung</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/hub/errors.py"/>
-        <source>A SOCKS proxy needs the Python package “socksio”, which is not installed.</source>
-        <translation>Ein SOCKS-Proxy braucht das Python-Paket „socksio“, das nicht installiert ist.</translation>
-    </message>
-    <message>
         <location filename="../../app/chat/sameness.py"/>
         <source>A check is under way.</source>
         <translation>Eine Prüfung läuft.</translation>
@@ -8700,11 +8695,6 @@
         <translation>Kompilieren Sie sie neu: `{command}`.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/devices.py"/>
-        <source>Compile llama-cpp-python with CMAKE_ARGS=-DGGML_RPC=on.</source>
-        <translation>Übersetzen Sie llama-cpp-python mit CMAKE_ARGS=-DGGML_RPC=on.</translation>
-    </message>
-    <message>
         <location filename="../../app/paceline/params.py"/>
         <source>Context</source>
         <translation>Kontext</translation>
@@ -9064,6 +9054,11 @@
     </message>
     <message>
         <location filename="../../app/catalog/hub/errors.py"/>
+        <source>Give the address of an HTTP proxy in the settings.</source>
+        <translation>Geben Sie in den Einstellungen die Adresse eines HTTP-Proxys an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
         <source>Give the address of an HTTP proxy in these variables, or unset them.</source>
         <translation>Geben Sie in diesen Variablen die Adresse eines HTTP-Proxys an, oder löschen Sie sie.</translation>
     </message>
@@ -9114,20 +9109,29 @@
     </message>
     <message>
         <location filename="../../app/chat/recording.py"/>
-        <location filename="../../app/engine/model/own_kernels.py"/>
         <location filename="../../app/installation/remedies.py"/>
         <source>Install Paceline again.</source>
         <translation>Installieren Sie Paceline neu.</translation>
     </message>
     <message>
-        <location filename="../../app/hosting/exit_reasons.py"/>
+        <location filename="../../app/installation/remedies.py"/>
         <source>Install a build of llama-cpp-python that was made on this computer.</source>
         <translation>Installieren Sie einen Bau von llama-cpp-python, der auf diesem Computer gemacht wurde.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/newer.py"/>
-        <source>Install a newer version of Paceline or llama-cpp-python; if that does not know it either, download the file again.</source>
-        <translation>Installieren Sie eine neuere Version von Paceline oder llama-cpp-python; wenn auch die sie nicht kennt, laden Sie die Datei noch einmal herunter.</translation>
+        <location filename="../../app/installation/remedies.py"/>
+        <source>Install a build of llama.cpp for your GPU.</source>
+        <translation>Installieren Sie einen Build von llama.cpp für Ihre GPU.</translation>
+    </message>
+    <message>
+        <location filename="../../app/installation/remedies.py"/>
+        <source>Install a newer version of Paceline or llama-cpp-python.</source>
+        <translation>Installieren Sie eine neuere Version von Paceline oder llama-cpp-python.</translation>
+    </message>
+    <message>
+        <location filename="../../app/installation/remedies.py"/>
+        <source>Install a newer version of Paceline.</source>
+        <translation>Installieren Sie eine neuere Version von Paceline.</translation>
     </message>
     <message>
         <location filename="../../app/paths.py"/>
@@ -9145,14 +9149,24 @@
         <translation>Installieren Sie es, oder wählen Sie eine andere Strategie.</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/hub/errors.py"/>
-        <source>Install it, or give the address of an HTTP proxy in the settings.</source>
-        <translation>Installieren Sie es, oder geben Sie in den Einstellungen die Adresse eines HTTP-Proxys an.</translation>
+        <location filename="../../app/installation/remedies.py"/>
+        <source>Install it: `{command}`.</source>
+        <translation>Installieren Sie es: `{command}`.</translation>
+    </message>
+    <message>
+        <location filename="../../app/installation/remedies.py"/>
+        <source>Install the driver of your GPU, with its part for Vulkan.</source>
+        <translation>Installieren Sie den Treiber Ihrer GPU mit seinem Teil für Vulkan.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
         <source>Install the newest version and import it there.</source>
         <translation>Installieren Sie die neueste Version, und importieren Sie ihn dort.</translation>
+    </message>
+    <message>
+        <location filename="../../app/installation/remedies.py"/>
+        <source>Install the part for Vulkan of NVIDIA's driver, and the system's libvulkan; in Debian and Ubuntu that is the package libvulkan1.</source>
+        <translation>Installieren Sie den Teil für Vulkan von NVIDIAs Treiber und die Bibliothek libvulkan des Systems; in Debian und Ubuntu ist das das Paket libvulkan1.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/rpc_servers.py"/>
@@ -9296,8 +9310,8 @@
     </message>
     <message>
         <location filename="../../app/engine/model/placement.py"/>
-        <source>Leave GPU layers at auto, or install a build of llama.cpp for your GPU.</source>
-        <translation>Lassen Sie die GPU-Schichten auf automatisch, oder installieren Sie ein llama.cpp für Ihre GPU.</translation>
+        <source>Leave GPU layers at auto. {gpu}</source>
+        <translation>Lassen Sie die GPU-Schichten auf auto. {gpu}</translation>
     </message>
     <message>
         <location filename="../../app/chat/presets.py"/>
@@ -9312,8 +9326,8 @@
     </message>
     <message>
         <location filename="../../app/engine/model/placement.py"/>
-        <source>Leave split mode, shares and main device alone, or install a build of llama.cpp for your GPU.</source>
-        <translation>Lassen Sie Aufteilung, Anteile und Hauptgerät unverändert, oder installieren Sie ein llama.cpp für Ihre GPU.</translation>
+        <source>Leave split mode, shares and main device alone. {gpu}</source>
+        <translation>Lassen Sie Aufteilung, Anteile und Hauptgerät, wie sie sind. {gpu}</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/template.py"/>
@@ -9778,6 +9792,11 @@
         <location filename="../../app/paceline/params.py"/>
         <source>Repeat penalty</source>
         <translation>Wiederholung</translation>
+    </message>
+    <message>
+        <location filename="../../app/installation/remedies.py"/>
+        <source>Report it, with what `paceline doctor` prints.</source>
+        <translation>Melden Sie es zusammen mit dem, was `paceline doctor` ausgibt.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/download/names.py"/>
@@ -10388,8 +10407,8 @@
     </message>
     <message>
         <location filename="../../app/engine/llama/newer.py"/>
-        <source>The file is not damaged. Install a newer version of Paceline or llama-cpp-python, or choose another model.</source>
-        <translation>Die Datei ist nicht beschädigt. Installieren Sie eine neuere Version von Paceline oder llama-cpp-python, oder wählen Sie ein anderes Modell.</translation>
+        <source>The file is not damaged. {newer} Or choose another model.</source>
+        <translation>Die Datei ist nicht beschädigt. {newer} Oder wählen Sie ein anderes Modell.</translation>
     </message>
     <message>
         <location filename="../../app/engine/sameness/look.py"/>
@@ -10659,6 +10678,11 @@
     </message>
     <message>
         <location filename="../../app/catalog/hub/errors.py"/>
+        <source>The proxy in the settings is a SOCKS proxy, which Paceline cannot use.</source>
+        <translation>Der Proxy in den Einstellungen ist ein SOCKS-Proxy, den Paceline nicht verwenden kann.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
         <source>The proxy that ALL_PROXY, HTTP_PROXY or HTTPS_PROXY names is a SOCKS proxy, which Paceline cannot use.</source>
         <translation>Der Proxy, den ALL_PROXY, HTTP_PROXY oder HTTPS_PROXY nennt, ist ein SOCKS-Proxy, den Paceline nicht benutzen kann.</translation>
     </message>
@@ -10843,9 +10867,14 @@
         <translation>Sie bleiben unberührt. Neue Chats werden im Speicher gehalten und beim Schließen von Paceline für die neuere Version beiseitegelegt. Installieren Sie sie, um die alten zu sehen.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/model/own_kernels.py"/>
-        <source>They are used again with another version of them, or once `paceline doctor --build-kernels` was called.</source>
-        <translation>Sie werden mit einer anderen Version davon wieder benutzt, oder sobald `paceline doctor --build-kernels` aufgerufen wurde.</translation>
+        <location filename="../../app/installation/remedies.py"/>
+        <source>They are tested again at the next start.</source>
+        <translation>Beim nächsten Start werden sie noch einmal getestet.</translation>
+    </message>
+    <message>
+        <location filename="../../app/installation/remedies.py"/>
+        <source>They are tested again once the file {file} is deleted.</source>
+        <translation>Sie werden noch einmal getestet, sobald die Datei {file} gelöscht ist.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
@@ -11229,12 +11258,12 @@
         <translation>Ihr persönlicher Ordner ist nicht bekannt.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/model/own_kernels.py"/>
+        <location filename="../../app/installation/remedies.py"/>
         <source>`paceline doctor --build-kernels` builds them where there is a C++ compiler.</source>
         <translation>`paceline doctor --build-kernels` baut sie, wo es einen C++-Compiler gibt.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/model/own_kernels.py"/>
+        <location filename="../../app/installation/remedies.py"/>
         <source>`paceline doctor --build-kernels` has them tested again.</source>
         <translation>`paceline doctor --build-kernels` lässt sie noch einmal prüfen.</translation>
     </message>
@@ -12382,7 +12411,7 @@
         <translation>nicht genannt</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/kernel_library.py"/>
+        <location filename="../../app/engine/model/own_kernels.py"/>
         <source>not run</source>
         <translation>nicht gelaufen</translation>
     </message>
@@ -13089,6 +13118,11 @@
         <location filename="../../app/catalog/download/transfer.py"/>
         <source>{needed:size} are still to come, but the disk of {folder} has only {free:size} free.</source>
         <translation>{needed:size} stehen noch aus, aber der Datenträger von {folder} hat nur {free:size} frei.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/newer.py"/>
+        <source>{newer} If that does not know it either, download the file again.</source>
+        <translation>{newer} Kennt auch das sie nicht, laden Sie die Datei noch einmal herunter.</translation>
     </message>
     <message>
         <location filename="../../app/chat/presets.py"/>
