@@ -70,11 +70,13 @@ def test_all_remedies() -> None:
         remedies.kernels_tested_again(None),
         remedies.package_of_python("PySide6-Essentials"),
         remedies.program_again(),
+        remedies.window_again(ImportError("libGL.so.1: cannot open shared object file")),
+        remedies.window_again(ImportError("No module named 'PySide6'")),
     }
     assert not [text for text in said if ABSENT.search(text)]
     assert any("/home/me/facts.json" in text for text in said)
     choices = {name for name, each in vars(remedies).items() if _is_choice(each)}
-    assert len(choices) == 10, "a new remedy is told here, too"
+    assert len(choices) == 11, "a new remedy is told here, too"
 
 
 def _is_choice(each: object) -> bool:
@@ -190,6 +192,7 @@ MAY_SAY_IT = {
     "cli/doctor.py": "names distributions; the option's help is a checkout's and a wheel's",
     "engine/model/own_kernels.py": "names the library whose sources are missing",
     "engine/model/placement.py": "a message, not a remedy",
+    "gui/help/about.py": "says that Qt may be replaced by another build",
     "gui/run/run_words.py": "a name for how a device is used",
     "engine/llama": "messages of what llama.cpp lacks, not remedies",
 }
