@@ -18,6 +18,7 @@ from pathlib import Path
 
 from bootstrap import BootstrapError
 from paceline.installation.package import PARTS
+from packages import elf
 from packages.archive import made_at, mode
 from packages.debian_texts import changelog, copyright_file, debian_version, maintainer
 from packages.share import LINUX, ROOT
@@ -123,7 +124,7 @@ def _depends(root: Path, scratch: Path) -> str:
     dpkg knows which package has a library, and from which version on it has the symbols that are
     asked for: so glibc's version comes with the others.
     """
-    asking = [path for path in elf_files(root) if path.name not in OPTIONAL]
+    asking = [path for path in elf.files(root) if path.name not in OPTIONAL]
     own = {path.parent.relative_to(root) for path in root.rglob("*.so*")}
     (scratch / "debian").mkdir()
     stub = "Source: paceline\n\nPackage: paceline\nArchitecture: amd64\n"
@@ -134,17 +135,6 @@ def _depends(root: Path, scratch: Path) -> str:
     command += [f"-l/{place}" for place in sorted(own)]  # it looks for them below the root first
     found = _run([*command, *(f"-e{path}" for path in asking)], scratch)
     return found.partition("shlibs:Depends=")[2].strip()
-
-
-def elf_files(root: Path) -> list[Path]:
-    """Return the programs and libraries below a folder, links left out, in the order of names."""
-    files = (path for path in sorted(root.rglob("*")) if path.is_file() and not path.is_symlink())
-    return [path for path in files if _begins(path, b"\x7fELF")]
-
-
-def _begins(path: Path, mark: bytes) -> bool:
-    with path.open("rb") as file:
-        return file.read(len(mark)) == mark
 
 
 def _even_out(root: Path, moment: int) -> None:
