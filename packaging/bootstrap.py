@@ -64,6 +64,7 @@ QT_PACKAGES = (  # what Qt's libraries link to, then what a display asks for bes
     *("libgssapi-krb5-2", "fonts-dejavu-core"),
     *("libxcb-cursor0", "libxcb-icccm4", "libxcb-keysyms1", "libxcb-image0", "libxcb-shape0"),
     *("libxcb-render-util0", "libxkbcommon-x11-0", "libwayland-client0", "libwayland-cursor0"),
+    "libwayland-egl1",
 )
 # What a failing command says, and what to do about it; the first that fits is told.
 CAUSES = {

@@ -20,7 +20,7 @@ LIBRARY = "llama-cpp-python"
 QT_LIBRARIES = (
     *("libegl1", "libgl1", "libdbus-1-3", "libfontconfig1", "libglib2.0-0", "libgssapi-krb5-2"),
     *("libxcb-cursor0", "libxcb-icccm4", "libxcb-keysyms1", "libxcb-shape0"),
-    *("libxkbcommon-x11-0", "libwayland-cursor0"),
+    *("libxkbcommon-x11-0", "libwayland-cursor0", "libwayland-egl1"),
 )
 """Debian's packages that bring all that Qt's libraries and its displays link to."""
 
