@@ -53,7 +53,10 @@ FORMATS = {
     "win32": {"folder": "", "zip": "packages.windows", "installer": "packages.installer"},
     "darwin": {"app": "", "dmg": "packages.macos"},
 }
-"""By system: formats, and the module whose ``make(folder, version, out)`` makes each."""
+"""By system: formats, and the module whose ``make(folder, version, out)`` makes each.
+
+One that needs tools has a ``check()``, which raises `BootstrapError` where these are missing.
+"""
 USUAL = {"linux": "folder,tar.gz,deb", "win32": "folder,zip", "darwin": "app,dmg"}
 SYSTEMS = {"linux": "linux", "win32": "windows", "darwin": "macos"}
 PROGRAMS = {
@@ -107,8 +110,11 @@ def make(formats: Sequence[str], out: Path) -> list[Path]:
         BootstrapError: A tool is missing or has failed, or the result must not be given away.
         OSError: A file cannot be written.
     """
-    modules = FORMATS[sys.platform]
-    makers = [importlib.import_module(modules[each]).make for each in formats if modules[each]]
+    names = FORMATS[sys.platform]
+    modules = [importlib.import_module(names[each]) for each in formats if names[each]]
+    for module in modules:
+        if hasattr(module, "check"):  # a missing tool is told before the long work
+            module.check()
     runner = Runner(cache() / "package.log")
     with locked(cache() / "lock"):
         out.mkdir(parents=True, exist_ok=True)
@@ -118,7 +124,7 @@ def make(formats: Sequence[str], out: Path) -> list[Path]:
         say(f"{program.name}: {folder.megabytes(program):.0f} MB, of which")
         for size, part in folder.largest(program):
             say(f"  {size:6.1f} MB  {part}")
-        packages = [make_one(program, __version__, out) for make_one in makers]
+        packages = [module.make(program, __version__, out) for module in modules]
     if packages:
         checksums.write(packages, out)
     for package in packages:

@@ -21,6 +21,17 @@ TOOL = "APPIMAGETOOL"
 """The variable that names appimagetool where it is not in PATH."""
 
 
+def check() -> str:
+    """Return the path of appimagetool; raises `BootstrapError` where it is not here."""
+    tool = shutil.which(os.environ.get(TOOL) or "appimagetool")
+    if tool is None:
+        raise BootstrapError(
+            "The AppImage is made by appimagetool (https://github.com/AppImage/appimagetool), "
+            f"which is not here: put it into PATH or name it by the variable {TOOL}."
+        )
+    return tool
+
+
 def make(folder: Path, version: str, out: Path) -> Path:
     """Make the AppImage of a program's folder for Linux.
 
@@ -35,12 +46,7 @@ def make(folder: Path, version: str, out: Path) -> Path:
     Raises:
         BootstrapError: appimagetool is missing or fails.
     """
-    tool = os.environ.get(TOOL) or shutil.which("appimagetool")
-    if not tool or not shutil.which(tool):
-        raise BootstrapError(
-            "The AppImage is made by appimagetool (https://github.com/AppImage/appimagetool), "
-            f"which is not here: put it into PATH or name it by the variable {TOOL}."
-        )
+    tool = check()
     image = out / f"paceline-{version}-x86_64.AppImage"
     environ = {
         **os.environ,

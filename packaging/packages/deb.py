@@ -52,6 +52,13 @@ Description: chat with local language models, made fast by speculative decoding
 """
 
 
+def check() -> None:
+    """Raise `BootstrapError` where dpkg's programs are missing."""
+    for program in ("dpkg-deb", "dpkg-shlibdeps"):
+        if shutil.which(program) is None:
+            raise BootstrapError(f"The .deb is made by {program}: install the package dpkg-dev.")
+
+
 def make(folder: Path, version: str, out: Path) -> Path:
     """Make the package of a program's folder for Linux.
 
@@ -67,9 +74,7 @@ def make(folder: Path, version: str, out: Path) -> Path:
         BootstrapError: dpkg's programs are missing or fail. A library that the program needs and
             does not bring must be on this machine, so that the name of its package is known.
     """
-    for program in ("dpkg-deb", "dpkg-shlibdeps"):
-        if shutil.which(program) is None:
-            raise BootstrapError(f"The .deb is made by {program}: install the package dpkg-dev.")
+    check()
     package = out / f"paceline_{version}_amd64.deb"
     moment = made_at(folder)
     with tempfile.TemporaryDirectory(dir=out, prefix=".deb-") as scratch:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -48,3 +49,16 @@ def test_names_of_folders_tell_system_and_processor() -> None:
     assert build.name_of("linux", "x86_64") == f"paceline-{__version__}-linux-x86_64"
     assert build.name_of("win32", "AMD64") == f"paceline-{__version__}-windows-x86_64"
     assert build.name_of("darwin", "arm64") == f"paceline-{__version__}-macos-arm64"
+
+
+def test_a_missing_tool_is_told_before_anything_is_made(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("APPIMAGETOOL", raising=False)
+    out = tmp_path / "out"
+    for kind, words in (("deb", "install the package dpkg-dev"), ("appimage", "appimagetool")):
+        assert build.main(["--formats", f"tar.gz,{kind}", "--out", str(out)]) == 1
+        assert words in capsys.readouterr().err
+    assert not out.exists()
