@@ -41,7 +41,7 @@ from bootstrap import (
 sys.path.insert(1, str(ROOT / "app"))
 
 from paceline import __version__
-from packages import checksums, environment, folder, native, share
+from packages import checksums, environment, folder, macos, native, share
 
 FORMATS = {
     "linux": {
@@ -100,6 +100,8 @@ def make_folder(out: Path, runner: Runner) -> Path:
     parts = [str(ROOT / "packaging" / "packages" / "parts.py"), "--sdist", str(brought.sdist)]
     command = [made.python, "-I", *parts, str(program / PROGRAMS[sys.platform])]
     runner.run("Listing what came along", command)
+    if sys.platform == "darwin":
+        macos.sign(program / macos.APP)  # when nothing of it changes any more
     return program
 
 

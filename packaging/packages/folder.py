@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from bootstrap import ROOT, BootstrapError, Environment, Runner, say
-from packages import elf, macos
+from packages import elf
 
 SPEC = ROOT / "packaging" / "packages" / "paceline.spec"
 SCRIPT = ROOT / "packaging" / "linux" / "start.sh"
@@ -76,8 +76,6 @@ def finish(frozen: Path, folder: Path, traces: Sequence[str], patchelf: Path) ->
         if sys.platform == "win32":  # compilers write either
             traces = [*traces, *(Path(trace).as_posix() for trace in traces)]
         forget(inside, traces)
-        if sys.platform == "darwin":
-            macos.sign(inside)
     found = [str(path.relative_to(folder)) for path in naming(inside, traces)]
     if found:
         text = "Files of the package name folders of this machine, which no other machine has."
