@@ -22,6 +22,10 @@ def restore_environment() -> None:
             os.environ[name] = before
     for name in ("QT_PLUGIN_PATH", "QML2_IMPORT_PATH"):  # PySide6 tells Qt by itself
         os.environ.pop(name, None)
+    mounted = os.environ.get("APPDIR", "")
+    if mounted and os.path.realpath(sys.executable).startswith(os.path.realpath(mounted) + os.sep):
+        for name in ("APPDIR", "APPIMAGE", "ARGV0", "OWD"):  # an AppImage says where it lies
+            os.environ.pop(name, None)
 
 
 if __name__ == "__main__":

@@ -104,3 +104,17 @@ def test_programs_of_the_system_get_no_path_of_the_package(
     assert os.environ["LD_LIBRARY_PATH"] == "/opt/own/lib"
     assert not [name for name, text in os.environ.items() if "/opt/paceline" in text]
     assert "LD_LIBRARY_PATH_ORIG" not in os.environ
+
+
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_an_appimage_of_another_program_is_none_of_ours(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, is_ours: bool
+) -> None:
+    mounted = tmp_path / ".mount_pacelin"
+    names = ("APPDIR", "APPIMAGE", "ARGV0", "OWD")
+    for name in names:
+        monkeypatch.setenv(name, str(mounted))
+    inside = mounted if is_ours else tmp_path / "elsewhere"
+    monkeypatch.setattr(sys, "executable", str(inside / "lib" / "paceline"))
+    runpy.run_path(str(PACKAGES / "start.py"))["restore_environment"]()
+    assert [name for name in names if name in os.environ] == ([] if is_ours else list(names))

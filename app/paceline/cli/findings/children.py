@@ -20,6 +20,7 @@ from paceline.errors import UserError
 
 LIMIT_S = 20.0
 """Seconds for a start, and for an answer."""
+_POLL_S = 0.05
 _KERNEL = "q8_0"
 """Its test is short, and every library of kernels has it."""
 
@@ -110,17 +111,22 @@ class _NotHereError(Exception):
 
 
 def _ask_engine(_: Path) -> str:
-    from paceline.hosting.threaded import ThreadedClient, service_factory
-    from paceline.messages import DescribeEngine, EngineDescribed, EngineDied
+    from paceline.hosting.exit_reasons import describe_death
+    from paceline.hosting.wire import engine_language
+    from paceline.messages import Shutdown, Unload, Unloaded
+    from paceline.workers.process import ChildProcess
 
-    client = ThreadedClient(service_factory("process"))
-    try:
-        answer = client.request(DescribeEngine()).wait(2 * LIMIT_S)
-    finally:
-        client.close()
-    if isinstance(answer, EngineDescribed):
-        return ""
-    return answer.reason if isinstance(answer, EngineDied) else "it has not answered in time"
+    deadline = time.monotonic() + 2 * LIMIT_S
+    child = ChildProcess("paceline.hosting.child:run_child", engine_language())
+    child.send(Unload())  # costs least, since nothing is loaded
+    while time.monotonic() < deadline:
+        if any(isinstance(message, Unloaded) for message in child.receive(_POLL_S)):
+            child.end(Shutdown())
+            return ""
+        if child.has_ended:
+            return describe_death(child.find_end()).reason
+    child.kill()
+    return "it has not answered in time"
 
 
 def _ask_inspector(_: Path) -> str:
