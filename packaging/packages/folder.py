@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from bootstrap import ROOT, BootstrapError, Environment, Runner, say
-from packages import elf
+from packages import elf, macos
 
 SPEC = ROOT / "packaging" / "packages" / "paceline.spec"
 SCRIPT = ROOT / "packaging" / "linux" / "start.sh"
@@ -40,47 +40,65 @@ def freeze(environment: Environment, scratch: Path, runner: Runner) -> Path:
     return scratch / "dist" / ("Paceline.app" if sys.platform == "darwin" else "paceline")
 
 
-def finish(frozen: Path, folder: Path, traces: Sequence[str], patchelf: Path) -> Path:
+def finish(frozen: Path, folder: Path, patchelf: Path) -> Path:
     """Make the folder that people get of what was frozen; one of before is replaced.
 
     Args:
         frozen: What `freeze` returned; it is moved.
         folder: What is made.
-        traces: Folders of this machine, which the program must not name.
         patchelf: The program that changes where libraries are looked for; on Linux.
 
     Returns:
-        The folder.
+        The frozen program in it.
 
     Raises:
-        BootstrapError: A file names one of these folders.
         OSError: A file cannot be written.
+        subprocess.CalledProcessError: A tool cannot read or change a library.
     """
     shutil.rmtree(folder, ignore_errors=True)
     if sys.platform == "linux":
-        inside = folder / "lib"
         folder.mkdir(parents=True)
-        shutil.move(frozen, inside)
-        _forget_origin(inside)
-        drop_unneeded(inside / "_internal")
-        for path in elf.files(inside / "_internal"):
+        program = Path(shutil.move(frozen, folder / "lib"), "paceline")
+        inside = program.parent / "_internal"
+        drop_unneeded(inside)
+        for path in elf.files(inside):
             if not set(SEALED) & set(path.relative_to(inside).parts):
                 slim(path, patchelf)
                 blank(path, sys.base_prefix)
-        write_script(folder, floor(inside))
+        write_script(folder, floor(program.parent))
+    elif sys.platform == "win32":
+        program = Path(shutil.move(frozen, folder), "paceline.exe")
     else:
-        inside = folder if sys.platform == "win32" else folder / frozen.name
-        inside.parent.mkdir(parents=True, exist_ok=True)
-        shutil.move(frozen, inside)
-        _forget_origin(inside)
-        if sys.platform == "win32":  # compilers write either
-            traces = [*traces, *(Path(trace).as_posix() for trace in traces)]
-        forget(inside, traces)
-    found = [str(path.relative_to(folder)) for path in naming(inside, traces)]
+        folder.mkdir(parents=True)
+        app = shutil.move(frozen, folder / frozen.name)
+        program = Path(app, "Contents", "MacOS", "paceline")
+    _forget_origin(folder)
+    return program
+
+
+def leave_no_trace(folder: Path, traces: Sequence[str]) -> None:
+    """Look that no file of a package names a folder of this machine; the last step of all.
+
+    On Windows and macOS such names are replaced, and the app is signed as it is then.
+
+    Args:
+        folder: What `finish` made, and what was added.
+        traces: Folders of this machine.
+
+    Raises:
+        BootstrapError: A file names one of them, or the app cannot be signed.
+        OSError: A file cannot be written.
+    """
+    if sys.platform == "win32":  # compilers write either
+        traces = [*traces, *(Path(trace).as_posix() for trace in traces)]
+    if sys.platform != "linux":
+        forget(folder, traces)
+    if sys.platform == "darwin":
+        macos.sign(folder / macos.APP)
+    found = [str(path.relative_to(folder)) for path in naming(folder, traces)]
     if found:
         text = "Files of the package name folders of this machine, which no other machine has."
         raise BootstrapError(text, *found)
-    return folder
 
 
 def write_script(folder: Path, least: tuple[int, ...]) -> None:

@@ -11,21 +11,24 @@ import sys
 
 
 def restore_environment() -> None:
-    """Give the variables the values that they had before the starter."""
+    """Take the package out of the variables, and put back what the starter kept of before."""
     for name in list(os.environ):
         if name.startswith("_PYI_"):
             del os.environ[name]
-    for name in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"):
-        before = os.environ.pop(name + "_ORIG", "")
-        os.environ.pop(name, None)
-        if before:
-            os.environ[name] = before
+    if "LD_LIBRARY_PATH_ORIG" in os.environ:
+        os.environ["LD_LIBRARY_PATH"] = os.environ.pop("LD_LIBRARY_PATH_ORIG")
+    else:
+        os.environ.pop("LD_LIBRARY_PATH", None)
     for name in ("QT_PLUGIN_PATH", "QML2_IMPORT_PATH"):  # PySide6 tells Qt by itself
         os.environ.pop(name, None)
     mounted = os.environ.get("APPDIR", "")
     if mounted and os.path.realpath(sys.executable).startswith(os.path.realpath(mounted) + os.sep):
         for name in ("APPDIR", "APPIMAGE", "ARGV0", "OWD"):  # an AppImage says where it lies
             os.environ.pop(name, None)
+    inside, name = getattr(sys, "_MEIPASS", ""), "DYLD_LIBRARY_PATH"  # macOS' starter adds to it
+    others = [path for path in os.environ.pop(name, "").split(":") if path and path != inside]
+    if others:
+        os.environ[name] = ":".join(others)
 
 
 if __name__ == "__main__":

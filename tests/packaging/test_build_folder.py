@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from bootstrap import BootstrapError
 from packages import contents, elf, folder
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -109,10 +110,40 @@ def test_the_builder_s_python_is_blanked_without_moving_anything(tmp_path: Path)
     assert content.endswith(b"/3.11.7/lib\0z")
 
 
-def test_files_that_name_the_machine_are_found(tmp_path: Path) -> None:
+def test_files_that_name_the_machine_end_the_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
     (tmp_path / "clean").write_bytes(b"/usr/lib")
+    folder.leave_no_trace(tmp_path, ["/home/builder/cache"])
     (tmp_path / "telling").write_bytes(b"\0/home/builder/cache/x\0")
-    assert list(folder.naming(tmp_path, ["/home/builder/cache"])) == [tmp_path / "telling"]
+    with pytest.raises(BootstrapError, match="of this machine") as found:
+        folder.leave_no_trace(tmp_path, ["/home/builder/cache"])
+    assert found.value.lines == ("telling",)
+
+
+@needs_compiler
+@pytest.mark.skipif(not shutil.which("patchelf"), reason="there is no patchelf")
+def test_a_frozen_folder_is_finished(tmp_path: Path) -> None:
+    frozen, made = tmp_path / "dist" / "paceline", tmp_path / "made"
+    for place in ("llama_cpp/lib", "numpy-2.dist-info"):
+        (frozen / "_internal" / place).mkdir(parents=True)
+    shutil.copyfile(shutil.which("true") or "", frozen / "paceline")
+    (frozen / "_internal" / "numpy-2.dist-info" / "direct_url.json").write_text("{}")
+    (frozen / "_internal" / "numpy-2.dist-info" / "METADATA").write_text("Name: numpy")
+    sealed = library(frozen / "_internal" / "llama_cpp" / "lib" / "libggml.so", "-g")
+    before = sealed.read_bytes()
+    library(frozen / "_internal" / "libloose.so.1")
+    (made / "of-before").mkdir(parents=True)
+    program = folder.finish(frozen, made, Path(shutil.which("patchelf") or ""))
+    assert program == made / "lib" / "paceline"
+    inside = made / "lib" / "_internal"
+    assert {path.name for path in made.iterdir()} == {"paceline", "lib"}
+    left = {path.name for path in inside.rglob("*") if path.is_file()}
+    assert left == {"METADATA", "libggml.so"}
+    assert (inside / "llama_cpp" / "lib" / "libggml.so").read_bytes() == before
+    least = ".".join(map(str, folder.floor(made)))
+    assert f"needed={least}\n" in (made / "paceline").read_text()
 
 
 def test_files_forget_the_machine_without_moving_anything(tmp_path: Path) -> None:

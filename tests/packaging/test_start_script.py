@@ -95,15 +95,24 @@ def test_programs_of_the_system_get_no_path_of_the_package(
     for name in list(os.environ):
         if name.startswith("_PYI_"):
             monkeypatch.delenv(name)
-    monkeypatch.setenv("LD_LIBRARY_PATH", "/opt/paceline/_internal")
+    inside = "/opt/paceline/_internal"
+    monkeypatch.setattr(sys, "_MEIPASS", inside, raising=False)
+    monkeypatch.setenv("LD_LIBRARY_PATH", inside)
     monkeypatch.setenv("LD_LIBRARY_PATH_ORIG", "/opt/own/lib")
-    monkeypatch.setenv("DYLD_LIBRARY_PATH", "/opt/paceline/_internal")
-    monkeypatch.setenv("QT_PLUGIN_PATH", "/opt/paceline/_internal/PySide6/Qt/plugins")
-    monkeypatch.setenv("_PYI_APPLICATION_HOME_DIR", "/opt/paceline/_internal")
-    runpy.run_path(str(PACKAGES / "start.py"))["restore_environment"]()
+    monkeypatch.setenv("DYLD_LIBRARY_PATH", f"{inside}:/opt/own/lib")
+    monkeypatch.setenv("QT_PLUGIN_PATH", f"{inside}/PySide6/Qt/plugins")
+    monkeypatch.setenv("_PYI_APPLICATION_HOME_DIR", inside)
+    restore = runpy.run_path(str(PACKAGES / "start.py"))["restore_environment"]
+    restore()
     assert os.environ["LD_LIBRARY_PATH"] == "/opt/own/lib"
-    assert not [name for name, text in os.environ.items() if "/opt/paceline" in text]
+    assert os.environ["DYLD_LIBRARY_PATH"] == "/opt/own/lib"
+    assert not [name for name, text in os.environ.items() if inside in text]
     assert "LD_LIBRARY_PATH_ORIG" not in os.environ
+
+    monkeypatch.setenv("LD_LIBRARY_PATH", inside)
+    monkeypatch.setenv("DYLD_LIBRARY_PATH", inside)
+    restore()
+    assert not {"LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"} & os.environ.keys()
 
 
 @pytest.mark.parametrize("is_ours", [True, False])
