@@ -43,7 +43,7 @@ _OF_THE_SYSTEM = (
     "libqgtk3.so",  # Qt's plug-in for them
     # Qt on a bare screen, without a desktop.
     *("libQt6Egl*", "libqeglfs*", "libqvnc*", "libqlinuxfb*", "libqminimalegl*", "libqeglfs-*"),
-    *("libreadline*", "libggml*", "libllama*"),  # GPL; what lies in llama_cpp/lib
+    "libreadline*",  # under the GPL
 )
 _QT_LANGUAGES = ("qtbase_de.qm",)
 
@@ -55,6 +55,8 @@ def comes_along(place: str) -> bool:
         return path.name in _QT_LANGUAGES
     if "egldeviceintegrations" in path.parts:
         return False
+    if path.name.startswith(("libggml", "libllama")):  # others would be second copies
+        return path.parts[:2] == ("llama_cpp", "lib")
     return not any(fnmatch.fnmatchcase(path.name, pattern) for pattern in _OF_THE_SYSTEM)
 
 

@@ -185,6 +185,9 @@ def test_the_largest_parts_are_counted_by_families(tmp_path: Path) -> None:
         ("paceline/_resources/translations/paceline_de.qm", True),
         ("PySide6/Qt/plugins/platforms/libqxcb.so", True),
         ("libgomp.so.1", True),
+        ("libllama.so.0", False),
+        ("llama_cpp/lib/libllama.dylib", True),
+        ("llama_cpp\\lib\\ggml-base.dll", True),
         ("libsqlite3.so.0", True),
     ],
 )
