@@ -166,15 +166,16 @@ def run_doctor(program: Program) -> str:
     library, kernels = report["library"], report["kernels"]
     need("error" not in library, "llama.cpp cannot be loaded.", library)
     need(report["engine_process"]["starts"], "The engine does not start.", report["engine_process"])
-    for child in report.get("children", ()):
+    children = report["children"]
+    need(children, "No child process was tried.", report)
+    for child in children:
         need(child["starts"], f"The child process “{child['name']}” does not start.", child)
     need(not report["problems"], "There are problems.", report["problems"])
     n_proved = len(kernels["proved"])
     proved = f"{n_proved} of {n_proved + len(kernels['refused'])} proved"
     proved = proved if kernels["available"] else "none here"
-    n_children = len(report.get("children", ()))
     variant = library.get("cpu_variant") or "one for all processors"
-    return f"variant {variant}; kernels: {proved}; {n_children} child processes start"
+    return f"variant {variant}; kernels: {proved}; {len(children)} child processes start"
 
 
 def run_chat(program: Program) -> str:

@@ -127,9 +127,7 @@ def cmake_flags(system: str, gpu: str, source: Path) -> list[str]:
         if system == "win32":
             flags.append("-DGGML_OPENMP=OFF")  # its library comes with Visual Studio, not Windows
         flags += ["-DGGML_CPU_ALL_VARIANTS=ON", *(["-DGGML_VULKAN=ON"] if gpu == "vulkan" else [])]
-    if system == "win32":
-        flags.append("-DGGML_OPENMP=OFF")  # Microsoft's library for it is not on every machine
-    else:
+    if system != "win32":
         # Asserts name the files of the sources: without the folder of the machine that builds.
         words = f"-ffile-prefix-map={source.as_posix()}/="
         flags += [f"-DCMAKE_C_FLAGS={words}", f"-DCMAKE_CXX_FLAGS={words}"]
