@@ -523,7 +523,7 @@ def test_a_quantised_cache_on_a_processor_says_what_it_costs(pane: PairPane, qtb
 
 
 @pytest.mark.parametrize(
-    ("n_gpus", "reason"), [(0, "no GPU support"), (1, "on one device"), (2, "")]
+    ("n_gpus", "reason"), [(0, "finds no GPU here"), (1, "on one device"), (2, "")]
 )
 def test_what_has_no_use_here_is_off_and_says_why(
     pane: PairPane, qtbot: QtBot, n_gpus: int, reason: str
