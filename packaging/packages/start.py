@@ -7,6 +7,7 @@ program's own children start as the program itself did, and set the loader's pat
 """
 
 import os
+import re
 import sys
 
 
@@ -31,9 +32,33 @@ def restore_environment() -> None:
         os.environ[name] = ":".join(others)
 
 
+def lacks_instructions(processors: str) -> bool:
+    """Return True where the text of /proc/cpuinfo says that Qt and NumPy cannot run.
+
+    They are compiled for x86-64-v2, and would end the program by SIGILL or SIGABRT.
+    """
+    flags = re.search(r"^flags\s*: (.*)$", processors, re.MULTILINE)  # ARM has "Features"
+    return flags is not None and not {"sse4_2", "popcnt"} <= set(flags[1].split())
+
+
+def check_processor() -> None:
+    """End the program in a sentence where the processor is too old for it."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+            first = file.read(8192)  # there may be hundreds of them
+    except OSError:  # another system
+        return
+    if lacks_instructions(first):
+        sys.exit(
+            "paceline: Paceline needs a processor with SSE4.2 and POPCNT, which those made since "
+            "2009 have; this one lacks them."
+        )
+
+
 if __name__ == "__main__":
     if getattr(sys, "frozen", False):
         restore_environment()
+        check_processor()
     from paceline.__main__ import main
 
     sys.exit(main())

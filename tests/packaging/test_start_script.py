@@ -127,3 +127,19 @@ def test_an_appimage_of_another_program_is_none_of_ours(
     monkeypatch.setattr(sys, "executable", str(inside / "lib" / "paceline"))
     runpy.run_path(str(PACKAGES / "start.py"))["restore_environment"]()
     assert [name for name in names if name in os.environ] == ([] if is_ours else list(names))
+
+
+@pytest.mark.parametrize(
+    ("flags", "lacks"),
+    [
+        ("flags\t\t: fpu sse2 ssse3 sse4_1 sse4_2 popcnt avx", False),
+        ("flags\t\t: fpu sse2 ssse3 sse4_1", True),
+        ("flags\t\t: fpu sse4_2", True),
+        ("Features\t: fp asimd", False),
+        ("", False),
+    ],
+    ids=["Nehalem", "Penryn", "without POPCNT", "ARM", "not told"],
+)
+def test_a_processor_that_is_too_old_is_known(flags: str, lacks: bool) -> None:
+    text = f"processor\t: 0\nmodel name\t: sse4_2 popcnt\n{flags}\nbugs\t\t: popcnt\n\n"
+    assert runpy.run_path(str(PACKAGES / "start.py"))["lacks_instructions"](text) is lacks
