@@ -71,6 +71,15 @@ def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "PACELINE_HOME" in refused.value.hint
 
 
+def test_a_home_that_may_not_be_looked_into_is_told(tmp_path: Path) -> None:
+    paths.check_readable(Paths.below(tmp_path / "not there"))
+    paths.check_readable(Paths.below(tmp_path))
+    home = Paths.below(tmp_path / ("x" * 300))  # refused as another user's folder is
+    with pytest.raises(UserError, match="cannot be read") as refused:
+        paths.check_readable(home)
+    assert "PACELINE_HOME" in refused.value.hint
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
 def test_new_folders_are_private_and_old_ones_left_alone(tmp_path: Path) -> None:
     old = tmp_path / "old"

@@ -117,6 +117,29 @@ def ensure(folder: Path) -> Path:
     return folder
 
 
+def check_readable(paths: Paths) -> None:
+    """Check that the user may look into the folders that settings and chats are kept in.
+
+    Folders that are missing, or cannot be written to, do not matter.
+
+    Raises:
+        UserError: One is another user's.
+    """
+    for folder in (paths.config_dir, paths.data_dir):
+        try:
+            os.scandir(folder).close()
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise UserError(
+                "folder-not-readable",
+                "The folder {folder} cannot be read ({why}).",
+                "Set PACELINE_HOME to a folder that you can write to.",
+                folder=folder,
+                why=error.strerror or str(error),
+            ) from None
+
+
 def resources() -> Path:
     """Return the folder of the files shipped with the program.
 

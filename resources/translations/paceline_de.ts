@@ -10497,6 +10497,11 @@
     </message>
     <message>
         <location filename="../../app/paths.py"/>
+        <source>The folder {folder} cannot be read ({why}).</source>
+        <translation>Der Ordner {folder} kann nicht gelesen werden ({why}).</translation>
+    </message>
+    <message>
+        <location filename="../../app/paths.py"/>
         <source>The folder {home} cannot be used: there is no such user.</source>
         <translation>Der Ordner {home} kann nicht benutzt werden: Es gibt keinen solchen Benutzer.</translation>
     </message>

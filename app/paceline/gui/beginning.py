@@ -30,7 +30,7 @@ from PySide6.QtWidgets import QApplication, QSplashScreen, QWidget
 from paceline import __version__, logs
 from paceline.gui.look.current import look
 from paceline.gui.one_window import OneWindow
-from paceline.paths import Paths, resources
+from paceline.paths import Paths, check_readable, resources
 from paceline.settings import SETTINGS_FILE, LoadedSettings, load_settings
 
 DEFAULT_SIZE = (1280, 800)
@@ -110,8 +110,13 @@ class Beginning:
 
 
 def begin(argv: Sequence[str], files: Sequence[Path]) -> Beginning | None:
-    """Show the empty frame; None: the window that is open on this home took the files."""
+    """Show the empty frame; None: the window that is open on this home took the files.
+
+    Raises:
+        UserError: The home is another user's, or not known.
+    """
     paths = Paths.from_environment()
+    check_readable(paths)
     logs.set_up(paths.log_dir)
     app = make_application(argv)
     one = OneWindow(paths.data_dir)
