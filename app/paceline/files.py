@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import itertools
 import os
 import stat
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -116,3 +118,36 @@ def write_whole(path: Path, data: bytes) -> None:
     """
     with new_content(path) as file:
         file.write(data)
+
+
+_TAKEN = (errno.EWOULDBLOCK, errno.EACCES, errno.EAGAIN)
+
+if sys.platform == "win32":  # pragma: no cover
+    import msvcrt
+
+    _FAR = 1 << 40
+    """A byte beyond any model's end: on Windows a locked byte cannot be read by others."""
+
+    def try_lock(file: io.FileIO) -> bool:
+        """Lock a file for as long as it is open here; False: another program has locked it."""
+        position = file.tell()
+        file.seek(_FAR)
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        finally:
+            file.seek(position)
+        return True
+
+else:
+    import fcntl
+
+    def try_lock(file: io.FileIO) -> bool:
+        """Lock a file for as long as it is open here; False: another program has locked it."""
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            # Some network disks have no locks; there only the user can prevent two writers.
+            return error.errno not in _TAKEN
+        return True

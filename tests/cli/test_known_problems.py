@@ -35,6 +35,7 @@ def with_pyside(version: str | None, python: tuple[int, ...] = (3, 11, 7)) -> Fa
         replace(HEALTHY, supports_gpu=True, has_nvidia=True),
         replace(HEALTHY, machine="aarch64", system_info="CPU : NEON = 1 |"),
         replace(HEALTHY, required_library=""),
+        replace(HEALTHY, lost_starts=1),  # under way, or killed by chance
         replace(HEALTHY, system_info="CPU : AVX2 = 1 | AMX_INT8 = 0 |"),
         with_pyside("6.12.0", (3, 12, 0)),
         with_pyside("6.13.0"),
@@ -53,6 +54,8 @@ def test_healthy_machines(facts: Facts) -> None:
         (with_pyside(None), "no-pyside"),
         (replace(HEALTHY, required_library="0.3.40"), "library-version"),
         (replace(HEALTHY, library_error="libgomp is missing"), "library-not-loaded"),
+        (replace(HEALTHY, library_error="it crashed", lost_starts=1), "gpu-driver"),
+        (replace(HEALTHY, has_nvidia=True, lost_starts=2, no_gpus=True), "gpu-driver"),
         (replace(HEALTHY, process_error="it was ended"), "engine-process"),
         (
             replace(HEALTHY, library_error="libgomp is missing", process_error="so it ended"),
@@ -102,3 +105,8 @@ def test_every_problem_says_what_to_do() -> None:
     for problem in problems:
         assert problem.text.strip()
         assert problem.remedy.strip()
+
+
+def test_a_library_that_lacks_something_is_told_of_where_gpus_are_left_out() -> None:
+    facts = replace(HEALTHY, library_error="libgomp is missing", lost_starts=2, no_gpus=True)
+    assert codes(facts) == ["gpu-driver", "library-not-loaded"]

@@ -28,7 +28,7 @@ from paceline.engine.model.threads import default_threads
 from paceline.errors import UserError
 from paceline.figures import DeviceKind, ServerProblem
 from paceline.files import used_bytes
-from paceline.installation import package, remedies
+from paceline.installation import gpu_starts, package, remedies
 from paceline.installation.package import installed_as
 from paceline.messages import DeviceInfo, EngineDescribed, KernelWish
 from paceline.params import ModelParams
@@ -99,6 +99,7 @@ def collect(wish: KernelWish = "auto", servers: tuple[str, ...] = ()) -> dict[st
         servers: RPC servers that are asked for their devices, as HOST:PORT.
     """
     places = paths.Paths.from_environment()
+    no_gpus = gpu_starts.n_lost() >= gpu_starts.MOST
     with children.trial(places.cache_dir) as trial:
         asked = ask_engine(servers)
         installed = _installed(places, asked.answer.devices if asked.answer else ())
@@ -124,6 +125,8 @@ def collect(wish: KernelWish = "auto", servers: tuple[str, ...] = ()) -> dict[st
         missing_models=tuple(m["path"] for m in models.values() if not m["present"]),
         lost_servers=lost,
         silent={child.name: child.error for child in tried[1:] if not child.starts},
+        lost_starts=gpu_starts.n_lost(),
+        no_gpus=no_gpus,
     )
     return {
         "versions": {"paceline": __version__, "python": platform.python_version(), **versions},

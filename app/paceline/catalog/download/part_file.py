@@ -8,16 +8,15 @@ releases the lock when its holder dies, so a crash leaves no lock behind.
 from __future__ import annotations
 
 import contextlib
-import errno
 import hashlib
 import io
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from paceline.catalog.download.names import PARTIAL, inside
 from paceline.errors import CancelledError, UserError
+from paceline.files import try_lock
 
 _CHUNK = 1 << 20
 
@@ -188,36 +187,3 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
-
-
-_TAKEN = (errno.EWOULDBLOCK, errno.EACCES, errno.EAGAIN)
-
-if sys.platform == "win32":  # pragma: no cover
-    import msvcrt
-
-    _FAR = 1 << 40
-    """A byte beyond any model's end: on Windows a locked byte cannot be read by others."""
-
-    def try_lock(file: io.FileIO) -> bool:
-        """Lock a file for as long as it is open here; False: another program has locked it."""
-        position = file.tell()
-        file.seek(_FAR)
-        try:
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        finally:
-            file.seek(position)
-        return True
-
-else:
-    import fcntl
-
-    def try_lock(file: io.FileIO) -> bool:
-        """Lock a file for as long as it is open here; False: another program has locked it."""
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            # Some network disks have no locks; there only the user can prevent two writers.
-            return error.errno not in _TAKEN
-        return True

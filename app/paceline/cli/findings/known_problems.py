@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from paceline.figures import ServerProblem
-from paceline.installation import package, remedies
+from paceline.installation import gpu_starts, package, remedies
 
 _PYSIDE = "PySide6-Essentials"
 _LIBRARY = remedies.LIBRARY
@@ -37,6 +37,8 @@ class Facts:
         missing_models: Files of the demo pair that are not there.
         silent: Other child processes that do not answer, with the reasons.
         lost_servers: RPC servers that were asked for and cannot be used.
+        lost_starts: How many starts of GPU drivers in a row have not come back by now.
+        no_gpus: Whether GPUs were left out for that from the beginning.
     """
 
     python: tuple[int, ...]
@@ -52,6 +54,8 @@ class Facts:
     missing_models: tuple[str, ...] = ()
     lost_servers: tuple[ServerProblem, ...] = ()
     silent: Mapping[str, str] = field(default_factory=dict)
+    lost_starts: int = 0
+    no_gpus: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +75,22 @@ def find(facts: Facts) -> list[Problem]:
 
 def _library(facts: Facts) -> Iterator[Problem]:
     installed = facts.installed.get(_LIBRARY)
-    if facts.library_error:
+    is_driver = bool(facts.library_error and facts.lost_starts and not facts.no_gpus)
+    if is_driver or facts.no_gpus:
         yield Problem(
-            "library-not-loaded",
-            f"The native library cannot be loaded: {facts.library_error}",
-            remedies.library_again(),
+            "gpu-driver",
+            f"A GPU's driver has ended or held llama.cpp where it starts; after {gpu_starts.MOST} "
+            "such starts in a row GPUs are left out.",
+            "Update the driver. It is tried again when you have logged in anew, or once the file "
+            f"{gpu_starts.noted_in()} is deleted.",
         )
+    if facts.library_error:
+        if not is_driver:
+            yield Problem(
+                "library-not-loaded",
+                f"The native library cannot be loaded: {facts.library_error}",
+                remedies.library_again(),
+            )
     elif facts.process_error:
         yield Problem(
             "engine-process",
@@ -149,7 +163,8 @@ def _speed(facts: Facts) -> Iterator[Problem]:
             "if this processor has AVX2.",
             remedies.library_with("-DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON"),
         )
-    if facts.has_nvidia and not facts.library_error and not facts.supports_gpu:
+    is_unused = facts.has_nvidia and not (facts.library_error or facts.supports_gpu)
+    if is_unused and not facts.no_gpus:
         yield Problem(
             "gpu-unused",
             "There is an NVIDIA GPU, but the native library finds none that it can use.",

@@ -2,21 +2,26 @@
 
 Such a build (`GGML_BACKEND_DL`) has the code for the CPU once for each set of instructions, as
 `libggml-cpu-haswell.so` and others. ggml loads the best variant for this processor, and every GPU
-backend whose driver is here. Other builds are linked with their backends, and nothing is loaded.
-Called on the engine's thread.
+backend whose driver is here, unless that has ended the program before. Other builds are linked
+with their backends, and nothing is loaded. Called on the engine's thread.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import os
 import re
 import sys
+from pathlib import Path
 
+from paceline.errors import LibraryError
+from paceline.installation import gpu_starts, remedies
 from paceline.installation.kernel_files import ggml_folder
 
 _VARIANT = re.compile(r"(?:lib)?ggml-cpu-(\w+)\.(?:so|dll|dylib)$")
+_RPC = re.compile(r"(?:lib)?ggml-rpc\.(?:so|dll|dylib)$")
 
 
 def load_backends(libggml: ctypes.CDLL) -> None:
@@ -24,13 +29,41 @@ def load_backends(libggml: ctypes.CDLL) -> None:
 
     ggml itself would look for them beside the program, which is Python's, and in the current
     folder. It logs what it loads: call this when the log's callback is set.
+
+    Raises:
+        LibraryError: None of them is for this processor.
     """
     count, load = libggml.ggml_backend_reg_count, libggml.ggml_backend_load_all_from_path
     count.restype, count.argtypes = ctypes.c_size_t, ()
     load.restype, load.argtypes = None, (ctypes.c_char_p,)
     folder = ggml_folder()
-    if folder is not None and not count():
-        load(os.fsencode(folder))
+    if folder is None or count():
+        return
+    with gpu_starts.guarded() as has_gpus:
+        if has_gpus:
+            load(os.fsencode(folder))
+        else:
+            _load_without_gpus(libggml, folder)
+    if not _registry(libggml, b"CPU"):
+        raise LibraryError(
+            "its part for this processor is missing or damaged", remedies.library_again()
+        )
+
+
+def _load_without_gpus(libggml: ctypes.CDLL, folder: Path) -> None:
+    """Load the variant for the CPU that ggml would choose, and what lends devices of others."""
+    load = libggml.ggml_backend_load
+    load.restype, load.argtypes = ctypes.c_void_p, (ctypes.c_char_p,)
+    scores = {}
+    for path in sorted(filter(lambda path: _VARIANT.search(path.name), folder.iterdir())):
+        with contextlib.suppress(OSError, AttributeError):
+            scores[path] = int(ctypes.CDLL(str(path)).ggml_backend_score())
+    best = max(scores, key=lambda path: scores[path], default=None)
+    if best is not None and scores[best]:  # 0: this processor lacks an instruction of it
+        load(os.fsencode(best))
+    for path in folder.iterdir():
+        if _RPC.match(path.name):
+            load(os.fsencode(path))
 
 
 def cpu_variant(libggml: ctypes.CDLL) -> str:
@@ -65,12 +98,19 @@ def _cpu_library(libggml: ctypes.CDLL) -> str:
 
         loaded = [each.path for each in psutil.Process().memory_maps()]
         return next(filter(_VARIANT.search, loaded), "")
-    registry, function = libggml.ggml_backend_reg_by_name, libggml.ggml_backend_reg_get_proc_address
-    registry.restype, registry.argtypes = ctypes.c_void_p, (ctypes.c_char_p,)
+    function = libggml.ggml_backend_reg_get_proc_address
     function.restype, function.argtypes = ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_char_p)
-    cpu = registry(b"CPU")
+    cpu = _registry(libggml, b"CPU")
     address = function(cpu, b"ggml_backend_set_n_threads") if cpu else None
     dladdr, info = ctypes.CDLL(None).dladdr, _SymbolInfo()
     dladdr.argtypes = (ctypes.c_void_p, ctypes.POINTER(_SymbolInfo))
     known = address and dladdr(address, ctypes.byref(info))
     return os.fsdecode(info.file or b"") if known else ""
+
+
+def _registry(libggml: ctypes.CDLL, name: bytes) -> int | None:
+    """Return ggml's registry of a backend's devices; None: the backend is not loaded."""
+    by_name = libggml.ggml_backend_reg_by_name
+    by_name.restype, by_name.argtypes = ctypes.c_void_p, (ctypes.c_char_p,)
+    found: int | None = by_name(name)
+    return found
