@@ -21,8 +21,8 @@ BUDGETS = {
     # names are told apart here for every list, and figures have the rule of a gain.
     # Sizes are read as people write them, and settings say where states of prompts are kept.
     # Devices tell whose memory they share; a cache may lie apart from its layers.
-    # What installs kernels is a room.
-    ".": Size(20, 2_560),
+    # What installs kernels is a room. A lock of files serves downloads and the guard of drivers.
+    ".": Size(20, 2_600),
     "bench": Size(8, 1_070),
     # A plan's machine, caches and computing are a file each.
     # Memories that devices share are put together, to be shown once.
