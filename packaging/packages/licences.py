@@ -1,4 +1,4 @@
-"""What is known of licences: those of libraries by their files' names, and which may come along.
+"""Licences: those of libraries, by their files' names, and which ones may come along.
 
 The facts stand in `packaging/licences`: `libraries.toml`, and the texts that wheels and systems
 leave out, named by SPDX's identifiers. Needs the extra "package".

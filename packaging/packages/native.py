@@ -45,7 +45,7 @@ _LIBRARIES = ("*.so", "*.dylib", "*.dll")
 
 
 class Native(NamedTuple):
-    """What a build made.
+    """The result of a build.
 
     Attributes:
         lib: The folder of libraries, as it belongs in `llama_cpp`.

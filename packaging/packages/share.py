@@ -1,4 +1,4 @@
-"""What a Linux desktop reads of Paceline, laid into the folder of the program.
+"""Files that a Linux desktop reads of Paceline, laid into the folder of the program.
 
 `share` is what belongs in `/usr/share` or `~/.local/share`: the menu entry, the description for
 software centres, the type of model files and the icon. `README.txt` lies beside it. Standard

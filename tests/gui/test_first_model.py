@@ -82,21 +82,21 @@ class World:
 
     @property
     def target(self) -> Path:
-        """Where the Hub's download puts it."""
+        """The place where the Hub's download puts it."""
         return Paths.below(self.home).models_dir / starter.REPO / starter.FILE
 
     def is_loading(self) -> bool:
-        """Whether its load was asked for."""
+        """Say whether its load was asked for."""
         loads = self.client.all(LoadPair)
         return bool(loads) and Path(loads[-1].target.path) == self.target
 
     def is_half_here(self) -> bool:
-        """Whether what the Hub holds back is all that is still to come."""
+        """Say whether all is here that the Hub does not hold back."""
         part = self.target.with_name(self.target.name + PARTIAL)
         return part.exists() and part.stat().st_size > N_BYTES // 3
 
     def n_loads(self) -> int:
-        """How many loads were asked for; the first is that of the demo pair."""
+        """Count the loads that were asked for; the first is that of the demo pair."""
         return len(self.client.all(LoadPair))
 
 

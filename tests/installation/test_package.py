@@ -1,4 +1,4 @@
-"""How the program came here: what a frozen program, a wheel and a checkout are, and their build."""
+"""The form in which the program came here: frozen, a wheel or a checkout, and its build."""
 
 from __future__ import annotations
 

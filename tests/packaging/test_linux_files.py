@@ -1,4 +1,4 @@
-"""What Paceline tells a Linux desktop: by the desktops' own validators, where they are here."""
+"""Files that a Linux desktop reads, by the desktops' own validators where they are here."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ print(app.desktopFileName(), app.applicationName())
 
 
 def ran(*command: str | Path) -> str:
-    """What a validator says; skips where it is not here."""
+    """Return a validator's output; skip where it is not here."""
     if shutil.which(str(command[0])) is None:
         pytest.skip(f"{command[0]} is not here")
     done = subprocess.run(command, capture_output=True, text=True, check=False)

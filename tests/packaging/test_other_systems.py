@@ -1,4 +1,4 @@
-"""What is made for Windows and macOS, as far as it can be tried anywhere."""
+"""Packages for Windows and macOS, as far as they can be tried anywhere."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ def test_an_archive_is_unpacked_as_a_whole(tmp_path: Path) -> None:
 
 
 def told(**more: str) -> dict[str, str]:
-    """What an opener writes that got nothing of the package."""
+    """Texts of an opener that got nothing of the package."""
     usual = {"environment": "HOME=/home/x\n", "libraries": "libc.so.6 => /lib/libc.so.6\n"}
     return {**usual, **more}
 

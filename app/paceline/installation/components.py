@@ -1,4 +1,4 @@
-"""What comes along with this program, and its licences.
+"""The components that come along with this program, and their licences.
 
 A package brings a parts list, made when it was built; elsewhere libraries say it by their installed
 metadata, so that it belongs to the version that runs. Both read files: call them off the main

@@ -1,7 +1,7 @@
-"""How this program came here: as a package, from a wheel, or as a checkout; and when it was built.
+"""The form in which this program came here (package, wheel or checkout), and its build's day.
 
-A package is a program that PyInstaller froze, with all that it needs. What says when it was built
-is a small file beside the modules of `paceline`, written by the build. Standard library only, since
+A package is a program that PyInstaller froze, with all that it needs. The day of the build is in
+a small file beside the modules of `paceline`, written by the build. Standard library only, since
 the build writes that file by the same definition before anything is installed. Any thread.
 """
 
@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 from paceline.sentence import Sentence, sentence
 
 Kind = Literal["package", "wheel", "checkout"]
-"""What was installed: a frozen program, a wheel, or the sources themselves."""
+"""The form that was installed: a frozen program, a wheel, or the sources themselves."""
 
 BUILD_FILE = "_build.json"
 """Below the folder of `paceline`: what `Build` holds."""

@@ -1,4 +1,4 @@
-"""Whose certificates are trusted."""
+"""The certificates that are trusted."""
 
 from __future__ import annotations
 

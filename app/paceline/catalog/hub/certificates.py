@@ -1,4 +1,4 @@
-"""Whom to trust on the network: the system's certificates, or those that come along.
+"""Certificates that HTTPS connections are checked by: the system's, or those that come along.
 
 A bare Linux system has none, and a packaged program's OpenSSL looks where the machine that built it
 had them; httpx2 then tries the usual places of other distributions. Where nothing is found,

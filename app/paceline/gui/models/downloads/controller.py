@@ -207,7 +207,7 @@ class PairFetcher(QObject):
 
     @property
     def is_paused(self) -> bool:
-        """Whether what is downloaded for the pair waits for `resume`."""
+        """Say whether what is downloaded for the pair waits for `resume`."""
         return any(download.status == "paused" for download in self._its_downloads)
 
     @property
