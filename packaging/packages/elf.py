@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 
-class Facts(NamedTuple):
-    """What a file asks of the system that loads it.
+class ElfFacts(NamedTuple):
+    """Facts of a file that matter to the system that loads it.
 
     Attributes:
         needed: The names of the libraries that it is linked with.
@@ -33,7 +33,7 @@ def files(folder: Path) -> list[Path]:
     return [path for path in plain if _begins(path)]
 
 
-def facts(path: Path) -> Facts:
+def facts(path: Path) -> ElfFacts:
     """Return what objdump finds in a file.
 
     Raises:
@@ -49,7 +49,7 @@ def facts(path: Path) -> Facts:
     parts = re.findall(
         r"^\s+LOAD off\s+(0x\w+) vaddr (0x\w+) paddr \w+ align 2\*\*(\d+)$", told, re.MULTILINE
     )
-    return Facts(
+    return ElfFacts(
         tuple(re.findall(r"^\s+NEEDED\s+(\S+)$", told, re.MULTILINE)),
         tuple(folder for entry in search for folder in entry.split(":")),
         max(numbers, default=()),

@@ -14,7 +14,7 @@ from pathlib import Path
 from backends import capture
 from bootstrap import ROOT, BootstrapError, Environment, Project, Runner, choose_python, say
 from paceline import __version__
-from paceline.installation.package import Build, write_build
+from paceline.installation.package import BuildRecord, write_build
 from packages.native import Native
 
 
@@ -62,10 +62,10 @@ def site_packages(environment: Environment) -> Path:
     return Path(sysconfig.get_path("purelib", "venv", names))
 
 
-def this_build() -> Build:
+def this_build() -> BuildRecord:
     """Return the day, the version and the commit of what is built from this checkout."""
     commit = capture(["git", "-C", str(ROOT), "rev-parse", "HEAD"]) or ""
-    return Build(datetime.now(UTC).date(), __version__, commit.strip())
+    return BuildRecord(datetime.now(UTC).date(), __version__, commit.strip())
 
 
 def _add_kernels(environment: Environment, native: Native, runner: Runner) -> None:

@@ -37,8 +37,8 @@ _LIBRARY = r"(?P<lib>lib)?(?:{})(?![a-z])"
 _EXTENSION = re.compile(r"\.(cpython-|abi3\.|cp3)|\.pyd$")
 
 
-class Library(NamedTuple):
-    """What is known of a shared library.
+class KnownLicence(NamedTuple):
+    """The name and the licence of a shared library or a Python distribution.
 
     Attributes:
         name: Its name for people.
@@ -52,8 +52,8 @@ class Library(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Facts:
-    """What `libraries.toml` says.
+class LicenceTable:
+    """The licences that `libraries.toml` tells.
 
     Attributes:
         table: The file's content.
@@ -61,7 +61,7 @@ class Facts:
 
     table: dict[str, Any]
 
-    def library(self, file_name: str) -> Library | None:
+    def library(self, file_name: str) -> KnownLicence | None:
         """Return the library that a shared library's file name tells; None: none that is known."""
         if _EXTENSION.search(file_name):
             return None
@@ -69,10 +69,10 @@ class Facts:
             found = pattern.match(file_name)
             # Only on Windows do they go without "lib".
             if found and (found["lib"] or file_name.lower().endswith(".dll")):
-                return Library(name, entry["licence"], entry.get("text", ""))
+                return KnownLicence(name, entry["licence"], entry.get("text", ""))
         return None
 
-    def distribution(self, name: str, stated: str) -> Library:
+    def distribution(self, name: str, stated: str) -> KnownLicence:
         """Return what is known of a Python distribution.
 
         Args:
@@ -81,7 +81,7 @@ class Facts:
         """
         entry = self.table["distributions"].get(re.sub(r"[-_.]+", "-", name).lower(), {})
         licence = entry.get("licence") or self.table["names"].get(stated, stated)
-        return Library(name, licence, entry.get("text", ""))
+        return KnownLicence(name, licence, entry.get("text", ""))
 
     @cached_property
     def _patterns(self) -> list[tuple[str, re.Pattern[str], dict[str, str]]]:
@@ -92,9 +92,9 @@ class Facts:
 
 
 @cache
-def facts() -> Facts:
-    """Return what is known, read once."""
-    return Facts(tomllib.loads((FOLDER / "libraries.toml").read_text("utf-8")))
+def licence_table() -> LicenceTable:
+    """Return the table of licences, read once."""
+    return LicenceTable(tomllib.loads((FOLDER / "libraries.toml").read_text("utf-8")))
 
 
 @cache

@@ -38,7 +38,7 @@ from paceline.installation.components import (
     stated_licence,
 )
 from packages import licences
-from packages.parts_list import Part, write
+from packages.parts_list import ShippedPart, write
 
 _MAGIC = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ")
 _LLAMA, _LLAMA_TEXT = "llama.cpp and ggml", "vendor/llama.cpp/LICENSE"
@@ -129,7 +129,7 @@ class SystemFile(NamedTuple):
 
 def collect(
     frozen: Frozen, distributions: Distributions, system: Mapping[str, SystemFile], sdist: Path
-) -> list[Part]:
+) -> list[ShippedPart]:
     """Return everything that came along.
 
     Args:
@@ -141,9 +141,9 @@ def collect(
     Raises:
         PartsError: It cannot be passed on.
     """
-    facts, faults = licences.facts(), []
+    table, faults = licences.licence_table(), []
     there: set[str] = set()
-    found: dict[tuple[licences.Library, str | None], tuple[str | None, SystemFile | None]] = {}
+    found: dict[tuple[licences.KnownLicence, str | None], tuple[str | None, SystemFile | None]] = {}
     for module in frozen.modules:
         owner = distributions.by_module.get(module)
         if owner:
@@ -154,7 +154,7 @@ def collect(
     for path in frozen.libraries:
         owner = distributions.by_file.get(path)
         # Plug-ins have names of their own, and some are those of libraries.
-        known = None if "plugins" in path.parts else facts.library(path.name)
+        known = None if "plugins" in path.parts else table.library(path.name)
         if owner:
             there.add(owner)
         if known and known.name != _PYTHON:
@@ -165,7 +165,7 @@ def collect(
             faults += (
                 [] if own else [f"{path} belongs to no part. Leave it out, or name it. {_TELL}"]
             )
-    python = Part(_PYTHON, platform.python_version(), "Python-2.0.1", (_python_licence(),))
+    python = ShippedPart(_PYTHON, platform.python_version(), "Python-2.0.1", (_python_licence(),))
     parts = [python, _bootloader(), *map(_distribution, sorted(there))]
     several = Counter(known.name for known, _ in found)
     for (known, source), (owner, origin) in found.items():
@@ -174,7 +174,7 @@ def collect(
         is_one = several[known.name] == 1 or source is None
         parts.append(part if is_one else replace(part, name=f"{known.name} ({source})"))
     parts += [
-        Part(each.name, "", each.licence, (each.text,))
+        ShippedPart(each.name, "", each.licence, (each.text,))
         for each in resource_components(paths.resources())
     ]
     faults += [sentence for part in parts for sentence in _faults(part)]
@@ -263,35 +263,35 @@ def _python_name() -> str:
     return "python{}.{}".format(*sys.version_info)
 
 
-def _bootloader() -> Part:
+def _bootloader() -> ShippedPart:
     component = library_component("pyinstaller")
     version = component.name.partition(" ")[2]
     licence = "GPL-2.0-or-later WITH Bootloader-exception AND Apache-2.0"
-    return Part(_PYINSTALLER, version, licence, (component.text,))
+    return ShippedPart(_PYINSTALLER, version, licence, (component.text,))
 
 
-def _distribution(name: str) -> Part:
+def _distribution(name: str) -> ShippedPart:
     distribution = metadata.distribution(name)
     about = distribution.metadata
-    known = licences.facts().distribution(name, stated_licence(about).strip())
+    known = licences.licence_table().distribution(name, stated_licence(about).strip())
     texts = (library_component(name).text, *_own_text(known))
     lists = [file for file in distribution.files or () if "sboms" in file.parts]
     inside = tuple(part for file in lists for part in _crates(Path(str(file.locate()))))
     purl = f"pkg:pypi/{re.sub('[-_.]+', '-', name).lower()}@{distribution.version}"
-    return Part(name, distribution.version, known.licence, texts, purl, inside=inside)
+    return ShippedPart(name, distribution.version, known.licence, texts, purl, inside=inside)
 
 
-def _crates(file: Path) -> Iterator[Part]:
+def _crates(file: Path) -> Iterator[ShippedPart]:
     """Yield what a wheel says that its native code was made of."""
     for part in json.loads(file.read_text("utf-8")).get("components", ()):
         words = [each.get("expression") or "" for each in part.get("licenses", ())]
-        yield Part(part["name"], part.get("version", ""), " AND ".join(words), ())
+        yield ShippedPart(part["name"], part.get("version", ""), " AND ".join(words), ())
 
 
 def _library(
-    known: licences.Library, owner: str | None, system: SystemFile | None, sdist: Path
-) -> Part:
-    part = Part(known.name, "", known.licence, tuple(_own_text(known)))
+    known: licences.KnownLicence, owner: str | None, system: SystemFile | None, sdist: Path
+) -> ShippedPart:
+    part = ShippedPart(known.name, "", known.licence, tuple(_own_text(known)))
     if known.name == _LLAMA:
         version = f"of llama-cpp-python {metadata.version('llama-cpp-python')}"
         return replace(part, version=version, texts=(_from_sdist(sdist),))
@@ -311,7 +311,7 @@ def _library(
     )
 
 
-def _own_text(known: licences.Library) -> Iterator[str]:
+def _own_text(known: licences.KnownLicence) -> Iterator[str]:
     if known.text:
         yield (licences.FOLDER / known.text).read_text("utf-8")
 
@@ -325,7 +325,7 @@ def _from_sdist(sdist: Path) -> str:
     return ""
 
 
-def _faults(part: Part) -> Iterator[str]:
+def _faults(part: ShippedPart) -> Iterator[str]:
     for each, of in ((part, ""), *((inner, f", a part of {part.name}") for inner in part.inside)):
         fault = licences.fault(each.licence)
         if fault:
@@ -334,7 +334,7 @@ def _faults(part: Part) -> Iterator[str]:
             yield f"{part.name}: no text of its licence ({part.licence}) was found. {_TELL}"
 
 
-def _has_text(part: Part) -> bool:
+def _has_text(part: ShippedPart) -> bool:
     return bool(
         any(part.texts)
         or licences.standard_texts(part.licence, has_own=False)

@@ -28,7 +28,7 @@ OWN, STANDARD = "licences", "standard"
 
 
 @dataclass(frozen=True)
-class Part:
+class ShippedPart:
     """One thing that came along.
 
     Attributes:
@@ -47,10 +47,10 @@ class Part:
     texts: tuple[str, ...]
     purl: str = ""
     source: str = ""
-    inside: tuple[Part, ...] = ()
+    inside: tuple[ShippedPart, ...] = ()
 
 
-def write(parts: Sequence[Part], inside: Path) -> Path:
+def write(parts: Sequence[ShippedPart], inside: Path) -> Path:
     """Write the list and the texts into the folder of a frozen program's files.
 
     An earlier list goes. Equal parts make equal bytes.
@@ -117,7 +117,7 @@ def _kept(text: str, name: str, names: dict[str, str], folder: Path) -> str:
     return names[text]
 
 
-def _component(part: Part, texts: Sequence[str], holder: str = "") -> Component:
+def _component(part: ShippedPart, texts: Sequence[str], holder: str = "") -> Component:
     references = [
         ExternalReference(type=ExternalReferenceType.LICENSE, url=XsUri(text)) for text in texts
     ]

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from paceline.installation import package
-from paceline.installation.package import BUILD_FILE, PARTS, Build
+from paceline.installation.package import BUILD_FILE, PARTS, BuildRecord
 
-BUILD = Build(date(2026, 11, 29), "0.1.0", "37b1be27")
+BUILD = BuildRecord(date(2026, 11, 29), "0.1.0", "37b1be27")
 APP = Path(package.__file__).parents[2]
 
 
@@ -63,7 +63,7 @@ def test_a_wheel_and_its_build_are_known_by_the_files_beside_the_modules(tmp_pat
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
-    for build in (BUILD, Build(date(2027, 1, 1), "1.0.0")):
+    for build in (BUILD, BuildRecord(date(2027, 1, 1), "1.0.0")):
         package.write_build(tmp_path, build)
         assert package.read_build(tmp_path) == build
 
@@ -93,7 +93,7 @@ def test_no_file_says_nothing_and_unknown_fields_are_passed_over(tmp_path: Path)
     assert package.read_build(tmp_path) is None
     said = {"day": "2026-11-29", "version": "0.1.0", "later": [1]}
     (tmp_path / BUILD_FILE).write_text(json.dumps(said))
-    assert package.read_build(tmp_path) == Build(date(2026, 11, 29), "0.1.0")
+    assert package.read_build(tmp_path) == BuildRecord(date(2026, 11, 29), "0.1.0")
 
 
 def test_it_needs_nothing_but_python() -> None:

@@ -18,7 +18,7 @@ pytest.importorskip("cyclonedx", reason="the extra `dev` is older than the parts
 from paceline.installation.components import listed_components
 from paceline.installation.package import PARTS
 from packages import licences
-from packages.licences import facts, fault
+from packages.licences import fault, licence_table
 from packages.parts import (
     Distributions,
     Frozen,
@@ -29,7 +29,7 @@ from packages.parts import (
     into_resources,
     main,
 )
-from packages.parts_list import Part, write
+from packages.parts_list import ShippedPart, write
 
 ELF = b"\x7fELF stand-in"
 PYTHONS = ("python3.11/lib-dynload/_ssl.cpython-311-x86_64-linux-gnu.so", "libpython3.11.so.1.0")
@@ -116,9 +116,11 @@ def test_everything_that_came_along_is_listed_with_its_licence(
 
 def test_equal_parts_make_equal_bytes_and_an_earlier_list_goes(tmp_path: Path) -> None:
     parts = [
-        Part("b", "1", "MIT", ("Copyright B", "")),
-        Part("a", "2", "GPL-3.0-or-later WITH GCC-exception-3.1", (), source="https://a.org/"),
-        Part("c", "", "MIT", (), "pkg:pypi/c@1", inside=(Part("d", "1", "ISC", ()),)),
+        ShippedPart("b", "1", "MIT", ("Copyright B", "")),
+        ShippedPart(
+            "a", "2", "GPL-3.0-or-later WITH GCC-exception-3.1", (), source="https://a.org/"
+        ),
+        ShippedPart("c", "", "MIT", (), "pkg:pypi/c@1", inside=(ShippedPart("d", "1", "ISC", ()),)),
     ]
     (tmp_path / PARTS).parent.mkdir()
     stale = (tmp_path / PARTS).with_name("stale.txt")
@@ -237,7 +239,7 @@ def test_the_gpl_comes_along_only_with_an_exception(licence: str, is_fine: bool)
     ],
 )
 def test_libraries_are_known_by_their_files(file: str, name: str | None) -> None:
-    known = facts().library(file)
+    known = licence_table().library(file)
     assert (known.name if known else None) == name
 
 
@@ -272,7 +274,7 @@ def test_an_app_has_the_texts_among_its_resources(tmp_path: Path) -> None:
     inside = files_of(program)
     assert inside == tmp_path / "Contents" / "Frameworks"
     for _ in range(2):
-        into_resources(write([Part("a", "1", "MIT", ("Copyright A",))], inside).parent)
+        into_resources(write([ShippedPart("a", "1", "MIT", ("Copyright A",))], inside).parent)
         (component,) = listed_components(inside / PARTS)
         assert component.text == "Copyright A"
         assert not [path for path in inside.iterdir() if not path.is_symlink()]

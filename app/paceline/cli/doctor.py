@@ -9,6 +9,7 @@ import platform
 import shutil
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,7 +30,6 @@ from paceline.errors import UserError
 from paceline.figures import DeviceKind, ServerProblem
 from paceline.files import used_bytes
 from paceline.installation import gpu_starts, package, remedies
-from paceline.installation.package import installed_as
 from paceline.messages import DeviceInfo, EngineDescribed, KernelWish
 from paceline.params import ModelParams
 from paceline.sizes import one_line, part_and_whole, readable_size
@@ -100,7 +100,7 @@ def collect(wish: KernelWish = "auto", servers: tuple[str, ...] = ()) -> dict[st
     """
     places = paths.Paths.from_environment()
     no_gpus = gpu_starts.n_lost() >= gpu_starts.MOST
-    with children.trial(places.cache_dir) as trial:
+    with closing(children.TrialOfChildren(places.cache_dir)) as trial:
         asked = ask_engine(servers)
         installed = _installed(places, asked.answer.devices if asked.answer else ())
         tried = trial.answers(asked)
@@ -130,7 +130,7 @@ def collect(wish: KernelWish = "auto", servers: tuple[str, ...] = ()) -> dict[st
     )
     return {
         "versions": {"paceline": __version__, "python": platform.python_version(), **versions},
-        "installation": installed_as(),
+        "installation": package.installed_as(),
         "system": platform.platform(),
         "library": _library(engine, error, has_gpu=has_gpu),
         "kernels": kernels.collect(places, wish),

@@ -20,7 +20,7 @@ Kind = Literal["package", "wheel", "checkout"]
 """The form that was installed: a frozen program, a wheel, or the sources themselves."""
 
 BUILD_FILE = "_build.json"
-"""Below the folder of `paceline`: what `Build` holds."""
+"""Below the folder of `paceline`: what `BuildRecord` holds."""
 
 PARTS = Path("parts", "paceline.cdx.json")
 """The parts list of a package, below the folder of its modules; licences lie beside it."""
@@ -28,7 +28,7 @@ PARTS = Path("parts", "paceline.cdx.json")
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
-class Build(NamedTuple):
+class BuildRecord(NamedTuple):
     """One build of the program.
 
     Attributes:
@@ -72,12 +72,12 @@ def built_at() -> date | None:
 
 
 @cache
-def this_build() -> Build | None:
+def this_build() -> BuildRecord | None:
     """Return what is known of this program's build, read once."""
     return read_build(_PACKAGE)
 
 
-def read_build(package: Path) -> Build | None:
+def read_build(package: Path) -> BuildRecord | None:
     """Return what the build wrote into this folder of `paceline`; None: nothing that can be read.
 
     Never raises: a file that is missing or damaged takes nothing from the program.
@@ -87,12 +87,12 @@ def read_build(package: Path) -> Build | None:
         version, commit = said["version"], said.get("commit", "")
         if not (isinstance(version, str) and isinstance(commit, str)):
             return None
-        return Build(date.fromisoformat(said["day"]), version, commit)
+        return BuildRecord(date.fromisoformat(said["day"]), version, commit)
     except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
         return None
 
 
-def write_build(package: Path, build: Build) -> None:
+def write_build(package: Path, build: BuildRecord) -> None:
     """Write the file that `read_build` reads into a folder of `paceline`.
 
     Raises:

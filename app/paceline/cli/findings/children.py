@@ -9,14 +9,16 @@ from __future__ import annotations
 import contextlib
 import socket
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from paceline.cli.loading import Asked
 from paceline.errors import UserError
+
+if TYPE_CHECKING:  # it would load the half of the program into a child
+    from paceline.cli.loading import Asked
 
 LIMIT_S = 20.0
 """Seconds for a start, and for an answer."""
@@ -25,8 +27,8 @@ _KERNEL = "q8_0"
 """Its test is short, and every library of kernels has it."""
 
 
-class Answer(NamedTuple):
-    """What became of one child.
+class ChildAnswer(NamedTuple):
+    """The outcome of one child's trial.
 
     Attributes:
         name: Its name in lists of processes.
@@ -41,7 +43,7 @@ class Answer(NamedTuple):
     error: str
 
 
-class Child(NamedTuple):
+class KnownChild(NamedTuple):
     """One kind of child.
 
     Attributes:
@@ -53,8 +55,8 @@ class Child(NamedTuple):
     ask: Callable[[Path], str]
 
 
-class Trial:
-    """The children that are being tried.
+class TrialOfChildren:
+    """All children, tried from now on until `close`.
 
     Args:
         cache_dir: See `Paths`.
@@ -62,29 +64,21 @@ class Trial:
 
     def __init__(self, cache_dir: Path) -> None:
         self._pool = ThreadPoolExecutor(len(CHILDREN), thread_name_prefix="children")
-        self._answers: list[Future[Answer | None]] = [
+        self._answers: list[Future[ChildAnswer | None]] = [
             self._pool.submit(_tried, child, cache_dir) for child in CHILDREN
         ]
 
-    def answers(self, asked: Asked) -> tuple[Answer, ...]:
+    def answers(self, asked: Asked) -> tuple[ChildAnswer, ...]:
         """Wait for all, and return them with the one that described the engine."""
-        described = Answer(DESCRIPTION, not asked.process_error, asked.seconds, asked.process_error)
+        described = ChildAnswer(
+            DESCRIPTION, not asked.process_error, asked.seconds, asked.process_error
+        )
         found = (answer.result() for answer in self._answers)
         return (described, *(each for each in found if each is not None))
 
     def close(self) -> None:
         """Wait until none is under way."""
         self._pool.shutdown()
-
-
-@contextlib.contextmanager
-def trial(cache_dir: Path) -> Iterator[Trial]:
-    """Try all children while the block runs."""
-    running = Trial(cache_dir)
-    try:
-        yield running
-    finally:
-        running.close()
 
 
 def as_line(answers: Sequence[Mapping[str, Any]]) -> str:
@@ -95,7 +89,7 @@ def as_line(answers: Sequence[Mapping[str, Any]]) -> str:
     return "; ".join([counted, *silent])
 
 
-def _tried(child: Child, cache_dir: Path) -> Answer | None:
+def _tried(child: KnownChild, cache_dir: Path) -> ChildAnswer | None:
     began = time.monotonic()
     try:
         error = child.ask(cache_dir)
@@ -103,7 +97,7 @@ def _tried(child: Child, cache_dir: Path) -> Answer | None:
         return None
     except Exception as failure:  # noqa: BLE001  one child's trial costs no report
         error = str(failure) or type(failure).__name__
-    return Answer(child.name, not error, time.monotonic() - began, error)
+    return ChildAnswer(child.name, not error, time.monotonic() - began, error)
 
 
 class _NotHereError(Exception):
@@ -174,9 +168,9 @@ def run_prover(library: str, pipe: socket.socket) -> None:
 DESCRIPTION = "paceline-description"
 """It is asked by the doctor before all else."""
 CHILDREN = (
-    Child("paceline-engine", _ask_engine),
-    Child("paceline-inspector", _ask_inspector),
-    Child("paceline-templates", _ask_templates),
-    Child("paceline-prover", _ask_prover),
+    KnownChild("paceline-engine", _ask_engine),
+    KnownChild("paceline-inspector", _ask_inspector),
+    KnownChild("paceline-templates", _ask_templates),
+    KnownChild("paceline-prover", _ask_prover),
 )
 """All others; of the prover nothing is said where there are no kernels."""
