@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 from paceline.errors import UserError
 from paceline.files import new_content
-from paceline.installation import kernel_files, package
+from paceline.installation import kernel_files, package, remedies
 from paceline.installation.kernel_files import (
     COMMON,
     VARIANTS,
@@ -42,6 +42,7 @@ from paceline.installation.kernel_files import (
     library_name,
     sealed,
 )
+from paceline.installation.remedies import LIBRARY
 
 Say = Callable[[str], None]
 """Takes one line about how far the work is."""
@@ -265,13 +266,13 @@ def build(into: Path, sdist: Path | None, say: Say, shelf: Path | None = None) -
         KernelBuildError: It cannot be compiled, or not be put there.
     """
     if package.is_packaged():
-        raise KernelBuildError("This package builds no kernels.", "Install Paceline again.")
+        raise KernelBuildError("This package builds no kernels.", remedies.program_again())
     if not kernel_files.is_possible():
         raise KernelBuildError(kernel_files.NOT_HERE, "llama.cpp's are used here.")
     sources, ggml, has = kernel_files.sources_folder(), kernel_files.ggml_folder(), key()
     if not (sources and ggml and has):
         missing = "libggml-cpu of llama-cpp-python" if sources else "sources of the kernels"
-        raise KernelBuildError(f"The {missing} cannot be found.", "Install Paceline again.")
+        raise KernelBuildError(f"The {missing} cannot be found.", remedies.program_again())
     target = into / library_name(has)
     kept = shelf / target.name if shelf else None
     try:
@@ -325,22 +326,22 @@ def _put(content: bytes, target: Path, n_kept: int) -> None:
 
 def _bring_headers(scratch: Path, sdist: Path | None, shelf: Path | None, say: Say) -> Path:
     """Return a folder with ggml's headers: from the shelf, the archive or the package index."""
-    into, package = scratch / "ggml", "llama-cpp-python"
+    into = scratch / "ggml"
     try:
-        version = metadata.version(package).partition("+")[0]
+        version = metadata.version(LIBRARY).partition("+")[0]
     except metadata.PackageNotFoundError:
-        raise KernelBuildError(f"{package} is missing.", "Install Paceline again.") from None
+        raise KernelBuildError(f"{LIBRARY} is missing.", remedies.library_again()) from None
     kept = shelf / f"ggml-headers-{version}.tar.gz" if shelf else None
     if kept and is_file(kept):
         with contextlib.suppress(KernelBuildError, OSError):
             _unpack(kept, version, into)
             return into
     if sdist is None:
-        say(f"Fetching the sources of {package} {version} for their headers (77 MB)")
+        say(f"Fetching the sources of {LIBRARY} {version} for their headers (77 MB)")
         pip = [_python_with_pip(scratch, say), "-I", "-m", "pip"]
         pip += ["--disable-pip-version-check", "--no-input"]
-        options = ["--no-deps", f"--no-binary={package}", "--dest", str(scratch)]
-        words = [*pip, "download", *options, f"{package}=={version}"]
+        options = ["--no-deps", f"--no-binary={LIBRARY}", "--dest", str(scratch)]
+        words = [*pip, "download", *options, f"{LIBRARY}=={version}"]
         run_tool(_NO_HEADERS, words, "Look whether pip can install packages here.", say)
         sdist = next(scratch.glob("llama_cpp_python-*"))
     _unpack(sdist, version, into)

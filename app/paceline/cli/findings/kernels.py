@@ -102,11 +102,10 @@ def build(args: argparse.Namespace) -> int:
     cache_dir = paths.Paths.from_environment().cache_dir
     library = kernel_files.find()
     is_built = library is None
-    if package.is_packaged():
-        _forget_failures(cache_dir)
-        remark("A package builds no kernels; its own are tested again at the next start.")
     if library is None:
         library = _compile(paths.ensure(cache_dir / "kernels"))
+    elif package.is_packaged():
+        remark("A package builds no kernels; its own are tested again at the next start.")
     _forget_failures(cache_dir)
     words = "The kernels are built" if is_built else "The installation has the kernels already"
     found = {"library": str(library), "built": is_built}
