@@ -18,6 +18,7 @@ from paceline import starter
 from paceline.catalog.download import transfer
 from paceline.catalog.download.names import PARTIAL
 from paceline.catalog.download.part_file import PartFile
+from paceline.catalog.download.record import DownloadRequest
 from paceline.catalog.models import Models
 from paceline.messages import LoadPair
 from paceline.params import OWN_HEAD
@@ -263,6 +264,22 @@ def test_after_a_restart_it_resumes(world: World, qtbot: QtBot) -> None:
     world.offer.pauses.click()
     qtbot.waitUntil(world.is_loading, timeout=LIMIT_MS)
     assert min(r.start for r in world.server.requests if r.n_sent) > N_BYTES // 3
+
+
+def test_a_download_of_another_revision_is_another_one(world: World, qtbot: QtBot) -> None:
+    world.start()
+    assert world.program is not None
+    assert world.program.catalogue is not None
+    world.server.add(Fault(path="*.gguf", host="cdn", holds_after=N_BYTES // 2))
+    folder = str(world.target.parent)
+    request = DownloadRequest(starter.REPO, (starter.FILE,), "main", folder)
+    world.program.catalogue.downloads.add(request)
+    qtbot.waitUntil(world.is_half_here, timeout=LIMIT_MS)
+    world.program.window.close()
+    world.server.clear()
+    world.start(FakeClient())
+    world.client.finish_load()
+    assert world.offer.button.text().startswith(GET), "its bytes are compared with no known hash"
 
 
 @pytest.mark.parametrize("how", ["unreachable", "offline"])

@@ -250,12 +250,12 @@ class PairFetcher(QObject):
             pair: Its paths are references that name files.
         """
         kept = {
-            (each.request.repo, each.request.files[0]): each.id
+            (each.request.repo, each.request.revision, each.request.files[0]): each.id
             for each in self._downloads.model.downloads
             if each.status not in OVER
         }
         named = {file: parse_reference(file) for file in pair.files}
-        left = {f: kept.get((name.repo, name.path)) for f, name in named.items()}
+        left = {f: kept.get((name.repo, name.revision, name.path)) for f, name in named.items()}
         coming = {file: id_ for file, id_ in left.items() if id_ is not None}
         if len(coming) == len(named):
             self._want(pair)
