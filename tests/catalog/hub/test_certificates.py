@@ -59,6 +59,12 @@ def test_a_folder_of_certificates_counts_though_it_is_read_later(
     assert trusted().cert_store_stats()["x509"] == 0
 
 
+def test_an_empty_variable_names_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    system_has(monkeypatch, tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", "")
+    assert trusted().cert_store_stats()["x509_ca"] > 50
+
+
 @pytest.mark.parametrize("name", ["SSL_CERT_FILE", "SSL_CERT_DIR"])
 def test_what_the_user_names_is_all_that_is_trusted(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

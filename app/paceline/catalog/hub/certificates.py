@@ -31,7 +31,9 @@ def trusted() -> ssl.SSLContext:
 
 
 def _has_any(context: ssl.SSLContext) -> bool:
-    if {"SSL_CERT_FILE", "SSL_CERT_DIR"} & os.environ.keys() or context.cert_store_stats()["x509"]:
+    # An empty variable names nothing, as httpx2 has it.
+    is_named = any(map(os.environ.get, ("SSL_CERT_FILE", "SSL_CERT_DIR")))
+    if is_named or context.cert_store_stats()["x509"]:
         return True
     # Of a folder, certificates are read when they are asked for, and not counted before.
     folder = Path(ssl.get_default_verify_paths().openssl_capath)
