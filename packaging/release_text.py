@@ -11,9 +11,9 @@ import argparse
 import re
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from bootstrap import ROOT
+from release import CHANGELOG, ReleaseError, current_version, read
 
 
 def section(text: str, title: str) -> str:
@@ -61,15 +61,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("tag", help="the tag of the release")
     tag = parser.parse_args(arguments).tag
-    version = re.search(
-        r'^__version__ = "(.+)"$', (ROOT / "app/paceline/__init__.py").read_text("utf-8"), re.M
-    )
     try:
-        texts = [
-            (ROOT / name).read_text("utf-8") for name in ("packaging/CHANGELOG.md", "README.md")
-        ]
-        sys.stdout.write(text_of(tag, version[1] if version else "", *texts))
-    except (ValueError, LookupError) as error:
+        changelog, readme = read(ROOT / CHANGELOG), read(ROOT / "README.md")
+        sys.stdout.write(text_of(tag, current_version(ROOT), changelog, readme))
+    except (ReleaseError, ValueError, LookupError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
     return 0

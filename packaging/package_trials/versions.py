@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -16,15 +15,15 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+import release
+from bootstrap import ROOT
 from package_trials.packages import Packages, Unpacked
 from package_trials.programs import USER, Program, environment
 from package_trials.report import CannotTryError, Report, expect
 from package_trials.roots import check_rights
 from package_trials.screen import Screen, rows, screen, window
 
-ROOT = Path(__file__).resolve().parents[2]
 MODEL = Path("data", "models", "somebody", "small", "demo.gguf")
-_VERSION = re.compile(r'^__version__ = "(.+)"$', re.MULTILINE)
 
 
 def run(packages: Packages, report: Report) -> None:
@@ -63,8 +62,9 @@ def another(scratch: Path) -> Packages:
     for name in filter(None, listed.split("\0")):
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, copy / name, follow_symlinks=False)
-    file = copy / "app" / "paceline" / "__init__.py"
-    file.write_text(_VERSION.sub(rf'__version__ = "{next_version()}"', file.read_text()))
+    file = copy / release.VERSION
+    now, then = release.current_version(ROOT), next_version()
+    file.write_text(file.read_text().replace(f'"{now}"', f'"{then}"'))
     command = [sys.executable, str(copy / "packaging" / "build.py")]
     command += ["--formats", "folder,tar.gz", "--out", str(out)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -74,12 +74,9 @@ def another(scratch: Path) -> Packages:
 
 
 def next_version() -> str:
-    """Return the number after this checkout's: 0.1.1 after 0.1.0."""
-    text = (ROOT / "app" / "paceline" / "__init__.py").read_text()
-    found = _VERSION.search(text)
-    assert found is not None
-    before, _, last = found[1].rpartition(".")
-    return f"{before}.{int(last) + 1}"
+    """Return the number after this checkout's: 1.2.4 after 1.2.3."""
+    major, minor, fix = release.numbers(release.current_version(ROOT))
+    return f"{major}.{minor}.{fix + 1}"
 
 
 def _by_turns(
