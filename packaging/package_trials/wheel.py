@@ -7,7 +7,8 @@ The first part walks: version, chat, doctor, kernels, chat by them, window, serv
 installed once more, after which the kernels are still there. The second part takes something away
 from a copy of the environment, each time something else, and expects one sentence that says what to
 do. llama-cpp-python is compiled, which takes minutes, unless a folder given by ``--find-links`` has
-its wheel. Each case is a line; the exit code is 1 where one of them fails. Standard library only.
+its wheel. Each case is a line; the exit code is 1 where one of them fails. On Windows and macOS,
+too. Standard library only.
 """
 
 from __future__ import annotations
@@ -21,31 +22,23 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # which a safe path leaves out
+
+from bootstrap import ROOT
+from package_trials.report import Report, expect
+
 WINDOWS = sys.platform == "win32"
 LIMIT_S = 900.0
 HELLO = ("chat", "--prompt", "What does len do?", "--max-tokens", "8")
 
 
-class WheelError(Exception):
-    """A case that failed, in words."""
-
-
-class Done(NamedTuple):
-    """What a run of the program left behind."""
-
-    code: int
-    out: str
-    err: str
-
-
-class Place(NamedTuple):
+class Newcomer(NamedTuple):
     """An environment with the wheel, a home, and the folder that is the current one."""
 
     environment: Path
@@ -71,9 +64,9 @@ class Place(NamedTuple):
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("PACELINE_", "PYTHON"))}
         return {**kept, "PACELINE_HOME": str(self.home), **more}
 
-    def run(self, *arguments: str, **variables: str) -> Done:
+    def run(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run the program to its end."""
-        done = subprocess.run(
+        return subprocess.run(
             self.command(arguments),
             env=self.variables(**variables),
             cwd=self.home.parent,
@@ -83,65 +76,47 @@ class Place(NamedTuple):
             timeout=LIMIT_S,
             check=False,
         )
-        return Done(done.returncode, done.stdout, done.stderr)
 
 
-class Trials:
-    """Runs cases, and tells of each in a line."""
-
-    def __init__(self) -> None:
-        self.failed: list[str] = []
-
-    def case(self, name: str, check: Callable[[], str]) -> None:
-        """Run a case; `check` returns a figure or words, or raises `WheelError`."""
-        began = time.monotonic()
-        try:
-            outcome, words = "ok", check()
-        except (WheelError, OSError, ValueError, LookupError, subprocess.SubprocessError) as error:
-            outcome, words = "FAILED", str(error)
-            self.failed.append(name)
-        print(f"{outcome:6} {time.monotonic() - began:6.1f} s  {name}: {words}", flush=True)
+def case(report: Report, name: str, check: Callable[[], str]) -> None:
+    """Run a case; `check` returns its figure or words, or raises `TrialError`."""
+    with report.case(name) as running:
+        running.figure = check()
 
 
-def expect(*, is_true: bool, words: str) -> None:
-    """Fail with these words where something is not so."""
-    if not is_true:
-        raise WheelError(words)
-
-
-def succeeded(done: Done) -> Done:
+def succeeded(done: subprocess.CompletedProcess[str]) -> subprocess.CompletedProcess[str]:
     """Return a run that succeeded; fail with the end of what it said otherwise."""
-    expect(is_true=done.code == 0, words=f"exit code {done.code}: {done.err[-500:]}")
+    expect(done.returncode == 0, f"exit code {done.returncode}: {done.stderr[-500:]}")
     return done
 
 
 # ------------------------------------------------------------------------------------- the walk
 
 
-def walk(place: Place, trials: Trials, reinstall: Callable[[], None]) -> None:
+def walk(place: Newcomer, report: Report, reinstall: Callable[[], None]) -> None:
     """Go the newcomer's way."""
-    trials.case("version", lambda: _version(place))
-    trials.case("chat", lambda: f"{len(succeeded(place.run(*HELLO)).out)} characters")
-    trials.case("doctor", lambda: _healthy(_doctor(place)))
+    case(report, "version", lambda: _version(place))
+    case(report, "chat", lambda: f"{len(succeeded(place.run(*HELLO)).stdout)} characters")
+    case(report, "doctor", lambda: _healthy(_doctor(place)))
     if _takes_kernels():
-        trials.case("doctor advises to build kernels", lambda: _advises_kernels(place))
-        trials.case("doctor --build-kernels", lambda: _built(place))
-        trials.case("chat by own kernels", lambda: _computes_by_own(place))
-        trials.case("installed once more", lambda: _survives(place, reinstall))
-    trials.case("window, server and all else", lambda: _lives(place))
+        case(report, "doctor advises to build kernels", lambda: _advises_kernels(place))
+        case(report, "doctor --build-kernels", lambda: _built(place))
+        case(report, "chat by own kernels", lambda: _computes_by_own(place))
+        case(report, "installed once more", lambda: _survives(place, reinstall))
+    case(report, "window, server and all else", lambda: _lives(place))
 
 
-def _version(place: Place) -> str:
-    return succeeded(place.run("--version")).out.strip()
+def _version(place: Newcomer) -> str:
+    return succeeded(place.run("--version")).stdout.strip()
 
 
-def _doctor(place: Place) -> dict[str, Any]:
-    return dict(json.loads(succeeded(place.run("doctor", "--json")).out))
+def _doctor(place: Newcomer) -> dict[str, Any]:
+    return dict(json.loads(succeeded(place.run("doctor", "--json")).stdout))
 
 
 def _healthy(report: dict[str, Any]) -> str:
     codes = [problem["code"] for problem in report["problems"]]
-    expect(is_true=not codes, words=f"problems: {', '.join(codes)}")
+    expect(not codes, f"problems: {', '.join(codes)}")
     return f"llama.cpp of {report['library']['version']}, no problems"
 
 
@@ -149,37 +124,37 @@ def _takes_kernels() -> bool:
     return sys.platform == "linux" and platform.machine() == "x86_64" and bool(shutil.which("c++"))
 
 
-def _advises_kernels(place: Place) -> str:
+def _advises_kernels(place: Newcomer) -> str:
     reason = str(_doctor(place)["kernels"]["reason"])
-    expect(is_true="`paceline doctor --build-kernels`" in reason, words=reason)
+    expect("`paceline doctor --build-kernels`" in reason, reason)
     return reason
 
 
-def _built(place: Place) -> str:
+def _built(place: Newcomer) -> str:
     done = succeeded(place.run("doctor", "--build-kernels", "--json"))
-    library = Path(json.loads(done.out)["library"])
-    expect(is_true=place.home in library.parents, words=f"{library} is not in the user's cache")
+    library = Path(json.loads(done.stdout)["library"])
+    expect(place.home in library.parents, f"{library} is not in the user's cache")
     return f"{library.stat().st_size / 1e6:.1f} MB"
 
 
-def _computes_by_own(place: Place) -> str:
+def _computes_by_own(place: Newcomer) -> str:
     done = succeeded(place.run(*HELLO, "--kernels", "own", "--json"))
-    stats = json.loads(done.out.splitlines()[-1])["stats"]
+    stats = json.loads(done.stdout.splitlines()[-1])["stats"]
     kernels = _doctor(place)["kernels"]
-    expect(is_true=kernels["choice"] == "own", words=str(kernels["reason"]))
+    expect(kernels["choice"] == "own", str(kernels["reason"]))
     return f"{len(kernels['proved'])} proved, {stats['n_generated']} tokens"
 
 
-def _survives(place: Place, reinstall: Callable[[], None]) -> str:
+def _survives(place: Newcomer, reinstall: Callable[[], None]) -> str:
     before = _doctor(place)["kernels"]["library"]
     reinstall()
     kernels = _doctor(place)["kernels"]
     same = kernels["choice"] == "own" and kernels["library"] == before
-    expect(is_true=same, words=f"the kernels are gone: {kernels['reason']}")
+    expect(same, f"the kernels are gone: {kernels['reason']}")
     return "the kernels are still there"
 
 
-def _lives(place: Place) -> str:
+def _lives(place: Newcomer) -> str:
     """Run `smoke_test.py`, which has a home of its own."""
     script = str(ROOT / "packaging" / "smoke_test.py")
     done = subprocess.run(
@@ -191,29 +166,29 @@ def _lives(place: Place) -> str:
         timeout=LIMIT_S,
         check=False,
     )
-    expect(is_true=done.returncode == 0, words=(done.stdout + done.stderr)[-1000:])
+    expect(done.returncode == 0, (done.stdout + done.stderr)[-1000:])
     return f"{len(done.stdout.splitlines()) - 1} steps of smoke_test.py"
 
 
 # ------------------------------------------------------------------------------ what is missing
 
 
-def _remove(*patterns: str) -> Callable[[Place], None]:
-    def take_away(place: Place) -> None:
+def _remove(*patterns: str) -> Callable[[Newcomer], None]:
+    def take_away(place: Newcomer) -> None:
         found = [path for pattern in patterns for path in place.packages.glob(pattern)]
-        expect(is_true=bool(found), words=f"{', '.join(patterns)} is not there to be taken away")
+        expect(bool(found), f"{', '.join(patterns)} is not there to be taken away")
         for path in found:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     return take_away
 
 
-def _rewrite(pattern: str, change: Callable[[bytes], bytes]) -> Callable[[Place], None]:
+def _rewrite(pattern: str, change: Callable[[bytes], bytes]) -> Callable[[Newcomer], None]:
     """Return what changes files; as new ones, since a copy's are those of the original."""
 
-    def change_all(place: Place) -> None:
+    def change_all(place: Newcomer) -> None:
         found = [path for path in place.packages.glob(pattern) if path.is_file()]
-        expect(is_true=bool(found), words=f"{pattern} is not there to be changed")
+        expect(bool(found), f"{pattern} is not there to be changed")
         for path in found:
             content = change(path.read_bytes())
             path.unlink()
@@ -234,7 +209,7 @@ class Lack(NamedTuple):
     """
 
     name: str
-    take_away: Callable[[Place], None]
+    take_away: Callable[[Newcomer], None]
     command: tuple[str, ...]
     says: str
     variables: tuple[tuple[str, str], ...] = ()
@@ -279,39 +254,39 @@ NO_COMPILER = Lack(
 
 
 @contextmanager
-def copied(place: Place, folder: Path) -> Iterator[Place]:
+def copied(place: Newcomer, folder: Path) -> Iterator[Newcomer]:
     """Give a copy of the environment, whose files are those of the original until they are new."""
     copy = folder / "copy"
     shutil.copytree(place.environment, copy, symlinks=True, copy_function=os.link)
     try:
-        yield Place(copy, folder / "copy's home")
+        yield Newcomer(copy, folder / "copy's home")
     finally:
         shutil.rmtree(copy)
 
 
-def says_so(place: Place, folder: Path, lack: Lack) -> str:
+def says_so(place: Newcomer, folder: Path, lack: Lack) -> str:
     """Return the one sentence that a copy of the environment says without something.
 
     Raises:
-        WheelError: It says something else, or more.
+        TrialError: It says something else, or more.
     """
     with copied(place, folder) as copy:
         lack.take_away(copy)
         done = copy.run(*lack.command, **dict(lack.variables))
-    text = done.err.strip()
+    text = done.stderr.strip()
     if lack.command == ("doctor",):
-        problems = [line for line in done.out.splitlines() if re.search(lack.says, line)]
-        expect(is_true=done.code == 0 and bool(problems), words=f"{done.code}: {done.out[-500:]}")
+        problems = [line for line in done.stdout.splitlines() if re.search(lack.says, line)]
+        expect(done.returncode == 0 and bool(problems), f"{done.returncode}: {done.stdout[-500:]}")
         return problems[0].strip()
-    is_one = done.code == 1 and len(text.splitlines()) == 1 and re.search(lack.says, text)
-    expect(is_true=bool(is_one), words=f"exit code {done.code}: {text[-500:]}")
+    is_one = done.returncode == 1 and len(text.splitlines()) == 1 and re.search(lack.says, text)
+    expect(bool(is_one), f"exit code {done.returncode}: {text[-500:]}")
     return text
 
 
 # -------------------------------------------------------------------------------------- the whole
 
 
-def _install(place: Place, wheel: Path, find_links: Sequence[str], *again: str) -> None:
+def _install(place: Newcomer, wheel: Path, find_links: Sequence[str], *again: str) -> None:
     links = [f"--find-links={folder}" for folder in find_links]
     kept = ["--only-binary=llama-cpp-python"] if links else []
     words = [str(place.python), "-I", "-m", "pip", "install", "--quiet", *again, *kept, *links]
@@ -326,23 +301,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     python = "makes the environment (default: this one)"
     parser.add_argument("--python", metavar="PATH", default=sys.executable, help=python)
     options = parser.parse_args(arguments)
-    trials = Trials()
+    report = Report("wheel", partial(print, flush=True))
     with tempfile.TemporaryDirectory(prefix="paceline-wheel-", ignore_cleanup_errors=True) as name:
         folder = Path(name, "another folder")
         folder.mkdir()
-        place = Place(folder / "environment", folder / "home")
+        place = Newcomer(folder / "environment", folder / "home")
         build = ["-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder)]
         subprocess.run([options.python, *build, str(ROOT)], check=True)
         (wheel,) = folder.glob("paceline-*.whl")
         subprocess.run([options.python, "-m", "venv", str(place.environment)], check=True)
         _install(place, wheel, options.find_links)
         again = ("--no-deps", "--force-reinstall")
-        walk(place, trials, lambda: _install(place, wheel, (), *again))
+        walk(place, report, lambda: _install(place, wheel, (), *again))
         lacks = [*LACKS, *([NO_GLIBC, NO_COMPILER] if _takes_kernels() else [])]
         for lack in lacks:
-            trials.case(f"without {lack.name}", lambda lack=lack: says_so(place, folder, lack))
-    print(f"{len(trials.failed)} failed" + ": " * bool(trials.failed) + ", ".join(trials.failed))
-    return 1 if trials.failed else 0
+            case(report, f"without {lack.name}", lambda lack=lack: says_so(place, folder, lack))
+    print(f"{len(report.failed)} of {report.n_cases} cases failed")
+    return 1 if report.failed else 0
 
 
 if __name__ == "__main__":

@@ -9,16 +9,17 @@ from pathlib import Path
 import pytest
 
 from package_trials import wheel
-from package_trials.wheel import Lack, Place, Trials, WheelError, says_so
+from package_trials.report import TrialError
+from package_trials.wheel import Lack, Newcomer, says_so
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the program is a shell script")
 ADVICE = "paceline: It is missing. Install it again: `pip install it`."
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
+def place(tmp_path: Path) -> Newcomer:
     """An environment whose Python says the words of a file among its packages."""
-    made = Place(tmp_path / "environment", tmp_path / "home")
+    made = Newcomer(tmp_path / "environment", tmp_path / "home")
     packages = made.environment / "lib" / "python3.11" / "site-packages"
     packages.mkdir(parents=True)
     (packages / "part").write_text("all is well")
@@ -32,19 +33,19 @@ def place(tmp_path: Path) -> Place:
     return made
 
 
-def without_part(place: Place) -> None:
+def without_part(place: Newcomer) -> None:
     (place.packages / "part").unlink()
 
 
 def lack(words: str) -> Lack:
-    def take_away(place: Place) -> None:
+    def take_away(place: Newcomer) -> None:
         without_part(place)
         (place.packages / "words").write_text(words)
 
     return Lack("a part", take_away, ("chat",), re.escape(ADVICE))
 
 
-def test_one_sentence_with_the_remedy_passes(place: Place, tmp_path: Path) -> None:
+def test_one_sentence_with_the_remedy_passes(place: Newcomer, tmp_path: Path) -> None:
     assert says_so(place, tmp_path, lack(f"{ADVICE}\n")) == ADVICE
     assert (place.packages / "part").read_text() == "all is well", "the original stays"
     assert not (tmp_path / "copy").exists()
@@ -54,27 +55,14 @@ def test_one_sentence_with_the_remedy_passes(place: Place, tmp_path: Path) -> No
     "words",
     ["", "paceline: It is missing.", f"Traceback:\n  line 1\n{ADVICE}\n", f"{ADVICE}\n{ADVICE}\n"],
 )
-def test_anything_else_fails(place: Place, tmp_path: Path, words: str) -> None:
-    with pytest.raises(WheelError, match="exit code 1"):
+def test_anything_else_fails(place: Newcomer, tmp_path: Path, words: str) -> None:
+    with pytest.raises(TrialError, match="exit code 1"):
         says_so(place, tmp_path, lack(words))
 
 
-def test_what_is_not_missed_fails(place: Place, tmp_path: Path) -> None:
-    with pytest.raises(WheelError, match="exit code 0"):
+def test_what_is_not_missed_fails(place: Newcomer, tmp_path: Path) -> None:
+    with pytest.raises(TrialError, match="exit code 0"):
         says_so(place, tmp_path, Lack("nothing", lambda _: None, ("chat",), "."))
-
-
-def test_failures_are_told_and_counted(capsys: pytest.CaptureFixture[str]) -> None:
-    def fail() -> str:
-        raise WheelError("it went wrong")
-
-    trials = Trials()
-    trials.case("good", lambda: "a figure")
-    trials.case("bad", fail)
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == ["ok", "FAILED"]
-    assert lines[1].endswith("bad: it went wrong")
-    assert trials.failed == ["bad"]
 
 
 def test_every_lack_says_what_is_to_be_done() -> None:
