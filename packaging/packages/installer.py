@@ -18,6 +18,23 @@ TOOL = "ISCC"
 """The variable that names Inno Setup's compiler where it is not in PATH."""
 
 
+def check() -> str:
+    """Return the path of Inno Setup's compiler: as it is named, in PATH, or at its usual place.
+
+    Raises:
+        BootstrapError: It is not here.
+    """
+    programs = os.environ.get("PROGRAMFILES(X86)", "")
+    usual = Path(programs, "Inno Setup 6", "ISCC.exe")
+    found = shutil.which(os.environ.get(TOOL) or "ISCC")
+    if not found and not (programs and usual.is_file()):
+        raise BootstrapError(
+            "The installer is made by Inno Setup 6 (https://jrsoftware.org/isinfo.php), whose "
+            f"ISCC.exe is not here: put it into PATH or name it by the variable {TOOL}."
+        )
+    return found or str(usual)
+
+
 def make(folder: Path, version: str, out: Path) -> Path:
     """Make the installer of a program's folder.
 
@@ -32,12 +49,7 @@ def make(folder: Path, version: str, out: Path) -> Path:
     Raises:
         BootstrapError: Inno Setup is missing or fails.
     """
-    tool = find_tool()
-    if tool is None:
-        raise BootstrapError(
-            "The installer is made by Inno Setup 6 (https://jrsoftware.org/isinfo.php), whose "
-            f"ISCC.exe is not here: put it into PATH or name it by the variable {TOOL}."
-        )
+    tool = check()
     windows.lay(folder)
     name = f"paceline-{version}-windows-x86_64-setup"
     done = subprocess.run(
@@ -47,14 +59,6 @@ def make(folder: Path, version: str, out: Path) -> Path:
         last = (done.stdout + done.stderr).splitlines()[-20:]
         raise BootstrapError("Inno Setup has failed; its last lines are above.", *last)
     return out / f"{name}.exe"
-
-
-def find_tool() -> str | None:
-    """Return Inno Setup's compiler: as it is named, in PATH, or where it is usually installed."""
-    programs = os.environ.get("PROGRAMFILES(X86)", "")
-    usual = Path(programs, "Inno Setup 6", "ISCC.exe")
-    named = os.environ.get(TOOL) or "ISCC"
-    return shutil.which(named) or (str(usual) if programs and usual.is_file() else None)
 
 
 def command(tool: str, folder: Path, version: str, out: Path, name: str) -> list[str]:

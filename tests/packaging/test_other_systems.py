@@ -95,9 +95,15 @@ def test_an_installer_that_fails_says_why(
     with pytest.raises(BootstrapError, match="Inno Setup has failed") as refused:
         installer.make(folder, VERSION, tmp_path)
     assert refused.value.lines == ("Error on line 7",)
+
+
+def test_without_inno_setup_it_is_said_before_the_long_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv(installer.TOOL, "/nowhere/ISCC.exe")
+    monkeypatch.delenv("PROGRAMFILES(X86)", raising=False)
     with pytest.raises(BootstrapError, match="is made by Inno Setup 6"):
-        installer.make(folder, VERSION, tmp_path)
+        installer.check()
 
 
 def test_the_installers_script_hangs_together() -> None:
