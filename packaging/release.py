@@ -107,7 +107,8 @@ class Release:
         """Write, commit and tag it.
 
         Raises:
-            ReleaseError: git refuses; the files are as they were.
+            ReleaseError: git refuses. Without a commit the files are as they were; a commit that
+                cannot be tagged stays.
         """
         changed = self.changed()
         names = [str(path) for path in changed]

@@ -136,7 +136,7 @@ def _lacking(error: ImportError) -> UserError:
     """Return what a person can do about a library that is not there.
 
     Raises:
-        ImportError: It is a mistake of ours.
+        ImportError: It is one of Paceline's own modules, which no installation lacks.
     """
     if (error.name or "").partition(".")[0] == "paceline":
         raise error
