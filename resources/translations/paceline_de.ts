@@ -9155,6 +9155,11 @@
     </message>
     <message>
         <location filename="../../app/installation/remedies.py"/>
+        <source>Install the Vulkan part of NVIDIA's driver and the system's libvulkan, which is the package libvulkan1 in Debian and Ubuntu.</source>
+        <translation>Installieren Sie den Vulkan-Teil von NVIDIAs Treiber und die Bibliothek libvulkan des Systems, in Debian und Ubuntu das Paket libvulkan1.</translation>
+    </message>
+    <message>
+        <location filename="../../app/installation/remedies.py"/>
         <source>Install the driver of your GPU, with its part for Vulkan.</source>
         <translation>Installieren Sie den Treiber Ihrer GPU mit seinem Teil für Vulkan.</translation>
     </message>
@@ -9162,11 +9167,6 @@
         <location filename="../../app/chat/exchange/chat_json.py"/>
         <source>Install the newest version and import it there.</source>
         <translation>Installieren Sie die neueste Version, und importieren Sie ihn dort.</translation>
-    </message>
-    <message>
-        <location filename="../../app/installation/remedies.py"/>
-        <source>Install the part for Vulkan of NVIDIA's driver, and the system's libvulkan; in Debian and Ubuntu that is the package libvulkan1.</source>
-        <translation>Installieren Sie den Teil für Vulkan von NVIDIAs Treiber und die Bibliothek libvulkan des Systems; in Debian und Ubuntu ist das das Paket libvulkan1.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/rpc_servers.py"/>
@@ -15411,8 +15411,8 @@ Jeder Leser darf zehn Bücher für vier Wochen ausleihen. Für jeden Tag, den ei
     </message>
     <message>
         <location filename="../../app/paceline/gui/welcome/controller.py"/>
-        <source>Two tiny models that know only Python's documentation answer, to show how it works.</source>
-        <translation>Zwei winzige Modelle, die nur Pythons Dokumentation kennen, zeigen, wie es geht.</translation>
+        <source>Two tiny models answer, to show how it works; they know only Python's documentation.</source>
+        <translation>Zwei winzige Modelle antworten, um zu zeigen, wie es geht; sie kennen nur Pythons Dokumentation.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/welcome/controller.py"/>

@@ -75,8 +75,8 @@ def nvidia() -> Sentence:
     """Return how a card of NVIDIA's comes into use where its driver is there."""
     if package.is_packaged():
         return sentence(
-            "Install the part for Vulkan of NVIDIA's driver, and the system's libvulkan; in "
-            "Debian and Ubuntu that is the package libvulkan1."
+            "Install the Vulkan part of NVIDIA's driver and the system's libvulkan, which is the "
+            "package libvulkan1 in Debian and Ubuntu."
         )
     if command := bootstrap("--backend cuda run"):
         return sentence("Compile it again: `{command}`.", command=command)

@@ -218,8 +218,8 @@ class WelcomeController(QObject):
     def _who_answers(self) -> str:
         if self._is_demo:
             return self.tr(
-                "Two tiny models that know only Python's documentation answer, to show how it "
-                "works."
+                "Two tiny models answer, to show how it works; they know only Python's "
+                "documentation."
             )
         if self._name == starter.NAME:
             return self.tr("{} answers: a small model, often wrong.").format(self._name)
