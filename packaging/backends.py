@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from subprocess import DEVNULL
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 BASE = ("-DLLAVA_BUILD=OFF", "-DGGML_RPC=ON")  # no vision part; devices of other machines
 NAMES = ("cpu", "vulkan", "cuda", "metal", "hip")
@@ -65,7 +65,7 @@ class Build(NamedTuple):
     is_auto: bool = False
 
     @classmethod
-    def read(cls, stored: object) -> "Build | None":
+    def read(cls, stored: Any) -> "Build | None":
         """Return what a stamp holds as `_asdict` gave it, if it does."""
         try:
             backend, flags, is_auto = (dict(stored)[name] for name in cls._fields)
@@ -111,12 +111,13 @@ class Missing(NamedTuple):
 
 def capture(command: Sequence[str], text: str = "") -> str | None:
     """Return the command's stdout, or None when it does not run or fails."""
-    given = {"input": text.encode()} if text else {"stdin": DEVNULL}
+    given: dict[str, Any] = {"input": text.encode()} if text else {"stdin": DEVNULL}
     try:
         done = subprocess.run(command, **given, capture_output=True, timeout=60, check=True)
     except (OSError, subprocess.SubprocessError):
         return None
-    return done.stdout.decode(errors="replace")
+    output: bytes = done.stdout
+    return output.decode(errors="replace")
 
 
 def find_compiler() -> tuple[str, tuple[int, ...]] | None:
@@ -168,12 +169,13 @@ def _auto(wishes: str, say: Callable[[str], None]) -> Build:
     if re.search(r"-DGGML_(CUDA|VULKAN|METAL|HIP|SYCL|OPENCL|MUSA|CANN)\b", wishes):
         return Build("cpu", is_auto=True)  # the user has decided
     hints = []
-    for backend, is_here in (
-        ("cuda", lambda: bool(_nvidia())),
-        ("metal", lambda: MAC and platform.machine() == "arm64"),
-        ("hip", lambda: Path("/dev/kfd").exists() and bool(_tool("hipcc"))),
-        ("vulkan", lambda: bool(_vulkan_gpus())),
-    ):
+    signs: dict[str, Callable[[], bool]] = {
+        "cuda": lambda: bool(_nvidia()),
+        "metal": lambda: MAC and platform.machine() == "arm64",
+        "hip": lambda: Path("/dev/kfd").exists() and bool(_tool("hipcc")),
+        "vulkan": lambda: bool(_vulkan_gpus()),
+    }
+    for backend, is_here in signs.items():
         if is_here():
             lacking = missing(backend, wishes)
             if not lacking:
@@ -245,7 +247,7 @@ def _hip_flags() -> list[str]:
 def _compiles_vulkan() -> bool:
     sdk = os.environ.get("VULKAN_SDK")
     if WINDOWS:  # Visual Studio's compiler is in no PATH, and CMake asks the SDK
-        return bool(sdk) and Path(sdk, "Include", "vulkan", "vulkan.hpp").is_file()
+        return bool(sdk and Path(sdk, "Include", "vulkan", "vulkan.hpp").is_file())
     inside = [f"-I{sdk}/include", f"-L{sdk}/lib"] if sdk else []
     for name in filter(None, (os.environ.get("CXX"), "c++", "g++", "clang++")):
         words = [*shlex.split(name), "-std=c++17", "-x", "c++", "-", *inside, "-lvulkan"]
@@ -279,8 +281,8 @@ def print_vulkan_gpus() -> None:
         # VkPhysicalDeviceProperties: four numbers, type, name of 256 bytes; 824 bytes in all.
         properties = ctypes.create_string_buffer(4096)
         vulkan.vkGetPhysicalDeviceProperties(ctypes.c_void_p(device), properties)
-        if int.from_bytes(properties[16:20], sys.byteorder) in (1, 2):  # integrated, discrete
-            print(properties[20:276].split(b"\0")[0].decode(errors="replace"))
+        if int.from_bytes(properties.raw[16:20], sys.byteorder) in (1, 2):  # integrated, discrete
+            print(properties.raw[20:276].split(b"\0")[0].decode(errors="replace"))
 
 
 if __name__ == "__main__":

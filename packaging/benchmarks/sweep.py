@@ -121,7 +121,7 @@ def files(pair: str) -> tuple[Path, Path | None]:
     """Return a pair's target and draft model; made now if they are not there yet."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
     import make_pairs  # type: ignore[import-not-found]  # noqa: PLC0415 - it lies with the tests
-    import real_models  # type: ignore[import-not-found]  # noqa: PLC0415
+    import real_models  # noqa: PLC0415
 
     demo_target, demo_draft = demo_pair()
     smollm2 = partial(real_models.path, "smollm2-135m")

@@ -172,7 +172,7 @@ def _model(kind: str) -> Path:
     try:
         import real_models  # noqa: PLC0415 - it lies with the tests
 
-        return real_models.path("smollm2-135m", kind)
+        return Path(real_models.path("smollm2-135m", kind))
     except ImportError as error:
         raise CannotTryError(f"Run it by the checkout's environment ({error}).") from None
     except real_models.NoPackageIndexError as error:

@@ -315,7 +315,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         walk(place, report, lambda: _install(place, wheel, (), *again))
         lacks = [*LACKS, *([NO_GLIBC, NO_COMPILER] if _takes_kernels() else [])]
         for lack in lacks:
-            case(report, f"without {lack.name}", lambda lack=lack: says_so(place, folder, lack))
+            case(report, f"without {lack.name}", partial(says_so, place, folder, lack))
     print(f"{len(report.failed)} of {report.n_cases} cases failed")
     return 1 if report.failed else 0
 
