@@ -52,6 +52,11 @@ class Release:
         """The name of its tag."""
         return f"v{self.version}"
 
+    @property
+    def title(self) -> str:
+        """The first line of its commit."""
+        return f"Release {self.version}"
+
     def faults(self, stamp: Path) -> Iterator[str]:
         """Yield what stands in the way, each as a sentence that says what to do.
 
@@ -66,6 +71,11 @@ class Release:
             yield "These files are not tested: call `python3 packaging/bootstrap.py test`."
         if git(self.root, "tag", "--list", self.tag):
             yield f"There is a tag {self.tag} already: choose another version."
+        elif git(self.root, "log", "-1", "--format=%s").strip() == self.title:
+            yield (
+                f"The commit of {self.version} is there without its tag, so this was killed before:"
+                " take it back by `git reset --hard HEAD~1`, and call it again."
+            )
         changes, versions = unreleased(read(self.root / CHANGELOG))
         if not re.search(r"^- ", changes, re.MULTILINE):
             yield f"{CHANGELOG} has nothing under “Unreleased”: say there what has changed."
@@ -111,16 +121,18 @@ class Release:
                 cannot be tagged stays.
         """
         changed = self.changed()
-        names = [str(path) for path in changed]
+        before = git(self.root, "rev-parse", "HEAD").strip()
         try:
             for path, text in changed.items():
                 (self.root / path).write_text(text, "utf-8")
-            git(self.root, "add", *names)
-            git(self.root, "commit", "--quiet", "--message", f"Release {self.version}")
-        except (ReleaseError, OSError):
-            git(self.root, "checkout", "--quiet", "HEAD", "--", *names)
+            git(self.root, "add", *map(str, changed))
+            git(self.root, "commit", "--quiet", "--message", self.title)
+            git(self.root, "tag", "--annotate", self.tag, "--message", f"Paceline {self.version}")
+        except BaseException:  # Ctrl+C among them
+            if not git(self.root, "tag", "--list", self.tag):
+                # Nothing else had been changed: `faults` has looked.
+                git(self.root, "reset", "--quiet", "--hard", before)
             raise
-        git(self.root, "tag", "--annotate", self.tag, "--message", f"Paceline {self.version}")
 
 
 def read(path: Path) -> str:
@@ -199,7 +211,7 @@ def preview(release: Release) -> str:
         after = text.splitlines(keepends=True)
         lines += difflib.unified_diff(before, after, f"a/{name}", f"b/{name}", n=1)
     commands = [
-        f"git commit --message 'Release {release.version}'",
+        f"git commit --message '{release.title}'",
         f"git tag --annotate {release.tag}",
     ]
     return "".join([*lines, *(f"$ {command}\n" for command in commands)])

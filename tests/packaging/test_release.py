@@ -232,6 +232,29 @@ def test_where_git_refuses_the_files_are_as_they_were(
     assert checkout.state == before
 
 
+def test_where_the_tag_is_refused_there_is_no_commit_either(
+    checkout: Checkout, capsys: pytest.CaptureFixture[str]
+) -> None:
+    checkout.git("config", "tag.gpgsign", "true")
+    checkout.git("config", "gpg.program", str(checkout.root / "missing"))
+    before = checkout.state
+    assert checkout.release("0.2.0") == 1
+    assert "git tag failed" in capsys.readouterr().err
+    assert checkout.state == before
+
+
+def test_a_release_that_was_killed_before_its_tag_says_how_to_take_it_back(
+    checkout: Checkout, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = checkout.state
+    assert checkout.release("0.2.0") == 0
+    checkout.git("tag", "--delete", "v0.2.0")
+    assert checkout.release("0.2.0") == 1
+    assert "git reset --hard HEAD~1" in capsys.readouterr().err
+    checkout.git("reset", "--quiet", "--hard", "HEAD~1")
+    assert checkout.state == before
+
+
 def test_a_file_of_another_form_is_told_and_nothing_changes(
     checkout: Checkout, capsys: pytest.CaptureFixture[str]
 ) -> None:
