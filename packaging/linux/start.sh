@@ -11,7 +11,8 @@ case $found in
     *) version=$needed ;; # no tool here can tell
 esac
 minor=${version#*.}
-if [ $((${version%%.*} * 1000 + ${minor%%.*})) -lt $((${needed%%.*} * 1000 + ${needed#*.})) ]; then
+minor=${minor%%[!0-9]*}
+if [ $((${version%%.*} * 1000 + ${minor:-0})) -lt $((${needed%%.*} * 1000 + ${needed#*.})) ]; then
     echo "Paceline needs a Linux system with glibc $needed or newer, such as Debian 12, Ubuntu 22.04 or Fedora 36; this one has $found." >&2
     exit 1
 fi

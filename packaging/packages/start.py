@@ -22,6 +22,7 @@ def restore_environment() -> None:
         os.environ.pop("LD_LIBRARY_PATH", None)
     for name in ("QT_PLUGIN_PATH", "QML2_IMPORT_PATH"):  # PySide6 tells Qt by itself
         os.environ.pop(name, None)
+    os.environ.pop("LLAMA_CPP_LIB_PATH", None)  # the package has its own, which its kernels fit
     mounted = os.environ.get("APPDIR", "")
     if mounted and os.path.realpath(sys.executable).startswith(os.path.realpath(mounted) + os.sep):
         for name in ("APPDIR", "APPIMAGE", "ARGV0", "OWD"):  # an AppImage says where it lies
