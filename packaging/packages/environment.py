@@ -12,7 +12,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from backends import capture
-from bootstrap import ROOT, BootstrapError, Environment, Project, Runner, choose_python, say
+from bootstrap import (
+    ROOT,
+    BootstrapError,
+    Environment,
+    Project,
+    Runner,
+    choose_python,
+    committed_tree,
+    say,
+)
 from paceline import __version__
 from paceline.installation.package import BuildRecord, write_build
 from packages.native import Native
@@ -63,9 +72,13 @@ def site_packages(environment: Environment) -> Path:
 
 
 def this_build() -> BuildRecord:
-    """Return the day, the version and the commit of what is built from this checkout."""
-    commit = capture(["git", "-C", str(ROOT), "rev-parse", "HEAD"]) or ""
-    return BuildRecord(datetime.now(UTC).date(), __version__, commit.strip())
+    """Return the day, the version and the commit of what is built from this checkout.
+
+    Files that are not committed are of no commit.
+    """
+    is_clean = bool(committed_tree(ROOT))
+    commit = capture(["git", "-C", str(ROOT), "rev-parse", "HEAD"]) if is_clean else ""
+    return BuildRecord(datetime.now(UTC).date(), __version__, (commit or "").strip())
 
 
 def _add_kernels(environment: Environment, native: Native, runner: Runner) -> None:
