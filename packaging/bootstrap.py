@@ -164,12 +164,14 @@ def cause_of(output: str) -> str | None:
     return next((cause for known, cause in CAUSES.items() if re.search(known, output)), None)
 
 
-def in_words(error: Exception) -> str:
+def in_words(error: Exception, remedy: str = "try --rebuild, or other folders (--venv DIR)") -> str:
     """Return the sentence that tells of an error and says what to do about it."""
     if not isinstance(error, OSError):
         return str(error)
-    cause = cause_of(str(error)) or "try --rebuild, or other folders (--venv DIR)"
-    return f"{error.filename or 'A file'}: {error.strerror or error}: {cause}."
+    place, what = error.filename, error.strerror or error
+    if isinstance(error, shutil.Error) and isinstance(error.args[0], list):  # of many files
+        _, place, what = error.args[0][0]
+    return f"{place or 'A file'}: {what}: {cause_of(str(what)) or remedy}."
 
 
 class Progress:

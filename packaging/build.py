@@ -17,11 +17,13 @@ from __future__ import annotations
 import argparse
 import importlib
 import platform
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # which a safe path leaves out
@@ -59,6 +61,7 @@ FORMATS = {
 One that needs tools has a ``check()``, which raises `BootstrapError` where these are missing.
 """
 USUAL = {"linux": "folder,tar.gz,deb", "win32": "folder,zip", "darwin": "app,dmg"}
+ELSEWHERE = "name another folder by --out, or another cache by PACELINE_WHEEL_CACHE"
 SYSTEMS = {"linux": "linux", "win32": "windows", "darwin": "macos"}
 
 
@@ -71,6 +74,30 @@ def name_of(system: str, machine: str) -> str:
     """Return the name of the folder that people unpack, "paceline-VERSION-linux-x86_64"."""
     kind = {"amd64": "x86_64", "aarch64": "arm64"}.get(machine.lower(), machine.lower())
     return f"paceline-{__version__}-{SYSTEMS[system]}-{kind}"
+
+
+@contextmanager
+def drafts(out: Path) -> Iterator[Path]:
+    """Yield an empty folder in which packages are made, so that what lies in `out` is whole.
+
+    One that a killed build has left is emptied.
+    """
+    folder = out / ".drafts"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def publish(draft: Path, out: Path) -> Path:
+    """Move a file or folder that is done from its `drafts` to `out`; one of before is replaced."""
+    target = out / draft.name
+    if target.is_dir():
+        target.replace(draft.with_name(f"{draft.name}.before"))
+    draft.replace(target)
+    return target
 
 
 def make_folder(out: Path, runner: Runner) -> Path:
@@ -117,16 +144,20 @@ def make(formats: Sequence[str], out: Path) -> list[Path]:
     for module in modules:
         if hasattr(module, "check"):  # a missing tool is told before the long work
             module.check()
-    runner = Runner(cache() / "package.log")
+    folder_name = name_of(sys.platform, platform.machine())
+    if (out / folder_name).is_file():
+        raise BootstrapError(f"{out / folder_name} is a file: move it away, or name another --out.")
     with locked(cache() / "lock"):
-        out.mkdir(parents=True, exist_ok=True)
-        program = make_folder(out, runner)
-        say(f"{program.name}: {folder.megabytes(program):.0f} MB, of which")
-        for size, part in folder.largest(program):
-            say(f"  {size:6.1f} MB  {part}")
-        packages = [module.make(program, __version__, out) for module in modules]
-    if packages:
-        checksums.write(packages, out)
+        runner = Runner(cache() / "package.log")
+        with drafts(out) as scratch:
+            draft = make_folder(scratch, runner)
+            say(f"{draft.name}: {folder.megabytes(draft):.0f} MB, of which")
+            for size, part in folder.largest(draft):
+                say(f"  {size:6.1f} MB  {part}")
+            made = [module.make(draft, __version__, scratch) for module in modules]
+            program, *packages = [publish(each, out) for each in (draft, *made)]
+        if packages:
+            checksums.write(packages, out)
     for package in packages:
         say(f"{package.name}: {folder.megabytes(package):.0f} MB")
     return [program, *packages]
@@ -164,7 +195,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (BootstrapError, OSError, subprocess.SubprocessError) as error:
         for line in getattr(error, "lines", ()):
             say("  | " + line)
-        say(in_words(error))
+        say(in_words(error, ELSEWHERE))
         return 1
     except KeyboardInterrupt:
         say("Interrupted; llama.cpp is kept once it is compiled.")
