@@ -87,6 +87,13 @@ def test_it_has_the_language_of_the_window(tmp_path: Path) -> None:
         QLocale.setDefault(QLocale.c())
 
 
+@pytest.mark.parametrize("width", [420, 780, 1000])
+def test_nothing_is_cut_off_at_its_side(dialog: GuideDialog, qtbot: QtBot, width: int) -> None:
+    dialog.resize(width, 500)
+    page = dialog.page
+    qtbot.waitUntil(lambda: page.document().size().width() <= page.viewport().width() + 1)
+
+
 def test_a_link_scrolls_to_its_heading(dialog: GuideDialog, qtbot: QtBot) -> None:
     bar = dialog.page.verticalScrollBar()
     dialog.page.anchorClicked.emit(QUrl("#privacy"))

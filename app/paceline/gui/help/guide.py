@@ -77,6 +77,8 @@ class GuidePage(Refits, QTextBrowser):
         self.setAccessibleName(self.tr("User guide"))
         self.setOpenLinks(False)
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        # Everything wraps, yet Qt rounds the widths of a table's columns up: a pixel too wide in all.
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.document().setDocumentMargin(PAGE)
         self.anchorClicked.connect(self._on_link)
         self._shown_px = 0
