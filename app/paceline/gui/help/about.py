@@ -222,7 +222,7 @@ class AboutDialog(QDialog):
         self.copy.clicked.connect(self._on_copy)
         column_of(head, (middle, 1), closing_row(self, (self.copy,)), on=self, margins=0, spacing=0)
         self.setMinimumSize(480, 360)
-        self.resize(within_screen(self, QSize(px(860), px(640))))
+        self.resize(within_screen(self, QSize(px(900), px(640))))
 
     def show_engine(self, engine: EngineDescribed) -> None:
         """Show what the engine said of itself meanwhile."""
