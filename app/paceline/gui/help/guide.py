@@ -77,7 +77,7 @@ class GuidePage(Refits, QTextBrowser):
         self.setAccessibleName(self.tr("User guide"))
         self.setOpenLinks(False)
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        # Everything wraps, yet Qt rounds the widths of a table's columns up: a pixel too wide in all.
+        # All of it wraps, yet Qt rounds the widths of a table's columns up: a pixel too wide.
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.document().setDocumentMargin(PAGE)
         self.anchorClicked.connect(self._on_link)
