@@ -2126,6 +2126,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/downloads/model.py"/>
+        <source>{} Trying again…</source>
+        <translation>{} Es wird erneut versucht…</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/downloads/model.py"/>
         <source>{} downloads</source>
         <translation>{} Downloads</translation>
     </message>

@@ -57,6 +57,7 @@ def panel(model: DownloadsModel, qtbot: QtBot) -> DownloadsPanel:
         (RUNNING, "3.1 of 4.9 GB, 23 MB/s, 1 min left"),
         (replace(RUNNING, bytes_per_s=0.0), "3.1 of 4.9 GB"),
         (state("a"), "Connecting…"),
+        (replace(RUNNING, obstacle="No network."), "No network. Trying again…"),
         (state("a", "waiting"), "Waits for another download to end"),
         (state("a", "paused", n_done=GB, n_total=4 * GB), "Paused, 1.0 of 4.0 GB"),
         (state("a", "paused", n_done=GB), "Paused, 1.0 GB"),

@@ -170,9 +170,13 @@ def test_a_busy_server_is_asked_again_when_it_says(
 ) -> None:
     server.add(Fault("*/resolve/*", status=429, retry_after=1, times=1))
     began = time.monotonic()
-    assert watch.ended(watch.downloads.add(request_for())).status == "done"
+    now = watch.ended(watch.downloads.add(request_for()))
     assert time.monotonic() - began >= 1
     assert len(server.asked("^HEAD")) == 2
+    assert (now.status, now.obstacle) == ("done", "")
+    told = [heard.obstacle for heard in watch.heard if heard.status == "running"]
+    assert told[0] == ""
+    assert told[1], "the reason is told before the wait"
 
 
 def test_close_ends_also_what_hangs(watch: Watch, request_for: Requests, server: HubServer) -> None:

@@ -33,7 +33,7 @@ from paceline.catalog.download.speed import Speed
 from paceline.catalog.download.transfer import Doing, Transfer
 from paceline.catalog.hub.client import Hub
 from paceline.errors import CancelledError, UserError
-from paceline.sentence import sentence
+from paceline.sentence import UserText, sentence
 
 Listener = Callable[[Download], None]
 Wanted = Literal["run", "pause", "cancel", "renew"]
@@ -281,7 +281,7 @@ class Downloads:
         try:
             if task.is_stopped():
                 raise CancelledError
-            self._moved(task, task.now.files, "running")
+            self._moved(task, task.now.files, "running", "")
             transfer = Transfer(self._hub, task.now, task.is_stopped, partial(self._moved, task))
             transfer.run(partial(self._n_reserved, task))
             status = "done"
@@ -305,17 +305,20 @@ class Downloads:
             _logger.exception("the download of %s failed", task.now.request.repo)
             problem = sentence("The download failed by a fault of this program.")
             hint = sentence("See the log.")
-        return replace(task.now, status=status, problem=problem, hint=hint)
+        return replace(task.now, status=status, problem=problem, hint=hint, obstacle="")
 
-    def _moved(self, task: _Task, files: tuple[DownloadedFile, ...], doing: Doing) -> None:
+    def _moved(
+        self, task: _Task, files: tuple[DownloadedFile, ...], doing: Doing, obstacle: UserText
+    ) -> None:
         """Record what a run has changed; the listener hears of bytes a few times a second."""
         now_s = time.monotonic()
         with self._lock:
             before = task.now
-            now = task.change(files=files, status=doing, problem="", hint="")
+            now = task.change(files=files, status=doing, problem="", hint="", obstacle=obstacle)
             if doing == "running":
                 task.speed.add(now_s, now.n_done)
-            is_due = before.status != doing or now_s - task.told_s >= _TELL_EVERY_S
+            is_new = (before.status, before.obstacle) != (doing, obstacle)
+            is_due = is_new or now_s - task.told_s >= _TELL_EVERY_S
             if is_due:
                 task.told_s, now = now_s, task.seen()
         if any(replace(a, n_here=b.n_here) != b for a, b in zip(before.files, files, strict=True)):

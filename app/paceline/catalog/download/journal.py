@@ -40,7 +40,7 @@ class Journal:
     def save(self, download: Download) -> None:
         """Write a record; one that cannot be written only lets the next start fetch more."""
         data = {"version": _VERSION, **encode(download)}
-        del data["bytes_per_s"]
+        del data["bytes_per_s"], data["obstacle"]
         for file in data["files"]:
             del file["n_here"]
         try:

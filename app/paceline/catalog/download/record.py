@@ -1,8 +1,8 @@
 """The one record of a download: everything that list, picker, command line and journal know of it.
 
 It is a value. `Downloads` keeps the present one and replaces it with every change; the journal
-stores it without what is measured anew at the next start (`n_here`, `bytes_per_s`). Pure, but for
-`n_kept`, which asks the disk.
+stores it without what is known anew at the next start (`n_here`, `bytes_per_s`, `obstacle`). Pure,
+but for `n_kept`, which asks the disk.
 """
 
 from __future__ import annotations
@@ -92,6 +92,7 @@ class Download:
         hint: What to do about it.
         added_s: When it was added, in seconds since the epoch, for the order.
         bytes_per_s: Over the last seconds; 0 when nothing moves. Not stored.
+        obstacle: Why it is tried again, while it is running; empty otherwise. Not stored.
     """
 
     id: str
@@ -102,6 +103,7 @@ class Download:
     hint: UserText = ""
     added_s: float = 0.0
     bytes_per_s: float = 0.0
+    obstacle: UserText = ""
 
     @property
     def n_done(self) -> int:

@@ -24,6 +24,7 @@ from paceline.catalog.hub.errors import HubError
 from paceline.catalog.hub.stream import Location
 from paceline.errors import CancelledError, UserError
 from paceline.files import private_folder
+from paceline.sentence import UserText
 
 PAUSES_S = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 """Seconds before each further attempt; as many in a row may fail without progress."""
@@ -47,7 +48,7 @@ class Transfer:
         hub: Hub,
         download: Download,
         is_stopped: Callable[[], bool],
-        on_change: Callable[[tuple[DownloadedFile, ...], Doing], None],
+        on_change: Callable[[tuple[DownloadedFile, ...], Doing, UserText], None],
     ) -> None:
         """Prepare a run; nothing is requested yet.
 
@@ -55,7 +56,8 @@ class Transfer:
             hub: Where the files come from.
             download: Where the run begins.
             is_stopped: Polled several times a second; true ends the run.
-            on_change: Gets the files as they are after every change, and what is being done.
+            on_change: Gets the files as they are after every change, what is being done, and why
+                it has to be tried again, which is empty where it has not.
 
         Raises:
             UserError: ``unsafe-name``.
@@ -106,11 +108,11 @@ class Transfer:
     def _change(self, index: int, **changes: Any) -> None:
         """Replace what is known of a file, and say so."""
         self._files[index] = replace(self._files[index], **changes)
-        self._on_change(tuple(self._files), "running")
+        self._on_change(tuple(self._files), "running", "")
 
     def _verifying(self) -> None:
         """Say that a file is being read, which takes a while."""
-        self._on_change(tuple(self._files), "verifying")
+        self._on_change(tuple(self._files), "verifying", "")
 
     def _locate(self, index: int) -> bool:
         """Ask the Hub about a file; says whether its content is another one than before.
@@ -291,6 +293,8 @@ class Transfer:
         is_hopeless = (
             error.code not in _AGAIN | _ANEW or n_failed > len(PAUSES_S) or wait_s > _LONGEST_WAIT_S
         )
+        if not is_hopeless:
+            self._on_change(tuple(self._files), "running", error.message)
         until = time.monotonic() + wait_s
         while not self._is_stopped() and error.code != "stopped":
             if is_hopeless:

@@ -63,9 +63,7 @@ def line(download: Download) -> str:
         case "waiting":
             return _tr("Waits for another download to end")
         case "running":
-            if not download.n_total:
-                return _tr("Connecting…")
-            return ", ".join([so_far, *_pace(download.bytes_per_s, download.seconds_left)])
+            return _running(download, so_far)
         case "verifying":
             return _tr("Checking {}…").format(local_size(download.n_total))
         case "paused":
@@ -76,6 +74,14 @@ def line(download: Download) -> str:
             return _why(download) or _tr("It failed.")
         case "cancelled":
             return _tr("Cancelled; what had arrived is deleted")
+
+
+def _running(download: Download, so_far: str) -> str:
+    if download.obstacle:
+        return _tr("{} Trying again…").format(said(download.obstacle))
+    if not download.n_total:
+        return _tr("Connecting…")
+    return ", ".join([so_far, *_pace(download.bytes_per_s, download.seconds_left)])
 
 
 def _why(download: Download) -> str:
