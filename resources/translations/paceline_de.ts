@@ -6687,8 +6687,8 @@
     <name>ReplyColumn</name>
     <message>
         <location filename="../../app/paceline/gui/compare/columns.py"/>
-        <source>Read the prompt in {} s, wrote {} tokens in {} s.</source>
-        <translation>Prompt gelesen in {} s, {} Token geschrieben in {} s.</translation>
+        <source>Read the prompt in {} s, wrote {} tokens in {} s.</source>
+        <translation>Prompt gelesen in {} s, {} Token geschrieben in {} s.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/compare/columns.py"/>

@@ -141,7 +141,10 @@ def test_the_text_grows_and_the_speed_is_shown_while_it_writes(
     assert not columns.right.words["end"]
     play(columns.right, events[12:])
     assert columns.right.shown_text == TEXT
-    assert columns.right.words["end"] == "Read the prompt in 0.5 s, wrote 60 tokens in 3.0 s."
+    assert (
+        columns.right.words["end"]
+        == "Read the prompt in 0.5\u00a0s, wrote 60 tokens in 3.0\u00a0s."
+    )
 
 
 def test_drafted_tokens_are_coloured_as_in_the_chat(columns: TwoColumns) -> None:

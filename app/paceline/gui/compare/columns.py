@@ -208,7 +208,7 @@ class ReplyColumn(QFrame):
             parts.append(ending_words(to_record(reply)))
         if stats is not None:
             parts.append(
-                self.tr("Read the prompt in {} s, wrote {} tokens in {} s.").format(
+                self.tr("Read the prompt in {}\u00a0s, wrote {} tokens in {}\u00a0s.").format(
                     seconds_text(stats.prefill_s),
                     f"{local(stats.n_generated):,}",
                     seconds_text(stats.decode_s),
