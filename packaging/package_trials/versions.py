@@ -40,11 +40,13 @@ def run(packages: Packages, report: Report) -> None:
             second = packages.unpacked(scratch, packages.versions[-2])
         else:
             second = another(scratch).unpacked(scratch)
-        home = scratch / "home"
-        home.mkdir()
-        os.chown(home, USER, USER)
+        home, session = scratch / "home", scratch / "session"
+        for folder in (home, session):
+            folder.mkdir(mode=0o700)
+            os.chown(folder, USER, USER)
         with screen() as shown:
-            env = environment(home, DISPLAY=shown.display)
+            # Windows of a user without a name find each other in the folder of the session.
+            env = environment(home, DISPLAY=shown.display, XDG_RUNTIME_DIR=str(session))
             _by_turns(report, (first, second), env, shown)
             _at_once(report, (first, second), env, shown)
 
@@ -69,7 +71,8 @@ def another(scratch: Path) -> Packages:
     command += ["--formats", "folder,tar.gz", "--out", str(out)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise CannotTryError(f"No other version can be made: {done.stderr.strip()[-300:]}")
+        last = (done.stderr.strip().splitlines() or ["without a word"])[-1]
+        raise CannotTryError(f"No other version can be made: {last}")
     return Packages(out)
 
 
