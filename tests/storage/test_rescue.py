@@ -210,3 +210,16 @@ def test_values_that_no_database_takes_cost_only_themselves(
     assert {summary.conversation_id for summary in again.summaries()} == {"a", "b"}
     again.close()
     assert refused.exists()
+
+
+def test_without_a_folder_for_temporary_files_they_lie_beside_the_chats(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none() -> str:
+        raise FileNotFoundError(2, "No usable temporary directory found")
+
+    monkeypatch.setattr("tempfile.gettempdir", none)
+    path = rescue.rescue(tmp_path / "chats.db", CHANGES)
+    assert path is not None
+    assert rescue.rescued(tmp_path / "chats.db") == [path]
+    assert rescue.rescued(tmp_path / "not there" / "chats.db") == []

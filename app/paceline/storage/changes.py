@@ -297,10 +297,10 @@ def read_rescued(path: Path) -> list[Change]:
 
 def _places(database: Path, kind: str) -> list[tuple[Path, str]]:
     digest = hashlib.sha256(str(database.absolute()).encode(errors="replace")).hexdigest()[:16]
-    return [
-        (database.parent, f"{database.name}.{kind}-"),
-        (Path(tempfile.gettempdir()), f"paceline-{kind}-{digest}-"),
-    ]
+    places = [(database.parent, f"{database.name}.{kind}-")]
+    with contextlib.suppress(FileNotFoundError):  # there may be no folder for temporary files
+        places.append((Path(tempfile.gettempdir()), f"paceline-{kind}-{digest}-"))
+    return places
 
 
 def _is_ours(path: Path) -> bool:
