@@ -22,6 +22,7 @@ from cli.program import assert_one_clear_line, paceline, paceline_process
 from integration.engine import Engine
 from paceline import __version__
 from paceline.cli import doctor, loading
+from paceline.installation import gpu_starts
 from paceline.messages import PairLoaded
 from paceline.paths import Paths
 
@@ -191,6 +192,19 @@ def test_a_process_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> No
     assert "has not answered" in asked.process_error
     assert asked.answer is not None
     assert time.monotonic() - began < 20
+
+
+@posix
+def test_a_driver_that_hangs_is_not_started_by_the_doctor_itself(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    gpu_starts.noted_in().write_bytes(b"x")
+    monkeypatch.setattr("paceline.hosting.description.run_description", hang)
+    monkeypatch.setattr(loading, "ANSWER_S", 1.0)
+    asked = loading.ask_engine()
+    assert asked.answer is None
+    assert "has not answered" in asked.library_error
 
 
 def be_killed(*_arguments: object) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any, cast
 
@@ -79,3 +80,15 @@ def test_where_gpus_are_left_out_the_best_variant_and_rpc_are_loaded(libraries: 
 def test_without_a_backend_for_the_processor_it_is_said() -> None:
     with pytest.raises(LibraryError, match="for this processor is missing or damaged"):
         load(Ggml(has_cpu=False))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="its loader alone asks LD_LIBRARY_PATH first")
+@pytest.mark.parametrize("name", ["libggml-base.so.0", "libggml.so.0"])
+def test_another_llama_cpp_in_the_loader_s_path_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (tmp_path / name).write_text("no library", "utf-8")
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
+    command = [sys.executable, "-c", "from paceline.engine.llama.library import start; start()"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -32,6 +32,7 @@ from paceline.hosting.broker import Ticket
 from paceline.hosting.client import EngineClient
 from paceline.hosting.exit_reasons import DIED
 from paceline.hosting.threaded import ThreadedClient, service_factory
+from paceline.installation import gpu_starts
 from paceline.messages import (
     DescribeEngine,
     DeviceInfo,
@@ -383,22 +384,22 @@ def ask_engine(servers: tuple[str, ...] = ()) -> Asked:
 
     A library that crashes when it is loaded would end this program, too. So the process is asked
     first, which takes no longer than loading the library here; this program loads it only when
-    the process gave no answer and did not crash in native code.
+    the process gave no answer and did neither crash in native code nor hang in a GPU's driver.
 
     Args:
         servers: RPC servers that are asked for their devices, as HOST:PORT.
     """
     began = time.monotonic()
-    answer, process_error, has_crashed = _ask_process(servers)
+    answer, process_error, is_stuck = _ask_process(servers)
     seconds = time.monotonic() - began
-    if answer is not None or has_crashed:
+    if answer is not None or is_stuck:
         return Asked(answer, process_error, process_error, seconds)
     answer, library_error = _ask_here(servers)
     return Asked(answer, library_error, process_error, seconds)
 
 
 def _ask_process(servers: tuple[str, ...]) -> tuple[EngineDescribed | None, str, bool]:
-    """Return the answer, or why there is none and whether native code crashed."""
+    """Return the answer, or why there is none and whether native code crashed or a driver hangs."""
     from paceline.hosting.description import describe_engine
     from paceline.hosting.exit_reasons import describe_death
     from paceline.workers.worker import NoAnswerError
@@ -415,7 +416,8 @@ def _ask_process(servers: tuple[str, ...]) -> tuple[EngineDescribed | None, str,
             case "nonsense":
                 return None, f"it {error.words}", False
             case _:
-                return None, f"it has not answered for {ANSWER_S:.0f} seconds", False
+                in_driver = gpu_starts.n_lost() > 0
+                return None, f"it has not answered for {ANSWER_S:.0f} seconds", in_driver
 
 
 def _ask_here(servers: tuple[str, ...]) -> tuple[EngineDescribed | None, str]:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-from paceline.engine.llama.loadable_backends import load_backends
+from paceline.engine.llama.loadable_backends import load_backends, open_ggml
 from paceline.engine.model.model_params import NO_REASON
 from paceline.errors import LibraryError
 from paceline.installation import remedies
@@ -26,6 +26,7 @@ _is_first = "llama_cpp" not in sys.modules
 if _is_first:
     sys.modules[_REST] = ModuleType(_REST)
 try:
+    open_ggml()
     import llama_cpp._logger  # takes llama.cpp's log when it is imported: before `start`
     from llama_cpp import llama_grammar
     from llama_cpp._ggml import libggml

@@ -18,10 +18,28 @@ from pathlib import Path
 
 from paceline.errors import LibraryError
 from paceline.installation import gpu_starts, remedies
-from paceline.installation.kernel_files import ggml_folder
+from paceline.installation.kernel_files import ggml_folder, ggml_library
 
 _VARIANT = re.compile(r"(?:lib)?ggml-cpu-(\w+)\.(?:so|dll|dylib)$")
 _RPC = re.compile(r"(?:lib)?ggml-rpc\.(?:so|dll|dylib)$")
+
+
+def open_ggml() -> None:
+    """Open ggml's libraries by their paths, each after those that it is linked with. On Linux.
+
+    They look for each other beside themselves, but first in LD_LIBRARY_PATH. A user who has built
+    llama.cpp often has its folder there, and of two versions one calls functions that the other
+    lacks. What cannot be opened is told when llama_cpp opens it.
+    """
+    folder = ggml_folder()
+    if folder is None or sys.platform != "linux":
+        return
+    backends = sorted(path.name.removesuffix(".so.0") for path in folder.glob("libggml-*.so.0"))
+    for name in ("libggml-base", *backends, "libggml"):
+        path = ggml_library(folder, name)
+        with contextlib.suppress(OSError):
+            if path is not None:
+                ctypes.CDLL(str(path))
 
 
 def load_backends(libggml: ctypes.CDLL) -> None:
