@@ -94,7 +94,8 @@ class Program:
         except OSError as error:
             raise SmokeError(f"{command[0]} cannot be started: {error}") from error
         except subprocess.TimeoutExpired as error:
-            raise SmokeError(f"No end after {PATIENCE:.0f} s.", str(error.stderr or "")) from error
+            said = b"".join(filter(None, (error.stdout, error.stderr))).decode(errors="replace")
+            raise SmokeError(f"No end after {PATIENCE:.0f} s.", said) from error
         if done.returncode != code:
             text = f"The exit code is {done.returncode}, not {code}."
             raise SmokeError(text, done.stdout + done.stderr)
@@ -306,6 +307,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if not options.program:
         parser.error("name the program: smoke_test.py PROGRAM")
+    if options.root and not Path(options.root, "tmp").is_dir():
+        parser.error(f"there is no folder {Path(options.root, 'tmp')}")
     return smoke_test(options.program, options.root and str(Path(options.root).resolve()))
 
 

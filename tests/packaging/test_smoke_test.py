@@ -32,6 +32,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(json.dumps(reply).encode())
 
+if fault == "hang":
+    print("half", flush=True)
+    signal.pause()
 if words == ["--version"]:
     print("paceline 1.2.3")
 elif words[0] == "doctor":
@@ -108,6 +111,24 @@ def test_the_first_step_that_fails_ends_it(
 def test_a_program_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert smoke_test.main([str(tmp_path / "absent")]) == 1
     assert "cannot be started" in capsys.readouterr().out
+
+
+def test_one_that_hangs_is_ended_and_what_it_said_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(smoke_test, "PATIENCE", 2.0)
+    assert smoke_test.main(stand_in(tmp_path, "hang")) == 1
+    told, errors = capsys.readouterr()
+    assert "No end after 2 s" in told
+    assert errors == "half\n\n"
+
+
+def test_a_root_that_is_not_there_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        smoke_test.main(["--root", str(tmp_path / "absent"), "program"])
+    assert "there is no folder" in capsys.readouterr().err
 
 
 def test_a_command_of_several_words_may_have_another_root(tmp_path: Path) -> None:
