@@ -155,6 +155,7 @@ def test_the_deb_says_what_it_needs_and_lies_in_usr(folder: Path, tmp_path: Path
     assert output("dpkg-deb", "-f", made, "Version") == "1.2.0~rc1\n"  # before 1.2.0
     assert "libc6 (>= 2." in output("dpkg-deb", "-f", made, "Depends")
     assert int(output("dpkg-deb", "-f", made, "Installed-Size")) > 10
+    assert b"data.tar.xz" in made.read_bytes()  # older systems read no zstd
     root = tmp_path / "root"
     output("dpkg-deb", "-R", made, root)
     assert below(root / "usr" / "share") >= SHARE

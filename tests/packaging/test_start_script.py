@@ -88,6 +88,7 @@ def test_a_link_to_the_script_starts_the_program(tmp_path: Path) -> None:
     link.symlink_to(program(tmp_path / "made"))
     done = run(link, tmp_path / "tools", getconf="glibc 2.36")
     assert done.stdout == f"{tmp_path}/made/lib/paceline|a b|*\n"
+    assert os.access(link, os.X_OK)
 
 
 def test_programs_of_the_system_get_no_path_of_the_package(
