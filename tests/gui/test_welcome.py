@@ -242,7 +242,7 @@ def test_each_column_shows_what_was_there_at_that_time(
     for column, turn in ((columns.left, recording.alone), (columns.right, recording.drafted)):
         end = turn[-1][1]
         assert isinstance(end, TurnFinished)
-        assert f"Read the prompt in {end.stats.prefill_s:.1f} s" in column.words["end"]
+        assert f"Read the prompt in {end.stats.prefill_s:.1f}\u00a0s" in column.words["end"]
 
 
 def writing_s(turn: RecordedTurn) -> float:
