@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 
 from bootstrap import BootstrapError
 from packages.archive import made_at
 from packages.share import ID
+from packages.tools import run_tool
 
 TOOL = "APPIMAGETOOL"
 """The variable that names appimagetool where it is not in PATH."""
@@ -58,13 +58,8 @@ def make(folder: Path, version: str, out: Path) -> Path:
     with tempfile.TemporaryDirectory(dir=out, prefix=".appimage-") as scratch:
         app = Path(scratch, "paceline.AppDir")
         lay(folder, app)
-        done = subprocess.run(
-            [tool, "--no-appstream", str(app), str(image)],
-            env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-        )  # fmt: skip
-    if done.returncode:
-        last = done.stdout.splitlines()[-20:]
-        raise BootstrapError("appimagetool has failed; its last lines are above.", *last)
+        command = [tool, "--no-appstream", str(app), str(image)]
+        run_tool(command, name="appimagetool", environ=environ)
     image.chmod(0o755)
     return image
 

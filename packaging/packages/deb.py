@@ -11,9 +11,7 @@ import gzip
 import hashlib
 import os
 import shutil
-import subprocess
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
 from bootstrap import BootstrapError
@@ -22,6 +20,7 @@ from packages import elf
 from packages.archive import made_at, mode
 from packages.debian_texts import changelog, copyright_file, debian_version, maintainer
 from packages.share import LINUX, ROOT
+from packages.tools import run_tool
 
 HOME = Path("usr/lib/paceline")
 # Drivers are looked for, and are in no library's list of needs; the library for Vulkan is passed
@@ -30,6 +29,10 @@ HOME = Path("usr/lib/paceline")
 RECOMMENDS = "libvulkan1, mesa-vulkan-drivers"
 SUGGESTS = "xdg-utils"
 OPTIONAL = ("libggml-vulkan.so",)
+HINTS = {
+    "cannot find library": "Install the packages of these libraries, so that the .deb can ask for "
+    "them."
+}
 CONTROL = """\
 Package: paceline
 Version: {version}
@@ -97,7 +100,7 @@ def make(folder: Path, version: str, out: Path) -> Path:
         _even_out(root, moment)
         # lintian, and the system's own tools of some years ago, know no zstd.
         command = ["dpkg-deb", "--root-owner-group", "-Zxz", "--build", str(root), str(package)]
-        _run(command, Path(scratch), {**os.environ, "SOURCE_DATE_EPOCH": str(moment)})
+        run_tool(command, environ={**os.environ, "SOURCE_DATE_EPOCH": str(moment)})
     return package
 
 
@@ -138,7 +141,8 @@ def _depends(root: Path, scratch: Path) -> str:
     # neither in the folder nor on this machine is.
     command = ["dpkg-shlibdeps", "-O", "--ignore-missing-info", "--warnings=0", f"-S{root}"]
     command += [f"-l/{place}" for place in sorted(own)]  # it looks for them below the root first
-    found = _run([*command, *(f"-e{path}" for path in asking)], scratch)
+    command += [f"-e{path}" for path in asking]
+    found = run_tool(command, folder=scratch, hints=HINTS)
     return found.partition("shlibs:Depends=")[2].strip()
 
 
@@ -166,16 +170,3 @@ def _md5sums(root: Path) -> str:
                 digest = hashlib.file_digest(file, "md5").hexdigest()
             lines.append(f"{digest}  {path.relative_to(root)}\n")
     return "".join(lines)
-
-
-def _run(command: Sequence[str], folder: Path, environ: dict[str, str] | None = None) -> str:
-    done = subprocess.run(
-        command, cwd=folder, env=environ, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        said = (done.stderr or done.stdout).splitlines()
-        text = f"{command[0]} has failed; its last lines are above."
-        if "cannot find library" in done.stderr:
-            text += " Install the packages of these libraries, so that the .deb can ask for them."
-        raise BootstrapError(text, *said[-20:])
-    return done.stdout

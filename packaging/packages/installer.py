@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 from bootstrap import BootstrapError
 from packages import windows
+from packages.tools import run_tool
 
 SCRIPT = Path(__file__).resolve().parents[1] / "windows" / "paceline.iss"
 TOOL = "ISCC"
@@ -52,12 +52,7 @@ def make(folder: Path, version: str, out: Path) -> Path:
     tool = check()
     windows.lay(folder)
     name = f"paceline-{version}-windows-x86_64-setup"
-    done = subprocess.run(
-        command(tool, folder, version, out, name), capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        last = (done.stdout + done.stderr).splitlines()[-20:]
-        raise BootstrapError("Inno Setup has failed; its last lines are above.", *last)
+    run_tool(command(tool, folder, version, out, name), name="Inno Setup")
     return out / f"{name}.exe"
 
 

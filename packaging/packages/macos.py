@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import platform
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from bootstrap import BootstrapError
+from packages.tools import run_tool
 
 APP = "Paceline.app"
 README = Path(__file__).resolve().parents[1] / "macos" / "README.txt"
@@ -63,7 +63,4 @@ def lay(folder: Path, content: Path) -> None:
 def _run(command: Sequence[str]) -> None:
     if not shutil.which(command[0]):
         raise BootstrapError(f"{command[0]}, a tool of macOS, is not here: it takes a Mac.")
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        last = (done.stdout + done.stderr).splitlines()[-20:]
-        raise BootstrapError(f"{command[0]} has failed; its last lines are above.", *last)
+    run_tool(command)

@@ -1,0 +1,42 @@
+"""Calls of the tools of others that make a package. Standard library only."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from bootstrap import BootstrapError
+
+_N_LINES = 20
+
+
+def run_tool(
+    command: Sequence[str],
+    *,
+    name: str = "",
+    folder: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+    hints: Mapping[str, str] | None = None,
+) -> str:
+    """Return what a tool prints on stdout.
+
+    Args:
+        command: The words that call it.
+        name: The tool's name in the sentence that tells of a failure; by default the first word.
+        folder: Its current folder; None: this program's.
+        environ: Its variables; None: this program's.
+        hints: Sentences on what to do, by a text that a failing tool says.
+
+    Raises:
+        BootstrapError: It has failed; its last lines come along.
+    """
+    done = subprocess.run(
+        command, cwd=folder, env=environ, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        said = done.stdout + done.stderr
+        found = [hint for text, hint in (hints or {}).items() if text in said]
+        what = f"{name or command[0]} has failed; its last lines are above."
+        raise BootstrapError(" ".join((what, *found)), *said.splitlines()[-_N_LINES:])
+    return done.stdout
