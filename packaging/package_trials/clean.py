@@ -91,12 +91,12 @@ def _try_archive(packages: Packages, report: Report, root: Root, name: str) -> N
 
 def _try_deb(packages: Packages, report: Report, root: Root, name: str) -> None:
     deb = packages.deb
-    shutil.copy(deb, root.path / "root" / deb.name)
+    shutil.copy(deb, root.path / "srv" / deb.name)
     root.run("apt-get", "-qq", "update", network=True, as_user=False)
     env = environment(Path("/home", USER_NAME))
     program = Program((*root.words(), "paceline"), env)
     # What is recommended besides, drivers and fonts, every desktop has.
-    words = ("apt-get", "-qq", "--yes", "--no-install-recommends", "install", f"/root/{deb.name}")
+    words = ("apt-get", "-qq", "--yes", "--no-install-recommends", "install", f"/srv/{deb.name}")
     with report.case(f"{name}, .deb: what it depends on is downloaded") as case:
         root.run(*words, "--download-only", network=True, as_user=False)
         fetched = (root.path / "var/cache/apt/archives").glob("*.deb")
