@@ -27,8 +27,8 @@ from statistics import fmean
 
 from benchmarks.wide_decodes import MAX_ROWS, OWN, STOCK, Sides, WideDecodes, own_library
 from paceline.bench.recommend import Interval, bootstrap
-from paceline.engine.decode.likelihoods import Likelihoods
 from paceline.engine.native import llama_backend
+from paceline.engine.sample.plain_rows import likely_of
 from paceline.errors import UserError
 from paceline.params import ModelParams
 from paceline.paths import Paths, demo_pair, resources
@@ -134,16 +134,14 @@ def measure(decodes: WideDecodes, texts: Sequence[str], n_most: int) -> Loss:
 
 def foretell(decodes: WideDecodes, side: str, tokens: Sequence[int], foretold: Foretold) -> None:
     """Read tokens into an empty context, and note what is said of all but the first."""
-    likelihoods = Likelihoods(decodes.model.vocab, 0)
-    note = likelihoods.noting(lambda _row, position: tokens[position])
     decodes.model.clear()
     for start in range(0, len(tokens) - 1, WIDTHS[side]):
         piece = tokens[start : min(start + WIDTHS[side], len(tokens) - 1)]
         rows = decodes.decode(side, piece)
         foretold.likeliest.extend(rows.argmax(axis=1).tolist())
-        for i, row in enumerate(rows):
-            note(row, start + i + 1)
-        foretold.losses.extend(-each.drawn.logprob for each in likelihoods.take(len(piece)))
+        following = tokens[start + 1 : start + 1 + len(piece)]
+        pairs = zip(rows, following, strict=True)
+        foretold.losses.extend(-likely_of(row, token, 0).drawn for row, token in pairs)
 
 
 def read_text(path: Path) -> str:

@@ -69,7 +69,8 @@ BUDGETS = {
     # Calls that a template does not write are said, and so is the first difference of two prompts.
     "engine/prompt": Size(14, 1_750),
     "engine/sameness": Size(5, 610),
-    "engine/sample": Size(8, 780),
+    # Two ways to draw a row, and what they have in common.
+    "engine/sample": Size(9, 780),
     # Every keyword of JSON Schema is carried out or refused by name, with its arguments.
     "engine/schema": Size(14, 1_620),
     "gui": Size(11, 1_890),

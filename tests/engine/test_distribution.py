@@ -31,7 +31,7 @@ from engine.plain_sampler import PlainSampler, distribution, faulty_verify
 from engine.token_grammar import Rule, TokenGrammar, random_rule
 from paceline.engine.draft.lookups.earlier_reply import EarlierReply
 from paceline.engine.sample.sampling import Sampler
-from paceline.engine.sample.verify import verify
+from paceline.engine.sample.verify import Verdict, verify
 from paceline.params import LogitBias, SamplingParams
 
 N = 20_000
@@ -140,6 +140,17 @@ REPLIES: dict[str, tuple[SamplingParams, Rule | None]] = {
 }
 
 
+def row_by_row(
+    rows: NDArray[np.float32],
+    draft: Sequence[int],
+    position: int,
+    sample: Callable[[NDArray[np.float32], int], int],
+    commit: Callable[[int], bool],
+) -> Verdict:
+    """The acceptance rule as `faulty_verify` is called."""
+    return verify((sample(row, position + i) for i, row in enumerate(rows)), draft, commit)
+
+
 def exact_replies(p: SamplingParams, rule: Rule | None) -> NDArray[np.float64]:
     """The probability of every reply of three tokens, float64 [K, K, K]."""
 
@@ -183,7 +194,7 @@ def earlier(p: SamplingParams, seed: int, rule: Rule | None) -> Callable[..., li
 def check_replies(
     make: Make,
     name: str,
-    judge: Callable[..., Any] = verify,
+    judge: Callable[..., Any] = row_by_row,
     n: int = N_REPLIES,
     *,
     drafts: bool = True,
@@ -240,7 +251,7 @@ def test_replies_without_drafts() -> None:
     check_replies(real, "penalties", drafts=False)
 
 
-def check_positions(make: Make, judge: Callable[..., Any] = verify, n: int = N) -> None:
+def check_positions(make: Make, judge: Callable[..., Any] = row_by_row, n: int = N) -> None:
     """Verify one draft over and over: each position's tokens have their own exact law.
 
     The draft does not depend on the noise, so accepting it tells nothing about later positions.

@@ -17,7 +17,8 @@ from engine.token_grammar import TokenGrammar, random_rule
 from fake_model import EOG, N_VOCAB, ByteVocabulary, FakeModel
 from paceline.engine.decode.likelihoods import MOST, Likelihoods
 from paceline.engine.model.backend import Grammar, Reasoning
-from paceline.errors import EngineError, ValueOutOfRangeError
+from paceline.engine.sample.sampling import Sampler
+from paceline.errors import EngineError
 from paceline.messages import (
     LogitBias,
     SamplingParams,
@@ -231,8 +232,6 @@ def test_other_numbers_are_refused_in_words(n: int) -> None:
     assert isinstance(failed, TurnFailed)
     assert failed.code == "value-out-of-range"
     assert str(MOST) in str(failed.hint)
-    with pytest.raises(ValueOutOfRangeError):
-        Likelihoods(ByteVocabulary(), n)
 
 
 @given(
@@ -254,22 +253,21 @@ def test_random_rows_are_told_as_by_the_reference(
     token = int(rng.integers(n_vocab))
     row[token] = spread
     own = row.copy()
-
-    def draw(row: np.ndarray, position: int) -> int:
-        row[:] = position
-        return token
-
-    likelihoods = Likelihoods(ByteVocabulary(), n)
-    assert likelihoods.noting(draw)(row, 3) == token
-    (likely,) = likelihoods.take(1)
-    check(likely, own, token, n)
-    assert likelihoods.take(1) == ()
+    params = SamplingParams(0.9, repeat_penalty=1.5, logit_bias=(LogitBias(token, 100.0),))
+    sampler = Sampler(params, seed, n_likely=n)
+    sampler.start([token, 0])
+    likelihoods = Likelihoods(ByteVocabulary(), sampler)
+    drawn = sampler.sample(row, 3)
+    (likely,) = likelihoods.take([drawn])
+    check(likely, own, drawn, n)
+    assert likelihoods.take([drawn]) == ()
 
 
 def test_a_token_that_was_refused_is_not_told() -> None:
-    likelihoods = Likelihoods(ByteVocabulary(), 1)
-    draw = likelihoods.noting(lambda _row, position: position)
+    sampler = Sampler(SamplingParams(temperature=0), 1, n_likely=1)
+    likelihoods = Likelihoods(ByteVocabulary(), sampler)
     row = np.arange(N_VOCAB, dtype=np.float32)
-    assert [draw(row, position) for position in (5, 6, 7)] == [5, 6, 7]
-    assert [likely.drawn.token for likely in likelihoods.take(2)] == [5, 6]
-    assert likelihoods.take(3) == ()
+    rows = np.stack([np.roll(row, shift) for shift in (6, 7, 8)])
+    assert list(sampler.draws(rows, [5, 6], 0)) == [5, 6, 7]
+    assert [likely.drawn.token for likely in likelihoods.take([5, 6])] == [5, 6]
+    assert likelihoods.take([7]) == ()

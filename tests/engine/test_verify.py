@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,30 +11,29 @@ from hypothesis import strategies as st
 from paceline.engine.sample.verify import Verdict, verify
 
 END = 9
-POSITION = 17
 
 
 def judge(
     choices: Sequence[int], draft: Sequence[int], ends: Callable[[int], bool] = lambda t: t == END
 ) -> Verdict:
-    """Verify a draft against what the target chooses, and check who was asked for what."""
+    """Verify a draft against what the target chooses, and check when each row was asked."""
     assert len(choices) == len(draft) + 1
-    rows = np.array(choices, np.float32).reshape(-1, 1)
     asked: list[int] = []
     committed: list[int] = []
 
-    def sample(row: np.ndarray, position: int) -> int:
-        assert len(committed) == len(asked), "a token was committed before the next was drawn"
-        asked.append(position)
-        return int(row[0])
+    def draws() -> Iterator[int]:
+        for token in choices:
+            assert len(committed) == len(asked), "a token was committed before the next was drawn"
+            asked.append(token)
+            yield token
 
     def commit(token: int) -> bool:
         committed.append(token)
         return ends(token)
 
-    verdict = verify(rows, draft, POSITION, sample, commit)
+    verdict = verify(draws(), draft, commit)
     assert committed == verdict.tokens
-    assert asked == [POSITION + i for i in range(len(verdict.tokens))]
+    assert asked == verdict.tokens
     return verdict
 
 

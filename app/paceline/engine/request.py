@@ -78,6 +78,7 @@ def make_sampler(
             vocab.eog if command.ignore_eog else (),
             n_vocab=vocab.n_tokens,
             grammar=grammar,
+            n_likely=command.n_likely,
         )
     except BaseException:
         if grammar:

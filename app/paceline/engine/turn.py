@@ -12,7 +12,7 @@ from paceline.codec import made_of
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.decode.comparison import kept_of
 from paceline.engine.decode.decoder import Decoder
-from paceline.engine.decode.likelihoods import Likelihoods
+from paceline.engine.decode.likelihoods import Likelihoods, check_likely
 from paceline.engine.decode.text import TextAssembler
 from paceline.engine.draft.base import DrafterInfo, Workbench
 from paceline.engine.draft.registry import OFF_INFO, find
@@ -107,7 +107,7 @@ class Turn:
         pair.check_files()
         check_fields(made_of(ReplySettings, command, seed=seed))
         vocab = pair.target.model.vocab
-        likelihoods = Likelihoods(vocab, command.n_likely) if command.n_likely != -1 else None
+        check_likely(command.n_likely)
         prompt = encode_prompt(pair, command)
         self._prompt, self._notes, self._n_cut = prompt.tokens, prompt.notes, prompt.n_cut
         self._knows_marks, self._calls = prompt.knows_marks, prompt.calls
@@ -162,7 +162,7 @@ class Turn:
                 max_tokens=command.max_tokens,
                 knowledge=pair.knowledge,
                 expected=command.expected,
-                likelihoods=likelihoods,
+                likelihoods=Likelihoods(vocab, self._sampler) if command.n_likely >= 0 else None,
                 after_reading=pair.states.after_reading if pair.states else None,
             )
         except BaseException:  # a beginning or a drafter that cannot be

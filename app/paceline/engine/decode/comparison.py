@@ -22,15 +22,16 @@ revisited"): 2 ms for two replies of 1,000 tokens.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from paceline.engine.model.backend import Row
+from paceline.engine.model.backend import Row, Rows
+from paceline.engine.sample.drawing import COLD
 from paceline.engine.sample.noise import gumbel, position_key
-from paceline.engine.sample.sampling import COLD, Sampler
+from paceline.engine.sample.sampling import Sampler
 from paceline.figures import Kept
 from paceline.messages import FinishReason
 from paceline.params import SamplingParams
@@ -64,13 +65,19 @@ class Comparison:
         self._sampler = sampler
         self._expected = expected
 
-    def sample(self, row: Row, position: int) -> int:
+    def draws(self, rows: Rows, draft: Sequence[int], position: int) -> Iterable[int]:
         """Draw as the sampler does, and note the first token that is not the expected one."""
-        found = self._sampler.sample(row, position)
+        del draft  # one row at a time, so that each can be looked at as its token was drawn
+        return (self.sample(row, position + i) for i, row in enumerate(rows))
+
+    def sample(self, row: Row, position: int, without: Iterable[int] = ()) -> int:
+        """Draw from one row; see `draws`."""
+        found = self._sampler.sample(row, position, without)
         if self.divergence is None:
             n = len(self._expected)
             expected = self._expected[position] if position < n else NO_TOKEN
             if found != expected:
+                self._sampler.forbid(row)
                 margin = margin_of(self._sampler, row, position, found, expected)
                 self.divergence = Divergence(position, expected, found, margin)
         return found

@@ -21,21 +21,20 @@ Structure after `common/speculative.cpp` of llama.cpp and `speculative_generate_
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Generator, Sequence
 
 from paceline.engine.auto.knowledge import Knowledge
 from paceline.engine.auto.plain_time import PlainTime
 from paceline.engine.decode.comparison import Comparison, Divergence
-from paceline.engine.decode.likelihoods import Draw, Likelihoods
+from paceline.engine.decode.likelihoods import Likelihoods
 from paceline.engine.decode.text import TextAssembler
 from paceline.engine.draft.auto_chain import make_chain
 from paceline.engine.draft.base import Workbench
 from paceline.engine.draft.chain import Chain
 from paceline.engine.draft.step_clock import StepClock
 from paceline.engine.draft.strategy import CompleteStrategy
-from paceline.engine.model.backend import Row, Rows
+from paceline.engine.model.backend import Rows
 from paceline.engine.model.context import CachedContext
 from paceline.engine.model.threads import own_clock
 from paceline.engine.model.tokens import TokenSequence, common_prefix
@@ -203,7 +202,6 @@ class Decoder:
         self._comparison = Comparison(bench.sampler, expected) if expected else None
         self._likelihoods = likelihoods
         self._chooser = self._comparison or bench.sampler
-        self._draw: Draw
         self._text = text
         self._max_tokens = max_tokens
         self._knowledge = knowledge or Knowledge()
@@ -314,7 +312,6 @@ class Decoder:
         self.history = TokenSequence(prompt)
         self.history.extend(self._begun)
         self._n_prompt, self.meter.n_prompt = len(prompt), len(self.history)
-        self._draw = self._noted(self._chooser.sample)
         target, model = self._target, self._target.model
         self._longest = min(self._n_prompt + self._max_tokens, target.n_ctx + 1)
         self._n_most = min(model.max_rows - 1, target.widths.highest - 1, model.max_rollback)
@@ -360,30 +357,16 @@ class Decoder:
         if self._sampler.has_memory:
             for begun in self._begun:
                 self._sampler.commit(begun)
-        token = self._first_draw()(rows[0], len(self._begun))
+        without = () if self._may_end else self._bench.eog
+        token = self._chooser.sample(rows[0], len(self._begun), without)
         ended = self._commit(token)
         self._close_step(1, ended=ended)
         seconds = self._clock.end()
         self.meter.plain.add_same(seconds)
         trace = TokenTrace(token, SOURCE_TARGET, -1, None, self._text.text_end)
-        likely = self._likelihoods.take(1) if self._likelihoods else ()
+        likely = self._likelihoods.take((token,)) if self._likelihoods else ()
         text = self._new_text()
         return StepCommitted(0, (trace,), text, (), 0.0, 0.0, seconds, seconds, likely=likely)
-
-    def _first_draw(self) -> Draw:
-        """Return what draws the first token: no end, where the reply must go on."""
-        if self._may_end:
-            return self._draw
-
-        def draw(row: Row, position: int) -> int:
-            row[list(self._bench.eog)] = -math.inf
-            return self._chooser.sample(row, position)
-
-        return self._noted(draw)
-
-    def _noted(self, draw: Draw) -> Draw:
-        """Return what draws as `draw` does; likelihoods are noted where they are asked for."""
-        return self._likelihoods.noting(draw) if self._likelihoods else draw
 
     # ---------------------------------------------------------------------------------- step
 
@@ -425,9 +408,9 @@ class Decoder:
         )
         timed_width = width if is_timed else 0
         own_s, sample_began = self._own() - own_began, _clock()
-        position = len(history) - self._n_prompt
         self._ends.clear()
-        verdict = verify(rows, draft, position, self._draw, self._commit)
+        draws = self._chooser.draws(rows, draft, len(history) - self._n_prompt)
+        verdict = verify(draws, draft, self._commit)
         sample_ended = _clock()
 
         # As far as the reply's end asks for, since some models go back only once.
@@ -464,7 +447,7 @@ class Decoder:
             lap.seconds,
             lap.plain,
             decision,
-            self._likelihoods.take(n_committed) if self._likelihoods else (),
+            self._likelihoods.take(verdict.tokens) if self._likelihoods else (),
         )
 
     def _mended(

@@ -29,8 +29,6 @@ _U_GOLDEN = np.uint64(_GOLDEN)
 _U_MIX1 = np.uint64(0xBF58476D1CE4E5B9)
 _U_MIX2 = np.uint64(0x94D049BB133111EB)
 _U27, _U30, _U31, _U32 = (np.uint64(n) for n in (27, 30, 31, 32))
-_TWO_64 = 2.0**64
-_U_MOST = np.uint64((1 << 64) - 2048)  # the largest that is a float64, too
 
 
 def _mix(z: int) -> int:
@@ -45,13 +43,21 @@ def position_key(seed: int, position: int) -> int:
 
 
 def gumbel_of(key: int, token: int) -> float:
-    """Return the noise of one token; a few of them are cheaper this way than as an array."""
+    """Return the noise of one token, as it is defined."""
     z = _mix((token * _GOLDEN + key) & _MASK)
     return -math.log(-math.log(((z >> 32) + 0.5) * 2.0**-32))
 
 
 def gumbel(key: int, tokens: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return standard Gumbel noise, float64 [n], for token ids, int64 [n], at a position's key."""
+    """Return the noise of many tokens; its last digit may differ from that of `gumbel_of`.
+
+    Args:
+        key: The position's key.
+        tokens: Ids, int64 [n].
+
+    Returns:
+        float64 [n].
+    """
     z = tokens.astype(np.uint64)
     z *= _U_GOLDEN
     z += np.uint64(key)
@@ -62,47 +68,3 @@ def gumbel(key: int, tokens: NDArray[np.int64]) -> NDArray[np.float64]:
     z ^= z >> _U31
     uniform = ((z >> _U32).astype(np.float64) + 0.5) * 2.0**-32
     return -np.log(-np.log(uniform))
-
-
-def hash_grid(
-    key: int,
-    lanes: NDArray[np.int64],
-    columns: NDArray[np.int64],
-    out: NDArray[np.uint64],
-    spare: NDArray[np.uint64],
-) -> None:
-    """Write the hashes of the tokens lane + column, without the mixing function's last shift.
-
-    That shift changes only the lowest of the 32 bits that become noise; see `largest_hashes`.
-
-    Args:
-        key: The position's key.
-        lanes: int64 [n].
-        columns: int64 [m].
-        out: uint64 [n, m], contiguous.
-        spare: As `out`; overwritten.
-    """
-    low = columns.astype(np.uint64) * _U_GOLDEN
-    low += np.uint64(key)
-    np.add((lanes.astype(np.uint64) * _U_GOLDEN)[:, None], low, out=out)
-    np.right_shift(out, _U30, out=spare)
-    np.bitwise_xor(out, spare, out=out)
-    np.multiply(out, _U_MIX1, out=out)
-    np.right_shift(out, _U27, out=spare)
-    np.bitwise_xor(out, spare, out=out)
-    np.multiply(out, _U_MIX2, out=out)
-
-
-def largest_hashes(noise: NDArray[np.float64]) -> NDArray[np.uint64]:
-    """Return limits, uint64 [n]: a token with at least this noise has a hash of at least this.
-
-    The hash is one of `hash_grid`. The other way round it nearly holds: 8 of 2^32 hashes at the
-    limit have less noise, to be safe against rounding and the shift left out. No noise asked
-    for is below -20.
-    """
-    # 1 - u for u = exp(-exp(-noise)), which floats resolve where u is next to 1.
-    above = -np.expm1(-np.exp(-noise))
-    above *= _TWO_64 * (1 + 1e-9)
-    above += 2.0**35
-    np.minimum(above, float(_U_MOST), out=above)
-    return _U_MOST - above.astype(np.uint64)

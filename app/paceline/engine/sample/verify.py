@@ -1,4 +1,4 @@
-"""The acceptance rule: sample the target's rows in order until one disagrees with the draft.
+"""The acceptance rule: commit the target's tokens in order until one disagrees with the draft.
 
 Because the tokens come from the target's own rows with noise that depends on seed and position
 only, the committed text is what plain decoding would have given; the draft decides merely how many
@@ -8,10 +8,9 @@ same structure). Pure: no model, no clock.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from paceline.engine.model.backend import Row, Rows
 from paceline.errors import EngineError
 
 
@@ -36,29 +35,23 @@ class Verdict:
     failure: EngineError | None = None
 
 
-def verify(
-    rows: Rows,
-    draft: Sequence[int],
-    position: int,
-    sample: Callable[[Row, int], int],
-    commit: Callable[[int], bool],
-) -> Verdict:
-    """Sample rows until the first mismatch, the reply's end, or a row that gives no token.
+def verify(draws: Iterable[int], draft: Sequence[int], commit: Callable[[int], bool]) -> Verdict:
+    """Commit tokens until the first mismatch, the reply's end, or a row that gives no token.
 
     Args:
-        rows: float32 [n_draft + 1, n_vocab]; row i holds the logits after the first i drafted
-            tokens.
+        draws: Yields each row's token in order: the i-th is that of the row after the first i
+            drafted tokens. Raises an `EngineError` in place of the token of a row that gives none.
+            A token is taken after the one before it was committed.
         draft: The drafted tokens, may be empty.
-        position: Index within the reply of the token that row 0 decides.
-        sample: Draws the token of one row for a position.
         commit: Called with every committed token in order; True ends the reply. A token that it
             refuses by an `EngineError` is not committed.
     """
     tokens: list[int] = []
     n_draft = len(draft)
+    rows = iter(draws)
     for i in range(n_draft + 1):
         try:
-            token = sample(rows[i], position + i)
+            token = next(rows)
             ended = commit(token)
         except EngineError as failure:
             return Verdict(tokens, i, n_draft - i, ended=False, failure=failure)

@@ -1,0 +1,215 @@
+"""Drawing in native code: `app/kernels/rows`, called by ctypes.
+
+The library is our own, has no state and needs nothing of llama.cpp. What it gives is what
+`plain_rows.py` gives.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paceline.engine.model.backend import Row, Rows
+from paceline.engine.sample.drawing import (
+    COLD,
+    Drawn,
+    Likely,
+    RowSettings,
+    grammar_stuck,
+    invalid_numbers,
+    nothing_left,
+)
+from paceline.engine.sample.edits import PENALTY_WINDOW
+from paceline.errors import EngineError
+from paceline.installation import kernel_files
+
+INTERFACE = 1
+"""What `paceline_rows_interface` must answer."""
+MOST_ROWS = 512
+MOST_BEST = 20
+_LARGEST = 2**31 - 1
+_EMPTY, _STUCK = 2, 3
+
+_POINTER, _I32, _I64, _F64 = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64, ctypes.c_double
+
+
+class _Request(ctypes.Structure):
+    """`struct paceline_rows_request` of `rows.h`."""
+
+    _fields_ = (
+        ("temperature", _F64),
+        ("top_p", _F64),
+        ("log_min_p", _F64),
+        ("repeat", _F64),
+        ("presence", _F64),
+        ("frequency", _F64),
+        ("seed", ctypes.c_uint64),
+        ("biased", _POINTER),
+        ("biases", _POINTER),
+        ("forbidden", _POINTER),
+        ("scratch", _POINTER),
+        ("top_k", _I32),
+        ("n_biased", _I32),
+        ("n_forbidden", _I32),
+        ("n_best", _I32),
+        ("rows", _POINTER),
+        ("n_vocab", _I64),
+        ("allowed", _POINTER),
+        ("n_allowed", _I64),
+        ("position", _I64),
+        ("n_rows", _I32),
+        ("n_recent", _I32),
+        ("has_confidence", _I32),
+        ("recent", _I32 * PENALTY_WINDOW),
+        ("draft", _I32 * MOST_ROWS),
+        ("tokens", _I32 * MOST_ROWS),
+        ("confidence", _F64),
+        ("log_sum", _F64 * MOST_ROWS),
+        ("logit", ctypes.c_float * MOST_ROWS),
+        ("best", _I32 * (MOST_ROWS * MOST_BEST)),
+        ("best_logit", ctypes.c_float * (MOST_ROWS * MOST_BEST)),
+        ("failure", _I32),
+    )
+
+
+class RowLibrary:
+    """The native library, loaded.
+
+    Attributes:
+        draw: Its entry; takes a pointer to a request and returns the number of tokens.
+
+    Args:
+        path: Its file.
+
+    Raises:
+        OSError: It cannot be loaded, or is made for another Paceline.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._lib = lib = ctypes.CDLL(str(path))
+        try:
+            size = lib.paceline_rows_request_size
+            self.draw: Any = lib.paceline_rows_draw
+            self._scratch, self._isa = lib.paceline_rows_scratch, lib.paceline_rows_isa
+            is_ours = lib.paceline_rows_interface() == INTERFACE
+        except AttributeError as error:
+            raise OSError(str(error)) from None
+        size.restype, self._scratch.restype, self._isa.restype = _I64, _I64, ctypes.c_char_p
+        if not is_ours or size() != ctypes.sizeof(_Request):
+            raise OSError("it is made for another Paceline")
+        self._scratch.argtypes = _I64, _I32
+        self.draw.argtypes = (_POINTER,)
+
+    @property
+    def isa(self) -> str:
+        """Which instructions it uses: "avx512", "avx2" or "generic"."""
+        name: bytes = self._isa()
+        return name.decode()
+
+    def use(self, isa: str) -> bool:
+        """Use other instructions, for tests; False: the processor or the library lacks them."""
+        return bool(self._lib.paceline_rows_use(isa.encode()) == 0)
+
+    def scratch(self, n_vocab: int, n_biased: int) -> NDArray[np.uint64]:
+        """Return memory for rows of this length."""
+        return np.empty(-(-self._scratch(n_vocab, n_biased) // 8), np.uint64)
+
+
+class NativeRows:
+    """Implements `RowDrawer` by the native library."""
+
+    def __init__(self, library: RowLibrary, settings: RowSettings) -> None:
+        self._draw, self._library, self._settings = library.draw, library, settings
+        params, biases = settings.params, settings.biases
+        self._recent = settings.penalties.recent if settings.penalties.is_active else None
+        self._request = request = _Request(
+            temperature=params.temperature if params.temperature >= COLD else 0.0,
+            top_p=params.top_p,
+            log_min_p=math.log(params.min_p) if params.min_p > 0 else -math.inf,
+            repeat=params.repeat_penalty,
+            presence=params.presence_penalty,
+            frequency=params.frequency_penalty,
+            seed=settings.seed & (2**64 - 1),
+            biased=biases.tokens.ctypes.data,
+            biases=biases.added.ctypes.data,
+            forbidden=biases.forbidden.ctypes.data,
+            top_k=min(params.top_k, _LARGEST),
+            n_biased=len(biases.tokens),
+            n_forbidden=len(biases.forbidden),
+            n_best=settings.n_likely,
+        )
+        self._address = ctypes.addressof(request)
+        self._n_vocab = 0
+
+    def draw(
+        self,
+        rows: Rows | Row,
+        draft: Sequence[int],
+        position: int,
+        allowed: NDArray[np.bool_] | None = None,
+        *,
+        has_confidence: bool = False,
+    ) -> Drawn:
+        """Draw rows in order; see `RowDrawer`."""
+        request = self._request
+        n_vocab = rows.shape[-1]
+        if n_vocab != self._n_vocab:
+            self._begin(n_vocab)
+        n_draft = len(draft)
+        request.rows = rows.ctypes.data
+        request.position = position
+        request.n_rows = n_draft + 1
+        if n_draft:
+            request.draft[:n_draft] = draft
+        if self._recent is not None:
+            request.n_recent = n_recent = len(self._recent)
+            request.recent[:n_recent] = self._recent
+        if allowed is None:
+            request.allowed = None
+        else:
+            request.allowed, request.n_allowed = allowed.ctypes.data, len(allowed)
+        request.has_confidence = has_confidence
+        n = self._draw(self._address)
+        return Drawn(
+            request.tokens[:n],
+            self._failure() if request.failure else None,
+            request.confidence if has_confidence else 0.0,
+            [self._likely(i) for i in range(n)] if self._settings.n_likely >= 0 else (),
+        )
+
+    def _begin(self, n_vocab: int) -> None:
+        self._n_vocab = self._request.n_vocab = n_vocab
+        self._scratch = self._library.scratch(n_vocab, self._request.n_biased)
+        self._request.scratch = self._scratch.ctypes.data
+
+    def _likely(self, i: int) -> Likely:
+        request, n = self._request, self._settings.n_likely
+        total = request.log_sum[i]
+        tokens = request.best[i * n : (i + 1) * n]
+        logits = request.best_logit[i * n : (i + 1) * n]
+        pairs = zip(tokens, logits, strict=True)
+        best = [(token, logit - total) for token, logit in pairs if logit > -math.inf]
+        return Likely(request.logit[i] - total, best)
+
+    def _failure(self) -> EngineError:
+        if self._request.failure == _EMPTY:
+            return nothing_left(self._settings.biases, self._n_vocab)
+        return grammar_stuck() if self._request.failure == _STUCK else invalid_numbers()
+
+
+@functools.cache
+def library() -> RowLibrary | None:
+    """Return the library, once loaded for the process; None: there is none here."""
+    for folder in kernel_files.places():
+        for path in sorted(folder.glob("libpaceline_rows-*")):
+            with contextlib.suppress(OSError):
+                return RowLibrary(path)
+    return None
