@@ -55,6 +55,9 @@ class BatchWidths(NamedTuple):
         return max(self.lowest, self.multiple) - 1
 
 
+UNPADDED = BatchWidths()
+
+
 def _untold(_n_tokens: int) -> None:
     """Leave it untold how far a text was read."""
 
@@ -85,7 +88,7 @@ class CachedContext:
         self.model = model
         self.tokens = TokenSequence()
         self.n_owed = 0
-        self.widths = BatchWidths()
+        self.widths = UNPADDED
         self.prefill_piece = 0
         self.prompt_widths: BatchWidths | None = None
         self.on_place: Callable[[int], None] = _untold
@@ -116,16 +119,19 @@ class CachedContext:
             n_rows: How many of them output a row.
             width: What the batch is padded to, if there is room; `widths` may pad it further.
         """
-        n_pad = self.width_of(len(tokens), width) - len(tokens) if n_rows else 0
+        n_pad = 0
+        if n_rows and (width > len(tokens) or self.widths != UNPADDED):
+            n_pad = self.width_of(len(tokens), width) - len(tokens)
         try:
-            if self.n_owed and self.model.can_rollback:
-                self._repay()  # only with windows alone, and seldom: a batch of its own will do
-            if n_pad > 0:
-                rows = self._padded(tokens, n_rows, n_pad)
-            elif self.model.can_rollback:
-                rows = self.model.decode(tokens, n_rows)
-            else:
+            if not self.model.can_rollback:
                 rows = self._after_owed(tokens, n_rows)
+            else:
+                if self.n_owed:
+                    self._repay()  # with windows alone, and seldom: a batch of its own will do
+                if n_pad > 0:
+                    rows = self._padded(tokens, n_rows, n_pad)
+                else:
+                    rows = self.model.decode(tokens, n_rows)
         except BaseException as failure:
             self._hold_after(failure, tokens)
             raise
