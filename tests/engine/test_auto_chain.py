@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from engine.chain_members import (
     REPLY,
@@ -266,7 +267,7 @@ def test_what_others_had_of_the_processor_is_shown_and_not_decided_on(
     chain = auto_chain(control, a=Lookup(nothing))
     monkeypatch.setattr(chain, "_computed", itertools.count(0.0, 0.01).__next__)
     _, shown_s = chain.propose(list(b"What?"), 5, 9)
-    chain.timed(replace(LAP, held_s=0.3), 1, 10, DECODE_S, 1.0)
+    chain.timed(structs.replace(LAP, held_s=0.3), 1, 10, DECODE_S, 1.0)
     (step,) = control.steps
     assert shown_s == 10.0
     assert (step.decode_s, step.held_s) == (DECODE_S, 0.3)
@@ -287,7 +288,7 @@ def test_what_asking_makes_of_the_rest_of_a_step_is_charged() -> None:
         chain.observe(proposal, 0, 0)
         chain._step.draft_s, chain._step.own_s, chain._told_s = draft_s, 0.002, 0.0
         seconds = DECODE_S + HELD_S + draft_s + 0.002 + beside_s
-        lap = replace(LAP, seconds=seconds, held_s=HELD_S, had_pause=pauses)
+        lap = structs.replace(LAP, seconds=seconds, held_s=HELD_S, had_pause=pauses)
         chain.timed(lap, 1, len(text.history), DECODE_S, 1.0)
         return control.steps[-1].own_s
 
@@ -313,7 +314,7 @@ def test_what_asking_makes_of_the_rest_of_a_step_is_charged() -> None:
             assert chain._rests()
             text.history += letter.encode()
             chain._step = chain._resting
-            lap = replace(LAP, seconds=DECODE_S + HELD_S + seconds, held_s=HELD_S)
+            lap = structs.replace(LAP, seconds=DECODE_S + HELD_S + seconds, held_s=HELD_S)
             chain.timed(lap, 1, 9, DECODE_S, 1.0)
         chain._tell_of_rest()
     assert chain._beside_s == near(0.002)
@@ -637,7 +638,7 @@ def test_what_deciding_took_is_not_counted_after_a_pause(
     monkeypatch.setattr(auto_chain_module, "OWN_SHARE", 1.0)
     chain = auto_chain(Script(models=False), a=Lookup(nothing))
     chain._knowledge.saved_up = 3.0
-    text, lap = Text(chain), replace(LAP, had_pause=had_pause)
+    text, lap = Text(chain), structs.replace(LAP, had_pause=had_pause)
     proposal = text.propose()
     chain._step.own_s, chain._told_s = 2.0 * DECODE_S, 0.0
     text.commit(proposal, "T", lap=lap)

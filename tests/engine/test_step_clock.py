@@ -18,6 +18,7 @@ class Timed:
         monkeypatch.setattr(step_clock, "_clock", lambda: self.now)
         self.meter = TurnMeter()
         self.clock = StepClock(self.meter, lambda: self.native, lambda: self.own)
+        self.clock.tells_held = True
         self.clock.start()
 
     def step(
@@ -55,9 +56,31 @@ def test_seconds_in_which_the_thread_did_not_run_are_told(timed: Timed) -> None:
     assert timed.step(1, held_s=-0.01).held_s == 0.0
 
 
+def test_where_no_step_tells_them_the_figures_do(timed: Timed) -> None:
+    timed.clock.tells_held = False
+    laps = [timed.step(1, held_s=held_s) for held_s in (0.0, 0.25, 0.75)]
+    assert [lap.held_s for lap in laps] == [0.0] * 3
+    assert timed.meter.held_s == 0.0
+    for _ in range(2):
+        timed.clock.count()
+        assert timed.meter.held_s == pytest.approx(1.0)
+    timed.clock.tells_held = True  # the user switches to Auto
+    assert timed.step(1, held_s=0.5).held_s == pytest.approx(0.5)
+    timed.clock.count()
+    assert timed.meter.held_s == pytest.approx(1.5)
+
+
+def test_before_the_first_token_there_is_nothing_to_count(timed: Timed) -> None:
+    clock = StepClock(timed.meter, lambda: 5.0, lambda: timed.own)
+    clock.prefill()
+    timed.now += 1.0
+    clock.count()
+    assert (timed.meter.native_s, timed.meter.held_s) == (0.0, 0.0)
+
+
 def test_a_prefill_has_such_seconds_too(timed: Timed) -> None:
     timed.clock.prefill()
-    timed.meter.prefill_s = 4.0
+    timed.now += 4.0
     timed.own += 1.0
     timed.clock.start()
     assert timed.meter.prefill_held_s == 3.0
@@ -99,8 +122,9 @@ def test_listeners_that_take_longer_than_the_step_are_a_pause(
 
 def test_the_meter_knows_the_whole_time_and_what_of_it_was_native(timed: Timed) -> None:
     timed.now += 0.5
-    assert timed.clock.end() == 0.5
+    assert timed.clock.first() == 0.5
     timed.step(1)
     timed.step(4, seconds=3.0)
     assert timed.meter.decode_s == 4.5
+    timed.clock.count()
     assert timed.meter.native_s == 2.0

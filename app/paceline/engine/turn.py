@@ -303,7 +303,7 @@ class Turn:
     @property
     def stats(self) -> TurnStats:
         """The figures of the reply so far."""
-        return self._decoder.meter.freeze(
+        return self._decoder.figures(
             self._pair.promise.sameness, self._pair.target.model.info.kernels
         )
 

@@ -27,7 +27,7 @@ class ContextCost:
         self.slope = 0.0
         self.share = TUNING.context_share
 
-    def scale(self, n_ctx: int) -> float:
+    def scale(self, n_ctx: float) -> float:
         """Return the time of a plain step over that at an empty context."""
         return 1.0 + self.slope * n_ctx
 

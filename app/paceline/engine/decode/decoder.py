@@ -31,7 +31,7 @@ from paceline.engine.decode.likelihoods import Likelihoods
 from paceline.engine.decode.text import TextAssembler
 from paceline.engine.draft.auto_chain import make_chain
 from paceline.engine.draft.base import Workbench
-from paceline.engine.draft.chain import Chain
+from paceline.engine.draft.chain import NOTHING, Chain, Proposal
 from paceline.engine.draft.step_clock import StepClock
 from paceline.engine.draft.strategy import CompleteStrategy
 from paceline.engine.model.backend import Rows
@@ -47,9 +47,11 @@ from paceline.errors import (
     EngineError,
     ModelError,
 )
+from paceline.figures import KernelUse, Sameness, TurnStats
 from paceline.messages import (
     SOURCE_TARGET,
     ControlReported,
+    DraftCount,
     FinishReason,
     StepCommitted,
     TokenTrace,
@@ -179,6 +181,7 @@ class Decoder:
         history: Prompt and committed tokens.
         finish_reason: Why the reply ended; None while it runs.
         failure: Why no further token can be had; raised in place of the next step.
+        plainly: Why the rest of the reply goes on without drafts, since a decode failed.
         meter: The reply's figures.
     """
 
@@ -208,16 +211,16 @@ class Decoder:
         self._knowledge.replays = target.model.needs_copies
         self.meter = TurnMeter(PlainTime(self._knowledge))
         model, draft = target.model, bench.draft.model if bench.draft else None
+        self._compiles = not (model.computes_here and (draft is None or draft.computes_here))
         own = own_clock(model, draft)
         # No method of this object: a circle would keep the clock's file open after the reply.
         self._clock = StepClock(
             self.meter, lambda: model.native_s + (draft.native_s if draft else 0.0), own
         )
         self._own = own or _clock
-        self._chain: Chain = make_chain(strategy, bench, self.meter, self._knowledge, own)
+        self._take(make_chain(strategy, bench, self.meter, self._knowledge, own))
         self._was_controlled = False  # before a switch
         self._recovery = Recovery(target)
-        self._timed_s = 0.0  # what learning from the last step took, which falls into the next
         self._n_prompt = 0
         self._longest = self._n_most = 0  # tokens of the history, and of a draft
         self._ends: list[int] = []  # where the reply's text ended after each token of this step
@@ -226,11 +229,17 @@ class Decoder:
         self.history = TokenSequence()
         self.finish_reason: FinishReason | None = None
         self.failure: EngineError | None = None
+        self.plainly: EngineError | None = None
 
     @property
     def generated(self) -> list[int]:
         """The committed tokens of the reply."""
         return self.history[self._n_prompt :]
+
+    def _take(self, chain: Chain) -> None:
+        """Draft by this chain from now on."""
+        self._chain = chain
+        self._clock.tells_held = chain.decides
 
     @property
     def draft_failures(self) -> list[tuple[str, Exception]]:
@@ -240,12 +249,14 @@ class Decoder:
     @property
     def may_draft(self) -> bool:
         """Whether the reply may have drafts, and the present strategy a drafter that works."""
-        return self._recovery.plainly is None and self._chain.may_draft
+        return self.plainly is None and self._chain.may_draft
 
-    @property
-    def plainly(self) -> EngineError | None:
-        """Why the rest of the reply goes on without drafts, since a decode failed."""
-        return self._recovery.plainly
+    def figures(
+        self, sameness: Sameness | None = None, kernels: tuple[KernelUse, ...] = ()
+    ) -> TurnStats:
+        """Return the reply's figures so far; see `TurnMeter.freeze`."""
+        self._clock.count()
+        return self.meter.freeze(sameness, kernels)
 
     def divergence(self, reason: FinishReason) -> Divergence | None:
         """Where the reply, which has ended so, first differs from what was expected, if it does."""
@@ -269,7 +280,7 @@ class Decoder:
             chain = make_chain(strategy, self._bench, self.meter, self._knowledge, self._clock.own)
             self._chain.close()
             self._was_controlled = self.was_controlled
-            self._chain = chain
+            self._take(chain)
 
     def close(self) -> None:
         """Let go of a reply that was never run; `run` does it otherwise."""
@@ -360,8 +371,8 @@ class Decoder:
         without = () if self._may_end else self._bench.eog
         token = self._chooser.sample(rows[0], len(self._begun), without)
         ended = self._commit(token)
-        self._close_step(1, ended=ended)
-        seconds = self._clock.end()
+        self._count_tokens(1, ended=ended)
+        seconds = self._clock.first()
         self.meter.plain.add_same(seconds)
         trace = TokenTrace(token, SOURCE_TARGET, -1, None, self._text.text_end)
         likely = self._likelihoods.take((token,)) if self._likelihoods else ()
@@ -371,71 +382,63 @@ class Decoder:
     # ---------------------------------------------------------------------------------- step
 
     def _step(self) -> StepCommitted | None:
-        """Decode and commit; None when nothing could be committed."""
-        target, history, meter = self._target, self.history, self.meter
-        if len(target.tokens) < len(history) - 1:  # it could not take back what was rejected
-            target.extend(history.first(len(history) - 1), self._bench.chunk)
-        # A load's first steps are plain, so that there is something to compare with.
-        is_first = self._knowledge.recent.n_needed > 0
-        n_max = 0 if is_first else min(self._longest - len(history) - 1, self._n_most)
-        began, n_firsts = _clock(), self._n_firsts
-        proposal, draft_s = self._chain.propose(history, self._n_prompt, n_max, is_first=is_first)
+        """Decode and commit; None when nothing could be committed.
+
+        Caches are cold after a decode: a line of this takes about a microsecond, and a call two.
+        """
+        target, history, meter, chain = self._target, self.history, self.meter, self._chain
+        n_history = len(history)
+        if len(target.tokens) < n_history - 1:  # it could not take back what was rejected
+            target.extend(history.first(n_history - 1), self._bench.chunk)
+        n_firsts = self._n_firsts if self._compiles else 0
+        n_held, began = len(target.tokens), _clock()
+        proposal, draft_s = self._propose(n_history) if chain.has_drafters else (NOTHING, 0.0)
         draft = proposal.tokens
         n_draft = len(draft)
-        n_held, n_owed = len(target.tokens), target.n_owed
-        n_dropped, is_mended = 0, False
-        # A wider batch can be cheaper.
-        wanted = self._knowledge.costs.cheapest(n_draft + 1) if n_draft else 0
 
-        verify_began, own_began = _clock(), self._own()
+        own_began = self._own() if chain.decides else 0.0
         try:
-            rows = target.feed([history[-1], *draft], n_draft + 1, wanted)
-        except EngineError as failure:
-            try:
-                rows = self._mended(history, failure, n_draft=n_draft)
-            except ContextFullError:
-                self.finish_reason = "context"
-                return None
-            draft, n_dropped, is_mended = [], n_draft, True
-        # With padding, and what had to be decoded again; a plain step may be padded itself.
-        width = target.model.last_decode[0] if n_draft or n_owed else 1
-        # Not where it was mended, or what was owed was decoded in batches of its own, or a device
-        # may have compiled programs.
-        is_timed = (
-            not is_mended
-            and (not n_owed or width > n_owed + n_draft)
-            and self._n_firsts == n_firsts
-        )
-        timed_width = width if is_timed else 0
-        own_s, sample_began = self._own() - own_began, _clock()
+            rows, width, timed_width = self._decode(draft)
+        except ContextFullError:
+            self.finish_reason = "context"
+            return None
+        own_s = self._own() - own_began if chain.decides else 0.0
+        if self._compiles and self._n_firsts != n_firsts:
+            timed_width = 0  # a device may have compiled programs
+        n_dropped = n_draft + 1 - len(rows)
+        if n_dropped:
+            draft = []
+        sample_began = _clock()
         self._ends.clear()
-        draws = self._chooser.draws(rows, draft, len(history) - self._n_prompt)
+        draws = self._chooser.draws(rows, draft, n_history - self._n_prompt)
         verdict = verify(draws, draft, self._commit)
         sample_ended = _clock()
 
+        n_committed, n_discarded = len(verdict.tokens), verdict.n_discarded + n_dropped
         # As far as the reply's end asks for, since some models go back only once.
         is_over = verdict.ended or verdict.failure is not None
-        target.rollback(min(n_held + 1 + verdict.n_accepted, len(history) - is_over))
-        n_discarded = verdict.n_discarded + n_dropped
-        counts = self._chain.observe(proposal, verdict.n_accepted, n_discarded)
-        observe_s = _clock() - sample_ended
+        if n_draft or is_over:
+            target.rollback(min(n_held + 1 + verdict.n_accepted, len(history) - is_over))
+        counts: Sequence[DraftCount] = ()
+        speculating_s = draft_s
+        if chain.has_drafters:
+            speculating_s += chain.timed_s  # of the step before, which falls into this one
+            counts = chain.observe(proposal, verdict.n_accepted, n_discarded)
+            speculating_s += _clock() - sample_ended
         meter.n_steps += 1
         meter.n_discarded += n_discarded
-        self._close_step(len(verdict.tokens), ended=verdict.ended)
+        self._count_tokens(n_committed, ended=verdict.ended)
         if verdict.failure is not None:
             self.failure = verdict.failure
-            if not verdict.tokens:
+            if not n_committed:
                 return None
 
         lap = self._clock.lap(timed_width, began)
-        verify_s = sample_began - verify_began
-        n_committed = len(verdict.tokens)
-        slowed = meter.plain.add(timed_width, n_held, n_committed, verify_s, warm=lap.is_warm)
-        speculating_s = draft_s + observe_s + self._timed_s
-        meter.plain.add_same(max(lap.seconds - verify_s - speculating_s, 0.0))
-        timed_began = _clock()
-        decision = self._chain.timed(lap, width, n_held, own_s, slowed)
-        self._timed_s = _clock() - timed_began
+        verify_s = sample_began - began - draft_s
+        same_s = max(lap.seconds - verify_s - speculating_s, 0.0)
+        slowed = meter.plain.add(
+            timed_width, n_held, n_committed, verify_s, warm=lap.is_warm, same_s=same_s
+        )
         return StepCommitted(
             meter.n_steps,
             proposal.traces(verdict, self._ends),
@@ -446,9 +449,37 @@ class Decoder:
             sample_ended - sample_began,
             lap.seconds,
             lap.plain,
-            decision,
+            chain.timed(lap, width, n_held, own_s, slowed) if chain.decides else None,
             self._likelihoods.take(verdict.tokens) if self._likelihoods else (),
         )
+
+    def _decode(self, draft: Sequence[int]) -> tuple[Rows, int, int]:
+        """Decode the pending token and a draft.
+
+        Returns:
+            float32 [n_draft + 1, n_vocab], or [1, n_vocab] where the draft had to be dropped; the
+            batch's width; and the same again, or 0 where its time tells nothing.
+
+        Raises what `_mended` does.
+        """
+        target, n_draft, n_owed = self._target, len(draft), self._target.n_owed
+        # A wider batch can be cheaper.
+        wanted = self._knowledge.costs.cheapest(n_draft + 1) if n_draft else 0
+        try:
+            rows = target.feed([self.history[-1], *draft], n_draft + 1, wanted)
+        except EngineError as failure:
+            rows = self._mended(self.history, failure, n_draft=n_draft)
+            return rows, target.model.last_decode[0] if n_draft or n_owed else 1, 0
+        # With padding, and what had to be decoded again; a plain step may be padded itself.
+        width = target.model.last_decode[0] if n_draft or n_owed else 1
+        # Not where what was owed was decoded in batches of its own.
+        return rows, width, width if not n_owed or width > n_owed + n_draft else 0
+
+    def _propose(self, n_history: int) -> tuple[Proposal, float]:
+        # A load's first steps are plain, so that there is something to compare with.
+        is_first = self._knowledge.recent.n_needed > 0
+        n_max = 0 if is_first else min(self._longest - n_history - 1, self._n_most)
+        return self._chain.propose(self.history, self._n_prompt, n_max, is_first=is_first)
 
     def _mended(
         self,
@@ -469,7 +500,8 @@ class Decoder:
             on_prefill=on_prefill,
         )
         self._knowledge.replays = self._target.model.needs_copies  # the context may be another one
-        if self._recovery.plainly:
+        self.plainly = self._recovery.plainly
+        if self.plainly is not None:
             self._n_most = 0
         return rows
 
@@ -495,7 +527,7 @@ class Decoder:
             return self._text.take()
         return self._text.finish(is_cut=self.finish_reason not in ("eog", "stop"))
 
-    def _close_step(self, n_committed: int, *, ended: bool) -> None:
+    def _count_tokens(self, n_committed: int, *, ended: bool) -> None:
         self.meter.n_generated += n_committed
         if not ended and len(self.history) >= self._longest:
             is_whole = len(self.history) - self._n_prompt >= self._max_tokens

@@ -94,7 +94,7 @@ class TextAssembler:
         """Append a token; True when the answer now contains a stop text, which ends the reply."""
         before = self.text_end
         self._add(self._read(token))
-        return self.text_end > before and self._find_stop()
+        return bool(self._stop) and self.text_end > before and self._find_stop()
 
     def take(self) -> str:
         """Return what can be shown and was not yet."""
@@ -118,9 +118,10 @@ class TextAssembler:
         return self._show(self.text_end if self._cut is None else self._cut)
 
     def _show(self, end: int) -> str:
-        new = self._text[self._shown : end]
-        self._shown = max(end, self._shown)
-        return new
+        begin = self._shown
+        if end > begin:
+            self._shown = end
+        return self._text[begin:end]
 
     def _read(self, token: int) -> str:
         if token in self._shown_tokens:
@@ -128,7 +129,7 @@ class TextAssembler:
         return self._decode(self._vocab.piece(token))
 
     def _decode(self, piece: bytes, *, final: bool = False) -> str:
-        data = self._open + piece
+        data = self._open + piece if self._open else piece
         text, n_whole = utf_8_decode(data, "replace", final)
         self._open = data[n_whole:]
         return text

@@ -92,6 +92,8 @@ class AutoChain(Chain):
         UserError: The strategy cannot work here, e.g. without a draft model.
     """
 
+    decides = True
+
     def __init__(
         self,
         strategy: CompleteStrategy,
@@ -182,6 +184,7 @@ class AutoChain(Chain):
     ) -> Decision | None:
         """Let the controller learn from the step, and from what was proposed for nothing."""
         step = self._step
+        self.timed_s = 0.0
         if step is self._resting:
             if not lap.had_pause:
                 self._n_rested += 1
@@ -220,7 +223,7 @@ class AutoChain(Chain):
                 plain_s = (known.pace.plain or 0.0) * known.costs.context.scale(n_ctx)
             if plain_s > 0.0:
                 self._count_own(plain_s, deciding_s)
-        self._told_s = self._computed() - began
+        self.timed_s = self._told_s = self._computed() - began
         return _FIRST if self._is_first else step.decision
 
     def report(self, step: int, n_ctx: int) -> ControlReported:

@@ -282,14 +282,17 @@ class Proposal(NamedTuple):
             verdict: What became of this draft.
             ends: Where the reply's text ended after every committed token.
         """
-        tokens, sources, sure = verdict.tokens, self.sources, self.confidences
+        tokens, n_accepted = verdict.tokens, verdict.n_accepted
         own: tuple[TokenTrace, ...] = ()
-        if len(tokens) > verdict.n_accepted:
+        if len(tokens) > n_accepted:
             own = (TokenTrace(tokens[-1], SOURCE_TARGET, -1, None, ends[-1]),)
-        if not verdict.n_accepted:
+        if not n_accepted:
             return own
-        accepted = range(verdict.n_accepted)
-        return (*(TokenTrace(tokens[n], sources[n], n, sure[n], ends[n]) for n in accepted), *own)
+        sources, sure = self.sources, self.confidences
+        return (
+            *(TokenTrace(tokens[n], sources[n], n, sure[n], ends[n]) for n in range(n_accepted)),
+            *own,
+        )
 
 
 NOTHING = Proposal([], [], [], [])
@@ -302,13 +305,19 @@ class Chain:
     Attributes:
         strategy: Which drafters, with which settings.
         failures: The ids of the drafters that broke, and what they raised.
+        has_drafters: Whether there is any; otherwise no step need ask or tell it anything.
+        decides: Whether it decides how far to draft, and so has to see by `timed` what steps take.
+        timed_s: Seconds that the last call of it took.
 
     Raises:
         UserError: The strategy cannot work here, e.g. without a draft model.
     """
 
+    decides = False
+
     def __init__(self, strategy: CompleteStrategy, bench: Workbench, meter: TurnMeter) -> None:
         self.strategy = strategy
+        self.timed_s = 0.0
         self._bench = bench
         self.failures: list[tuple[str, Exception]] = []
         self._members: list[GuardedDrafter] = []
@@ -318,6 +327,7 @@ class Chain:
         except BaseException:
             self.close()
             raise
+        self.has_drafters = bool(self._members)
 
     @property
     def may_draft(self) -> bool:
@@ -359,7 +369,7 @@ class Chain:
             CancelledError: The user stopped the turn.
         """
         del is_first
-        if n_max < 1 or not self._members:
+        if n_max < 1:
             return NOTHING, 0.0
         began, proposal = _clock(), NOTHING
         for member in self._members:
