@@ -29,7 +29,7 @@ class Benchmark(NamedTuple):
 BENCHMARKS = {
     "own_time": Benchmark(
         "benchmarks.own_time",
-        "Python's time per step, as a whole and by part, for any target",
+        "the engine's own time per step and token, by part, and beside another version's",
         "app/decisions/102-every-function-costs.md",
         "A step's own time in µs",
     ),

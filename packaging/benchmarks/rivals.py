@@ -8,9 +8,9 @@ Compared are decodes of n tokens after a context, and the reading of prompts in 
 - ik, ik-repacked: ik_llama.cpp's, as the model file has the weights and with its run-time
   repacking, by an interpreter that has the package ik-llama-cpp-python (``--ik``).
 
-Each side is a process of its own that loads a model once and then waits for its turn
-(`rival_child`). A round has a sample of every cell by every side, and the order of both changes
-from round to round. With one thread, times are the thread's CPU time; with more, elapsed time.
+Each side is a process of its own (`sides/rival_child.py`). A round has a sample of every cell by
+every side, and the order of both changes from round to round. With one thread, times are the
+thread's CPU time; with more, elapsed time.
 
 Shown are medians in milliseconds, and by how much each side takes longer than the first one: the
 median of the rounds' ratios, with its 95 % interval.
@@ -20,19 +20,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
-from types import TracebackType
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple
 
-from paceline.bench.recommend import Interval, bootstrap
+from benchmarks.sides.turns import Side, SideCommand, ratio, shown, turned
+from paceline.bench.recommend import Interval
 from paceline.cli.output import in_columns
 from paceline.engine.model.threads import calm_waiting_threads
 from paceline.errors import UserError
@@ -46,20 +43,6 @@ _EVERY = 4
 """Prompts are read in a fourth of the rounds."""
 _FIRST_TOKEN = 300
 """Tokens below are control tokens in many vocabularies."""
-
-
-class RivalCommand(NamedTuple):
-    """The command that starts the process of a side.
-
-    Attributes:
-        name: The side's, in the table.
-        python: The interpreter of its process.
-        words: The process's arguments; its kind is the first one.
-    """
-
-    name: str
-    python: str
-    words: tuple[str, ...]
 
 
 class RivalCell(NamedTuple):
@@ -84,73 +67,22 @@ Samples = dict[RivalCell, dict[str, list[float]]]
 """Seconds by cell and side, in the order of the rounds."""
 
 
-class Rival:
-    """The process of a side, with a model; for a with statement, which ends it.
+class Rival(Side):
+    """A side with a model.
 
     Attributes:
-        name: The side's.
         n_vocab: Tokens of the model's vocabulary.
     """
 
-    def __init__(self, side: RivalCommand, model: Path, n_ctx: int) -> None:
+    def __init__(self, side: SideCommand, model: Path, n_ctx: int) -> None:
         """Load the model.
 
         Raises:
             UserError: It cannot be loaded there.
         """
-        self.name = side.name
-        self._log = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115 - see __exit__
-        command = [side.python, "-m", "benchmarks.rival_child", *side.words, str(model)]
-        self._process = subprocess.Popen(
-            [*command, "--ctx", str(n_ctx)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            text=True,
-            env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[1])},
-        )
-        self.n_vocab = int(self._answer())
-
-    def __enter__(self) -> Self:
-        """Return it."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """End the process."""
-        self._process.kill()
-        self._process.communicate()
-        self._log.close()
-
-    def ask(self, *order: Any) -> float:
-        """Have an order carried out; returns its answer.
-
-        Raises:
-            UserError: The process has ended.
-        """
-        assert self._process.stdin
-        try:
-            self._process.stdin.write(json.dumps(order) + "\n")
-            self._process.stdin.flush()
-        except BrokenPipeError:
-            pass  # the answer says why
-        return self._answer()
-
-    def _answer(self) -> float:
-        assert self._process.stdout
-        line = self._process.stdout.readline()
-        if not line:
-            self._process.wait()
-            self._log.seek(0)
-            said = self._log.read().strip().splitlines()[-1:]
-            self.__exit__(None, None, None)
-            raise UserError("rival-ended", f"The process of {self.name} has ended: {''.join(said)}")
-        answer: float = json.loads(line)
-        return answer
+        words = (*side.words, str(model), "--ctx", str(n_ctx))
+        super().__init__(side._replace(words=words))
+        self.n_vocab = int(self.ready)
 
 
 def measure(rivals: Sequence[Rival], cells: Sequence[RivalCell], rounds: int) -> Samples:
@@ -167,32 +99,17 @@ def measure(rivals: Sequence[Rival], cells: Sequence[RivalCell], rounds: int) ->
         rival.ask("fill", cells[0].n_cells)
     for turn in range(rounds):
         drawn = random.Random(turn)
-        for cell in _turned(cells, turn):
+        for cell in turned(cells, turn):
             tokens = [drawn.randrange(_FIRST_TOKEN, n_vocab) for _ in range(cell.n)]
-            for rival in _turned(rivals, turn):
+            for rival in turned(rivals, turn):
                 samples[cell][rival.name].append(rival.ask(cell.order, tokens))
     return samples
-
-
-_T = TypeVar("_T")
-
-
-def _turned(them: Sequence[_T], turn: int) -> list[_T]:
-    """Return all in the order of a round: another one begins, and odd rounds go backwards."""
-    first = turn // 2 % len(them)
-    turned = [*them[first:], *them[:first]]
-    return turned[::-1] if turn % 2 else turned
 
 
 def by_first(seconds: dict[str, list[float]]) -> dict[str, Interval]:
     """Return by how much each side but the first takes longer than that one."""
     first, *others = seconds
-    return {
-        side: bootstrap(
-            [[own / base for own, base in zip(seconds[side], seconds[first], strict=True)]]
-        )
-        for side in others
-    }
+    return {side: ratio(seconds[side], seconds[first]) for side in others}
 
 
 def table(samples: Samples) -> str:
@@ -201,26 +118,29 @@ def table(samples: Samples) -> str:
     rows = [["", first, *others, *(f"{side} / {first}" for side in others)]]
     for cell, seconds in samples.items():
         medians = [f"{median(each) * 1e3:.2f}" for each in seconds.values()]
-        ratios = [f"{r.median:.2f} [{r.low:.2f}, {r.high:.2f}]" for r in by_first(seconds).values()]
+        ratios = [shown(r) for r in by_first(seconds).values()]
         rows.append([str(cell), *medians, *ratios])
     return in_columns(rows, right=range(1, len(rows[0])))
 
 
-def sides(args: argparse.Namespace) -> list[RivalCommand]:
+def sides(args: argparse.Namespace) -> list[SideCommand]:
     """Return the sides that were asked for, or all that there can be."""
 
-    def own(name: str, python: str, library: Path | None) -> RivalCommand:
+    def command(name: str, python: str, *words: str) -> SideCommand:
+        return SideCommand(name, python, "benchmarks.sides.rival_child", words)
+
+    def own(name: str, python: str, library: Path | None) -> SideCommand:
         words = ("--library", str(library)) if library else ()
-        return RivalCommand(name, python, ("own", *words))
+        return command(name, python, "own", *words)
 
     found = {
         "own": own("own", sys.executable, args.library),
-        "stock": RivalCommand("stock", sys.executable, ("stock",)),
+        "stock": command("stock", sys.executable, "stock"),
     }
     if args.before:
         found[BEFORE] = own(BEFORE, args.before, args.before_library)
     if args.ik:
-        found |= {kind: RivalCommand(kind, args.ik, (kind,)) for kind in ("ik", "ik-repacked")}
+        found |= {kind: command(kind, args.ik, kind) for kind in ("ik", "ik-repacked")}
     if missing := set(args.sides or ()) - set(found):
         raise UserError("no-such-side", f"Nothing says where {min(missing)} is.")
     return [found[name] for name in args.sides or found]

@@ -99,4 +99,5 @@ def _cost(steps: Steps, python: str, name: str, target: str) -> None:
     words = ("--prompt-tokens", str(tokens), "--strategy", "off", "--target", target, *ALL)
     rows = str(steps.folder / f"rows-{name}.npz")
     steps.run(f"widths-{name}", python, "-m", "device_trials.rows_child", rows, *words)
-    steps.run(f"own-time-{name}", python, str(PACKAGING / "benchmarks"), "own_time", target)
+    own_time = ("own_time", target, "--strategies", "auto", "--samplings", "0.7", "--rounds", "2")
+    steps.run(f"own-time-{name}", python, str(PACKAGING / "benchmarks"), *own_time)

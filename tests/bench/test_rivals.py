@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchmarks import rival_child, rivals
-from benchmarks.ik_decodes import CannotLoadError, IkDecodes
-from benchmarks.rival_child import Decodes, answers
+from benchmarks import rivals
 from benchmarks.rivals import RivalCell, measure, table
+from benchmarks.sides import rival_child
+from benchmarks.sides.ik_decodes import CannotLoadError, IkDecodes
+from benchmarks.sides.rival_child import Decodes, carry_out
 from paceline.paths import demo_pair
 
 if TYPE_CHECKING:
@@ -125,7 +126,9 @@ def test_sides_are_processes_of_their_own() -> None:
     args = rivals._parser().parse_args(
         ["--library", "a.so", "--before", "/b", "--before-library", "b.so", "--ik", "/ik"]
     )
-    assert [(side.name, side.python, side.words) for side in rivals.sides(args)] == [
+    sides = rivals.sides(args)
+    assert {side.module for side in sides} == {"benchmarks.sides.rival_child"}
+    assert [(side.name, side.python, side.words) for side in sides] == [
         ("own", sys.executable, ("own", "--library", "a.so")),
         ("stock", sys.executable, ("stock",)),
         ("before", "/b", ("own", "--library", "b.so")),
@@ -143,10 +146,10 @@ def test_orders_are_carried_out() -> None:
 
     decodes = Decodes(400, done.append, done.append, seconds, seconds)
     orders = [["threads", 2], ["fill", 64], ["decode", [301, 302]], ["read", [303]]]
-    assert [*answers(decodes, map(json.dumps, orders))] == [0.0, 0.0, 4 / 8, 5 / 8]
+    assert [carry_out(decodes, order) for order in orders] == [0.0, 0.0, 4 / 8, 5 / 8]
     assert done == [2, 64, [301, 302], [301, 302], [303]]
     with pytest.raises(ValueError, match="stop"):
-        [*answers(decodes, ['["stop"]'])]
+        carry_out(decodes, ["stop"])
 
 
 # --------------------------------------------------------------------------------- ik_llama.cpp

@@ -1,7 +1,6 @@
 """The process of one side of `rivals`: loads a model once, and decodes when it is told to.
 
-It is told by a line of JSON on stdin, an order and its arguments, and answers with a line of JSON
-on stdout; the first line that it writes is the number of tokens in the model's vocabulary.
+It is ready with the number of tokens in the model's vocabulary, and its orders are
 
     ["threads", N]      compute with so many
     ["fill", N]         begin a context of so many tokens
@@ -15,12 +14,12 @@ runs in an environment without Paceline, so nothing of it is imported before a s
 from __future__ import annotations
 
 import argparse
-import json
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from benchmarks.sides.serving import serve
 
 WHOLE = 512
 """Tokens of the widest decode."""
@@ -36,31 +35,29 @@ class Decodes(NamedTuple):
     seconds_of_prompt: Callable[[Sequence[int]], float]
 
 
-def answers(decodes: Decodes, orders: Iterable[str]) -> Iterator[float]:
-    """Carry out orders, and yield the answer of each; 0.0 where it is not a time.
+def carry_out(decodes: Decodes, order: list[Any]) -> float:
+    """Carry out an order; returns its answer, 0.0 where it is not a time.
 
     A decode comes twice, and the second one is timed: llama.cpp builds a graph in the first one.
     """
-    for order in orders:
-        match json.loads(order):
-            case ["threads", n]:
-                decodes.set_threads(n)
-                yield 0.0
-            case ["fill", n]:
-                decodes.fill(n)
-                yield 0.0
-            case ["decode", tokens]:
-                decodes.seconds(tokens)
-                yield decodes.seconds(tokens)
-            case ["read", tokens]:
-                yield decodes.seconds_of_prompt(tokens)
-            case other:
-                raise ValueError(other)
+    match order:
+        case ["threads", n]:
+            decodes.set_threads(n)
+        case ["fill", n]:
+            decodes.fill(n)
+        case ["decode", tokens]:
+            decodes.seconds(tokens)
+            return decodes.seconds(tokens)
+        case ["read", tokens]:
+            return decodes.seconds_of_prompt(tokens)
+        case other:
+            raise ValueError(other)
+    return 0.0
 
 
 def load_ik(args: argparse.Namespace) -> Decodes:
     """Load a model by ik_llama.cpp."""
-    from benchmarks.ik_decodes import IkDecodes  # noqa: PLC0415
+    from benchmarks.sides.ik_decodes import IkDecodes  # noqa: PLC0415
 
     loaded = IkDecodes(args.model, args.ctx, repack=args.side == "ik-repacked")
     return Decodes(
@@ -97,7 +94,7 @@ LOADERS: dict[str, Callable[[argparse.Namespace], Decodes]] = {
 }
 
 
-def serve(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Answer until stdin is closed."""
     parser = argparse.ArgumentParser()
     parser.add_argument("side", choices=LOADERS)
@@ -106,15 +103,8 @@ def serve(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--library", type=Path)
     args = parser.parse_args(arguments)
     decodes = LOADERS[args.side](args)
-    answer(decodes.n_vocab)
-    for each in answers(decodes, sys.stdin):
-        answer(each)
-
-
-def answer(value: float) -> None:
-    """Write a line."""
-    print(json.dumps(value), flush=True)
+    serve(decodes.n_vocab, partial(carry_out, decodes))
 
 
 if __name__ == "__main__":
-    serve()
+    main()
