@@ -38,8 +38,9 @@ EXPORT = "Export"
 """Context of the words of exported files; `paceline.gui.conversations.exchange` looks there."""
 SENTENCES = "Sentences"
 """Context of what engine and catalogue say; `paceline.gui.kit.sentences` looks there."""
-_UNSEEN = ("cli/", "__main__.py", "installation/kernel_build.py", "bench/workload.py",
-           "chat/prompt.py", "storage/changes.py", "engine/api.py", "settings.py")  # fmt: skip
+_UNSEEN = ("cli/", "__main__.py", "installation/kernel_build.py", "installation/library_build.py",
+           "installation/rows_build.py", "bench/workload.py", "chat/prompt.py",
+           "storage/changes.py", "engine/api.py", "settings.py")  # fmt: skip
 """Modules that speak on the command line and in the log alone."""
 _TEMPLATES = {
     (0, 1): "sentence ReasonError Remedy _binary _refusal",

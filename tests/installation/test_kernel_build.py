@@ -16,8 +16,9 @@ import pytest
 
 import build_kernels
 from kernel_stand_ins import HEADERS, TOP, VERSION, Kit, write_archive
-from paceline.installation import kernel_files
-from paceline.installation.kernel_build import KernelBuildError, build
+from paceline.installation import kernel_files, sealed_library
+from paceline.installation.kernel_build import build
+from paceline.installation.library_build import BuildError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -99,8 +100,8 @@ def test_the_shelf_keeps_headers_and_library(kit: Kit, into: Path, tmp_path: Pat
     kit.use_pip("exit 1")
     (shelf / first.name).write_bytes(b"damaged")
     build(tmp_path / "second", None, kit.say, shelf)
-    assert kernel_files.is_whole(second)
-    assert kernel_files.is_whole(shelf / first.name)
+    assert sealed_library.is_whole(second)
+    assert sealed_library.is_whole(shelf / first.name)
 
     (kit.sources / "matmul.cpp").write_text("int changed;\n")
     third = build(into, None, kit.say, shelf)
@@ -186,16 +187,16 @@ def test_damaged_archives_are_told(kit: Kit, into: Path, tmp_path: Path) -> None
     for i, (content, expected) in enumerate(damaged(kit)):
         archive = tmp_path / f"{i}.tar.gz"
         archive.write_bytes(content)
-        with pytest.raises(KernelBuildError, match=expected):
+        with pytest.raises(BuildError, match=expected):
             build(into, archive, kit.say)
 
 
 def test_the_sources_of_another_version_are_refused(kit: Kit, into: Path, tmp_path: Path) -> None:
     other = {f"{TOP.replace(VERSION, '0.0.1')}/{name}": text for name, text in HEADERS.items()}
     archive = write_archive(tmp_path / "other.tar.gz", other)
-    with pytest.raises(KernelBuildError, match=f"no headers of llama-cpp-python {VERSION}"):
+    with pytest.raises(BuildError, match=f"no headers of llama-cpp-python {VERSION}"):
         build(into, archive, kit.say)
-    with pytest.raises(KernelBuildError, match=r"none\.tar\.gz: No such file"):
+    with pytest.raises(BuildError, match=r"none\.tar\.gz: No such file"):
         build(into, tmp_path / "none.tar.gz", kit.say)
 
 
@@ -213,7 +214,7 @@ def test_the_sources_of_another_version_are_refused(kit: Kit, into: Path, tmp_pa
 )
 def test_what_pip_cannot_do_is_told(kit: Kit, into: Path, words: str, expected: str) -> None:
     kit.use_pip(f"echo '{words}' && exit 1")
-    with pytest.raises(KernelBuildError, match=expected) as raised:
+    with pytest.raises(BuildError, match=expected) as raised:
         build(into, None, kit.say)
     assert raised.value.message.startswith("The headers of llama.cpp cannot be fetched: ")
     assert not kit.called("matmul")
@@ -223,30 +224,30 @@ def test_without_a_compiler_nothing_is_fetched(kit: Kit, into: Path) -> None:
     kit.use_pip("exit 1")
     kit.monkeypatch.delenv("CXX")
     kit.monkeypatch.setenv("PATH", "")
-    with pytest.raises(KernelBuildError, match=r"No C\+\+ compiler was found"):
+    with pytest.raises(BuildError, match=r"No C\+\+ compiler was found"):
         build(into, None, kit.say)
     assert not kit.called("pip")
 
 
 def test_other_systems_are_told_in_one_sentence(kit: Kit, into: Path) -> None:
     kit.monkeypatch.setattr(kernel_files, "is_possible", lambda: False)
-    with pytest.raises(KernelBuildError, match="need Linux and an x86-64 processor with AVX2"):
+    with pytest.raises(BuildError, match="need Linux and an x86-64 processor with AVX2"):
         build(into, kit.sdist, kit.say)
     assert not into.exists()
 
 
 def test_a_frozen_program_does_not_try(kit: Kit, into: Path) -> None:
     kit.monkeypatch.setattr(sys, "frozen", True, raising=False)
-    with pytest.raises(KernelBuildError, match="builds no kernels"):
+    with pytest.raises(BuildError, match="builds no kernels"):
         build(into, kit.sdist, kit.say)
 
 
 def test_a_missing_llama_is_told(kit: Kit, into: Path) -> None:
     (kit.ggml / "libggml-cpu.so.0").unlink()
-    with pytest.raises(KernelBuildError, match="libggml-cpu of llama-cpp-python cannot be found"):
+    with pytest.raises(BuildError, match="libggml-cpu of llama-cpp-python cannot be found"):
         build(into, kit.sdist, kit.say)
     kit.monkeypatch.setattr(kernel_files, "sources_folder", lambda: None)
-    with pytest.raises(KernelBuildError, match="sources of the kernels cannot be found"):
+    with pytest.raises(BuildError, match="sources of the kernels cannot be found"):
         build(into, kit.sdist, kit.say)
 
 
@@ -255,7 +256,7 @@ def test_sources_that_change_during_the_build_get_no_library(kit: Kit, into: Pat
         if line.startswith("[1/"):
             (kit.sources / "matmul.cpp").write_text("int changed;\n")
 
-    with pytest.raises(KernelBuildError, match="changed during the build"):
+    with pytest.raises(BuildError, match="changed during the build"):
         build(into, kit.sdist, change)
     assert names(into) == []
 
@@ -265,10 +266,10 @@ def test_a_folder_that_cannot_be_written_is_told_before_the_work(kit: Kit, into:
         raise OSError(30, "Read-only file system", str(into))
 
     kit.monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
-    with pytest.raises(KernelBuildError, match=r"\(.*into: Read-only file system\)\. .*PACELINE_H"):
+    with pytest.raises(BuildError, match=r"\(.*into: Read-only file system\)\. .*PACELINE_H"):
         build(into, kit.sdist, kit.say)
     assert not kit.called("")
-    with pytest.raises(KernelBuildError, match="Not a directory"):
+    with pytest.raises(BuildError, match="Not a directory"):
         build(kit.sdist / "into", kit.sdist, kit.say)
 
 
@@ -282,7 +283,7 @@ def test_a_failure_at_the_end_leaves_what_was_there(kit: Kit, into: Path) -> Non
 
     with kit.monkeypatch.context() as patch:
         patch.setattr(Path, "replace", refuse)
-        with pytest.raises(KernelBuildError, match="No space left"):
+        with pytest.raises(BuildError, match="No space left"):
             build(into, kit.sdist, kit.say)
     assert library.read_bytes() == b"old"
     assert names(into) == sorted([library.name, OTHER])
@@ -304,7 +305,7 @@ def test_nothing_is_left_in_the_temporary_folder(kit: Kit, into: Path, tmp_path:
     kit.monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     build(into, kit.sdist, kit.say)
     kit.use_compiler("matmul.cpp")
-    with pytest.raises(KernelBuildError):
+    with pytest.raises(BuildError):
         build(into, kit.sdist, kit.say)
     assert names(scratch) == []
 
@@ -327,12 +328,12 @@ def program(kit: Kit, *words: str | Path) -> subprocess.CompletedProcess[str]:
     not kernel_files.is_possible(), reason="there are no kernels for this processor"
 )
 def test_the_program_builds_once(kit: Kit, into: Path) -> None:
-    first = program(kit, "--into", into, "--sdist", kit.sdist)
+    first = program(kit, "kernels", "--into", into, "--sdist", kit.sdist)
     assert first.returncode == 0, first.stderr
     assert Path(first.stdout.strip()).parent == into
     assert Path(first.stdout.strip()).is_file()
     n_calls = len(kit.called(""))
-    again = program(kit, "--into", into)
+    again = program(kit, "kernels", "--into", into)
     assert (again.returncode, again.stdout, again.stderr) == (0, first.stdout, "")
     assert len(kit.called("")) == n_calls
 
@@ -342,7 +343,7 @@ def test_the_program_builds_once(kit: Kit, into: Path) -> None:
 )
 def test_the_program_says_why_in_its_last_line(kit: Kit, into: Path) -> None:
     kit.use_compiler("matmul.cpp", "x.cpp:1:1: error: nonsense")
-    result = program(kit, "--into", into, "--sdist", kit.sdist)
+    result = program(kit, "kernels", "--into", into, "--sdist", kit.sdist)
     assert (result.returncode, result.stdout) == (1, "")
     assert "error: nonsense. Name another compiler" in result.stderr.splitlines()[-1]
     assert "Traceback" not in result.stderr

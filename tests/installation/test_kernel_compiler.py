@@ -13,7 +13,8 @@ import pytest
 
 from kernel_stand_ins import Kit, write_script
 from paceline.installation import kernel_files
-from paceline.installation.kernel_build import KernelBuildError, build, find_compiler, run_tool
+from paceline.installation.kernel_build import build
+from paceline.installation.library_build import BuildError, find_compiler, run_tool
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,7 +66,7 @@ def test_what_is_missing_in_ggml_is_told(kit: Kit, tmp_path: Path) -> None:
     kit.monkeypatch.setenv("CXX", compiler)
     compile_ggml(kit, compiler)
     (kit.ggml / "libggml-base.so.0").unlink()
-    with pytest.raises(KernelBuildError, match=r"cannot be linked: .*ggml_answer"):
+    with pytest.raises(BuildError, match=r"cannot be linked: .*ggml_answer"):
         build(tmp_path, kit.sdist, kit.say)
 
 
@@ -100,7 +101,7 @@ def test_a_compiler_without_an_instruction_set(kit: Kit, tmp_path: Path) -> None
 
 def test_a_compiler_without_avx2(kit: Kit, tmp_path: Path) -> None:
     kit.use_compiler("-mavx2")
-    with pytest.raises(KernelBuildError, match="does not know AVX2"):
+    with pytest.raises(BuildError, match="does not know AVX2"):
         build(tmp_path, kit.sdist, kit.say)
 
 
@@ -115,7 +116,7 @@ def test_a_compiler_without_avx2(kit: Kit, tmp_path: Path) -> None:
 )
 def test_a_failing_compiler_says_why(kit: Kit, tmp_path: Path, words: str, expected: str) -> None:
     kit.use_compiler("matmul.cpp", words)
-    with pytest.raises(KernelBuildError, match=expected) as raised:
+    with pytest.raises(BuildError, match=expected) as raised:
         build(tmp_path / "into", kit.sdist, kit.say)
     assert "\n" not in str(raised.value)
     assert raised.value.hint.endswith("`paceline doctor --build-kernels`.")
@@ -132,7 +133,7 @@ def test_the_cores_are_used_unless_told_otherwise(kit: Kit, tmp_path: Path) -> N
 def test_the_choice_of_a_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CXX", raising=False)
-    with pytest.raises(KernelBuildError, match=r"No C\+\+ compiler .* Install GCC or Clang"):
+    with pytest.raises(BuildError, match=r"No C\+\+ compiler .* Install GCC or Clang"):
         find_compiler()
     for name in ("clang++", "g++", "c++"):
         write_script(tmp_path / name, "#!/bin/sh\nexit 0\n")
@@ -147,8 +148,8 @@ def test_the_choice_of_a_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 def test_tools_speak_english(tmp_path: Path) -> None:
     said: list[str] = []
     program = write_script(tmp_path / "tool", '#!/bin/sh\necho "error: $LC_ALL"; exit 3\n')
-    with pytest.raises(KernelBuildError, match=r"^It failed: error: C\. Do this\."):
+    with pytest.raises(BuildError, match=r"^It failed: error: C\. Do this\."):
         run_tool("It failed", [str(program)], "Do this.", said.append)
     assert said == ["  | error: C"]
-    with pytest.raises(KernelBuildError, match="No such file"):
+    with pytest.raises(BuildError, match="No such file"):
         run_tool("It failed", [str(tmp_path / "none")], "Do this.", said.append)

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kernel_stand_ins import SOURCES, Kit
-from paceline.installation import kernel_files
+from paceline.installation import kernel_files, sealed_library
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-LIBRARY = kernel_files.sealed(b"a library")
+LIBRARY = sealed_library.sealed(b"a library")
 KERNELS = Path(kernel_files.__file__).parents[2] / "kernels"
 
 
@@ -29,9 +29,10 @@ def kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kit:
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path, Path]:
     """The three folders that are looked into, of an installation below `tmp_path`."""
     package = tmp_path / "site-packages" / "paceline"
-    monkeypatch.setattr(kernel_files, "__file__", str(package / "installation" / "kernel_files.py"))
+    for module in (kernel_files, sealed_library):
+        monkeypatch.setattr(module, "__file__", str(package / "installation" / "module.py"))
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "prefix"))
-    found = kernel_files.places(tmp_path / "cache")
+    found = sealed_library.places(tmp_path / "cache")
     for folder in found:
         folder.mkdir(parents=True)
     first, second, third = found

@@ -16,83 +16,40 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import tarfile
 import tempfile
-import time
 import zlib
-from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
-from paceline.errors import UserError
-from paceline.files import new_content
 from paceline.installation import kernel_files, package, remedies
 from paceline.installation.kernel_files import (
     COMMON,
     VARIANTS,
     Variant,
     ggml_library,
-    is_file,
-    is_whole,
     key,
     library_name,
-    sealed,
+)
+from paceline.installation.library_build import (
+    AGAIN,
+    ANOTHER,
+    BuildError,
+    Say,
+    find_compiler,
+    outcome,
+    put,
+    run_tool,
+    work_for,
 )
 from paceline.installation.remedies import LIBRARY
-
-Say = Callable[[str], None]
-"""Takes one line about how far the work is."""
-
-NOT_BUILT = "kernels-not-built"
-"""The code of the error."""
-
-AGAIN = "Then call `paceline doctor --build-kernels`."
+from paceline.installation.sealed_library import is_file, is_whole, sealed
 
 _PROBE = "#include <immintrin.h>\nvoid probe({0} *p) {{ *p = {1}(p[0], p[1], p[2]); }}\n"
 _VECTOR_SOURCE = re.compile(r"^[ \t]*namespace\b[^/\n]*\bPACELINE_ISA\b", re.MULTILINE)
-_ANOTHER = "Name another compiler in the variable CXX."
-_ERROR = re.compile(r"\berror\b|undefined (reference|symbol)", re.IGNORECASE)
-# What a failing command says, what that means, and what to do about it; the first that fits.
-_CAUSES = (
-    (
-        r"No space left on device|Errno 28",
-        "the disk is full",
-        "Make room, or name another folder in the variable TMPDIR.",
-    ),
-    (
-        r"Killed signal|memory exhausted|[Oo]ut of memory|bad_alloc",
-        "the memory did not suffice",
-        "Close other programs, or set CMAKE_BUILD_PARALLEL_LEVEL=1.",
-    ),
-    (
-        r"CERTIFICATE_VERIFY_FAILED",
-        "the package index's certificate was not accepted",
-        "Tell pip about your network's certificate with `pip config set global.cert FILE`.",
-    ),
-    (
-        r"name resolution|NewConnectionError|Max retries|getaddrinfo|ProxyError|unreachable|"
-        r"timed out|IncompleteRead|Connection (was )?(refused|aborted|reset|broken)",
-        "the network cannot be reached",
-        "Check it.",
-    ),
-    (
-        r"ensurepip is not available|No module named (pip|venv|ensurepip)",
-        "this Python has no pip",
-        "Install its package of virtual environments, for example by "
-        "`sudo apt-get install python3-venv`.",
-    ),
-)
-
-
-class KernelBuildError(UserError):
-    """The kernels cannot be compiled."""
-
-    def __init__(self, message: str, hint: str) -> None:
-        super().__init__(NOT_BUILT, message, hint)
 
 
 class Parts(NamedTuple):
@@ -109,31 +66,6 @@ class Parts(NamedTuple):
     ggml: Path
 
 
-def run_tool(task: str, command: Sequence[str], hint: str, say: Say) -> None:
-    """Run a command whose failure ends the build.
-
-    Args:
-        task: The beginning of the sentence that tells of a failure.
-        command: The command.
-        hint: What to do about a failure whose cause is not known.
-        say: Gets the lines that tell of errors.
-
-    Raises:
-        KernelBuildError: It failed.
-    """
-    code, output = _run(command)
-    if not code:
-        return
-    lines = [line.strip() for line in output.splitlines() if line.strip()]
-    errors = [line for line in lines if _ERROR.search(line)] or lines[-1:]
-    for line in errors[:8]:
-        say(f"  | {line[:200]}")
-    known = ((why, do) for pattern, why, do in _CAUSES if re.search(pattern, output))
-    first = errors[0][:200].rstrip(".") if errors else f"exit code {code}"
-    why, remedy = next(known, (first, hint))
-    raise KernelBuildError(f"{task}: {why}.", f"{remedy} {AGAIN}")
-
-
 def compile_library(compiler: list[str], parts: Parts, scratch: Path, say: Say) -> Path:
     """Return a library for all instruction sets, made in `scratch`.
 
@@ -144,14 +76,14 @@ def compile_library(compiler: list[str], parts: Parts, scratch: Path, say: Say) 
         say: Is told about every object.
 
     Raises:
-        KernelBuildError: The compiler failed, or does not know AVX2.
+        BuildError: The compiler failed, or does not know AVX2.
         OSError: A file cannot be read or written.
     """
     sources, headers, ggml = parts
     variants = [variant for variant in VARIANTS if _knows(compiler, variant, scratch)]
     missing = [variant.isa for variant in VARIANTS if variant not in variants]
     if VARIANTS[0] not in variants:
-        raise KernelBuildError(f"{shlex.join(compiler)} does not know AVX2.", f"{_ANOTHER} {AGAIN}")
+        raise BuildError(f"{shlex.join(compiler)} does not know AVX2.", f"{ANOTHER} {AGAIN}")
     folders = (headers / "include", headers / "src", headers / "src" / "ggml-cpu")
     common = [*compiler, *COMMON, *(f"-DPACELINE_WITHOUT_{isa.upper()}" for isa in missing)]
     common += [f"-I{sources}", *(f"-isystem{folder}" for folder in folders)]
@@ -170,46 +102,10 @@ def compile_library(compiler: list[str], parts: Parts, scratch: Path, say: Say) 
     link = [*compiler, "-shared", "-pthread", "-o", str(library)]
     if ggml_library(ggml, "libggml-cpu"):  # of variants it is not known yet which one has the rest
         link.append("-Wl,--no-undefined")
-    run_tool("The kernels cannot be linked", [*link, *map(str, jobs), *names], _ANOTHER, say)
+    run_tool("The kernels cannot be linked", [*link, *map(str, jobs), *names], ANOTHER, say)
     if missing:
         say(f"Without {' and '.join(missing)}, which {shlex.join(compiler)} does not know")
     return library
-
-
-def find_compiler() -> list[str]:
-    """Return the words that call the compiler which CMake would pick too.
-
-    Raises:
-        KernelBuildError: There is none.
-    """
-    for name in filter(None, (os.environ.get("CXX"), "c++", "g++", "clang++")):
-        try:
-            command = shlex.split(name)
-        except ValueError:  # a quotation mark without its counterpart
-            continue
-        if command and not _run([*command, "--version"])[0]:
-            return command
-    raise KernelBuildError(
-        "No C++ compiler was found to compile the kernels.",
-        f"Install GCC or Clang, for example by `sudo apt-get install g++`. {AGAIN}",
-    )
-
-
-def _run(command: Sequence[str]) -> tuple[int, str]:
-    """Return exit code and output; the output in English, which `_CAUSES` is written in."""
-    try:
-        done = subprocess.run(
-            command,
-            env={**os.environ, "LC_ALL": "C"},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=1200,
-            check=False,
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        return 1, str(error)
-    return done.returncode, done.stdout.decode(errors="replace")
 
 
 def _knows(compiler: list[str], variant: Variant, scratch: Path) -> bool:
@@ -217,14 +113,14 @@ def _knows(compiler: list[str], variant: Variant, scratch: Path) -> bool:
     source = scratch / f"probe-{variant.isa}.cpp"
     source.write_text(_PROBE.format(variant.register, variant.function), "utf-8")
     words = [*compiler, *COMMON, *variant.flags, "-c", str(source), "-o", str(scratch / "probe.o")]
-    return _run(words)[0] == 0
+    return outcome(words)[0] == 0
 
 
 def _compile_all(jobs: dict[Path, list[str]], say: Say) -> None:
     """Make every object by its command, as many at a time as there are cores.
 
     Raises:
-        KernelBuildError: One failed; those that were not begun are left out.
+        BuildError: One failed; those that were not begun are left out.
     """
     wish = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL", "")
     n_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
@@ -232,7 +128,7 @@ def _compile_all(jobs: dict[Path, list[str]], say: Say) -> None:
     task = "The kernels cannot be compiled"
     try:
         futures = {
-            pool.submit(run_tool, task, [*words, "-o", str(result)], _ANOTHER, say): result
+            pool.submit(run_tool, task, [*words, "-o", str(result)], ANOTHER, say): result
             for result, words in reversed(jobs.items())  # vector code takes longest
         }
         for n_done, future in enumerate(as_completed(futures), 1):
@@ -246,7 +142,6 @@ _HEADER = r"llama_cpp_python-{}/vendor/llama\.cpp/ggml/((?:include|src|src/ggml-
 _NO_HEADERS = "The headers of llama.cpp cannot be fetched"
 _LARGEST_HEADER = 2**23  # bytes; the largest of today has 0.2 MB
 _N_KEPT = 4  # libraries on the shelf, which checkouts with other sources use too
-_DRAFT_S = 3600.0  # a draft of this age belongs to a build that was ended
 
 
 def build(into: Path, sdist: Path | None, say: Say, shelf: Path | None = None) -> Path:
@@ -263,22 +158,19 @@ def build(into: Path, sdist: Path | None, say: Say, shelf: Path | None = None) -
         The library.
 
     Raises:
-        KernelBuildError: It cannot be compiled, or not be put there.
+        BuildError: It cannot be compiled, or not be put there.
     """
     if package.is_packaged():
-        raise KernelBuildError("This package builds no kernels.", remedies.program_again())
+        raise BuildError("This package builds no kernels.", remedies.program_again())
     if not kernel_files.is_possible():
-        raise KernelBuildError(kernel_files.NOT_HERE, "llama.cpp's are used here.")
+        raise BuildError(kernel_files.NOT_HERE, "llama.cpp's are used here.")
     sources, ggml, has = kernel_files.sources_folder(), kernel_files.ggml_folder(), key()
     if not (sources and ggml and has):
         missing = "libggml-cpu of llama-cpp-python" if sources else "sources of the kernels"
-        raise KernelBuildError(f"The {missing} cannot be found.", remedies.program_again())
+        raise BuildError(f"The {missing} cannot be found.", remedies.program_again())
     target = into / library_name(has)
     kept = shelf / target.name if shelf else None
-    try:
-        into.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=into):
-            pass  # whether it may be written is better known before the work
+    with work_for(into):
         if kept and is_whole(kept):
             say(f"Using the kernels that were compiled earlier: {kept}")
             content = kept.read_bytes()
@@ -290,38 +182,12 @@ def build(into: Path, sdist: Path | None, say: Say, shelf: Path | None = None) -
                 parts = Parts(sources, headers, ggml)
                 content = sealed(compile_library(compiler, parts, scratch, say).read_bytes())
             if key() != has:
-                raise KernelBuildError(
-                    "The kernels' sources changed during the build.", "Start again."
-                )
-        _put(content, target, n_kept=1)
-    except OSError as error:
-        why = f"{error.filename or into}: {error.strerror or error}"
-        raise KernelBuildError(
-            f"The kernels cannot be put into {into} ({why}).",
-            "Make room or change the rights, or choose other folders with the variables "
-            "PACELINE_HOME and TMPDIR.",
-        ) from error
+                raise BuildError("The kernels' sources changed during the build.", "Start again.")
+        put(content, target)
     if shelf:
         with contextlib.suppress(OSError):  # it saves time only
-            _put(content, shelf / target.name, n_kept=_N_KEPT)
+            put(content, shelf / target.name, n_kept=_N_KEPT)
     return target
-
-
-def _put(content: bytes, target: Path, n_kept: int) -> None:
-    """Write a library that is there as a whole or not at all, and remove older ones beside it."""
-    with new_content(target) as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-        os.fchmod(file.fileno(), 0o755)
-    with contextlib.suppress(OSError):  # another build may be tidying, too
-        found = target.parent.glob(library_name("*") + "*")
-        ages = {path: time.time() - path.stat().st_mtime for path in found if path != target}
-        libraries = {path for path in ages if path.suffix == ".so"}
-        others = sorted(libraries, key=ages.__getitem__)
-        drafts = [p for p in ages.keys() - libraries if ages[p] > _DRAFT_S]
-        for path in (*others[n_kept - 1 :], *drafts):
-            path.unlink(missing_ok=True)
 
 
 def _bring_headers(scratch: Path, sdist: Path | None, shelf: Path | None, say: Say) -> Path:
@@ -330,10 +196,10 @@ def _bring_headers(scratch: Path, sdist: Path | None, shelf: Path | None, say: S
     try:
         version = metadata.version(LIBRARY).partition("+")[0]
     except metadata.PackageNotFoundError:
-        raise KernelBuildError(f"{LIBRARY} is missing.", remedies.library_again()) from None
+        raise BuildError(f"{LIBRARY} is missing.", remedies.library_again()) from None
     kept = shelf / f"ggml-headers-{version}.tar.gz" if shelf else None
     if kept and is_file(kept):
-        with contextlib.suppress(KernelBuildError, OSError):
+        with contextlib.suppress(BuildError, OSError):
             _unpack(kept, version, into)
             return into
     if sdist is None:
@@ -372,7 +238,7 @@ def _unpack(archive: Path, version: str, into: Path) -> None:
     """Write ggml's headers from an archive of this llama-cpp-python, and nothing else.
 
     Raises:
-        KernelBuildError: It is damaged, or has no such headers.
+        BuildError: It is damaged, or has no such headers.
     """
     wanted = re.compile(_HEADER.format(re.escape(version)))
     try:
@@ -386,9 +252,9 @@ def _unpack(archive: Path, version: str, into: Path) -> None:
                     path.write_bytes(content.read() if content else b"")
     except (tarfile.TarError, EOFError, zlib.error) as error:
         message = f"The archive {archive} is damaged ({error})."
-        raise KernelBuildError(message, "Fetch it again.") from error
+        raise BuildError(message, "Fetch it again.") from error
     if not is_file(into / "include" / "ggml.h"):
-        raise KernelBuildError(
+        raise BuildError(
             f"The archive {archive} has no headers of llama-cpp-python {version}.",
             "Take the sources of that very version.",
         )

@@ -1,10 +1,9 @@
 """Where the CPU kernels' sources and compiled libraries are, and which library fits.
 
-The kernels use inner structures of ggml, so a library fits one build of ggml and no other. Its
-name holds a key made from the kernels' sources, the way they are compiled and the bytes of
-libggml-cpu: where a file of that name exists, it fits. A build of ggml for every processor has
-several of these libraries, of which one is loaded; the key then holds the bytes of all. A kernel
-library's last bytes are a digest of all others, because loading a damaged one can end the process.
+The kernels use inner structures of ggml, so a library fits one build of ggml and no other: its key
+is made from the kernels' sources, the way they are compiled and the bytes of libggml-cpu. A build
+of ggml for every processor has several of these libraries, of which one is loaded; the key then
+holds the bytes of all.
 
 Standard library only and light, because every start of the engine asks. Any thread. Tests give
 other folders by replacing `sources_folder` and `ggml_folder`.
@@ -20,6 +19,8 @@ import platform
 import sys
 from pathlib import Path
 from typing import NamedTuple
+
+from paceline.installation.sealed_library import is_file, named, places, sources_in
 
 
 class Variant(NamedTuple):
@@ -51,8 +52,6 @@ VARIANTS = (
     Variant("avxvnni", (*_AVX2, "-mavxvnni"), "__m256i", "_mm256_dpbusd_avx_epi32"),
     Variant("avx512", (*_AVX512, *_AVX2), "__m512i", "_mm512_dpbusd_epi32"),
 )
-
-_DIGEST_BYTES = 32
 
 NOT_HERE = "Paceline's own kernels need Linux and an x86-64 processor with AVX2."
 
@@ -86,14 +85,6 @@ def cpu_libraries(folder: Path) -> list[Path]:
     return [one] if one else sorted(filter(is_file, folder.glob("libggml-cpu-*.so")))
 
 
-def is_file(path: Path) -> bool:
-    """Whether there is such a file; not so either where a folder may not be entered."""
-    try:
-        return path.is_file()
-    except OSError:
-        return False
-
-
 def key() -> str:
     """Return 16 hex digits for these sources and this ggml; empty if one of them is missing."""
     sources, ggml = sources_folder(), ggml_folder()
@@ -102,9 +93,7 @@ def key() -> str:
         return ""
     digest = hashlib.sha256(repr((COMMON, VARIANTS)).encode())
     try:
-        for path in sorted([*sources.glob("*.cpp"), *sources.glob("*.h")]):
-            content = path.read_bytes()
-            digest.update(f"{path.name} {len(content)} ".encode() + content)
+        digest.update(sources_in(sources))
         for library in libraries:
             digest.update(library.read_bytes())
     except OSError:
@@ -127,31 +116,6 @@ def library_name(for_key: str) -> str:
     return f"libpaceline_kernels-{for_key}.so"
 
 
-def sealed(content: bytes) -> bytes:
-    """Return a library's content followed by its digest, which loaders ignore."""
-    return content + hashlib.sha256(content).digest()
-
-
-def is_whole(library: Path) -> bool:
-    """Whether a library is there, and every byte of it as it was sealed."""
-    try:
-        content = library.read_bytes()
-    except OSError:
-        return False
-    return sealed(content[:-_DIGEST_BYTES]) == content
-
-
-def places(cache_dir: Path | None = None) -> list[Path]:
-    """Return the folders that may have the library, the first one first.
-
-    They are the package's own (wheels made for one machine, frozen programs), the environment's
-    (the bootstrap) and the user's (`paceline doctor --build-kernels`).
-    """
-    package = Path(__file__).resolve().parents[1] / "_kernels"
-    shared = Path(sys.prefix, "share", "paceline", "kernels")
-    return [package, shared, *([cache_dir / "kernels"] if cache_dir else [])]
-
-
 def find(cache_dir: Path | None = None) -> Path | None:
     """Return the library that fits these sources and this ggml, if it was compiled.
 
@@ -159,5 +123,4 @@ def find(cache_dir: Path | None = None) -> Path | None:
     installed is looked at.
     """
     has = key()
-    found = (folder / library_name(has) for folder in places(cache_dir) if has)
-    return next(filter(is_whole, found), None)
+    return named(library_name(has), places(cache_dir)) if has else None
