@@ -8,9 +8,9 @@
 
 The first start makes a virtual environment, compiles llama-cpp-python for this machine and the
 device that `--backend` names, keeps the wheel for later, installs the rest, and compiles Paceline's
-own kernels. A stamp in the environment says what is installed and for which device; while it fits,
+native code. A stamp in the environment says what is installed and for which device; while it fits,
 a start needs neither pip nor the network. An interrupted installation is made again; after a change
-of the kernels' sources only they are compiled again.
+of the native code's sources only that is compiled again.
 
 Long: what runs before anything is installed is this file and `backends.py`, and uses the standard
 library only. Every line here must parse on Python 3.6, whose users get a sentence and not a
@@ -154,8 +154,12 @@ class Project(NamedTuple):
 
 
 def kernels_digest(root: Path) -> str:
-    """Return a digest of the kernels' sources and of what compiles them."""
-    files = [*root.glob("app/kernels/*.[ch]*"), *root.glob("app/paceline/installation/kernel_*.py")]
+    """Return a digest of the native code's sources and of what compiles them."""
+    how = root / "app" / "paceline" / "installation"
+    compilers = (
+        file for kind in ("build", "files", "library") for file in how.glob(f"*_{kind}.py")
+    )
+    files = [*(root / "app" / "kernels").rglob("*.[ch]*"), *compilers]
     return fingerprint({p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in files})
 
 
@@ -550,28 +554,32 @@ def install_or_do_without(
 
 
 def bring_kernels(environment: Environment, digest: str) -> None:
-    """Compile Paceline's own kernels, or say why llama.cpp's have to do."""
+    """Compile Paceline's native code, or say what has to do instead."""
     cache, stamp = wheel_cache(), environment.read_stamp()
     shelf = Path(stamp["wheel"]).parent
-    words = ["--into", str(environment.folder / "share" / "paceline" / "kernels")]
-    words += ["--shelf", str(shelf)]
     try:
         with locked(environment.lock), locked(cache / "lock"):
             sdists = list(shelf.glob(SDIST))
-            words += ["--sdist", str(sdists[0])] if sdists else []
+            sources = ["--sdist", str(sdists[0])] if sdists else []
             runner = Runner(cache / f"kernels-{fingerprint(str(environment.folder))}.log")
             say(f"Preparing Paceline's kernels for this processor (log: {runner.log})")
             script = str(Path(__file__).with_name("build_kernels.py"))
-            command = [environment.python, "-I", script, *words]
-            with tempfile.TemporaryDirectory(dir=cache, ignore_cleanup_errors=True) as scratch:
-                code, lines = runner.follow(command, TMPDIR=scratch)
-            if code:
-                say(f"Going on with llama.cpp's kernels: {lines[-1] if lines else runner.log}")
+            place = ["--into", str(environment.folder / "share" / "paceline" / "kernels")]
+            builds = {
+                "sampling in Python, which is slower": ["rows", *place],
+                "llama.cpp's kernels": ["kernels", *place, "--shelf", str(shelf), *sources],
+            }
+            for instead, words in builds.items():
+                command = [environment.python, "-I", script, *words]
+                with tempfile.TemporaryDirectory(dir=cache, ignore_cleanup_errors=True) as scratch:
+                    code, lines = runner.follow(command, TMPDIR=scratch)
+                if code:
+                    say(f"Going on with {instead}: {lines[-1] if lines else runner.log}")
             for sdist in sdists:  # the headers are kept
                 sdist.unlink()
             environment.write_stamp(**{**stamp, "kernels": digest})
     except (BootstrapError, OSError) as error:  # the next start tries again
-        say(f"Going on with llama.cpp's kernels: {in_words(error)}")
+        say(f"Going on without Paceline's kernels: {in_words(error)}")
 
 
 def bring_starter(environment: Environment) -> None:

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Build Paceline's CPU kernels into a folder, unless they are there.
+"""Build Paceline's native code into a folder, unless it is there.
 
-``python packaging/build_kernels.py --into DIR [--sdist FILE] [--shelf DIR]``; `bootstrap.py` calls
-it with the environment that it has made, and reads why there are none in the last line on stderr.
+``python packaging/build_kernels.py rows --into DIR`` builds the library that draws tokens from rows
+of logits, on any system; ``… kernels --into DIR [--sdist FILE] [--shelf DIR]`` the CPU kernels.
+`bootstrap.py` calls it with the environment that it has made, and reads why there is no library in
+the last line on stderr.
 """
 
 from __future__ import annotations
@@ -12,23 +14,30 @@ import signal
 import sys
 from pathlib import Path
 
-from paceline.installation.kernel_build import KernelBuildError, build
-from paceline.installation.kernel_files import is_whole, key, library_name
+from paceline.installation import kernel_build, kernel_files, rows_build, rows_files
+from paceline.installation.library_build import BuildError
+from paceline.installation.sealed_library import is_whole
 
 
 def main() -> int:
     """Build what is missing, and print its path or, on stderr, why there is none."""
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
+    parser.add_argument("what", choices=("rows", "kernels"))
     parser.add_argument("--into", metavar="DIR", type=Path, required=True)
     parser.add_argument("--sdist", metavar="FILE", type=Path, help="llama-cpp-python's sources")
-    parser.add_argument("--shelf", metavar="DIR", type=Path, help="keeps headers and libraries")
+    parser.add_argument("--shelf", metavar="DIR", type=Path, help="keeps headers and kernels")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    library = options.into / library_name(key())
+    files = rows_files if options.what == "rows" else kernel_files
+    library = options.into / files.library_name(files.key())
     try:
-        if not is_whole(library):
-            library = build(options.into, options.sdist, _say, options.shelf)
-    except KernelBuildError as error:
+        if is_whole(library):
+            pass
+        elif options.what == "rows":
+            library = rows_build.build(options.into, _say)
+        else:
+            library = kernel_build.build(options.into, options.sdist, _say, options.shelf)
+    except BuildError as error:
         _say(str(error))
         return 1
     sys.stdout.write(f"{library}\n")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from paceline.installation.kernel_build import Say
+    from paceline.installation.library_build import Say
 
 VERSION = metadata.version("llama-cpp-python")
 TOP = f"llama_cpp_python-{VERSION}/vendor/llama.cpp/ggml"
@@ -67,6 +67,15 @@ int lanes() { return 8; }
 """,
 }
 
+ROWS = """
+#if defined(_WIN32)
+#define PACELINE_API extern "C" __declspec(dllexport)
+#else
+#define PACELINE_API extern "C" __attribute__((visibility("default")))
+#endif
+PACELINE_API const char *paceline_rows_isa() { return "stand-in"; }
+"""
+
 FAKE_COMPILER = r"""#!/bin/sh
 echo "$*" >> "{calls}"
 case "$*" in
@@ -114,6 +123,8 @@ class Kit:
         self.sources.mkdir(parents=True)
         self.ggml.mkdir()
         self.calls.touch()
+        (self.sources / "rows").mkdir()
+        (self.sources / "rows" / "rows.cpp").write_text(ROWS, "utf-8")
         for name, text in SOURCES.items():
             (self.sources / name).write_text(text, "utf-8")
         for name in ("libggml-cpu.so.0", "libggml-base.so.0"):

@@ -15,7 +15,7 @@ import pytest
 from cli.test_known_problems import HEALTHY
 from paceline import paths
 from paceline.cli import doctor, main
-from paceline.cli.findings import known_problems
+from paceline.cli.findings import known_problems, rows
 from paceline.cli.findings.known_problems import Facts
 from paceline.cli.usage import Parser
 from paceline.engine.facts import Facts as KeptFacts
@@ -25,7 +25,14 @@ from paceline.engine.model.own_kernels import mark_path, write_mark
 from paceline.engine.model.placement import devices_for
 from paceline.errors import UserError
 from paceline.hosting.exit_reasons import describe_death
-from paceline.installation import kernel_build, kernel_files, package, remedies
+from paceline.installation import (
+    kernel_build,
+    kernel_files,
+    package,
+    remedies,
+    rows_build,
+    rows_files,
+)
 from paceline.params import ModelParams
 from paceline.workers.ends import End
 
@@ -153,17 +160,33 @@ def test_doctor_builds_nothing_forgets_failures_and_says_so(
     monkeypatch.setattr(kernel_files, "find", lambda *_: Path("/there/kernels.so"))
     write_mark(str(cache), KEY)
     KeptFacts(str(cache)).put(own_kernels.fact_name(KEY, "q8_0"), "wrong")
+    monkeypatch.setattr(kernel_files, "is_possible", lambda: True)
+    monkeypatch.setattr(rows_files, "find", lambda *_: Path("/there/rows.so"))
     assert main.run(["doctor", "--build-kernels"], _no, _no, _no) == 0
     printed = capsys.readouterr()
     assert "builds no kernels" in printed.err
-    assert printed.out == "The installation has the kernels already: /there/kernels.so\n"
+    assert printed.out == (
+        "The installation has the library for sampling already: /there/rows.so\n"
+        "The installation has the kernels already: /there/kernels.so\n"
+    )
     assert not list(cache.rglob("*.crashed"))
     assert KeptFacts(str(cache)).below("") == {}
-    monkeypatch.setattr(kernel_files, "find", lambda *_: None)
-    assert main.run(["doctor", "--build-kernels"], _no, _no, _no) == 1
-    assert "Install Paceline again." in capsys.readouterr().err
-    said = refusal(lambda: kernel_build.build(cache, None, print))
-    assert not ABSENT.search(said)
+    for files in (kernel_files, rows_files):
+        with monkeypatch.context() as patch:
+            patch.setattr(files, "find", lambda *_: None)
+            assert main.run(["doctor", "--build-kernels"], _no, _no, _no) == 1
+        assert "Install Paceline again." in capsys.readouterr().err
+    assert not ABSENT.search(refusal(lambda: kernel_build.build(cache, None, print)))
+    assert not ABSENT.search(refusal(lambda: rows_build.build(cache, print)))
+
+
+def test_sampling_in_python(paceline_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows_files, "find", lambda *_: None)
+    for is_damaged in (True, False):
+        monkeypatch.setattr(rows_files, "is_damaged", lambda *_, is_so=is_damaged: is_so)
+        reason = rows.collect(paths.Paths.from_environment())["reason"]
+        assert not ABSENT.search(reason)
+        assert reason.endswith("Install Paceline again.")
 
 
 def _no(*_: object) -> int:
@@ -189,6 +212,9 @@ def test_the_guide_names_none(name: str) -> None:
 MAY_SAY_IT = {
     "installation/remedies.py": "chooses by how the program came here",
     "installation/kernel_build.py": "runs outside of packages alone",
+    "installation/library_build.py": "runs outside of packages alone",
+    "installation/rows_build.py": "runs outside of packages alone",
+    "cli/findings/rows.py": "says it outside of packages alone",
     "cli/doctor.py": "names distributions; the option's help is a checkout's and a wheel's",
     "engine/model/own_kernels.py": "names the library whose sources are missing",
     "engine/model/placement.py": "a message, not a remedy",

@@ -43,7 +43,8 @@ case "$*" in
   *"tarfile --extract "*) mkdir -p "$6/llama_cpp_python-9.9" ;;
   *build_kernels*)
     while [ $# -gt 1 ]; do case $1 in
-      --into) mkdir -p "$2"; touch "$2/libpaceline_kernels-1.so" ;;
+      rows | kernels) what=$1 ;;
+      --into) mkdir -p "$2"; touch "$2/libpaceline_$what-1.so" ;;
       --sdist) cat "$2" > "$shelf/headers" ;;
       --shelf) shelf=$2 ;; esac; shift; done ;;
   *" wheel "*)
@@ -136,7 +137,11 @@ class Checkout:
 
     def kernel_calls(self) -> list[str]:
         lines = self.calls.read_text().splitlines()
-        return [line for line in lines if "build_kernels" in line]
+        return [line for line in lines if "build_kernels.py kernels" in line]
+
+    def rows_calls(self) -> list[str]:
+        lines = self.calls.read_text().splitlines()
+        return [line for line in lines if "build_kernels.py rows" in line]
 
     def pip_calls(self) -> list[str]:
         lines = self.calls.read_text().splitlines()

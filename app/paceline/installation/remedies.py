@@ -84,10 +84,13 @@ def nvidia() -> Sentence:
 
 
 def kernels_built() -> Sentence:
-    """Return how Paceline's own kernels are made for the llama.cpp that is here."""
+    """Return how Paceline's native code is made for this computer and its llama.cpp."""
     if package.is_packaged():
         return WHOLE
-    return sentence("`paceline doctor --build-kernels` builds them where there is a C++ compiler.")
+    return sentence(
+        "`paceline doctor --build-kernels` builds Paceline's native code where there is a C++ "
+        "compiler."
+    )
 
 
 def kernels_tested_again(kept: Path | None) -> Sentence:
