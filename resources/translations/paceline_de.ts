@@ -11269,8 +11269,8 @@
     </message>
     <message>
         <location filename="../../app/installation/remedies.py"/>
-        <source>`paceline doctor --build-kernels` builds them where there is a C++ compiler.</source>
-        <translation>`paceline doctor --build-kernels` baut sie, wo es einen C++-Compiler gibt.</translation>
+        <source>`paceline doctor --build-kernels` builds Paceline's native code where there is a C++ compiler.</source>
+        <translation>`paceline doctor --build-kernels` baut den nativen Code von Paceline, wo es einen C++-Compiler gibt.</translation>
     </message>
     <message>
         <location filename="../../app/installation/remedies.py"/>

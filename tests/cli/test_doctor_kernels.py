@@ -16,7 +16,7 @@ from paceline.cli import doctor, main
 from paceline.engine.facts import Facts
 from paceline.engine.model import own_kernels
 from paceline.engine.model.own_kernels import mark_path, write_mark
-from paceline.installation import kernel_files
+from paceline.installation import kernel_files, rows_files, sealed_library
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the kernels are made for Linux")
 
@@ -54,7 +54,12 @@ def test_they_are_built_into_the_cache(
     library = kernel_files.find(cache)
     assert library is not None
     assert library.parent == cache / "kernels"
-    assert result.out == f"The kernels are built: {library}\n"
+    rows = rows_files.find(cache)
+    assert rows is not None
+    assert rows.parent == library.parent
+    assert result.out == (
+        f"The library for sampling is built: {rows}\nThe kernels are built: {library}\n"
+    )
     lines = result.err.splitlines()
     assert lines[0].startswith("paceline: Fetching ")
     assert "[4/4]" in lines[-1]
@@ -63,24 +68,35 @@ def test_they_are_built_into_the_cache(
     assert Facts(str(cache)).below("") == {"another fact": 1}
 
     again = build(capsys, "--json")
-    assert json.loads(again.out) == {"library": str(library), "built": True}
-    assert len(kit.called("-shared")) == 2
+    assert json.loads(again.out) == {
+        **{"library": str(library), "built": True},
+        "rows": {"library": str(rows), "built": True},
+    }
+    assert len(kit.called("-shared")) == 4
 
 
 @linux
 def test_those_of_the_installation_are_not_built_again(
     kit: Kit, paceline_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shared = kernel_files.places()[1]
+    shared = sealed_library.places()[1]
     shared.mkdir(parents=True)
     library = shared / kernel_files.library_name(kernel_files.key())
-    library.write_bytes(kernel_files.sealed(b"a library"))
+    rows = shared / rows_files.library_name(rows_files.key())
+    for file in (library, rows):
+        file.write_bytes(sealed_library.sealed(b"a library"))
     write_mark(str(paceline_home / "cache"), kernel_files.key())
     result = build(capsys, "--json")
     assert (result.code, result.err) == (0, "")
-    assert json.loads(result.out) == {"library": str(library), "built": False}
+    assert json.loads(result.out) == {
+        **{"library": str(library), "built": False},
+        "rows": {"library": str(rows), "built": False},
+    }
     assert not list((paceline_home / "cache" / "kernels").iterdir())
-    assert build(capsys).out == f"The installation has the kernels already: {library}\n"
+    assert build(capsys).out == (
+        f"The installation has the library for sampling already: {rows}\n"
+        f"The installation has the kernels already: {library}\n"
+    )
 
 
 @linux
@@ -109,7 +125,9 @@ def test_a_build_that_is_ended_leaves_nothing(
     finally:
         signal.signal(signal.SIGTERM, handler)
     assert not list((tmp_path / "scratch").iterdir())
-    assert not list((paceline_home / "cache" / "kernels").iterdir())
+    assert list((paceline_home / "cache" / "kernels").iterdir()) == [
+        rows_files.find(paceline_home / "cache")
+    ]
 
 
 @linux
@@ -125,12 +143,32 @@ def test_a_failed_build_keeps_the_mark(
     assert mark.exists()
 
 
-def test_another_processor(kit: Kit, capsys: pytest.CaptureFixture[str]) -> None:
+@linux
+def test_another_processor_has_the_library_for_sampling_alone(
+    kit: Kit, paceline_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     kit.monkeypatch.setattr(kernel_files, "is_possible", lambda: False)
     result = build(capsys)
+    rows = rows_files.find(paceline_home / "cache")
+    assert result.out == f"The library for sampling is built: {rows}\n"
+    assert (result.code, result.err) == (0, f"paceline: {kernel_files.NOT_HERE}\n")
+    again = json.loads(build(capsys, "--json").out)
+    assert again == {"library": None, "built": False, "rows": {"library": str(rows), "built": True}}
+
+
+@linux
+def test_rows_that_cannot_be_compiled_leave_the_kernels_their_build(
+    kit: Kit, paceline_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kit.use_pip(f'cp {kit.sdist} "$2"')
+    kit.use_compiler("rows.cpp", "error: nonsense")
+    result = build(capsys)
     assert (result.code, result.out) == (1, "")
-    assert kernel_files.NOT_HERE in result.err
-    assert_one_clear_line(result)
+    assert result.err.splitlines()[-1] == (
+        "paceline: The library for sampling cannot be compiled: error: nonsense. "
+        "Name another compiler in the variable CXX. Then call `paceline doctor --build-kernels`."
+    )
+    assert kernel_files.find(paceline_home / "cache") is not None
 
 
 def test_a_cache_that_cannot_be_written(
@@ -184,7 +222,7 @@ def test_the_report_says_whether_there_are_kernels(kit: Kit, paceline_home: Path
     folder = paceline_home / "cache" / "kernels"
     folder.mkdir(parents=True)
     library = folder / kernel_files.library_name(kernel_files.key())
-    library.write_bytes(kernel_files.sealed(b"a library"))
+    library.write_bytes(sealed_library.sealed(b"a library"))
     assert doctor.collect()["kernels"]["library"] == str(library)
 
 

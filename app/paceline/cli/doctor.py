@@ -18,7 +18,7 @@ from typing import Any
 import psutil
 
 from paceline import __version__, paths
-from paceline.cli.findings import children, kernels, known_problems, last_reply
+from paceline.cli.findings import children, kernels, known_problems, last_reply, native_code, rows
 from paceline.cli.loading import ask_engine, open_models
 from paceline.cli.model_options import add_kernels, add_servers, read_kernels, read_servers
 from paceline.cli.output import Progress, as_json, print_result
@@ -65,8 +65,8 @@ def add(parser: Parser) -> None:
         action="store_true",
         help=argparse.SUPPRESS  # a package has them, and builds none
         if package.is_packaged()
-        else "compile Paceline's own CPU kernels for this llama.cpp, which takes a C++ compiler, "
-        "the network and about a minute",
+        else "compile Paceline's own code for sampling, and its CPU kernels for this llama.cpp, "
+        "which takes a C++ compiler, the network and about a minute",
     )
 
 
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
             cannot be compiled, or not be used where they are insisted on.
     """
     if args.build_kernels:
-        return kernels.build(args)
+        return native_code.build(args)
     if args.last:
         report = last_reply.collect(paths.Paths.from_environment().data_dir)
         in_words = last_reply.as_text
@@ -134,6 +134,7 @@ def collect(wish: KernelWish = "auto", servers: tuple[str, ...] = ()) -> dict[st
         "system": platform.platform(),
         "library": _library(engine, error, has_gpu=has_gpu),
         "kernels": kernels.collect(places, wish),
+        "sampling": rows.collect(places),
         "engine_process": {
             "starts": not asked.process_error,
             "seconds": round(asked.seconds, 3),
@@ -251,7 +252,7 @@ def as_text(report: dict[str, Any]) -> str:
     lines.append(f"installation: {report['installation']}")
     lines += [f"library: {key} {value}" for key, value in report["library"].items()]
     lines += [_process_line(report["engine_process"]), children.as_line(report["children"])]
-    lines += [kernels.as_line(report["kernels"])]
+    lines += [kernels.as_line(report["kernels"]), rows.as_line(report["sampling"])]
     lines += [_device_line(device) for device in report["devices"]]
     lines += [
         "",

@@ -1,26 +1,13 @@
-"""Paceline's own CPU kernels for `paceline doctor`: whether they are used here, and building them.
-
-`--build-kernels` compiles them for this machine; `--json` then prints ``{"library", "built"}``: the
-library's path, and whether it was compiled now.
-"""
+"""Paceline's own CPU kernels for `paceline doctor`: the choice between them and llama.cpp's."""
 
 from __future__ import annotations
 
-import argparse
-import json
-import signal
-import sys
-from pathlib import Path
 from typing import Any
 
 from paceline import paths
-from paceline.cli.output import print_result, remark
 from paceline.engine.facts import Facts
 from paceline.engine.model import own_kernels
-from paceline.engine.model.own_kernels import mark_path
 from paceline.errors import UserError
-from paceline.installation import kernel_build, kernel_files, package
-from paceline.installation.kernel_build import NOT_BUILT
 from paceline.messages import KernelWish
 
 
@@ -88,51 +75,3 @@ def as_line(kernels: dict[str, Any]) -> str:
             *([f"Left out: {left_out}."] if left_out else []),
         )
     )
-
-
-def build(args: argparse.Namespace) -> int:
-    """Compile the kernels into the user's cache, unless the installation has them already.
-
-    That they ended the engine, or failed their test, is forgotten: the command asks for another
-    try. A package compiles nothing.
-
-    Raises:
-        UserError: They cannot be compiled, or the result cannot be printed.
-    """
-    cache_dir = paths.Paths.from_environment().cache_dir
-    library = kernel_files.find()
-    is_built = library is None
-    if library is None:
-        library = _compile(paths.ensure(cache_dir / "kernels"))
-    elif package.is_packaged():
-        remark("A package builds no kernels; its own are tested again at the next start.")
-    _forget_failures(cache_dir)
-    words = "The kernels are built" if is_built else "The installation has the kernels already"
-    found = {"library": str(library), "built": is_built}
-    print_result((json.dumps(found) if args.json else f"{words}: {library}") + "\n")
-    return 0
-
-
-def _compile(into: Path) -> Path:
-    # The exception lets the build delete its files when the program is ended.
-    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    try:
-        return kernel_build.build(into, None, remark)
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _forget_failures(cache_dir: Path) -> None:
-    key = kernel_files.key()
-    Facts(str(cache_dir)).forget(own_kernels.fact_name(key, ""))
-    mark = mark_path(str(cache_dir), key)
-    try:
-        if mark is not None:
-            mark.unlink(missing_ok=True)
-    except OSError as error:
-        raise UserError(
-            NOT_BUILT,
-            f"{mark}, which keeps the kernels from being used, cannot be removed "
-            f"({error.strerror or error}).",
-            "Remove it by hand.",
-        ) from error
