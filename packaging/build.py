@@ -4,7 +4,7 @@
     python3 packaging/build.py [--formats folder,tar.gz,deb,appimage] [--out DIR]
 
 From a bare checkout: a virtual environment, llama.cpp with a backend for every processor and GPU,
-and Paceline's kernels are made in the cache; PyInstaller freezes them into a folder, and every
+and Paceline's native code are made in the cache; PyInstaller freezes them into a folder, and every
 format is made of that. llama.cpp is compiled the first time, which takes 16 minutes of two cores,
 and kept for the next. It needs what `bootstrap.py --backend vulkan` needs; CMAKE_ARGS has the last
 word, -DGGML_VULKAN=OFF among them.

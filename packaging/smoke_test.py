@@ -162,9 +162,9 @@ def say_version(program: Program) -> str:
 
 
 def run_doctor(program: Program) -> str:
-    """Ask what there is: llama.cpp for this processor, the kernels, and every child process."""
+    """Ask what there is: llama.cpp for this processor, native code, and every child process."""
     report = json.loads(program.run("doctor", "--json").stdout)
-    library, kernels = report["library"], report["kernels"]
+    library, kernels, sampling = report["library"], report["kernels"], report["sampling"]
     need("error" not in library, "llama.cpp cannot be loaded.", library)
     need(report["engine_process"]["starts"], "The engine does not start.", report["engine_process"])
     children = report["children"]
@@ -172,11 +172,18 @@ def run_doctor(program: Program) -> str:
     for child in children:
         need(child["starts"], f"The child process “{child['name']}” does not start.", child)
     need(not report["problems"], "There are problems.", report["problems"])
+    is_native = sampling["choice"] == "native"
+    is_package = report["installation"].startswith("package")  # others need not have compiled it
+    need(is_native or not is_package, "Sampling is not in native code.", sampling)
     n_proved = len(kernels["proved"])
     proved = f"{n_proved} of {n_proved + len(kernels['refused'])} proved"
     proved = proved if kernels["available"] else "none here"
     variant = library.get("cpu_variant") or "one for all processors"
-    return f"variant {variant}; kernels: {proved}; {len(children)} child processes start"
+    drawn = f"native, {sampling['isa']}" if is_native else "in Python"
+    return (
+        f"variant {variant}; kernels: {proved}; sampling: {drawn}; "
+        f"{len(children)} child processes start"
+    )
 
 
 def run_chat(program: Program) -> str:

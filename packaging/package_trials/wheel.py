@@ -3,8 +3,8 @@
 
     python packaging/package_trials/wheel.py [--find-links DIR] [--python PATH]
 
-The first part walks: version, chat, doctor, kernels, chat by them, window, server, and the wheel
-installed once more, after which the kernels are still there. The second part takes something away
+The first part walks: version, chat, doctor, native code, chat by it, window, server, and the wheel
+installed once more, after which native code is still there. The second part takes something away
 from a copy of the environment, each time something else, and expects one sentence that says what to
 do. llama-cpp-python is compiled, which takes minutes, unless a folder given by ``--find-links`` has
 its wheel. Each case is a line; the exit code is 1 where one of them fails. On Windows and macOS,
@@ -98,10 +98,10 @@ def walk(place: Newcomer, report: Report, reinstall: Callable[[], None]) -> None
     case(report, "version", lambda: _version(place))
     case(report, "chat", lambda: f"{len(succeeded(place.run(*HELLO)).stdout)} characters")
     case(report, "doctor", lambda: _healthy(_doctor(place)))
-    if _takes_kernels():
-        case(report, "doctor advises to build kernels", lambda: _advises_kernels(place))
+    if _has_compiler():
+        case(report, "doctor advises to build native code", lambda: _advises_build(place))
         case(report, "doctor --build-kernels", lambda: _built(place))
-        case(report, "chat by own kernels", lambda: _computes_by_own(place))
+        case(report, "chat by native code", lambda: _computes_by_own(place))
         case(report, "installed once more", lambda: _survives(place, reinstall))
     case(report, "window, server and all else", lambda: _lives(place))
 
@@ -120,38 +120,53 @@ def _healthy(report: dict[str, Any]) -> str:
     return f"llama.cpp of {report['library']['version']}, no problems"
 
 
+def _has_compiler() -> bool:
+    return bool(shutil.which("clang++" if sys.platform == "win32" else "c++"))
+
+
 def _takes_kernels() -> bool:
-    return sys.platform == "linux" and platform.machine() == "x86_64" and bool(shutil.which("c++"))
+    return sys.platform == "linux" and platform.machine() == "x86_64" and _has_compiler()
 
 
-def _advises_kernels(place: Newcomer) -> str:
-    reason = str(_doctor(place)["kernels"]["reason"])
-    expect("`paceline doctor --build-kernels`" in reason, reason)
-    return reason
+def _parts() -> list[str]:
+    """Return the parts of the doctor's report that tell of native code which can be here."""
+    return ["sampling", *(["kernels"] if _takes_kernels() else [])]
+
+
+def _advises_build(place: Newcomer) -> str:
+    reasons = [str(_doctor(place)[part]["reason"]) for part in _parts()]
+    for reason in reasons:
+        expect("`paceline doctor --build-kernels`" in reason, reason)
+    return " ".join(reasons)
 
 
 def _built(place: Newcomer) -> str:
-    done = succeeded(place.run("doctor", "--build-kernels", "--json"))
-    library = Path(json.loads(done.stdout)["library"])
-    expect(place.home in library.parents, f"{library} is not in the user's cache")
-    return f"{library.stat().st_size / 1e6:.1f} MB"
+    done = json.loads(succeeded(place.run("doctor", "--build-kernels", "--json")).stdout)
+    found = [done["rows"]["library"], *([done["library"]] if _takes_kernels() else [])]
+    for library in map(Path, found):
+        expect(place.home in library.parents, f"{library} is not in the user's cache")
+    return f"{sum(Path(library).stat().st_size for library in found) / 1e6:.1f} MB"
 
 
 def _computes_by_own(place: Newcomer) -> str:
-    done = succeeded(place.run(*HELLO, "--kernels", "own", "--json"))
+    wish = ["--kernels", "own"] if _takes_kernels() else []
+    done = succeeded(place.run(*HELLO, *wish, "--json"))
     stats = json.loads(done.stdout.splitlines()[-1])["stats"]
-    kernels = _doctor(place)["kernels"]
-    expect(kernels["choice"] == "own", str(kernels["reason"]))
-    return f"{len(kernels['proved'])} proved, {stats['n_generated']} tokens"
+    found = _doctor(place)
+    for part in _parts():
+        expect(found[part]["choice"] in ("own", "native"), str(found[part]["reason"]))
+    n_proved, isa = len(found["kernels"]["proved"]), found["sampling"]["isa"]
+    return f"{n_proved} kernels proved, sampling by {isa}, {stats['n_generated']} tokens"
 
 
 def _survives(place: Newcomer, reinstall: Callable[[], None]) -> str:
-    before = _doctor(place)["kernels"]["library"]
+    before = _doctor(place)
     reinstall()
-    kernels = _doctor(place)["kernels"]
-    same = kernels["choice"] == "own" and kernels["library"] == before
-    expect(same, f"the kernels are gone: {kernels['reason']}")
-    return "the kernels are still there"
+    after = _doctor(place)
+    for part in _parts():
+        same = after[part]["library"] == before[part]["library"] is not None
+        expect(same and not after[part]["reason"], f"{part} is gone: {after[part]['reason']}")
+    return "the native code is still there"
 
 
 def _lives(place: Newcomer) -> str:

@@ -24,7 +24,7 @@ from bootstrap import (
 )
 from paceline import __version__
 from paceline.installation.package import BuildRecord, write_build
-from packages.native import Native
+from packages.native import OLDEST_MACOS, Native
 
 
 def make(cache: Path, project: Project, runner: Runner) -> Environment:
@@ -59,8 +59,7 @@ def fill(environment: Environment, project: Project, native: Native, runner: Run
     packages = site_packages(environment)
     shutil.copytree(native.lib, packages / "llama_cpp" / "lib", symlinks=True)
     write_build(packages / "paceline", this_build())
-    if sys.platform == "linux":
-        _add_kernels(environment, native, runner)
+    _add_native_code(environment, native, runner)
 
 
 def site_packages(environment: Environment) -> Path:
@@ -81,9 +80,15 @@ def this_build() -> BuildRecord:
     return BuildRecord(datetime.now(UTC).date(), __version__, (commit or "").strip())
 
 
-def _add_kernels(environment: Environment, native: Native, runner: Runner) -> None:
-    """Compile the kernels for these libraries into the package; those of before are kept."""
-    into = site_packages(environment) / "paceline" / "_kernels"
-    script = str(ROOT / "packaging" / "build_kernels.py")
-    words = ["--into", str(into), "--sdist", str(native.sdist), "--shelf", str(native.lib.parent)]
-    runner.run("Compiling Paceline's kernels", [environment.python, "-I", script, *words])
+def _add_native_code(environment: Environment, native: Native, runner: Runner) -> None:
+    """Compile what is the package's own into it: for sampling, and on Linux the CPU kernels.
+
+    Kernels of before are kept.
+    """
+    into = ["--into", str(site_packages(environment) / "paceline" / "_kernels")]
+    command = [environment.python, "-I", str(ROOT / "packaging" / "build_kernels.py")]
+    oldest = {"MACOSX_DEPLOYMENT_TARGET": OLDEST_MACOS} if sys.platform == "darwin" else {}
+    runner.run("Compiling the library for sampling", [*command, "rows", *into], **oldest)
+    if sys.platform == "linux":
+        words = ["--sdist", str(native.sdist), "--shelf", str(native.lib.parent)]
+        runner.run("Compiling Paceline's kernels", [*command, "kernels", *into, *words])

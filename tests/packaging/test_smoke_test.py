@@ -42,6 +42,9 @@ elif words[0] == "doctor":
     pair = {{"target": {{"path": "t"}}, "draft": {{"path": "d"}}}}
     print(json.dumps({{"library": {{"cpu_variant": "zen4"}}, "demo_pair": pair,
         "kernels": {{"available": True, "proved": ["q8_0"], "refused": {{}}}}, "problems": [],
+        "installation": "checkout" if fault == "bare" else "package, built 2026-11-30",
+        "sampling": {{"choice": "python" if fault in ("slow", "bare") else "native",
+                     "isa": "avx2", "reason": "Its library is damaged."}},
         "engine_process": {{"starts": True}}, "children": [child]}}))
 elif "--json-schema" in words:
     print('{{"n": 3}}' if fault == "schema" else '{{"n": 1}}')
@@ -80,14 +83,23 @@ def test_every_step_is_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert smoke_test.main(stand_in(tmp_path)) == 0
     told, errors = capsys.readouterr()
     assert [line[:20].strip() for line in told.splitlines()] == [*smoke_test.STEPS, "all"]
-    assert "variant zen4; kernels: 1 of 1 proved; 1 child processes" in told
+    said = "variant zen4; kernels: 1 of 1 proved; sampling: native, avx2; 1 child processes"
+    assert said in told
     assert errors == ""
+
+
+def test_what_is_no_package_may_sample_in_python(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert smoke_test.main(stand_in(tmp_path, "bare")) == 0
+    assert "sampling: in Python;" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("fault", "step", "words"),
     [
         ("child", "doctor", "gone"),
+        ("slow", "doctor", "damaged"),
         ("text", "chat", "another"),
         ("schema", "chat --json-schema", "3"),
         ("hub", "hub search", "reached"),
