@@ -57,8 +57,11 @@ def test_every_resource_is_in_it(wheel: zipfile.ZipFile) -> None:
 
 def test_the_kernels_sources_are_in_it(wheel: zipfile.ZipFile) -> None:
     kernels = REPOSITORY / "app" / "kernels"
-    expected = {f"paceline/_kernels/{path.name}" for path in kernels.glob("*.[ch]*")}
-    assert "paceline/_kernels/paceline_kernels.h" in expected
+    expected = {
+        f"paceline/_kernels/{path.relative_to(kernels).as_posix()}"
+        for path in kernels.rglob("*.[ch]*")
+    }
+    assert {"paceline/_kernels/paceline_kernels.h", "paceline/_kernels/rows/rows.cpp"} <= expected
     assert expected <= set(wheel.namelist())
 
 

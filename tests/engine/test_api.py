@@ -9,6 +9,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,8 +29,11 @@ from paceline.engine import (
     Workbench,
     generate,
     load_pair,
+    opening,
 )
 from paceline.engine.model.context import BatchWidths
+from paceline.engine.sample.drawing import MakeDrawer, RowSettings
+from paceline.engine.sample.plain_rows import PlainRows
 from paceline.errors import EngineError
 from paceline.messages import Event, StepCommitted, TuneApplied, TurnFinished, TurnStarted
 from paceline.params import Strategy
@@ -182,6 +186,28 @@ def test_a_pair_that_cannot_be_loaded() -> None:
     with pytest.raises(UserError):
         load_pair("t", "none", backend=lambda: FakeBackend({"t": target}))
     assert target.closed
+
+
+def test_a_reply_is_drawn_by_what_is_found_for_the_cache(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[str] = []
+    made: list[RowSettings] = []
+
+    def make(settings: RowSettings) -> PlainRows:
+        made.append(settings)
+        return PlainRows(settings)
+
+    def drawers(cache_dir: str) -> MakeDrawer:
+        asked.append(cache_dir)
+        return make
+
+    monkeypatch.setattr(opening, "drawers", drawers)
+    models = {"t": FakeModel(scripted(TEXT, 0))}
+    with load_pair("t", cache_dir=tmp_path, backend=lambda: FakeBackend(models)) as pair:
+        list(reply_of(pair))
+    assert asked == [str(tmp_path)]
+    assert [settings.seed for settings in made] == [1]
 
 
 def test_leaving_a_pair_frees_it_and_ends_its_reply() -> None:

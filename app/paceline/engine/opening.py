@@ -30,6 +30,7 @@ from paceline.engine.prompt.formats import words_on
 from paceline.engine.prompt.renderer import renderer
 from paceline.engine.sameness.evidence import Evidence, evidence_key
 from paceline.engine.sameness.look import TESTED_WIDTHS, check_going_back, self_test
+from paceline.engine.sample.sampling import drawers
 from paceline.errors import CancelledError, ModelError, UserError
 from paceline.messages import (
     DraftModel,
@@ -115,6 +116,7 @@ class PairOpening:
                 translation=translation,
                 lookup_cache=command.lookup_cache,
                 is_exact=command.exact,
+                make_drawer=drawers(command.cache_dir),
             )
             recall_acceptance(pair)
             pair.promise.measure()

@@ -21,6 +21,7 @@ from paceline.engine.prompt.formats import PLAIN, family_of, guess
 from paceline.engine.prompt.size import PromptSizes
 from paceline.engine.prompt.template import ChatTemplate
 from paceline.engine.sameness.promise import Promise
+from paceline.engine.sample.drawing import MakeDrawer
 from paceline.errors import EngineError
 from paceline.messages import Chat, DeviceMemory
 from paceline.sentence import sentence
@@ -35,6 +36,7 @@ class LoadedPair:
     """Target and draft with the tokens in their contexts, and what was measured with them.
 
     Attributes:
+        make_drawer: Makes what draws the rows of a reply; None: the best that is installed.
         guessed: How a chat is written where the target's file does not say it, or not so that it
             works; else None.
         tool_template: The file's template for chats with tools; empty: there is none, or it failed.
@@ -63,6 +65,7 @@ class LoadedPair:
         translation: Translation | None = None,
         lookup_cache: str = "",
         is_exact: bool = False,
+        make_drawer: MakeDrawer | None = None,
     ) -> None:
         self.target = CachedContext(target)
         self.draft: CachedContext | None = None
@@ -80,6 +83,7 @@ class LoadedPair:
             )
         )
         self.facts = facts
+        self.make_drawer = make_drawer
         self.notes: tuple[str, ...] = ()
         self.kept: dict[str, object] = {}
         self.earlier = EarlierTexts(partial(target.vocab.tokenize, special=False))

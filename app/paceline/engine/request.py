@@ -32,6 +32,7 @@ from paceline.engine.prompt.size import (
 )
 from paceline.engine.prompt.template import BAD, ChatTemplate
 from paceline.engine.refusals import no_prompt, not_counted
+from paceline.engine.sample.drawing import MakeDrawer
 from paceline.engine.sample.sampling import Sampler
 from paceline.errors import EngineError, UserError, ValueOutOfRangeError, refuse
 from paceline.messages import (
@@ -58,7 +59,11 @@ _LONGEST_OWN = 1_000_000
 
 
 def make_sampler(
-    vocab: Vocabulary, command: StartTurn, seed: int, grammar: Grammar | None = None
+    vocab: Vocabulary,
+    command: StartTurn,
+    seed: int,
+    grammar: Grammar | None = None,
+    make_drawer: MakeDrawer | None = None,
 ) -> Sampler:
     """Return the reply's sampler.
 
@@ -67,6 +72,7 @@ def make_sampler(
         command: Says how to sample.
         seed: 0 or more.
         grammar: What the reply must follow, at its beginning; closed where this fails.
+        make_drawer: Makes what draws rows; None: the best that is installed.
 
     Raises:
         ValueOutOfRangeError: A sampling setting that cannot be.
@@ -79,6 +85,7 @@ def make_sampler(
             n_vocab=vocab.n_tokens,
             grammar=grammar,
             n_likely=command.n_likely,
+            make_drawer=make_drawer,
         )
     except BaseException:
         if grammar:

@@ -132,7 +132,7 @@ class Turn:
             recall_what_was_forgotten(pair)
         grammar, notes = make_grammar(vocab, command, prompt)
         self._notes += notes
-        self._sampler = make_sampler(vocab, command, seed, grammar)
+        self._sampler = make_sampler(vocab, command, seed, grammar, pair.make_drawer)
         draft = pair.draft
         bench = Workbench(
             vocab=vocab,

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
 from paceline import paths
+from paceline.engine.sample.native_rows import RowLibrary
 from paceline.installation import library_build, package, remedies, rows_files
 
 
 def collect(places: paths.Paths) -> dict[str, Any]:
     """Return what draws tokens from rows of logits, with the reason where that is Python."""
     report: dict[str, Any] = {"choice": "python", "library": None, "isa": "", "reason": ""}
-    library = rows_files.find(places.cache_dir)
-    if library is None:
+    path = rows_files.find(places.cache_dir)
+    if path is None:
         return {**report, "reason": f"{_absence(places)} {remedies.kernels_built()}"}
-    report["library"] = str(library)
+    report["library"] = str(path)
     try:
-        lib = ctypes.CDLL(str(library))
+        return {**report, "choice": "native", "isa": RowLibrary(path).isa}
     except OSError as error:
         why = f"Its library cannot be loaded ({error})."
         return {**report, "reason": f"{why} {remedies.kernels_built()}"}
-    lib.paceline_rows_isa.restype = ctypes.c_char_p
-    return {**report, "choice": "native", "isa": lib.paceline_rows_isa().decode()}
 
 
 def _absence(places: paths.Paths) -> str:

@@ -36,6 +36,7 @@ from paceline.engine.model.threads import Clock, own_clock
 from paceline.engine.model.tokens import last_ids
 from paceline.engine.pair import LoadedPair
 from paceline.engine.refusals import not_calibrated
+from paceline.engine.sample.drawing import MakeDrawer
 from paceline.engine.sample.sampling import Sampler
 from paceline.errors import (
     CancelledError,
@@ -106,12 +107,18 @@ class DecodeTimer:
     Args:
         clock: Seconds that only grow; they are what decodes are said to take.
         limits: The same for limits; None: `clock`.
+        make_drawer: Makes what draws rows; None: the best that is installed.
     """
 
-    def __init__(self, clock: Clock = time.perf_counter, limits: Clock | None = None) -> None:
+    def __init__(
+        self,
+        clock: Clock = time.perf_counter,
+        limits: Clock | None = None,
+        make_drawer: MakeDrawer | None = None,
+    ) -> None:
         self._clock = clock
         self._limits = limits or clock
-        self._sampler = Sampler(SamplingParams(), 0)
+        self._sampler = Sampler(SamplingParams(), 0, make_drawer=make_drawer)
         self._last: Item | None = None
         self._native_s = 0.0
         self._n_alike = 0
@@ -302,7 +309,7 @@ class IdleCalibration:
     def __init__(self, pair: LoadedPair, *, is_known: bool, clock: Clock | None = None) -> None:
         self._pair = pair
         self._clock = clock or time.perf_counter
-        self._timer = DecodeTimer(clock or pair_clock(pair), self._clock)
+        self._timer = DecodeTimer(clock or pair_clock(pair), self._clock, pair.make_drawer)
         self._items = items_of(pair)
         is_there = is_known and bool(self._items)
         self._checks = [Item(pair.target, w) for w in (1, WIDE)] if is_there else []
@@ -478,7 +485,7 @@ def _measure(pair: LoadedPair, given: Clock | None) -> list[Item]:
     clock = given or time.perf_counter
     began = clock()
     items = items_of(pair)
-    timer = DecodeTimer(given or pair_clock(pair), clock)
+    timer = DecodeTimer(given or pair_clock(pair), clock, pair.make_drawer)
     try:
         pair.empty()
         n_held = _fill(pair)

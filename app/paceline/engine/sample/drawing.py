@@ -8,7 +8,7 @@ definition out in NumPy, `native_rows.py` has it in native code.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -94,6 +94,10 @@ class RowDrawer(Protocol):
                 not; None: all. Only without a draft.
             has_confidence: Whether the confidence is asked for.
         """
+
+
+MakeDrawer = Callable[[RowSettings], RowDrawer]
+"""Makes the drawer of a reply."""
 
 
 def invalid_numbers() -> EngineError:

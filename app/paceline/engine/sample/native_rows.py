@@ -29,7 +29,7 @@ from paceline.engine.sample.drawing import (
 )
 from paceline.engine.sample.edits import PENALTY_WINDOW
 from paceline.errors import EngineError
-from paceline.installation import kernel_files
+from paceline.installation import rows_files
 
 INTERFACE = 1
 """What `paceline_rows_interface` must answer."""
@@ -206,10 +206,13 @@ class NativeRows:
 
 
 @functools.cache
-def library() -> RowLibrary | None:
-    """Return the library, once loaded for the process; None: there is none here."""
-    for folder in kernel_files.places():
-        for path in sorted(folder.glob("libpaceline_rows-*")):
-            with contextlib.suppress(OSError):
-                return RowLibrary(path)
+def library(cache_dir: str = "") -> RowLibrary | None:
+    """Return the library, which is looked for and loaded once in a process; None: there is none.
+
+    Args:
+        cache_dir: The user's, where it may have been built; empty: what is installed counts alone.
+    """
+    path = rows_files.find(Path(cache_dir) if cache_dir else None)
+    with contextlib.suppress(OSError):
+        return RowLibrary(path) if path else None
     return None

@@ -7,14 +7,15 @@ logits, on what was committed before and on (seed, position) alone; see `drawing
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from paceline.engine.model.backend import Grammar, Row, Rows
 from paceline.engine.sample import native_rows
-from paceline.engine.sample.drawing import Drawn, Likely, RowDrawer, RowSettings
+from paceline.engine.sample.drawing import Drawn, Likely, MakeDrawer, RowSettings
 from paceline.engine.sample.edits import Biases, Penalties, forbid
 from paceline.engine.sample.native_rows import NativeRows
 from paceline.engine.sample.plain_rows import PlainRows
@@ -85,7 +86,7 @@ class Sampler:
         n_vocab: Length of the rows, if known: biases for other tokens are refused then.
         grammar: What the reply must follow, at its beginning; `close` frees it.
         n_likely: How many of the likeliest tokens are told of each row; -1: nothing is told.
-        make_drawer: Makes what draws rows; None: the best that is here.
+        make_drawer: Makes what draws rows; None: the best that is installed.
 
     Raises:
         ValueOutOfRangeError: See `check_sampling`.
@@ -100,7 +101,7 @@ class Sampler:
         n_vocab: int | None = None,
         grammar: Grammar | None = None,
         n_likely: int = -1,
-        make_drawer: Callable[[RowSettings], RowDrawer] | None = None,
+        make_drawer: MakeDrawer | None = None,
     ) -> None:
         check_sampling(params, n_vocab)
         self.params = params
@@ -112,7 +113,7 @@ class Sampler:
         self.has_memory = self._penalties.is_active or grammar is not None
         biases = Biases(params, self._suppress)
         settings = RowSettings(params, seed, biases, self._penalties, n_likely)
-        self._make_drawer = make_drawer or drawer_here
+        self._make_drawer = make_drawer or drawers()
         self._drawer = self._make_drawer(settings)
         self._accepted: list[int] = []  # by the grammar
 
@@ -237,7 +238,11 @@ def _then_raise(tokens: Sequence[int], failure: EngineError) -> Iterator[int]:
     raise failure
 
 
-def drawer_here(settings: RowSettings) -> RowDrawer:
-    """Return what draws rows here: native code, where its library was found."""
-    library = native_rows.library()
-    return NativeRows(library, settings) if library else PlainRows(settings)
+def drawers(cache_dir: str = "") -> MakeDrawer:
+    """Return what makes drawers here: of native code, where its library is found.
+
+    Args:
+        cache_dir: The user's, where it may have been built; empty: what is installed counts alone.
+    """
+    library = native_rows.library(cache_dir)
+    return partial(NativeRows, library) if library else PlainRows
