@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from engine.auto.simulator import CURVES, MACHINES, PLAIN_S, calibrated, through
 from paceline.engine.auto import Controller, Knowledge, StepTimes
@@ -254,7 +254,7 @@ def test_the_rest_of_a_text_is_read_once_its_end_has_paid() -> None:
         n = controller.settle().n_drafted
         step = times(n + 1, PLAIN_S * CURVES["flat"](n + 1), n)
         draft_s = 0.1 * PLAIN_S * (n + 0.06 * (read[-1] - 1))
-        controller.observe(replace(step, draft_s=draft_s, n_draft_decoded=n + read[-1] - 1))
+        controller.observe(structs.replace(step, draft_s=draft_s, n_draft_decoded=n + read[-1] - 1))
         if read[-1] == 2000:
             break
     first, *between, last = read
@@ -386,7 +386,7 @@ def test_a_model_s_first_drafts_are_trials() -> None:
         reasons.append(settled.reason)
         width = settled.n_drafted + 1
         step = times(width, PLAIN_S * CURVES["flat"](width), settled.n_drafted)
-        controller.observe(replace(step, draft_s=0.1 * PLAIN_S * settled.n_drafted))
+        controller.observe(structs.replace(step, draft_s=0.1 * PLAIN_S * settled.n_drafted))
     assert reasons[0] == "trial"
     assert reasons[-1] == "pays"
 
@@ -526,7 +526,7 @@ def test_whatever_steps_take_it_can_be_learned_from() -> None:
             seconds = 10 ** rng.uniform(-7, 2)
             n_accepted = rng.randint(0, n)
             step = times(n + 1, seconds, n_accepted, is_warm=rng.random() < 0.5)
-            controller.observe(replace(step, draft_s=rng.random() * seconds))
+            controller.observe(structs.replace(step, draft_s=rng.random() * seconds))
         told = controller.report(1, 100)
         assert told.plain_s > 0
         assert all(cost.seconds > 0 for cost in told.costs)

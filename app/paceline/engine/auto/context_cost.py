@@ -27,7 +27,7 @@ class ContextCost:
         self.slope = 0.0
         self.share = TUNING.context_share
 
-    def scale(self, n_ctx: float) -> float:
+    def scale(self, n_ctx: int) -> float:
         """Return the time of a plain step over that at an empty context."""
         return 1.0 + self.slope * n_ctx
 
@@ -91,7 +91,9 @@ class ContextSlope:
 
     def add(self, n_ctx: int, seconds: float) -> None:
         """Count one true plain step, in `n_ctx` tokens of context."""
-        held = self._stretches.setdefault(n_ctx // 256, deque(maxlen=9))
+        held = self._stretches.get(n_ctx // 256)
+        if held is None:
+            held = self._stretches[n_ctx // 256] = deque(maxlen=9)
         held.append((n_ctx, seconds))
 
     def fit(self) -> float | None:

@@ -19,10 +19,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 from math import inf
+
+import msgspec
 
 from paceline.engine.auto.acceptance import class_of, classes_of
 from paceline.engine.auto.costs import MAX_WIDTH
@@ -36,8 +37,7 @@ FORCED = "grammar"
 """The drafter whose proposals the grammar leaves no choice about: `grammar_drafter.NAME`."""
 
 
-@dataclass(slots=True)
-class StepPlan:
+class StepPlan(msgspec.Struct, gc=False):
     """The limits of a step.
 
     Attributes:
@@ -51,8 +51,7 @@ class StepPlan:
     models: bool
 
 
-@dataclass(slots=True)
-class StepTimes:
+class StepTimes(msgspec.Struct, gc=False):
     """A step and its times, in seconds in which the thread ran.
 
     Attributes:
@@ -87,8 +86,7 @@ class StepTimes:
     held_s: float = 0.0
 
 
-@dataclass(slots=True)
-class _Draft:
+class _Draft(msgspec.Struct):
     """A proposal of this step.
 
     Attributes:

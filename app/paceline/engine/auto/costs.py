@@ -27,6 +27,7 @@ MAX_WIDTH = 63
 """Tokens of the widest verify. On CPUs llama.cpp's flash attention takes another kernel from 64
 query rows on, whose rounding differs, and every row costs n_vocab floats of memory."""
 _LEAST_ON_DEVICE = 0.25
+_LEAST_OCTAVE = 512  # tokens
 _SHORTEST_S, _LONGEST_S = 1e-9, 1e6  # valid range of a measured time
 _VERSION = 1
 
@@ -52,6 +53,7 @@ class VerifyCosts:
         self._known: dict[tuple[int, int], float] = {}
         self._fresh: set[int] = set()  # widths that were timed since the table last aged
         self._octave = 0  # of the context that the medians are for
+        self._octave_end = _LEAST_OCTAVE
         self._hopeful: list[float] = []
         self._careful: list[float] = []
         self._is_stale = False
@@ -84,7 +86,8 @@ class VerifyCosts:
         here = self._here(width)
         for old in here[: -3 if calibrated else -TUNING.timings_kept]:
             samples.remove(old)
-        self._learn_share(width, here)
+        if width > 1:
+            self._learn_share(width, here)
         self._fresh.add(width)
         self._update(width)
         if calibrated or len(here) <= 4:
@@ -138,14 +141,16 @@ class VerifyCosts:
         """Tell the medians by samples of contexts like this one."""
         octave = _octave(n_ctx)
         if octave != self._octave:
-            self._octave = octave
+            self._octave, self._octave_end = octave, _LEAST_OCTAVE << octave
             for width in sorted(self._samples):
                 self._update(width)
                 self._known.setdefault((octave, width), self._medians[width])
 
     def _here(self, width: int) -> list[tuple[int, float]]:
         """Return this width's samples of contexts like the present one."""
-        return [each for each in self._samples[width] if _octave(each[0]) == self._octave]
+        end = self._octave_end
+        begin = end // 2 if self._octave else 0
+        return [each for each in self._samples[width] if begin <= each[0] < end]
 
     def _alike(self, width: int) -> list[tuple[int, float]]:
         """Return the same, or all samples where these are few.
@@ -336,7 +341,7 @@ class VerifyCosts:
 
 def _octave(n_ctx: int) -> int:
     """Return in which range of contexts one lies: below 512 tokens, 1,024, 2,048 and so on."""
-    return (n_ctx // 512).bit_length()
+    return (n_ctx // _LEAST_OCTAVE).bit_length()
 
 
 def _number(value: object, low: float, high: float) -> float:

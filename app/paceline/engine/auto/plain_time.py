@@ -119,7 +119,7 @@ class PlainTime:
         self._knowledge = knowledge or Knowledge()
         self._recent = self._knowledge.recent
         self._steps = array("d")  # four numbers of each, see `_Steps`
-        self._plain = array("d")  # seconds and context of plain steps that are not booked yet
+        self._plain: list[tuple[float, int]] = []  # seconds and context of steps to be booked yet
         self._same_s = 0.0
         self._doubt = 0.0  # sum of units times the table's variance, over wide steps
         self._has_decoded = self._has_wide = False
@@ -155,9 +155,10 @@ class PlainTime:
         self._same_s += same_s
         if width == 1 and warm and not self._has_wide and not self._recent.n_needed:
             # Nothing is asked of it now, and many at once are booked in a fifth of the time.
-            self._plain.extend((decode_s, n_ctx))
+            self._plain.append((decode_s, n_ctx))
             return 1.0
-        self._book()
+        if self._plain:
+            self._book()
         self._has_decoded = True
         unit = self._knowledge.costs.context.scale(n_ctx)
         self._n_after = self._n_after + 1 if width == 1 else 0
@@ -175,12 +176,11 @@ class PlainTime:
 
     def _book(self) -> None:
         """Count the plain steps that were put off."""
-        scale, plain = self._knowledge.costs.context.scale, self._plain
-        for s, n_ctx in zip(plain[::2], plain[1::2], strict=True):
-            self._has_decoded = True
+        plain, self._plain = self._plain, []
+        self._has_decoded = True
+        for s, n_ctx in plain:
             self._n_since += 1
-            self._add_plain(s, scale(n_ctx))
-        del plain[:]
+            self._add_plain(s, self._knowledge.costs.context.scale(n_ctx))
 
     def _add_plain(self, s: float, unit: float) -> float:
         recent, pace = self._recent, s / unit
@@ -212,7 +212,8 @@ class PlainTime:
 
     def estimate(self) -> PlainSeconds | None:
         """Return what plain decoding would have taken so far; None: nothing is known of it."""
-        self._book()
+        if self._plain:
+            self._book()
         steps = _Steps(self._steps)
         if not steps.n.any():
             return self._by_recent(float(steps.owed.sum()))

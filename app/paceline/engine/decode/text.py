@@ -92,9 +92,8 @@ class TextAssembler:
 
     def push(self, token: int) -> bool:
         """Append a token; True when the answer now contains a stop text, which ends the reply."""
-        before = self.text_end
-        self._add(self._read(token))
-        return bool(self._stop) and self.text_end > before and self._find_stop()
+        text = self._add(self._read(token))
+        return bool(self._stop and text) and self._find_stop()
 
     def take(self) -> str:
         """Return what can be shown and was not yet."""
@@ -118,9 +117,7 @@ class TextAssembler:
         return self._show(self.text_end if self._cut is None else self._cut)
 
     def _show(self, end: int) -> str:
-        begin = self._shown
-        if end > begin:
-            self._shown = end
+        begin, self._shown = self._shown, max(end, self._shown)
         return self._text[begin:end]
 
     def _read(self, token: int) -> str:
@@ -134,11 +131,12 @@ class TextAssembler:
         self._open = data[n_whole:]
         return text
 
-    def _add(self, text: str, *, final: bool = False) -> None:
+    def _add(self, text: str, *, final: bool = False) -> str:
         if self._writer is not None:
             text = self._writer.write(text, final=final)
         self._text += text
         self.text_end += len(text)
+        return text
 
     def _find_stop(self, *, is_whole: bool = False) -> bool:
         if not self._stop:

@@ -19,7 +19,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from paceline.engine.auto.controller import FORCED, Controller, StepTimes
 from paceline.engine.auto.costs import median_with
@@ -60,13 +61,12 @@ def make_chain(
     return Chain(strategy, bench, meter)
 
 
-@dataclass(slots=True)
-class _Step:
+class _Step(msgspec.Struct):
     """One step on its way: what each drafter proposed, and what it took."""
 
     decision: Decision | None = None
     is_asked: bool = False
-    offers: dict[str, tuple[GuardedDrafter, Draft]] = field(default_factory=dict)
+    offers: dict[str, tuple[GuardedDrafter, Draft]] = {}
     model: GuardedDrafter | None = None
     history: Sequence[int] = ()
     n_history: int = 0
@@ -92,8 +92,6 @@ class AutoChain(Chain):
         UserError: The strategy cannot work here, e.g. without a draft model.
     """
 
-    decides = True
-
     def __init__(
         self,
         strategy: CompleteStrategy,
@@ -110,6 +108,7 @@ class AutoChain(Chain):
         self._besides: list[float] = []  # what the last steps without drafters took besides
         self._beside_s = 0.0  # the usual one: sampling, text, listeners; 0: not known
         super().__init__(strategy, bench, meter)
+        self.decides = True
         self._meter = meter
         self._knowledge = knowledge
         self._own = own or _clock
@@ -120,7 +119,7 @@ class AutoChain(Chain):
         self._current = set(self._lookups)  # ids of drafters that have seen the last step
         self._control_now: Controller | None = None
         self._step = _Step()
-        self._is_first = False
+        self._is_first = self._has_begun = False
 
     def tune(self, strategy: CompleteStrategy) -> bool:
         """Take over other settings of the same drafters; False when a new chain is needed."""
@@ -139,14 +138,16 @@ class AutoChain(Chain):
             CancelledError: The user stopped the turn.
         """
         self._is_first = is_first
-        for member in self._lookups.values():  # with the prefill, which its index is a part of
-            member.begin(history, n_prompt)
+        if not self._has_begun:  # with the prefill, which their indexes are a part of
+            self._has_begun = True
+            for member in self._lookups.values():
+                member.begin(history, n_prompt)
         if self._rests():
             self._step = self._resting
             return NOTHING, 0.0
         began, own_began = _clock(), self._computed()
         step = self._step = _Step(history=history, n_history=len(history))
-        control = self._control
+        control = self._control_now or self._control
         if self._n_rested:
             self._tell_of_rest()
         plan = control.plan(len(history) - 1, max(n_max, 0))
@@ -192,7 +193,7 @@ class AutoChain(Chain):
                 self._passed_s += lap.seconds - lap.held_s
             return _FIRST if self._is_first else step.decision
         began = self._computed()
-        control = self._control
+        control = self._control_now or self._control
         n_committed = len(step.history) - step.n_history
         own_s = deciding_s = step.own_s + self._told_s
         if not lap.had_pause:
@@ -311,18 +312,20 @@ class AutoChain(Chain):
 
     def _catch_up(self, member: GuardedDrafter) -> None:
         """Let a drafter see the steps that it was passed over in, before it is asked."""
-        if member.info.id not in self._current:
-            self._current.add(member.info.id)
-            member.observe(0, 0)
+        self._current.add(member.info.id)
+        member.observe(0, 0)
 
     def _ask_lookups(self, control: Controller, n_prompt: int, n_max: int) -> None:
         """Offer what the first lookup proposes that has anything worth verifying."""
-        step = self._step
+        step, current, has_grammar = self._step, self._current, self._bench.grammar is not None
         for name, member in self._lookups.items():
             if not member.may_draft:
                 continue
-            self._catch_up(member)
-            draft = self._legal(member.propose(step.history, n_prompt, n_max))
+            if name not in current:
+                self._catch_up(member)
+            draft = member.propose(step.history, n_prompt, n_max)
+            if has_grammar:
+                draft = self._legal(draft)
             if draft.tokens:
                 step.offers[name] = member, draft
                 if control.offer(name, draft.sure) > 0.0:
@@ -335,7 +338,8 @@ class AutoChain(Chain):
             if not member.may_draft:
                 continue
             name = member.info.id
-            self._catch_up(member)
+            if name not in self._current:
+                self._catch_up(member)
             n_backlog = member.backlog(step.history, n_prompt)
             n_read = control.wants_model(name, n_backlog, member.n_unread)
             if not n_read:

@@ -191,9 +191,15 @@ class GuardedDrafter:
         *args: *Ts,
     ) -> Draft:
         """Return what a call proposes, as far as that is sound."""
-        meter = self.begin(history, n_prompt)
-        began = _clock()
-        draft = self._guard(self._sound, n_max, call, *args) or NO_DRAFT
+        meter = self._meter or self.begin(history, n_prompt)
+        began, draft = _clock(), NO_DRAFT
+        if self.failure is None:
+            try:
+                draft = self._sound(call(*args), n_max)
+            except CancelledError:
+                raise
+            except Exception as error:  # noqa: BLE001  see the module's docstring
+                self._fail(error)
         meter.n_draft += 1
         meter.draft_s += _clock() - began
         return draft
@@ -218,9 +224,8 @@ class GuardedDrafter:
         except Exception as second:  # noqa: BLE001  the first failure is the one to tell
             error.__context__ = second
 
-    def _sound(self, n_max: int, call: Callable[[*Ts], Draft], *args: *Ts) -> Draft:
+    def _sound(self, draft: Draft, n_max: int) -> Draft:
         """Cut to tokens that exist, and after the first that ends a generation."""
-        draft = call(*args)
         if draft is NO_DRAFT or len(draft.tokens) == 0:  # an array has no truth value
             return NO_DRAFT
         tokens = list(map(int, draft.tokens[:n_max]))
@@ -313,10 +318,9 @@ class Chain:
         UserError: The strategy cannot work here, e.g. without a draft model.
     """
 
-    decides = False
-
     def __init__(self, strategy: CompleteStrategy, bench: Workbench, meter: TurnMeter) -> None:
         self.strategy = strategy
+        self.decides = False
         self.timed_s = 0.0
         self._bench = bench
         self.failures: list[tuple[str, Exception]] = []

@@ -90,9 +90,11 @@ class _OwnSeconds:
                 self._waited_s = 1e-9 * int(os.pread(self._file, 96, 0).split()[1])
             except ProcessLookupError:
                 pass  # the thread has ended, and another one goes on
-        # A wait since then, or one that was too short to be noticed, would turn the clock back.
-        self._latest = max(self._latest, now - self._waited_s)
-        return self._latest
+        own = now - self._waited_s
+        if own < self._latest:  # by a wait since then, or one that was too short to be noticed
+            return self._latest
+        self._latest = own
+        return own
 
 
 def own_clock(*models: LanguageModel | None) -> Clock | None:

@@ -9,13 +9,13 @@ same structure). Pure: no model, no clock.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from paceline.errors import EngineError
 
 
-@dataclass(slots=True)
-class Verdict:
+class Verdict(msgspec.Struct):
     """What one verify decode commits.
 
     Attributes:
