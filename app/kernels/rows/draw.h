@@ -457,19 +457,19 @@ static void penalise(Row & row, const paceline_rows_request & request, int32_t n
 
 // ------------------------------------------------------------------------------------------ entry
 
-static int draw(paceline_rows_request & request) {
+static int draw(paceline_rows_request & request, float * rows, int64_t n_vocab, int64_t position, int32_t n_rows) {
     const bool is_told = request.n_best >= 0;
     const bool is_penalised = request.repeat != 1 || request.presence != 0 || request.frequency != 0;
     const bool is_edited = request.n_biased > 0 || request.n_forbidden > 0 || is_penalised;
     Row row = {};
-    row.n = (int32_t) request.n_vocab;
-    row.n_blocks = blocks_of(request.n_vocab);
+    row.n = (int32_t) n_vocab;
+    row.n_blocks = blocks_of(n_vocab);
     row.found = (Candidate *) request.scratch;
     row.edited = row.found + row.n;
     row.peaks = (float *) (row.edited + request.n_biased + PACELINE_WINDOW);
-    request.failure = PACELINE_ROWS_DRAWN;
-    for (int32_t place = 0; place < request.n_rows; place++) {
-        row.logits = request.rows + place * request.n_vocab;
+    for (int32_t place = 0; place < n_rows; place++) {
+        request.n_drawn = place;
+        row.logits = rows + place * n_vocab;
         row.n_edited = 0;
         if (is_told || !is_edited) scan(row);
         if (is_told) tell(row, request, place);
@@ -478,19 +478,11 @@ static int draw(paceline_rows_request & request) {
             if (is_penalised) penalise(row, request, place);
             scan(row);
         }
-        if (!row.is_valid || row.top == -INFINITY) {
-            request.failure = row.is_valid ? PACELINE_ROWS_EMPTY : PACELINE_ROWS_INVALID;
-            return place;
-        }
-        if (request.allowed) {
-            mask(row, request.allowed, request.n_allowed);
-            if (row.top == -INFINITY) {
-                request.failure = PACELINE_ROWS_STUCK;
-                return place;
-            }
-        }
-        const int32_t token = choose(row, request, request.position + place);
-        request.tokens[place] = token;
+        if (!row.is_valid) return PACELINE_ROWS_INVALID;
+        if (row.top == -INFINITY) return PACELINE_ROWS_EMPTY;
+        if (request.allowed) mask(row, request.allowed, request.n_allowed);
+        if (row.top == -INFINITY) return PACELINE_ROWS_STUCK;
+        const int32_t token = request.tokens[place] = choose(row, request, position + place);
         if (request.has_confidence) request.confidence = confidence_of(row);
         if (is_told) {
             request.logit[place] = row.logits[token];
@@ -498,7 +490,10 @@ static int draw(paceline_rows_request & request) {
                 if (row.edited[i].token == token) request.logit[place] = row.edited[i].logit;
             }
         }
-        if (place + 1 < request.n_rows && token != request.draft[place]) return place + 1;
+        if (place + 1 < n_rows && token != request.draft[place]) {
+            n_rows = place + 1;
+        }
     }
-    return request.n_rows;
+    request.n_drawn = n_rows;
+    return 0;
 }

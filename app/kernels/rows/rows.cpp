@@ -57,7 +57,7 @@ namespace {
 
 struct Isa {
     const char * name;
-    int (*draw)(paceline_rows_request &);
+    decltype(&generic::draw) draw;
 };
 
 // From the best one to the one that every processor has.
@@ -109,4 +109,6 @@ int paceline_rows_use(const char * name) {
 
 int64_t paceline_rows_scratch(int64_t n_vocab, int32_t n_biased) { return generic::scratch_bytes(n_vocab, n_biased); }
 
-int paceline_rows_draw(paceline_rows_request * request) { return used->draw(*request); }
+int paceline_rows_draw(paceline_rows_request * request, float * rows, int64_t n_vocab, int64_t position, int32_t n_rows) {
+    return used->draw(*request, rows, n_vocab, position, n_rows);
+}

@@ -34,18 +34,13 @@ struct paceline_rows_request {
     int32_t          n_biased, n_forbidden;
     int32_t          n_best;        // likeliest tokens to tell of each row, and its sum; -1: neither
 
-    // A call's. Biases and penalties are written into the rows, and -infinity for some of the tokens that
-    // are not allowed.
-    float *          rows;          // [n_rows, n_vocab]
-    int64_t          n_vocab;       // above 0
+    // A call's, where they are used.
     const uint8_t *  allowed;       // [n_allowed] 0 or 1 for each token, the rest is not allowed; NULL: all are
     int64_t          n_allowed;
-    int64_t          position;      // of the first row's token in the reply
-    int32_t          n_rows;        // 1..PACELINE_MOST_ROWS
-    int32_t          n_recent;      // 0..PACELINE_WINDOW; 0 too where there are no penalties
+    int32_t          n_recent;      // 0..PACELINE_WINDOW
     int32_t          has_confidence;
-    int32_t          recent[PACELINE_WINDOW];      // the last tokens of prompt and reply
-    int32_t          draft[PACELINE_MOST_ROWS];    // [n_rows - 1] rows are drawn until one disagrees with it
+    int32_t          recent[PACELINE_WINDOW];      // the last tokens of prompt and reply, for penalties
+    int32_t          draft[PACELINE_MOST_ROWS];    // rows are drawn until one disagrees with it
 
     // Results, for each row drawn.
     int32_t          tokens[PACELINE_MOST_ROWS];
@@ -54,11 +49,11 @@ struct paceline_rows_request {
     float            logit[PACELINE_MOST_ROWS];    // the drawn token's in the row as it came
     int32_t          best[PACELINE_MOST_ROWS * PACELINE_MOST_BEST];        // [n_rows, n_best], -1 beyond the vocabulary
     float            best_logit[PACELINE_MOST_ROWS * PACELINE_MOST_BEST];
-    int32_t          failure;       // why there is no token of the row after those; see below
+    int32_t          n_drawn;
 };
 
+// Why a row gives no token.
 enum {
-    PACELINE_ROWS_DRAWN   = 0,
     PACELINE_ROWS_INVALID = 1,   // the row has a NaN or +infinity
     PACELINE_ROWS_EMPTY   = 2,   // it has nothing but -infinity
     PACELINE_ROWS_STUCK   = 3,   // nothing of it is allowed
@@ -79,8 +74,12 @@ PACELINE_API int paceline_rows_use(const char * isa);
 // Bytes of `scratch` for rows of this length.
 PACELINE_API int64_t paceline_rows_scratch(int64_t n_vocab, int32_t n_biased);
 
-// Draw; returns how many tokens there are, fewer than the rows where one disagrees with the draft or fails.
-PACELINE_API int paceline_rows_draw(struct paceline_rows_request * request);
+// Draw n_rows rows of logits, [n_rows, n_vocab], from this position of the reply on: 1..PACELINE_MOST_ROWS rows
+// of 1 logit or more, one more than the draft has tokens. Biases and penalties are written into them, and
+// -infinity for some of the tokens that are not allowed. 0: there are `n_drawn` tokens, fewer than rows where one
+// disagrees with the draft; otherwise why the row after these gives none.
+PACELINE_API int paceline_rows_draw(struct paceline_rows_request * request, float * rows, int64_t n_vocab, int64_t position,
+                                    int32_t n_rows);
 
 #ifdef __cplusplus
 }

@@ -36,8 +36,7 @@ class Likelihoods:
 
         There may be more notes than tokens: of one that was refused, and of rows after an end.
         """
-        noted, self._sampler.likely = self._sampler.likely, []
-        return tuple(map(self._of, tokens, noted))
+        return tuple(map(self._of, tokens, self._sampler.take_likely()))
 
     def _of(self, token: int, likely: Likely) -> TokenLikelihood:
         best = tuple(self._likely(*each) for each in likely.best)

@@ -54,25 +54,20 @@ class Likely(NamedTuple):
     best: list[tuple[int, float]]
 
 
-class Drawn(NamedTuple):
-    """What came of some rows.
+class RowDrawer(Protocol):
+    """Draws the tokens of rows; `PlainRows` and `NativeRows`. Not thread-safe.
 
     Attributes:
-        tokens: Of the rows in their order, up to the first one that disagrees with the draft.
-        failure: Why the row after these gave none; None: it was not asked.
+        failure: Why the row after the drawn ones gave no token; None: it was not asked.
         confidence: The share of the likeliest token in the ten likeliest of the last row, 0..1, at
-            temperature 1; 0 where it was not asked for.
-        likely: Of each token, where it is asked for.
+            temperature 1, as of the last call that asked for it.
+        likely: What the rows told of the drawn tokens, where it is asked for. It grows until
+            someone puts an empty list in its place.
     """
 
-    tokens: list[int]
     failure: EngineError | None
     confidence: float
-    likely: Sequence[Likely]
-
-
-class RowDrawer(Protocol):
-    """Draws the tokens of rows; `PlainRows` and `NativeRows`. Not thread-safe."""
+    likely: list[Likely]
 
     def draw(
         self,
@@ -82,7 +77,7 @@ class RowDrawer(Protocol):
         allowed: NDArray[np.bool_] | None = None,
         *,
         has_confidence: bool = False,
-    ) -> Drawn:
+    ) -> list[int]:
         """Draw rows in order until one disagrees with the draft, or gives no token.
 
         Args:
@@ -93,6 +88,9 @@ class RowDrawer(Protocol):
             allowed: Which tokens the grammar allows in the first row, bool [n], those from n on are
                 not; None: all. Only without a draft.
             has_confidence: Whether the confidence is asked for.
+
+        Returns:
+            The tokens, of fewer rows where one disagrees with the draft or fails.
         """
 
 

@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import functools
 import math
+from array import array
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,6 @@ from numpy.typing import NDArray
 from paceline.engine.model.backend import Row, Rows
 from paceline.engine.sample.drawing import (
     COLD,
-    Drawn,
     Likely,
     RowSettings,
     grammar_stuck,
@@ -60,12 +60,8 @@ class _Request(ctypes.Structure):
         ("n_biased", _I32),
         ("n_forbidden", _I32),
         ("n_best", _I32),
-        ("rows", _POINTER),
-        ("n_vocab", _I64),
         ("allowed", _POINTER),
         ("n_allowed", _I64),
-        ("position", _I64),
-        ("n_rows", _I32),
         ("n_recent", _I32),
         ("has_confidence", _I32),
         ("recent", _I32 * PENALTY_WINDOW),
@@ -76,7 +72,7 @@ class _Request(ctypes.Structure):
         ("logit", ctypes.c_float * MOST_ROWS),
         ("best", _I32 * (MOST_ROWS * MOST_BEST)),
         ("best_logit", ctypes.c_float * (MOST_ROWS * MOST_BEST)),
-        ("failure", _I32),
+        ("n_drawn", _I32),
     )
 
 
@@ -84,7 +80,7 @@ class RowLibrary:
     """The native library, loaded.
 
     Attributes:
-        draw: Its entry; takes a pointer to a request and returns the number of tokens.
+        draw: Its entry.
 
     Args:
         path: Its file.
@@ -106,7 +102,7 @@ class RowLibrary:
         if not is_ours or size() != ctypes.sizeof(_Request):
             raise OSError("it is made for another Paceline")
         self._scratch.argtypes = _I64, _I32
-        self.draw.argtypes = (_POINTER,)
+        self.draw.argtypes = _POINTER, _POINTER, _I64, _I64, _I32
 
     @property
     def isa(self) -> str:
@@ -129,7 +125,7 @@ class NativeRows:
     def __init__(self, library: RowLibrary, settings: RowSettings) -> None:
         self._draw, self._library, self._settings = library.draw, library, settings
         params, biases = settings.params, settings.biases
-        self._recent = settings.penalties.recent if settings.penalties.is_active else None
+        self._is_plain = not settings.penalties.is_active and settings.n_likely < 0
         self._request = request = _Request(
             temperature=params.temperature if params.temperature >= COLD else 0.0,
             top_p=params.top_p,
@@ -147,7 +143,15 @@ class NativeRows:
             n_best=settings.n_likely,
         )
         self._address = ctypes.addressof(request)
-        self._n_vocab = 0
+        self._tokens, self._draft, self._recent = (
+            memoryview(field).cast("B").cast("i")
+            for field in (request.tokens, request.draft, request.recent)
+        )
+        self._rows: Rows | Row | None = None
+        self._n_vocab = self._where = 0
+        self.failure: EngineError | None = None
+        self.confidence = 0.0
+        self.likely: list[Likely] = []
 
     def draw(
         self,
@@ -157,38 +161,60 @@ class NativeRows:
         allowed: NDArray[np.bool_] | None = None,
         *,
         has_confidence: bool = False,
-    ) -> Drawn:
+    ) -> list[int]:
         """Draw rows in order; see `RowDrawer`."""
-        request = self._request
-        n_vocab = rows.shape[-1]
-        if n_vocab != self._n_vocab:
-            self._begin(n_vocab)
-        n_draft = len(draft)
-        request.rows = rows.ctypes.data
-        request.position = position
-        request.n_rows = n_draft + 1
-        if n_draft:
-            request.draft[:n_draft] = draft
-        if self._recent is not None:
-            request.n_recent = n_recent = len(self._recent)
-            request.recent[:n_recent] = self._recent
+        if rows is not self._rows:  # a model returns the same view again and again
+            self._take(rows)
+        if draft:
+            self._draft[: len(draft)] = array("i", draft)
+        if not self._is_plain or allowed is not None or has_confidence:
+            return self._with_more(len(draft) + 1, position, allowed, has_confidence=has_confidence)
+        failed = self._draw(self._address, self._where, self._n_vocab, position, len(draft) + 1)
+        if failed or draft:
+            self.failure = self._failure_of(failed)
+            return self._tokens[: self._request.n_drawn].tolist()
+        self.failure = None
+        return [self._tokens[0]]
+
+    def _with_more(
+        self,
+        n_rows: int,
+        position: int,
+        allowed: NDArray[np.bool_] | None,
+        *,
+        has_confidence: bool,
+    ) -> list[int]:
+        """Draw with penalties or a grammar, or tell more than tokens."""
+        request, recent = self._request, self._settings.penalties.recent
+        if self._settings.penalties.is_active:
+            request.n_recent = len(recent)
+            self._recent[: len(recent)] = array("i", recent)
         if allowed is None:
             request.allowed = None
         else:
             request.allowed, request.n_allowed = allowed.ctypes.data, len(allowed)
         request.has_confidence = has_confidence
-        n = self._draw(self._address)
-        return Drawn(
-            request.tokens[:n],
-            self._failure() if request.failure else None,
-            request.confidence if has_confidence else 0.0,
-            [self._likely(i) for i in range(n)] if self._settings.n_likely >= 0 else (),
-        )
+        failed = self._draw(self._address, self._where, self._n_vocab, position, n_rows)
+        self.failure = self._failure_of(failed)
+        request.allowed = None
+        if has_confidence:
+            request.has_confidence = 0
+            self.confidence = request.confidence
+        n = request.n_drawn
+        if self._settings.n_likely >= 0:
+            self.likely += map(self._likely, range(n))
+        return self._tokens[:n].tolist()
 
-    def _begin(self, n_vocab: int) -> None:
-        self._n_vocab = self._request.n_vocab = n_vocab
-        self._scratch = self._library.scratch(n_vocab, self._request.n_biased)
-        self._request.scratch = self._scratch.ctypes.data
+    def _take(self, rows: Rows | Row) -> None:
+        """Take other rows, perhaps of another length."""
+        self._rows = rows
+        # `rows.ctypes` takes several times as long.
+        self._where = ctypes.addressof(ctypes.c_char.from_buffer(rows.data))
+        n_vocab = rows.shape[-1]
+        if n_vocab != self._n_vocab:
+            self._n_vocab = n_vocab
+            self._scratch = self._library.scratch(n_vocab, self._request.n_biased)
+            self._request.scratch = self._scratch.ctypes.data
 
     def _likely(self, i: int) -> Likely:
         request, n = self._request, self._settings.n_likely
@@ -199,10 +225,12 @@ class NativeRows:
         best = [(token, logit - total) for token, logit in pairs if logit > -math.inf]
         return Likely(request.logit[i] - total, best)
 
-    def _failure(self) -> EngineError:
-        if self._request.failure == _EMPTY:
+    def _failure_of(self, failed: int) -> EngineError | None:
+        if not failed:
+            return None
+        if failed == _EMPTY:
             return nothing_left(self._settings.biases, self._n_vocab)
-        return grammar_stuck() if self._request.failure == _STUCK else invalid_numbers()
+        return grammar_stuck() if failed == _STUCK else invalid_numbers()
 
 
 @functools.cache

@@ -15,7 +15,6 @@ from paceline.engine.model.backend import Row, Rows
 from paceline.engine.sample.drawing import (
     COLD,
     TOP_OF_CONFIDENCE,
-    Drawn,
     Likely,
     RowSettings,
     grammar_stuck,
@@ -33,6 +32,9 @@ class PlainRows:
 
     def __init__(self, settings: RowSettings) -> None:
         self._settings = settings
+        self.failure: EngineError | None = None
+        self.confidence = 0.0
+        self.likely: list[Likely] = []
 
     def draw(
         self,
@@ -42,26 +44,26 @@ class PlainRows:
         allowed: NDArray[np.bool_] | None = None,
         *,
         has_confidence: bool = False,
-    ) -> Drawn:
+    ) -> list[int]:
         """Draw rows in order; see `RowDrawer`."""
         tokens: list[int] = []
-        likely: list[Likely] = []
-        confidence = 0.0
+        self.failure = None
         for i, row in enumerate(np.atleast_2d(rows)[: len(draft) + 1]):
             own = row.copy() if self._settings.n_likely >= 0 else row
             try:
                 top = self._edit(row, draft[:i], allowed)
             except EngineError as failure:
-                return Drawn(tokens, failure, confidence, likely)
+                self.failure = failure
+                break
             token = self._choose(row, top, position + i)
             tokens.append(token)
             if self._settings.n_likely >= 0:
-                likely.append(likely_of(own, token, self._settings.n_likely))
+                self.likely.append(likely_of(own, token, self._settings.n_likely))
             if has_confidence:
-                confidence = _confidence_of(row, top)
+                self.confidence = _confidence_of(row, top)
             if i < len(draft) and token != draft[i]:
                 break
-        return Drawn(tokens, None, confidence, likely)
+        return tokens
 
     def _edit(self, row: Row, ahead: Sequence[int], allowed: NDArray[np.bool_] | None) -> float:
         """Write biases, penalties and the grammar's mask into a row; return its largest logit."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from paceline.engine.model.backend import Grammar, Row, Rows
 from paceline.engine.sample import native_rows
-from paceline.engine.sample.drawing import Drawn, Likely, MakeDrawer, RowSettings
+from paceline.engine.sample.drawing import Likely, MakeDrawer, RowSettings
 from paceline.engine.sample.edits import Biases, Penalties, forbid
 from paceline.engine.sample.native_rows import NativeRows
 from paceline.engine.sample.plain_rows import PlainRows
@@ -76,8 +76,6 @@ class Sampler:
     Attributes:
         has_memory: Whether a token depends on those before it other than by the logits: only then
             need `start`, `commit` and `follow` be called.
-        likely: What rows told of the tokens drawn of them, where it is asked for. It grows until
-            someone puts an empty list in its place.
 
     Args:
         params: What the user set.
@@ -107,7 +105,6 @@ class Sampler:
         self.params = params
         self.seed = seed
         self.grammar = grammar
-        self.likely: list[Likely] = []
         self._suppress = sorted(suppress)
         self._penalties = Penalties(params)
         self.has_memory = self._penalties.is_active or grammar is not None
@@ -183,9 +180,9 @@ class Sampler:
         """
         if self.grammar is not None:  # it asks for each token before it allows the next
             return (self.sample(row, position + i) for i, row in enumerate(rows))
-        drawn = self._drawer.draw(rows, draft, position)
-        self.likely += drawn.likely
-        return drawn.tokens if drawn.failure is None else _then_raise(drawn.tokens, drawn.failure)
+        tokens = self._drawer.draw(rows, draft, position)
+        failure = self._drawer.failure
+        return tokens if failure is None else _then_raise(tokens, failure)
 
     def sample(self, row: Row, position: int, without: Iterable[int] = ()) -> int:
         """Return the token of one row; raises what `draws` does.
@@ -195,9 +192,7 @@ class Sampler:
             position: Index of the token within the reply.
             without: Ids that are not drawn this time.
         """
-        drawn = self._drawn(row, position, without)
-        self.likely += drawn.likely
-        return drawn.tokens[0]
+        return self._drawn(row, position, without)
 
     def draft(self, row: Row, position: int) -> tuple[int, float]:
         """Return the token that `sample` gives, and the row's confidence, 0..1.
@@ -206,8 +201,13 @@ class Sampler:
         softmax over the ten largest logits at temperature 1, which llama.cpp compares with p_min
         (`common/speculative.cpp`); under a grammar, over the allowed ones.
         """
-        drawn = self._drawn(row, position, has_confidence=True)
-        return drawn.tokens[0], drawn.confidence
+        token = self._drawn(row, position, has_confidence=True)
+        return token, self._drawer.confidence
+
+    def take_likely(self) -> list[Likely]:
+        """Return what rows told of the tokens drawn since the last call, where it is asked for."""
+        likely, self._drawer.likely = self._drawer.likely, []
+        return likely
 
     def forbid(self, row: Row) -> None:
         """Write -inf into a row in place of all that the grammar does not allow next."""
@@ -222,15 +222,16 @@ class Sampler:
         without: Iterable[int] = (),
         *,
         has_confidence: bool = False,
-    ) -> Drawn:
+    ) -> int:
         allowed = self.grammar.allowed() if self.grammar else None
         if without:
             allowed = np.ones(len(row), np.bool_) if allowed is None else allowed.copy()
             allowed[[token for token in without if token < len(allowed)]] = False
-        drawn = self._drawer.draw(row, (), position, allowed, has_confidence=has_confidence)
-        if drawn.failure is not None:
-            raise drawn.failure
-        return drawn
+        drawer = self._drawer
+        tokens = drawer.draw(row, (), position, allowed, has_confidence=has_confidence)
+        if drawer.failure is not None:
+            raise drawer.failure
+        return tokens[0]
 
 
 def _then_raise(tokens: Sequence[int], failure: EngineError) -> Iterator[int]:
