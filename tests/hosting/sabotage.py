@@ -22,6 +22,7 @@ from paceline.engine.model.threads import calm_waiting_threads
 from paceline.hosting import child
 from paceline.hosting.child import run_child
 from paceline.hosting.wire import Done, encode_message
+from paceline.workers import child as workers_child
 from paceline.workers.child import ChildPipe
 from paceline.workers.frames import frame
 from paceline.workers.process import ChildMain
@@ -148,13 +149,15 @@ def _nothing(_model: Any) -> None:
 def _trickle(_model: Any) -> None:
     """From now on every byte is sent alone, now and then late."""
 
-    def send(self: ChildPipe, data: bytes) -> None:
-        for i in range(len(data)):
-            self._pipe.sendall(data[i : i + 1])
-            if i % 400 == 0:
-                time.sleep(0.0005)
+    def send(self: ChildPipe, payload: bytes) -> None:
+        data = frame(payload)
+        with self._lock:
+            for i in range(len(data)):
+                self._pipe.sendall(data[i : i + 1])
+                if i % 400 == 0:
+                    time.sleep(0.0005)
 
-    ChildPipe._write = send  # type: ignore[method-assign]
+    ChildPipe.send = ChildPipe.post = send  # type: ignore[method-assign]
 
 
 def _crawl(seconds: float, times: int, _model: Any) -> None:
@@ -197,6 +200,12 @@ _ACTIONS: dict[str, Callable[..., None]] = {
     "crawl": _crawl,
 }
 _OF_THE_PIPE = {"send and hang", "send and die", "send and freeze", "send and go on"}
+
+
+def with_little_room(main: ChildMain, pipe: socket.socket) -> None:
+    """A `main` whose pipe holds a few messages, so that others soon wait in its process."""
+    workers_child.ROOM = 1
+    main(pipe)
 
 
 def impatient(limit_s: float, main: ChildMain, pipe: socket.socket) -> None:

@@ -37,6 +37,12 @@ FAILED = 70
 """The exit code after an error; EX_SOFTWARE of sysexits.h."""
 UNAVAILABLE = 69
 """The exit code where the last words say what the user can do; EX_UNAVAILABLE of sysexits.h."""
+MOST_WAITING = 1 << 20
+"""Bytes that may wait for a process that does not read: some 5,000 steps of a reply."""
+ROOM = 1 << 20
+"""Bytes that the pipe is asked to hold. Systems give less; small messages take 5 times their size
+of it, so that by the 208 kB of Linux the 170th step of a reply would wait."""
+_AT_ONCE = getattr(socket, "MSG_DONTWAIT", 0)  # Windows has none, and sending waits there
 _PICKLE = b"\x80"
 _PR_SET_PDEATHSIG = 1
 _OOM_SCORE = "800"  # of 1000; an ordinary program has about 0
@@ -107,19 +113,40 @@ def _guard(parent_pid: int) -> None:
 class ChildPipe:
     """The child's end of the pipe; any thread sends, one receives.
 
+    What the pipe has no room for, because the other end does not read, waits here in its order.
+    As long as there is room nothing waits: what is in the pipe outlives this process.
+
     Args:
         pipe: A blocking socket, as the child's `main` is given it.
     """
 
     def __init__(self, pipe: socket.socket) -> None:
+        with contextlib.suppress(OSError):  # where a system refuses, there is the usual room
+            pipe.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, ROOM)
         self._pipe = pipe
         self._lock = threading.Lock()
+        self._waiting = bytearray()
 
     def send(self, payload: bytes) -> None:
-        """Send one message; ends the process when the other end of the pipe is closed."""
+        """Send one message and wait until the pipe has it, and all that waited.
+
+        The process ends when the other end of the pipe is closed.
+        """
         data = frame(payload)
         with self._lock:
-            self._write(data)
+            self._waiting += data
+            self._write(len(self._waiting))
+
+    def post(self, payload: bytes) -> None:
+        """As `send`, but without waiting for room; the rest goes with the next message.
+
+        Waits only where more than `MOST_WAITING` bytes would be left. Not on Windows, which knows
+        no such sending.
+        """
+        data = frame(payload)
+        with self._lock:
+            self._waiting += data
+            self._write(len(self._waiting) - MOST_WAITING)
 
     def send_ready(self) -> None:
         """Tell that messages are taken from now on."""
@@ -127,10 +154,14 @@ class ChildPipe:
 
     def send_last(self, words: str) -> None:
         """Tell the last words, also while the thread that holds the lock may never release it."""
-        has_lock = self._lock.acquire(timeout=1.0)
-        self._write(frame(DYING + words[:_MOST_SAID].encode(errors="replace")))
-        if has_lock:
+        last = frame(DYING + words[:_MOST_SAID].encode(errors="replace"))
+        if self._lock.acquire(timeout=1.0):
+            self._waiting += last
+            self._write(len(self._waiting))
             self._lock.release()
+        else:
+            with contextlib.suppress(OSError):
+                self._pipe.sendall(last)
 
     def received(self) -> Iterator[bytes]:
         """Yield payloads as they come; when the pipe ends, the process ends."""
@@ -140,9 +171,19 @@ class ChildPipe:
                 yield from reader.feed(data)
         os._exit(0)
 
-    def _write(self, data: bytes) -> None:
+    def _write(self, n_least: int) -> None:
+        """Write so many bytes of what waits, and more as far as there is room; the lock is held."""
+        waiting = self._waiting
         try:
-            self._pipe.sendall(data)
+            while waiting:
+                if n_least > 0:
+                    n = self._pipe.send(waiting[:n_least])
+                else:
+                    n = self._pipe.send(waiting, _AT_ONCE)
+                n_least -= n
+                del waiting[:n]
+        except BlockingIOError:
+            pass
         except OSError:
             os._exit(0)
 

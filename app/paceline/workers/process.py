@@ -46,7 +46,7 @@ A function at the top level of a module that can be imported, or a `partial` of 
 WRITE_S = 5.0
 END_S = 2.0
 
-_N_READ = 1 << 18
+_N_READ = 1 << 16  # more would be mapped and unmapped for each message, which takes 20 µs
 _TAIL = 4000
 """Bytes of the child's output that are read after its death."""
 
