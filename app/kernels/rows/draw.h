@@ -26,6 +26,7 @@ constexpr double WEIGHT_OF_TOP = 1099511627776.0;        // 2^40
 constexpr float  NO_WEIGHT = -29;                        // so far below the largest logit a weight is 0
 constexpr float  NO_SHARE = -60;                         // so far below a million logits add nothing to a sum
 constexpr int    TOP_OF_CONFIDENCE = 10;
+constexpr uint64_t EACH_ALLOWED = 0x0101010101010101u;
 
 // A token with its logit; also a place in the order of truncation.
 struct Candidate {
@@ -121,13 +122,23 @@ static void mask(Row & row, const uint8_t * allowed, int64_t n_allowed) {
     for (int32_t block = 0; block < row.n_blocks; block++) {
         const int32_t first = block * BLOCK, end = row.end(block);
         const int32_t known = n_allowed < end ? (int32_t) n_allowed : end;
-        int32_t n_kept = 0;
-        for (int32_t i = first; i < known; i++) n_kept += allowed[i];
-        if (n_kept == 0) {
+        uint64_t some = 0, all = ~0ull;   // of eight tokens each
+        int32_t i = first;
+        for (; i + 8 <= known; i += 8) {
+            uint64_t eight;
+            memcpy(&eight, allowed + i, 8);
+            some |= eight;
+            all &= eight;
+        }
+        for (; i < known; i++) {
+            some |= allowed[i];
+            all &= allowed[i] * EACH_ALLOWED;
+        }
+        if (!some) {
             row.peaks[block] = -INFINITY;
-        } else if (n_kept < end - first) {
-            for (int32_t i = first; i < known; i++) row.logits[i] = allowed[i] ? row.logits[i] : -INFINITY;
-            for (int32_t i = known; i < end; i++) row.logits[i] = -INFINITY;
+        } else if (known < end || all != EACH_ALLOWED) {
+            for (i = first; i < known; i++) row.logits[i] = allowed[i] ? row.logits[i] : -INFINITY;
+            for (i = known; i < end; i++) row.logits[i] = -INFINITY;
             Flags bad = {};
             row.peaks[block] = peak_of(row.logits + first, end - first, bad);
         }

@@ -49,7 +49,7 @@ class Grammar(Protocol):
     """A grammar and how far a text has come in it: which tokens may come next."""
 
     def allowed(self) -> NDArray[np.bool_] | None:
-        """Return which tokens may come next, bool [n_vocab], read-only; None: any.
+        """Return which tokens may come next, bool [n_vocab], which is not to be changed; None: any.
 
         An end of generation is allowed where the text is complete.
         """

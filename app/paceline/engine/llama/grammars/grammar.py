@@ -53,6 +53,10 @@ class GrammarTokens:
         eog: Ids that end a generation.
         eos: The one that models end with.
         tokenize: Returns the tokens of a text in mid-reply.
+
+    Attributes:
+        bits: Memory that a mask is computed in, uint8 [n], before it is unpacked.
+        bits_address: Where it begins.
     """
 
     def __init__(
@@ -80,6 +84,9 @@ class GrammarTokens:
             slices=LLTokenizer.json_slices(),
         )
         self.tokens = []  # the library has its copy
+        words = np.empty((self.native.vocab_size + 31) // 32, np.uint32)
+        self.bits = words.view(np.uint8)
+        self.bits_address: int = words.ctypes.data  # takes 30 us after a decode
 
     def __call__(self, text: str) -> list[int]:
         """Return the tokens of a text; for the library, which asks what it forces.
@@ -99,7 +106,7 @@ class LlamaGrammar:
         self._mask: NDArray[np.bool_] | None = None
 
     def allowed(self) -> NDArray[np.bool_]:
-        """Return which tokens may come next, bool [n_vocab], read-only.
+        """Return which tokens may come next, bool [n_vocab], which is not to be changed.
 
         An end of generation is allowed where the text is complete. Of a text that must follow only
         the tokens that the tokenizer makes of it are allowed, though `accept` takes others, too.
@@ -113,15 +120,13 @@ class LlamaGrammar:
             if self._ended:
                 self._mask = np.zeros(n, np.bool_)
             else:
-                words = np.empty((self._tokens.native.vocab_size + 31) // 32, np.uint32)
-                matcher.unsafe_compute_mask_ptr(words.ctypes.data, words.nbytes)
-                if matcher.is_error() and matcher.get_error().startswith(_NOTHING):
-                    words[:] = 0
-                else:
-                    _refuse_if_lost(matcher)
-                bits = np.unpackbits(words.view(np.uint8), count=n, bitorder="little")
-                self._mask = bits.view(np.bool_)
-            self._mask.flags.writeable = False
+                bits, address = self._tokens.bits, self._tokens.bits_address
+                matcher.unsafe_compute_mask_ptr(address, len(bits))
+                if matcher.is_error():
+                    if not matcher.get_error().startswith(_NOTHING):
+                        raise _too_complex()
+                    bits[:] = 0
+                self._mask = np.unpackbits(bits, count=n, bitorder="little").view(np.bool_)
         return self._mask
 
     def accept(self, token: int) -> None:
@@ -179,11 +184,15 @@ class LlamaGrammar:
 def _refuse_if_lost(matcher: Any) -> None:
     """Stop at a grammar that has used up what it may take: what follows would be unchecked."""
     if matcher.is_error():
-        raise SamplingError(
-            "grammar-too-slow",
-            "The grammar is too complex to go on with.",
-            "Simplify it: fewer options that begin alike, shorter repetitions.",
-        )
+        raise _too_complex()
+
+
+def _too_complex() -> SamplingError:
+    return SamplingError(
+        "grammar-too-slow",
+        "The grammar is too complex to go on with.",
+        "Simplify it: fewer options that begin alike, shorter repetitions.",
+    )
 
 
 def load_schemas() -> Callable[[str], Any]:
