@@ -112,10 +112,10 @@ def emulated(unpacked: Unpacked, processor: Processor, qemu: str, place: Path) -
 
 
 def _replied(program: Program, processor: Processor) -> str:
-    """Let it reply, and look which variant its process has in memory."""
+    """Let it reply, and look which variant its process has in memory, and what draws tokens."""
     options = ("--host", "inline", "--strategy", "off", "--threads", "1", "--max-tokens", "8")
     words = ("chat", "--json", "--prompt", PROMPT, "--temperature", "0", *options)
-    variants: set[str] = set()
+    maps = ""
     lines: list[str] = []
     with program.started(*words) as process:
         assert process.stdout is not None
@@ -124,28 +124,30 @@ def _replied(program: Program, processor: Processor) -> str:
         end.start()
         for line in process.stdout:
             # Before the first step ggml has opened every variant, to choose one.
-            variants |= _memory_of(process.pid) if '"step"' in line else set()
+            maps += _memory_of(process.pid) if '"step"' in line else ""
             lines.append(line)
         end.cancel()
         code, said = process.wait(), process.stderr.read().strip()
     expect(code == 0 and bool(lines), f"exit code {code}: {said[-300:]}")
     last = json.loads(lines[-1])
     expect(last["event"] == "finished" and bool(last["tokens"]), f"no reply: {lines[-1][:200]}")
+    variants = variants_in(maps)
     expect(variants == {processor.variant}, f"variant {', '.join(variants) or 'unknown'}")
+    expect("libpaceline_rows-" in maps, "Python samples")
     stats = last["stats"]
     kernels = ", ".join(sorted(set(stats["kernels"].values())))
     expect(kernels == ("own" if processor.has_kernels else "stock"), f"kernels: {kernels}")
     return f"variant {processor.variant}, {kernels} kernels, {stats['tokens_per_s']:.1f} tokens/s"
 
 
-def _memory_of(pid: int) -> set[str]:
-    """Return the variants of llama.cpp's code for the CPU that a process has in memory."""
+def _memory_of(pid: int) -> str:
+    """Return what a process has in memory; empty where it has ended."""
     try:
-        return variants_in(Path("/proc", str(pid), "maps").read_text())
-    except OSError:  # it has ended
-        return set()
+        return Path("/proc", str(pid), "maps").read_text()
+    except OSError:
+        return ""
 
 
 def variants_in(maps: str) -> set[str]:
-    """Return the variants that a process's memory map names."""
+    """Return the variants of llama.cpp's code for the CPU that a process's memory map names."""
     return set(re.findall(r"libggml-cpu-(\w+)\.so", maps))
