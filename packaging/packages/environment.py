@@ -59,7 +59,7 @@ def fill(environment: Environment, project: Project, native: Native, runner: Run
     packages = site_packages(environment)
     shutil.copytree(native.lib, packages / "llama_cpp" / "lib", symlinks=True)
     write_build(packages / "paceline", this_build())
-    _add_native_code(environment, native, runner)
+    add_native_code(environment, native, runner)
 
 
 def site_packages(environment: Environment) -> Path:
@@ -80,10 +80,13 @@ def this_build() -> BuildRecord:
     return BuildRecord(datetime.now(UTC).date(), __version__, (commit or "").strip())
 
 
-def _add_native_code(environment: Environment, native: Native, runner: Runner) -> None:
+def add_native_code(environment: Environment, native: Native, runner: Runner) -> None:
     """Compile what is the package's own into it: for sampling, and on Linux the CPU kernels.
 
     Kernels of before are kept.
+
+    Raises:
+        BootstrapError: A compiler is missing or has failed.
     """
     into = ["--into", str(site_packages(environment) / "paceline" / "_kernels")]
     command = [environment.python, "-I", str(ROOT / "packaging" / "build_kernels.py")]
