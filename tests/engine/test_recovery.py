@@ -176,19 +176,24 @@ def test_tokens_before_a_sampling_error_are_told(n: int, method: str) -> None:
         decoder = decoder_for(FakeModel(scripted(REPLY, len(PROMPT))), copying(n))
         sampler = decoder._sampler
         sampler.has_memory = True
-        original = getattr(sampler, method)
+        original, draws = getattr(sampler, method), sampler.draws
 
-        def refuse(
-            *args: Any,
-            position: int = position,
-            original: Any = original,
-            decoder: Any = decoder,
-        ) -> Any:
+        def check(*, position: int = position, decoder: Any = decoder) -> None:
             if len(decoder.generated) == position:
                 raise NothingAllowedError("all-forbidden", "Nothing is allowed.")
+
+        def refuse(*args: Any, check: Any = check, original: Any = original) -> Any:
+            check()
             return original(*args)
 
+        def refuse_in_turn(*args: Any, check: Any = check, draws: Any = draws) -> Any:
+            for token in draws(*args):
+                check()
+                yield token
+
         setattr(sampler, method, refuse)
+        if method == "sample":  # that is the first token; those of steps are drawn at once
+            setattr(sampler, "draws", refuse_in_turn)  # noqa: B010  a method, to mypy
         steps, error = until_it_fails(decoder)
         assert isinstance(error, NothingAllowedError) == (position < N_TOKENS)
         assert bytes(told(steps)[: len(REPLY)]).decode() == REPLY[:position]

@@ -218,7 +218,7 @@ class Decoder:
             self.meter, lambda: model.native_s + (draft.native_s if draft else 0.0), own
         )
         self._own = own or _clock
-        self._take(make_chain(strategy, bench, self.meter, self._knowledge, own))
+        self._draft_by(make_chain(strategy, bench, self.meter, self._knowledge, own))
         self._was_controlled = False  # before a switch
         self._recovery = Recovery(target)
         self._n_prompt = 0
@@ -236,8 +236,7 @@ class Decoder:
         """The committed tokens of the reply."""
         return self.history[self._n_prompt :]
 
-    def _take(self, chain: Chain) -> None:
-        """Draft by this chain from now on."""
+    def _draft_by(self, chain: Chain) -> None:
         self._chain = chain
         self._clock.tells_held = chain.decides
 
@@ -280,7 +279,7 @@ class Decoder:
             chain = make_chain(strategy, self._bench, self.meter, self._knowledge, self._clock.own)
             self._chain.close()
             self._was_controlled = self.was_controlled
-            self._take(chain)
+            self._draft_by(chain)
 
     def close(self) -> None:
         """Let go of a reply that was never run; `run` does it otherwise."""
