@@ -12,6 +12,7 @@ from fake_model import EOG, ByteVocabulary
 from paceline.engine.draft.base import Draft, DrafterInfo, Settings, Workbench
 from paceline.engine.draft.strategy import CompleteStrategy
 from paceline.engine.model.backend import Grammar
+from paceline.engine.model.token_mask import TokenMask
 from paceline.engine.sample.sampling import Sampler
 from paceline.errors import EngineError
 from paceline.messages import SamplingParams
@@ -116,8 +117,8 @@ class TextsGrammar:
         self.done = b""
         self.n_open = [1]
 
-    def allowed(self) -> Any:
-        return np.array([self._allows(token) for token in range(EOG + 1)], np.bool_)
+    def allowed(self) -> TokenMask:
+        return TokenMask.of(np.array([self._allows(token) for token in range(EOG + 1)], np.bool_))
 
     def forced(self) -> list[int]:
         left = {text[len(self.done) :] for text in self.texts if text.startswith(self.done)}

@@ -239,7 +239,7 @@ def test_native_grammars_are_followed(
     written = b""
     for position in range(25):
         row = random_row(position, n, spread)
-        allowed = checker.allowed().nonzero()[0].tolist()
+        allowed = checker.allowed().flags.nonzero()[0].tolist()
         expected = choice(edited(row.tolist(), p, (), allowed), p, 4, position)
         twin.follow(sampler)
         assert twin.draft(row.copy(), position)[0] == expected

@@ -6,9 +6,9 @@ import functools
 from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fake_model import EOG
+from paceline.engine.model.token_mask import TokenMask
 from paceline.errors import EngineError
 
 MOST_FORCED = 1000
@@ -34,13 +34,13 @@ class TokenGrammar:
         self.books.n_open += 1
         self.is_open = True
 
-    def allowed(self) -> NDArray[np.bool_]:
+    def allowed(self) -> TokenMask:
         assert self.is_open
         self.books.n_questions += 1
         tokens = sorted(self.rule(self.text))
         mask = np.zeros(max(tokens, default=0) + 1, np.bool_)
         mask[tokens] = True
-        return mask
+        return TokenMask.of(mask)
 
     def accept(self, token: int) -> None:
         assert self.is_open

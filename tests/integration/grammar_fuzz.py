@@ -281,8 +281,9 @@ def compare(
     """
     text = b""
     for n in range(STEPS):
-        ours, theirs = grammar.allowed()[ids], reference.allowed()
-        if grammar.allowed().sum() == 1:  # of a text that must follow only the usual tokens are
+        flags = grammar.allowed().flags
+        ours, theirs = flags[ids], reference.allowed()
+        if flags.sum() == 1:  # of a text that must follow only the usual tokens are
             ours |= [
                 bool(other) and accepts(grammar, int(t))
                 for t, other in zip(ids, theirs, strict=True)
@@ -316,7 +317,7 @@ def accepts(grammar: Grammar, token: int) -> bool:
 
 def walk(grammar: Grammar, ids: NDArray[np.int64], rng: random.Random) -> None:
     for _ in range(8):
-        allowed = ids[grammar.allowed()[ids]]
+        allowed = ids[grammar.allowed().flags[ids]]
         if not len(allowed):
             break
         grammar.accept(int(rng.choice(allowed)))

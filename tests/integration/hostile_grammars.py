@@ -51,7 +51,9 @@ def outcome(vocab: VocabularyFile, text: str) -> str:
     try:
         grammar = vocab.grammar(text)
         for _ in range(10):
-            allowed = [t for t in grammar.allowed().nonzero()[0].tolist() if t not in vocab.eog]
+            allowed = [
+                t for t in grammar.allowed().flags.nonzero()[0].tolist() if t not in vocab.eog
+            ]
             if not allowed:
                 break
             grammar.accept(allowed[len(allowed) // 2])

@@ -394,7 +394,7 @@ def test_a_vocabulary_alone(target_path: Path) -> None:
         assert b"".join(map(vocab.piece, tokens)).decode() == text
         assert (vocab.n_tokens, vocab.eog) == (model.vocab.n_tokens, model.vocab.eog)
         grammar = vocab.grammar('root ::= "ab"')
-        assert grammar.allowed().any()
+        assert grammar.allowed().flags.any()
         grammar.close()
     finally:
         model.close()

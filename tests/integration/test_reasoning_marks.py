@@ -202,14 +202,14 @@ def test_a_form_begins_after_the_reasoning(tmp_path: Path, kind: int, form: str)
         grammar = vocab.grammar('root ::= "[" " "? "1]"', after=Reasoning("", "</think>"))
     for token in vocab.tokenize('Hm: {"a": [2]}\n<b> </thin', special=False):
         grammar.accept(token)
-        assert not grammar.allowed()[eog].any()
+        assert not grammar.allowed().flags[eog].any()
         assert grammar.forced() == []
-    assert grammar.allowed()[close]
+    assert grammar.allowed().flags[close]
     grammar.accept(close)
-    assert not grammar.allowed()[close]
+    assert not grammar.allowed().flags[close]
     for token in vocab.tokenize("\n\n[1]", special=False):
         grammar.accept(token)
-    assert grammar.allowed()[eog].all()
+    assert grammar.allowed().flags[eog].all()
     assert grammar.forced()[0] in eog
     grammar.close()
     vocab.close()
@@ -222,9 +222,9 @@ def test_a_form_begins_after_a_mark_of_several_tokens(tmp_path: Path) -> None:
     mark = "<|close|>think<|sep|><|open|>response<|sep|>"
     grammar = vocab.grammar_of_schema('{"enum": [7, 8]}', after=Reasoning("", mark))
     for token in (*vocab.tokenize("7 think", special=False), *vocab.tokenize(mark, special=True)):
-        assert not grammar.allowed()[sorted(vocab.eog)].any()
+        assert not grammar.allowed().flags[sorted(vocab.eog)].any()
         grammar.accept(token)
-    digits = {vocab.piece(int(t)).strip() for t in grammar.allowed().nonzero()[0]}
+    digits = {vocab.piece(int(t)).strip() for t in grammar.allowed().flags.nonzero()[0]}
     assert digits == {b"7", b"8", b""}
     grammar.close()
     vocab.close()
@@ -235,13 +235,13 @@ def test_a_model_may_reason_before_a_form_or_not(tmp_path: Path, kind: int) -> N
     file = write_model(tmp_path / "marks.gguf", ["<think>", "</think>"], kind, layers=1)
     vocab = LlamaBackend().load_vocabulary(str(file))
     begun = vocab.grammar_of_schema('{"const": [1]}', after=Reasoning("<think>", "</think>"))
-    assert begun.allowed()[FIRST]
+    assert begun.allowed().flags[FIRST]
     for texts in (["[1]"], ["<think>", "Hm [", "</think>", "\n[1]"]):
         grammar = begun.clone()
         for text in texts:
             for token in vocab.tokenize(text, special=text.startswith("<")):
                 grammar.accept(token)
-        assert grammar.allowed()[sorted(vocab.eog)].all()
+        assert grammar.allowed().flags[sorted(vocab.eog)].all()
         grammar.close()
     begun.close()
     vocab.close()

@@ -118,7 +118,7 @@ def walk(
     text = bytearray()
     place = _Place()
     for n_written in range(limit + GRACE):
-        allowed = grammar.allowed().nonzero()[0]
+        allowed = grammar.allowed().flags.nonzero()[0]
         if not len(allowed):
             raise WalkError(f"nothing is allowed after {bytes(text)!r}")
         if n_written < limit:

@@ -17,6 +17,8 @@ typedef float    Floats  __attribute__((vector_size(VECTOR / 2), aligned(4), may
 typedef int32_t  Ints    __attribute__((vector_size(VECTOR / 2)));
 typedef double   Doubles __attribute__((vector_size(VECTOR)));
 typedef uint64_t Words   __attribute__((vector_size(VECTOR)));
+typedef float    Floats8 __attribute__((vector_size(32), aligned(4), may_alias));   // of a byte of bits
+typedef int32_t  Flags8  __attribute__((vector_size(32)));
 
 constexpr int32_t BLOCK = 128;   // logits that share a peak
 constexpr int32_t PIECE = 64;    // logits that are looked at together; a block is whole pieces
@@ -26,7 +28,6 @@ constexpr double WEIGHT_OF_TOP = 1099511627776.0;        // 2^40
 constexpr float  NO_WEIGHT = -29;                        // so far below the largest logit a weight is 0
 constexpr float  NO_SHARE = -60;                         // so far below a million logits add nothing to a sum
 constexpr int    TOP_OF_CONFIDENCE = 10;
-constexpr uint64_t EACH_ALLOWED = 0x0101010101010101u;
 
 // A token with its logit; also a place in the order of truncation.
 struct Candidate {
@@ -115,30 +116,38 @@ static void scan(Row & row) {
     row.is_valid = !is_any(bad) && row.top < INFINITY;
 }
 
+// Write -infinity in place of what is not allowed in a block.
+static void mask_block(float * logits, int32_t n, const uint8_t * allowed) {
+    const Flags8 BITS = {1, 2, 4, 8, 16, 32, 64, 128};
+    int32_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        Floats8 & eight = *(Floats8 *) (logits + i);
+        const Flags8 is_allowed = (BITS & (int32_t) allowed[i / 8]) != 0;
+        eight = is_allowed ? eight : Floats8{} - INFINITY;
+    }
+    for (; i < n; i++) logits[i] = allowed[i / 8] >> i % 8 & 1 ? logits[i] : -INFINITY;
+}
+
 // Leave the allowed tokens of a row that was scanned. In blocks that have some, the others become
 // -infinity; in those that have none, the peak does, which is enough.
 static void mask(Row & row, const uint8_t * allowed, int64_t n_allowed) {
     row.top = -INFINITY;
     for (int32_t block = 0; block < row.n_blocks; block++) {
         const int32_t first = block * BLOCK, end = row.end(block);
-        const int32_t known = n_allowed < end ? (int32_t) n_allowed : end;
-        uint64_t some = 0, all = ~0ull;   // of eight tokens each
-        int32_t i = first;
-        for (; i + 8 <= known; i += 8) {
-            uint64_t eight;
-            memcpy(&eight, allowed + i, 8);
-            some |= eight;
-            all &= eight;
-        }
-        for (; i < known; i++) {
-            some |= allowed[i];
-            all &= allowed[i] * EACH_ALLOWED;
+        int32_t known = n_allowed < end ? (int32_t) n_allowed : end;
+        known = known > first ? known : first;
+        uint64_t bits[BLOCK / 64] = {};
+        memcpy(bits, allowed + first / 8, (known - first + 7) / 8);
+        if ((known - first) % 64) bits[(known - first) / 64] &= (1ull << (known - first) % 64) - 1;
+        uint64_t some = 0, all = ~0ull;
+        for (uint64_t each : bits) {
+            some |= each;
+            all &= each;
         }
         if (!some) {
             row.peaks[block] = -INFINITY;
-        } else if (known < end || all != EACH_ALLOWED) {
-            for (i = first; i < known; i++) row.logits[i] = allowed[i] ? row.logits[i] : -INFINITY;
-            for (i = known; i < end; i++) row.logits[i] = -INFINITY;
+        } else if (~all) {
+            mask_block(row.logits + first, end - first, (const uint8_t *) bits);
             Flags bad = {};
             row.peaks[block] = peak_of(row.logits + first, end - first, bad);
         }

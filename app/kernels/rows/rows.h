@@ -35,7 +35,7 @@ struct paceline_rows_request {
     int32_t          n_best;        // likeliest tokens to tell of each row, and its sum; -1: neither
 
     // A call's, where they are used.
-    const uint8_t *  allowed;       // [n_allowed] 0 or 1 for each token, the rest is not allowed; NULL: all are
+    const uint8_t *  allowed;       // a bit for each of n_allowed tokens, the lowest first, others are not; NULL: all are
     int64_t          n_allowed;
     int32_t          n_recent;      // 0..PACELINE_WINDOW
     int32_t          has_confidence;

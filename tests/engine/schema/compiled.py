@@ -41,7 +41,7 @@ def takes(vocab: VocabularyFile, grammar: Grammar, text: str) -> bool:
     try:
         for token in vocab.tokenize(text, special=False):
             copy.accept(token)
-        return bool(copy.allowed()[sorted(vocab.eog)].any())
+        return bool(copy.allowed().flags[sorted(vocab.eog)].any())
     except EngineError:
         return False
     finally:

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 from paceline.errors import EngineError
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from paceline.engine.model.backend import Grammar
+from paceline.engine.model.token_mask import TokenMask
 
 
 class EitherGrammar:
@@ -24,11 +22,11 @@ class EitherGrammar:
     def __init__(self, *grammars: Grammar) -> None:
         self._going = grammars
 
-    def allowed(self) -> NDArray[np.bool_] | None:
+    def allowed(self) -> TokenMask | None:
         """Return which tokens may come next, by any of them; None: all tokens."""
         first, *more = (grammar.allowed() for grammar in self._going)
         for mask in more:
-            first = None if first is None or mask is None else first | mask
+            first = None if first is None or mask is None else first.or_of(mask)
         return first
 
     def accept(self, token: int) -> None:

@@ -17,11 +17,9 @@ from paceline.engine.prompt.segments import tokenize_after
 from paceline.errors import EngineError
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from paceline.engine.decode.text import TextAssembler
     from paceline.engine.model.backend import Grammar, Vocabulary
+from paceline.engine.model.token_mask import TokenMask
 
 
 class WaitingGrammar:
@@ -46,7 +44,7 @@ class WaitingGrammar:
         self._now: Grammar | None = None
         self._is_copy = False
 
-    def allowed(self) -> NDArray[np.bool_] | None:
+    def allowed(self) -> TokenMask | None:
         """Return which tokens may come next; None: any, since no call has begun."""
         return self._now.allowed() if self._now else None
 

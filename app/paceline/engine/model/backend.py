@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.facts import Facts
 from paceline.engine.model.grammar_parts import GrammarPart
+from paceline.engine.model.token_mask import TokenMask
 from paceline.engine.model.tokens import Gap
 from paceline.messages import (
     DeviceMemory,
@@ -48,8 +49,8 @@ class Reasoning(NamedTuple):
 class Grammar(Protocol):
     """A grammar and how far a text has come in it: which tokens may come next."""
 
-    def allowed(self) -> NDArray[np.bool_] | None:
-        """Return which tokens may come next, bool [n_vocab], which is not to be changed; None: any.
+    def allowed(self) -> TokenMask | None:
+        """Return which tokens may come next; None: any.
 
         An end of generation is allowed where the text is complete.
         """

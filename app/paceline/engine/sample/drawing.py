@@ -11,10 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from paceline.engine.model.backend import Row, Rows
+from paceline.engine.model.token_mask import TokenMask
 from paceline.engine.sample.edits import Biases, Penalties
 from paceline.errors import EngineError, NothingAllowedError
 from paceline.params import SamplingParams
@@ -74,7 +72,7 @@ class RowDrawer(Protocol):
         rows: Rows | Row,
         draft: Sequence[int],
         position: int,
-        allowed: NDArray[np.bool_] | None = None,
+        allowed: TokenMask | None = None,
         *,
         has_confidence: bool = False,
     ) -> list[int]:
@@ -85,8 +83,8 @@ class RowDrawer(Protocol):
                 and what is not allowed are written into it, the last not everywhere.
             draft: The drafted tokens, may be empty; penalties take them for committed.
             position: Index within the reply of the first row's token, 0 or more.
-            allowed: Which tokens the grammar allows in the first row, bool [n], those from n on are
-                not; None: all. Only without a draft.
+            allowed: Which tokens the grammar allows in the first row; None: all. Only without a
+                draft.
             has_confidence: Whether the confidence is asked for.
 
         Returns:

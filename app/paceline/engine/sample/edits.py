@@ -7,9 +7,9 @@ from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from paceline.engine.model.backend import Row
+from paceline.engine.model.token_mask import TokenMask
 from paceline.engine.model.tokens import last_ids
 from paceline.params import SamplingParams
 
@@ -88,11 +88,12 @@ class Penalties:
                 row[token] = logit - count * self._frequency - self._presence
 
 
-def forbid(row: Row, allowed: NDArray[np.bool_]) -> None:
+def forbid(row: Row, mask: TokenMask) -> None:
     """Write -inf into a row in place of what a grammar does not allow.
 
     The row of a draft model may be longer or shorter than the mask.
     """
+    allowed = mask.flags
     n = min(len(row), len(allowed))
     np.copyto(row[:n], -math.inf, where=~allowed[:n])
     row[n:] = -math.inf

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paceline.engine.model.backend import Row, Rows
+from paceline.engine.model.token_mask import TokenMask
 from paceline.engine.sample.drawing import (
     COLD,
     Likely,
@@ -60,7 +61,7 @@ class _Request(ctypes.Structure):
         ("n_biased", _I32),
         ("n_forbidden", _I32),
         ("n_best", _I32),
-        ("allowed", _POINTER),
+        ("allowed", ctypes.c_char_p),
         ("n_allowed", _I64),
         ("n_recent", _I32),
         ("has_confidence", _I32),
@@ -158,7 +159,7 @@ class NativeRows:
         rows: Rows | Row,
         draft: Sequence[int],
         position: int,
-        allowed: NDArray[np.bool_] | None = None,
+        allowed: TokenMask | None = None,
         *,
         has_confidence: bool = False,
     ) -> list[int]:
@@ -180,7 +181,7 @@ class NativeRows:
         self,
         n_rows: int,
         position: int,
-        allowed: NDArray[np.bool_] | None,
+        allowed: TokenMask | None,
         *,
         has_confidence: bool,
     ) -> list[int]:
@@ -190,8 +191,7 @@ class NativeRows:
             request.n_recent = len(recent)
             self._recent[: len(recent)] = array("i", recent)
         if allowed is not None:
-            request.n_allowed = len(allowed)
-            request.allowed = _address(allowed) if len(allowed) else self._address  # of nothing
+            request.allowed, request.n_allowed = allowed
         request.has_confidence = has_confidence
         failed = self._draw(self._address, self._where, self._n_vocab, position, n_rows)
         self.failure = self._failure_of(failed)

@@ -9,9 +9,9 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from paceline.engine.model.backend import Row, Rows
+from paceline.engine.model.token_mask import TokenMask
 from paceline.engine.sample.drawing import (
     COLD,
     TOP_OF_CONFIDENCE,
@@ -41,7 +41,7 @@ class PlainRows:
         rows: Rows | Row,
         draft: Sequence[int],
         position: int,
-        allowed: NDArray[np.bool_] | None = None,
+        allowed: TokenMask | None = None,
         *,
         has_confidence: bool = False,
     ) -> list[int]:
@@ -65,7 +65,7 @@ class PlainRows:
                 break
         return tokens
 
-    def _edit(self, row: Row, ahead: Sequence[int], allowed: NDArray[np.bool_] | None) -> float:
+    def _edit(self, row: Row, ahead: Sequence[int], allowed: TokenMask | None) -> float:
         """Write biases, penalties and the grammar's mask into a row; return its largest logit."""
         settings = self._settings
         settings.biases.apply(row)

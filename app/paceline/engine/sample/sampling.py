@@ -14,6 +14,7 @@ from functools import partial
 import numpy as np
 
 from paceline.engine.model.backend import Grammar, Row, Rows
+from paceline.engine.model.token_mask import TokenMask
 from paceline.engine.sample import native_rows
 from paceline.engine.sample.drawing import Likely, MakeDrawer, RowSettings
 from paceline.engine.sample.edits import Biases, Penalties, forbid
@@ -225,8 +226,9 @@ class Sampler:
     ) -> int:
         allowed = self.grammar.allowed() if self.grammar else None
         if without:
-            allowed = np.ones(len(row), np.bool_) if allowed is None else allowed.copy()
-            allowed[[token for token in without if token < len(allowed)]] = False
+            rest = np.ones(len(row), np.bool_) if allowed is None else allowed.flags
+            rest[[token for token in without if token < len(rest)]] = False
+            allowed = TokenMask.of(rest)
         drawer = self._drawer
         tokens = drawer.draw(row, (), position, allowed, has_confidence=has_confidence)
         if drawer.failure is not None:

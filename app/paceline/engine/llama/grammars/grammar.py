@@ -14,13 +14,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from paceline.engine.llama.grammars.gbnf import GrammarError, read
 from paceline.engine.llama.grammars.lexemes import Written, write
 from paceline.engine.llama.grammars.part_rules import Codes, PartRules, codes_of, until
 from paceline.engine.model.grammar_parts import GrammarPart, JsonText
 from paceline.engine.model.threads import on_big_stack
+from paceline.engine.model.token_mask import TokenMask
 from paceline.engine.schema.terms import SchemaError
 from paceline.errors import EngineError, SamplingError
 from paceline.sentence import sentence
@@ -55,7 +55,7 @@ class GrammarTokens:
         tokenize: Returns the tokens of a text in mid-reply.
 
     Attributes:
-        bits: Memory that a mask is computed in, uint8 [n], before it is unpacked.
+        bits: Memory that a mask is computed in, uint8 [n].
         bits_address: Where it begins.
     """
 
@@ -103,10 +103,10 @@ class LlamaGrammar:
         self._matcher = matcher
         self._tokens = tokens
         self._ended = ended
-        self._mask: NDArray[np.bool_] | None = None
+        self._mask: TokenMask | None = None
 
-    def allowed(self) -> NDArray[np.bool_]:
-        """Return which tokens may come next, bool [n_vocab], which is not to be changed.
+    def allowed(self) -> TokenMask:
+        """Return which tokens may come next, of the whole vocabulary.
 
         An end of generation is allowed where the text is complete. Of a text that must follow only
         the tokens that the tokenizer makes of it are allowed, though `accept` takes others, too.
@@ -116,17 +116,15 @@ class LlamaGrammar:
         """
         matcher = self._open()
         if self._mask is None:
-            n = self._tokens.n_tokens
-            if self._ended:
-                self._mask = np.zeros(n, np.bool_)
-            else:
-                bits, address = self._tokens.bits, self._tokens.bits_address
+            bits, address = self._tokens.bits, self._tokens.bits_address
+            is_empty = self._ended
+            if not is_empty:
                 matcher.unsafe_compute_mask_ptr(address, len(bits))
-                if matcher.is_error():
-                    if not matcher.get_error().startswith(_NOTHING):
-                        raise _too_complex()
-                    bits[:] = 0
-                self._mask = np.unpackbits(bits, count=n, bitorder="little").view(np.bool_)
+                is_empty = matcher.is_error()
+                if is_empty and not matcher.get_error().startswith(_NOTHING):
+                    raise _too_complex()
+            data = bytes(len(bits)) if is_empty else bits.tobytes()
+            self._mask = TokenMask(data, self._tokens.n_tokens)
         return self._mask
 
     def accept(self, token: int) -> None:
@@ -138,7 +136,7 @@ class LlamaGrammar:
         """
         matcher = self._open()
         if token in self._tokens.eog:
-            self._ended = is_allowed = bool(self.allowed()[token])
+            self._ended = is_allowed = self.allowed().has(token)
         else:
             is_id = 0 <= token < self._tokens.n_tokens
             is_allowed = not self._ended and is_id and matcher.try_consume_tokens([token]) == 1
@@ -228,7 +226,7 @@ def compile_schema(text: str, tokens: GrammarTokens, after: str = "") -> LlamaGr
 def _begun(matcher: Any, tokens: GrammarTokens, refusal: type[Exception]) -> LlamaGrammar:
     made = LlamaGrammar(matcher, tokens)
     try:
-        is_stuck = not made.allowed().any()
+        is_stuck = not made.allowed().flags.any()
     except SamplingError:
         raise refusal(_TOO_COMPLEX) from None
     if is_stuck:
