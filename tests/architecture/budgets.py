@@ -64,7 +64,8 @@ BUDGETS = {
     # Stored states are a tree, files, and what is done with them before and after a reply. RPC
     # servers are asked, and models are put on devices.
     # What llama.cpp says of devices, and names that are looked for without end, have words.
-    "engine/model": Size(18, 2_520),
+    # Masks of grammars are a kind of their own, since they travel as bits.
+    "engine/model": Size(19, 2_560),
     # Marks and forms of calls are learned from the template, tools that it cannot write are text,
     # and pieces of a prompt go on without a blank; a gap with the files beside it has a file.
     # Calls that a template does not write are said, and so is the first difference of two prompts.
