@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from paceline.engine.model.token_mask import TokenMask
 from paceline.engine.sample.drawing import Likely, RowDrawer, RowSettings
 from paceline.engine.sample.edits import PENALTY_WINDOW, Biases, Penalties
 from paceline.errors import EngineError
@@ -49,7 +50,7 @@ class Ask:
     rows: FloatRows
     draft: list[int]
     position: int
-    allowed: NDArray[np.bool_] | None
+    allowed: TokenMask | None
     has_confidence: bool
 
     def put_to(self, drawer: RowDrawer, copied: Copied = np.copy) -> Drawn:
@@ -59,7 +60,7 @@ class Ask:
             copied(self.rows),
             self.draft,
             self.position,
-            None if self.allowed is None else copied(self.allowed),
+            self.allowed,
             has_confidence=self.has_confidence,
         )
         return Drawn(tokens, drawer.failure, drawer.confidence, drawer.likely)
@@ -193,7 +194,7 @@ def row_of(rng: Rng, n_vocab: int) -> FloatRows:
     return row
 
 
-def _allowed_of(rng: Rng, n_vocab: int) -> NDArray[np.bool_]:
+def _allowed_of(rng: Rng, n_vocab: int) -> TokenMask:
     length = n_vocab + int(_one(rng, (0, 0, 0, 1, 70, -1, -n_vocab // 2)))
     allowed = rng.random(length) < _one(rng, (0.001, 0.02, 0.5, 0.99))
     match rng.integers(6):
@@ -206,7 +207,7 @@ def _allowed_of(rng: Rng, n_vocab: int) -> NDArray[np.bool_]:
             allowed[:] = False
             first = rng.integers(n_vocab)
             allowed[first : first + rng.integers(1, 200)] = True
-    return allowed
+    return TokenMask.of(allowed)
 
 
 # ------------------------------------------------------------------------------------------- asks
