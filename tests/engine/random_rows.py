@@ -31,7 +31,7 @@ Copied = Callable[[NDArray[Any]], NDArray[Any]]
 LARGEST = float(np.finfo(np.float32).max)
 
 TEMPERATURES = 0.0, 1e-7, 1e-6, 1e-3, 0.1, 0.5, 0.7, 1.0, 1.5, 5.0, 100.0
-TOP_PS = 1.0, 1.0, 0.999999, 0.95, 0.9, 0.5, 0.1, 1e-9
+TOP_PS = 1.0, 1.0, 1 - 1e-12, 0.999999, 0.95, 0.9, 0.5, 0.1, 1e-9
 MIN_PS = 0.0, 0.0, 1e-30, 1e-3, 0.05, 0.5, 1.0
 PENALTIES = (
     (1.0, 0.0, 0.0),
@@ -40,6 +40,7 @@ PENALTIES = (
     (0.01, -10.0, 3.0),
     (10.0, 10.0, -2.0),
 )
+GAPS = 10.0, 14.0, 20.0, 22.8, 25.0, 26.1, 27.0, 28.4, 29.0, 40.0, 100.0, LARGEST, math.inf
 N_BEST = -1, -1, 0, 5, 20
 
 
@@ -154,8 +155,10 @@ def _equal(rng: Rng, n: int) -> FloatRows:
 
 
 def _peaked(rng: Rng, n: int) -> FloatRows:
-    row = np.full(n, _one(rng, (0.0, -20.0, -100.0, -LARGEST, -math.inf)), np.float32)
-    row[rng.integers(n, size=rng.integers(1, 5))] = _one(rng, (14.0, 22.8, 26.1, 1e-40, 1e30))
+    """A few tokens far above all others, whose weights are next to nothing together."""
+    top = _one(rng, (0.0, 14.0, -3.0, 1e-40, 1e30))
+    row = np.full(n, top - _one(rng, GAPS), np.float32)
+    row[rng.integers(n, size=rng.integers(1, 5))] = top
     return row
 
 
@@ -219,15 +222,26 @@ def asks(rng: Rng, settings: RowSettings, n_vocab: int, drawer: RowDrawer) -> It
         position = int(rng.integers(_one(rng, (3, 10_000, 2**40))))
         if rng.random() < 0.3:
             allowed = _allowed_of(rng, n_vocab) if rng.random() < 0.8 else None
-            yield Ask(row_of(rng, n_vocab)[None], [], position, allowed, rng.random() < 0.5)
+            row = _row_for(rng, settings, n_vocab)
+            yield Ask(row[None], [], position, allowed, rng.random() < 0.5)
             continue
         n_rows = 512 if n_vocab < 20 and rng.random() < 0.02 else rng.integers(1, 9)
-        rows = np.stack([row_of(rng, n_vocab) for _ in range(n_rows)])
+        rows = np.stack([_row_for(rng, settings, n_vocab) for _ in range(n_rows)])
         draft = _right_draft(rows, settings, drawer, position)
         if draft and rng.random() < 0.6:
             wrong = rng.integers(len(draft))
             draft[wrong:] = rng.integers(n_vocab, size=len(draft) - wrong).tolist()
         yield Ask(rows, draft, position, None, rng.random() < 0.1)
+
+
+def _row_for(rng: Rng, settings: RowSettings, n_vocab: int) -> FloatRows:
+    """Return a row; with min-p, one of five has many logits next to where it cuts."""
+    row, min_p = row_of(rng, n_vocab), settings.params.min_p
+    if min_p > 0 and rng.random() < 0.2 and abs(top := float(row.max())) < 1e30:
+        least = np.float32(top + math.log(min_p))
+        steps = rng.integers(-2, 3, n_vocab).astype(np.float32) * np.spacing(least)
+        np.copyto(row, least + steps, where=(rng.random(n_vocab) < 0.3) & (row < top))
+    return row
 
 
 def _right_draft(

@@ -120,7 +120,7 @@ def test_sanitizers_find_nothing(
     runtime = subprocess.check_output([compiler, f"-print-file-name={RUNTIMES[compiler]}"])
     found = drawn_by(
         build(tmp_path, print),
-        100_000,
+        30_000,
         LD_PRELOAD=runtime.decode().strip(),
         ASAN_OPTIONS="detect_leaks=0",  # Python keeps memory to the end
         UBSAN_OPTIONS="print_stacktrace=1",
