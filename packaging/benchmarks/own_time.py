@@ -278,8 +278,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--beside", type=Path, metavar="CHECKOUT", help="another version of Paceline")
     add("--strategies", nargs="+", default=STRATEGIES, metavar="STRATEGY")
     add("--samplings", nargs="+", default=[*SAMPLINGS], choices=SAMPLINGS)
-    add("--tokens", type=_numbered, default=100, help="of a reply")
-    add("--rounds", type=_numbered, default=12)
+    add("--tokens", type=_numbered, default=80, help="of a reply")
+    add("--rounds", type=_numbered, default=8)
     add("--json", action="store_true", help="print all figures as JSON")
     args = parser.parse_args(argv)
     cells = [Cell(strategy, name) for name in args.samplings for strategy in args.strategies]
