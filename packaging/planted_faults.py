@@ -33,13 +33,19 @@ TIMEOUT_S = 600
 NATIVE = ("tests/integration/test_native_params.py",)
 
 
+def sources(root: Path) -> list[Path]:
+    """Return the files of a tree into which faults are planted."""
+    app = root / "app"
+    return [*(app / "paceline").rglob("*.py"), *(app / "kernels" / "rows").iterdir()]
+
+
 class Fault(NamedTuple):
     """What is changed, and the tests that should see it.
 
     Attributes:
         name: For people.
         changes: Texts and what they become; each text is found in exactly one module of the
-            program, which may be moved and renamed.
+            program, or file of the library of rows, which may be moved and renamed.
         tests: Arguments for pytest.
     """
 
@@ -522,6 +528,21 @@ FAULTS = (
         ("tests/engine/test_plain_rows.py",),
     ),
     Fault(
+        "native code gives equal scores to the higher id",
+        (("each.token < best.token", "each.token > best.token"),),
+        ("tests/engine/test_native_rows.py",),
+    ),
+    Fault(
+        "native code reads beyond the last row",
+        (("if (first + PIECE <= n) return", "if (first + PIECE <= n + 4) return"),),
+        ("tests/engine/test_native_rows.py",),
+    ),
+    Fault(
+        "native code draws what a shorter mask does not tell of",
+        (("&= (1ull << (known - first) % 64) - 1", "&= ~0ull"),),
+        ("tests/engine/test_native_rows.py",),
+    ),
+    Fault(
         "a recurrent model goes back to a state of an earlier time",
         (("            if n_removed >= self._n_new:\n                return False\n", ""),),
         ("tests/integration/test_hybrids.py",),
@@ -671,11 +692,10 @@ class Copy:
         """
         before: dict[Path, str] = {}
         for old, new in fault.changes:
-            modules = (self.folder / "app" / "paceline").rglob("*.py")
-            found = [path for path in modules if old in path.read_text("utf-8")]
+            found = [path for path in sources(self.folder) if old in path.read_text("utf-8")]
             if len(found) != 1:
                 self.restore(before)
-                raise LookupError(f"{len(found)} modules instead of one have: {old!r}")
+                raise LookupError(f"{len(found)} files instead of one have: {old!r}")
             text = found[0].read_text("utf-8")
             before.setdefault(found[0], text)
             found[0].write_text(text.replace(old, new), "utf-8")
