@@ -2,10 +2,10 @@
 
     python -m engine.guarded_rows LIBRARY N
 
-Everything that the library reads and writes ends where a page begins that cannot be read, in every
-second reply; in the others it lies in memory of its own, which a sanitizer watches. The tokens of
-N rows are compared with those that NumPy draws, with each set of instructions that is here. Prints
-their names, and ends by itself where a token differs.
+All arrays that the library reads and writes end where a page begins that cannot be read, in every
+second reply; in the others they lie in memory of their own, which a sanitizer watches. The tokens
+of N rows are compared with those that NumPy draws, with each set of instructions that is here.
+Prints their names, and ends by itself where a token differs.
 """
 
 from __future__ import annotations

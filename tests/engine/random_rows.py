@@ -210,7 +210,8 @@ def _allowed_of(rng: Rng, n_vocab: int) -> TokenMask:
             allowed[:] = False
             first = rng.integers(n_vocab)
             allowed[first : first + rng.integers(1, 200)] = True
-    return TokenMask.of(allowed)
+    unsaid = rng.random(rng.integers(40)) < 0.5
+    return TokenMask(TokenMask.of(np.append(allowed, unsaid)).bits, length)
 
 
 # ------------------------------------------------------------------------------------------- asks

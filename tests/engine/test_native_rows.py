@@ -121,6 +121,7 @@ def test_sanitizers_find_nothing(
     found = drawn_by(
         build(tmp_path, print),
         30_000,
+        PYTHONMALLOC="malloc",  # which the sanitizers watch
         LD_PRELOAD=runtime.decode().strip(),
         ASAN_OPTIONS="detect_leaks=0",  # Python keeps memory to the end
         UBSAN_OPTIONS="print_stacktrace=1",
