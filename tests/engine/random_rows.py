@@ -64,7 +64,8 @@ class Ask:
             self.allowed,
             has_confidence=self.has_confidence,
         )
-        return Drawn(tokens, drawer.failure, drawer.confidence, drawer.likely)
+        confidence = drawer.confidence if self.has_confidence and tokens else 0.0
+        return Drawn(tokens, drawer.failure, confidence, drawer.likely)
 
 
 class Drawn(NamedTuple):

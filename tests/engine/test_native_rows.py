@@ -57,13 +57,14 @@ def compare(library: RowLibrary, seed: list[int], n_vocab: tuple[int, int], want
         length = int(rng.integers(*n_vocab, endpoint=True))
         settings = settings_of(rng, length)
         plain, native = PlainRows(settings), NativeRows(library, settings)
-        for ask in asks(rng, settings, length, native):
-            with np.errstate(all="ignore"):
-                expected = ask.put_to(plain)
-            n += expected.n_rows
-            for isa in isas:
-                library.use(isa)
-                said = differences(expected, ask.put_to(native))
+        asked = [*asks(rng, settings, length, native)]
+        with np.errstate(all="ignore"):
+            expected = [ask.put_to(plain) for ask in asked]
+        n += sum(drawn.n_rows for drawn in expected)
+        for isa in isas:
+            library.use(isa)
+            for ask, drawn in zip(asked, expected, strict=True):
+                said = differences(drawn, ask.put_to(native))
                 assert not said, (isa, seed, reply, settings)
         reply += 1
 
