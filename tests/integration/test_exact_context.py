@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -33,11 +33,18 @@ def rows(monkeypatch: pytest.MonkeyPatch) -> Rows:
     seen: Rows = []
     plain = Sampler.sample
 
-    def sample(self: Sampler, row: np.ndarray, position: int) -> int:
+    def sample(self: Sampler, row: np.ndarray, position: int, without: Iterable[int] = ()) -> int:
         seen.append(row.tobytes())
-        return plain(self, row, position)
+        return plain(self, row, position, without)
+
+    def draws(
+        self: Sampler, several: np.ndarray, _draft: Sequence[int], position: int
+    ) -> Iterator[int]:
+        for i, row in enumerate(several):
+            yield sample(self, row, position + i)
 
     monkeypatch.setattr(Sampler, "sample", sample)
+    monkeypatch.setattr(Sampler, "draws", draws)
     return seen
 
 

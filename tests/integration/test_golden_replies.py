@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -54,11 +54,18 @@ def numbers_behind(pair: Pair, tokens: Sequence[int]) -> str:
     rows = hashlib.sha256(Path(pair.target.path).read_bytes())
     given = iter(tokens)
 
-    def sample(self: Sampler, row: np.ndarray, position: int) -> int:
-        rows.update(row.tobytes())
-        return next(given)
+    def draws(
+        _self: Sampler, several: np.ndarray, _draft: Sequence[int], _position: int
+    ) -> Iterator[int]:
+        for row in several:
+            rows.update(row.tobytes())
+            yield next(given)
+
+    def sample(self: Sampler, row: np.ndarray, position: int, _without: Iterable[int] = ()) -> int:
+        return next(draws(self, row[None], (), position))
 
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Sampler, "draws", draws)
         patch.setattr(Sampler, "sample", sample)
         assert ids(pair, 0) == list(tokens)
     return rows.hexdigest()[:16]
