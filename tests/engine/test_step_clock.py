@@ -18,7 +18,7 @@ class Timed:
         monkeypatch.setattr(step_clock, "_clock", lambda: self.now)
         self.meter = TurnMeter()
         self.clock = StepClock(self.meter, lambda: self.native, lambda: self.own)
-        self.clock.tells_held = True
+        self.clock.tell_held(is_wanted=True)
         self.clock.start()
 
     def step(
@@ -57,17 +57,32 @@ def test_seconds_in_which_the_thread_did_not_run_are_told(timed: Timed) -> None:
 
 
 def test_where_no_step_tells_them_the_figures_do(timed: Timed) -> None:
-    timed.clock.tells_held = False
+    timed.clock.tell_held(is_wanted=False)
     laps = [timed.step(1, held_s=held_s) for held_s in (0.0, 0.25, 0.75)]
     assert [lap.held_s for lap in laps] == [0.0] * 3
     assert timed.meter.held_s == 0.0
     for _ in range(2):
         timed.clock.count()
         assert timed.meter.held_s == pytest.approx(1.0)
-    timed.clock.tells_held = True  # the user switches to Auto
+
+
+def test_a_lap_after_a_switch_tells_nothing_of_those_before_it(timed: Timed) -> None:
+    timed.clock.tell_held(is_wanted=False)
+    timed.step(1, held_s=0.75)
+    timed.clock.tell_held(is_wanted=True)  # the user switches to Auto
+    assert timed.meter.held_s == pytest.approx(0.75)
     assert timed.step(1, held_s=0.5).held_s == pytest.approx(0.5)
+    assert timed.meter.held_s == pytest.approx(1.25)
+
+
+def test_figures_between_two_laps_take_nothing_of_the_next_one(timed: Timed) -> None:
+    timed.step(1)
+    timed.now += 0.25  # others have the processor while listeners are told of the step
     timed.clock.count()
-    assert timed.meter.held_s == pytest.approx(1.5)
+    assert timed.meter.held_s == 0.0
+    assert timed.step(1).held_s == pytest.approx(0.25)
+    timed.clock.count()
+    assert timed.meter.held_s == pytest.approx(0.25)
 
 
 def test_before_the_first_token_there_is_nothing_to_count(timed: Timed) -> None:

@@ -238,7 +238,7 @@ class Decoder:
 
     def _draft_by(self, chain: Chain) -> None:
         self._chain = chain
-        self._clock.tells_held = chain.decides
+        self._clock.tell_held(is_wanted=chain.decides)
 
     @property
     def draft_failures(self) -> list[tuple[str, Exception]]:

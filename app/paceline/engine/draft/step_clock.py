@@ -48,8 +48,6 @@ class StepClock:
 
     Attributes:
         own: See above.
-        tells_held: Whether each lap tells for how long others had the processor. To look takes
-            10 to 30 us, so where no one asks for it, it is looked at with the figures alone.
     """
 
     def __init__(
@@ -61,11 +59,19 @@ class StepClock:
         self._meter = meter
         self._native_s = native_s
         self.own = own
-        self.tells_held = False
+        self._tells_held = False
         self._looked = self._own_looked = 0.0
         self._width = 0
         self._began = self._ended = 0.0
         self._native_at_start: float | None = None
+
+    def tell_held(self, *, is_wanted: bool) -> None:
+        """Tell with each lap from now on for how long others had the processor, or no longer.
+
+        To look takes 10 to 30 us, so where no one asks for it, only the figures look.
+        """
+        self.count()  # what others had until now is no part of the next lap
+        self._tells_held = is_wanted
 
     def prefill(self) -> None:
         """The prefill begins."""
@@ -92,7 +98,7 @@ class StepClock:
         gap = began - before  # the host may take its time with the events
         had_pause = width == 0 or (gap > LONG_GAP_S and gap > ended - began)
         held_s = 0.0
-        if self.tells_held:
+        if self._tells_held:
             held_s = self._look(ended)
             meter.held_s += held_s
         return Lap(ended - before, is_warm and width == 1, is_warm, had_pause, held_s)
@@ -107,7 +113,8 @@ class StepClock:
         """Bring those of the meter's figures up to date that no step needs."""
         if self._native_at_start is not None:
             self._meter.native_s = self._native_s() - self._native_at_start
-            self._meter.held_s += self._look(_clock())
+            if not self._tells_held:  # otherwise each lap has, and the next one tells the rest
+                self._meter.held_s += self._look(_clock())
 
     def _look(self, now: float) -> float:
         """Return for how much of the seconds since the last look others had the processor."""
