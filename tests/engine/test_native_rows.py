@@ -15,7 +15,8 @@ import pytest
 from engine import guarded_rows
 from engine.guarded_rows import ISAS
 from engine.random_rows import asks, differences, settings_of
-from paceline.engine.sample.native_rows import NativeRows, RowLibrary
+from paceline.engine.llama import N_BATCH
+from paceline.engine.sample.native_rows import MOST_ROWS, NativeRows, RowLibrary
 from paceline.engine.sample.plain_rows import PlainRows
 from paceline.installation import rows_files
 from paceline.installation.library_build import has_compiler
@@ -80,6 +81,10 @@ def test_rows_of_real_lengths_do(
     library: RowLibrary, part: int, n_vocab: int, is_long: bool
 ) -> None:
     compare(library, [2, part], (n_vocab, n_vocab), 10_000 if is_long else 40)
+
+
+def test_the_rows_of_any_decode_have_room() -> None:
+    assert N_BATCH <= MOST_ROWS, "the library would write beyond its request"
 
 
 def test_instructions_that_are_none(library: RowLibrary) -> None:

@@ -133,7 +133,7 @@ def margin_of(sampler: Sampler, row: Row, position: int, found: int, expected: i
 
 
 class _Moved:
-    """A row of which one logit can be moved, by the plain definition of `sampling`.
+    """A row of which one logit can be moved, by the plain definition in `drawing`.
 
     Args:
         params: What the user set.

@@ -10,13 +10,10 @@ from collections.abc import Sequence
 
 from paceline.engine.model.backend import Vocabulary
 from paceline.engine.model.vocabularies import name_or_piece
-from paceline.engine.sample.drawing import Likely
+from paceline.engine.sample.drawing import MOST_LIKELY, Likely
 from paceline.engine.sample.sampling import Sampler
 from paceline.errors import refuse
 from paceline.figures import LikelyToken, TokenLikelihood
-
-MOST = 20
-"""Tokens that may be asked for besides the drawn one."""
 
 
 class Likelihoods:
@@ -50,7 +47,11 @@ def check_likely(n: int) -> None:
     """Refuse a number of likeliest tokens that cannot be told.
 
     Raises:
-        ValueOutOfRangeError: It is not -1 (nothing is told) to `MOST`.
+        ValueOutOfRangeError: It is not -1 (nothing is told) to `MOST_LIKELY`.
     """
-    if not -1 <= n <= MOST:
-        refuse("The likeliest {n} tokens are asked for.", "Ask for 0 to {most}.", n=n, most=MOST)
+    if not -1 <= n <= MOST_LIKELY:
+        refuse(
+            "The likeliest {n} tokens are asked for.", "Ask for 0 to {most}.",
+            n=n,
+            most=MOST_LIKELY,
+        )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Which tokens may come next, a bit each."""
+"""A set of tokens, a bit each: those that a grammar allows next."""
 
 from __future__ import annotations
 

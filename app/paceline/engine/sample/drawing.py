@@ -20,6 +20,8 @@ from paceline.params import SamplingParams
 COLD = 1e-6
 """A lower temperature is 0: the noise could only decide between logits less than 3e-5 apart."""
 TOP_OF_CONFIDENCE = 10
+MOST_LIKELY = 20
+"""Likeliest tokens that can be told of a row."""
 
 
 class RowSettings(NamedTuple):

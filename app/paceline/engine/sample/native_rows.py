@@ -22,6 +22,7 @@ from paceline.engine.model.backend import Row, Rows
 from paceline.engine.model.token_mask import TokenMask
 from paceline.engine.sample.drawing import (
     COLD,
+    MOST_LIKELY,
     Likely,
     RowSettings,
     grammar_stuck,
@@ -33,9 +34,9 @@ from paceline.errors import EngineError
 from paceline.installation import rows_files
 
 INTERFACE = 1
-"""What `paceline_rows_interface` must answer."""
+"""The number that `paceline_rows_interface` must answer."""
 MOST_ROWS = 512
-MOST_BEST = 20
+"""Rows of one call; no decode gives more."""
 _LARGEST = 2**31 - 1
 _EMPTY, _STUCK = 2, 3
 
@@ -71,8 +72,8 @@ class _Request(ctypes.Structure):
         ("confidence", _F64),
         ("log_sum", _F64 * MOST_ROWS),
         ("logit", ctypes.c_float * MOST_ROWS),
-        ("best", _I32 * (MOST_ROWS * MOST_BEST)),
-        ("best_logit", ctypes.c_float * (MOST_ROWS * MOST_BEST)),
+        ("best", _I32 * (MOST_ROWS * MOST_LIKELY)),
+        ("best_logit", ctypes.c_float * (MOST_ROWS * MOST_LIKELY)),
         ("n_drawn", _I32),
     )
 
@@ -107,7 +108,7 @@ class RowLibrary:
 
     @property
     def isa(self) -> str:
-        """Which instructions it uses: "avx512", "avx2" or "generic"."""
+        """The instructions that it uses: "avx512", "avx2" or "generic"."""
         name: bytes = self._isa()
         return name.decode()
 
