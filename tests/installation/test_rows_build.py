@@ -153,7 +153,7 @@ def test_sources_that_change_meanwhile_get_no_library(kit: Kit, into: Path) -> N
 @posix
 def test_a_folder_that_cannot_be_written_is_told_before_the_work(kit: Kit, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(BuildError, match=r"kernels cannot be put into .*Not a directory.*HOME"):
+    with pytest.raises(BuildError, match=r"Native code cannot be put into .*Not a directory.*HOME"):
         build(tmp_path / "file" / "into", kit.say)
     assert not kit.called("rows.cpp")
 

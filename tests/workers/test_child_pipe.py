@@ -1,4 +1,4 @@
-"""A child's end of the pipe: who does not read is not waited for, and loses nothing."""
+"""A child's end of the pipe: it does not wait for a reader that is slow, who loses nothing."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ def work_for(into: Path) -> Iterator[None]:
     except OSError as error:
         why = f"{error.filename or into}: {error.strerror or error}"
         raise BuildError(
-            f"The kernels cannot be put into {into} ({why}).",
+            f"Native code cannot be put into {into} ({why}).",
             "Make room or change the rights, or choose other folders with the variables "
             "PACELINE_HOME and TMPDIR.",
         ) from error

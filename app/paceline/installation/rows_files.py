@@ -16,7 +16,7 @@ import sysconfig
 from pathlib import Path
 
 from paceline.installation import kernel_files
-from paceline.installation.sealed_library import is_file, named, places, sources_in
+from paceline.installation.sealed_library import is_file, is_whole, named, places, sources_in
 
 SOURCE = "rows.cpp"
 """The file that is compiled; it includes the others of its folder."""
@@ -81,4 +81,5 @@ def find(cache_dir: Path | None = None) -> Path | None:
 def is_damaged(cache_dir: Path | None = None) -> bool:
     """Say whether a library that would fit is there, but not whole."""
     has = key()
-    return bool(has) and any(is_file(folder / library_name(has)) for folder in places(cache_dir))
+    found = (folder / library_name(has) for folder in places(cache_dir) if has)
+    return any(is_file(path) and not is_whole(path) for path in found)

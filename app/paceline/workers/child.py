@@ -140,8 +140,8 @@ class ChildPipe:
     def post(self, payload: bytes) -> None:
         """As `send`, but without waiting for room; the rest goes with the next message.
 
-        Waits only where more than `MOST_WAITING` bytes would be left. Not on Windows, which knows
-        no such sending.
+        Waits only where more than `MOST_WAITING` bytes would be left; on Windows, which cannot
+        send without waiting, until the pipe has it.
         """
         data = frame(payload)
         with self._lock:
