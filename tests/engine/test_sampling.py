@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from engine.chi_square import assert_follows, chi_square, total_variation
 from engine.sampling_reference import drawn, probabilities, truncated
+from paceline.engine.sample.plain_rows import PlainRows
 from paceline.engine.sample.sampling import Sampler, check_sampling
 from paceline.errors import EngineError, ValueOutOfRangeError
 from paceline.messages import SamplingParams
@@ -342,7 +343,7 @@ def test_earlier_rows_change_nothing(
 
 
 def test_flat_and_steep_rows_in_turn() -> None:
-    """A threshold that fits one of them is far off for the other."""
+    """Memory that is used again may hold nothing of the row before."""
     rng = np.random.default_rng(1)
     p = changed(top_k=10, temperature=100)
     rows = [
@@ -456,15 +457,15 @@ def test_min_p_is_exact_far_from_zero(n_likely: int) -> None:
     assert len(drawn) > 1
 
 
-def test_what_lies_on_the_floor_of_min_p_is_left_however_it_is_found() -> None:
-    """A draft looks at weights, a token at logits first: they may round to different sides."""
+def test_what_lies_on_the_floor_of_min_p_is_left_by_native_code_as_by_numpy() -> None:
+    """The floor is a logarithm that is rounded, so both must round it to the same side."""
     row = array([-n / 100 for n in range(60)])
     for least in row.tolist():
         p = SamplingParams(temperature=100, top_k=59, top_p=1, min_p=math.exp(least))
-        sampler = Sampler(p, 1)
+        sampler, plain = Sampler(p, 1), Sampler(p, 1, make_drawer=PlainRows)
         for position in range(40):
-            drafted = sampler.draft(row.copy(), position)[0]
-            assert sampler.sample(row.copy(), position) == drafted
+            expected = plain.sample(row.copy(), position)
+            assert sampler.sample(row.copy(), position) == expected
 
 
 def test_huge_logits_have_a_confidence() -> None:
