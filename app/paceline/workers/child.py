@@ -40,7 +40,7 @@ UNAVAILABLE = 69
 MOST_WAITING = 1 << 20
 """Bytes that may wait for a process that does not read: some 5,000 steps of a reply."""
 ROOM = 1 << 20
-"""Bytes that the pipe is asked to hold. Systems give less; small messages take 5 times their size
+"""Bytes that the pipe is asked to hold. Systems give less; small messages take 6 times their size
 of it, so that by the 208 kB of Linux the 170th step of a reply would wait."""
 _AT_ONCE = getattr(socket, "MSG_DONTWAIT", 0)  # Windows has none, and sending waits there
 _PICKLE = b"\x80"

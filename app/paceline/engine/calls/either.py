@@ -8,7 +8,7 @@ from paceline.errors import EngineError
 
 if TYPE_CHECKING:
     from paceline.engine.model.backend import Grammar
-from paceline.engine.model.token_mask import TokenMask
+    from paceline.engine.model.token_mask import TokenMask
 
 
 class EitherGrammar:

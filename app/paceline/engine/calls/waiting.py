@@ -19,7 +19,7 @@ from paceline.errors import EngineError
 if TYPE_CHECKING:
     from paceline.engine.decode.text import TextAssembler
     from paceline.engine.model.backend import Grammar, Vocabulary
-from paceline.engine.model.token_mask import TokenMask
+    from paceline.engine.model.token_mask import TokenMask
 
 
 class WaitingGrammar:

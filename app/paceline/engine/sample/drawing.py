@@ -81,8 +81,8 @@ class RowDrawer(Protocol):
         """Draw rows in order until one disagrees with the draft, or gives no token.
 
         Args:
-            rows: float32 [len(draft) + 1, n_vocab], or [n_vocab] without a draft; biases, penalties
-                and what is not allowed are written into it, the last not everywhere.
+            rows: float32 [len(draft) + 1, n_vocab], or [n_vocab] without a draft; biases and
+                penalties are written into it, and -inf for some of what is not allowed.
             draft: The drafted tokens, may be empty; penalties take them for committed.
             position: Index within the reply of the first row's token, 0 or more.
             allowed: Which tokens the grammar allows in the first row; None: all. Only without a

@@ -1,6 +1,6 @@
 """Drawing in native code: `app/kernels/rows`, called by ctypes.
 
-The library is our own, has no state and needs nothing of llama.cpp. What it gives is what
+The library is our own, has no state and needs nothing of llama.cpp. It gives what
 `plain_rows.py` gives.
 """
 
