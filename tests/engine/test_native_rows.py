@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import subprocess
@@ -16,14 +17,20 @@ from engine import guarded_rows
 from engine.guarded_rows import ISAS
 from engine.random_rows import asks, differences, settings_of
 from paceline.engine.llama import N_BATCH
+from paceline.engine.sample.drawing import RowSettings
+from paceline.engine.sample.edits import Biases, Penalties
 from paceline.engine.sample.native_rows import MOST_ROWS, NativeRows, RowLibrary
+from paceline.engine.sample.noise import gumbel_of, position_key
 from paceline.engine.sample.plain_rows import PlainRows
 from paceline.installation import rows_files
 from paceline.installation.library_build import has_compiler
 from paceline.installation.rows_build import build
+from paceline.params import SamplingParams
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from paceline.engine.sample.drawing import RowDrawer
 
 TESTS = Path(__file__).resolve().parents[1]
 SANITIZE = "-g -fsanitize=address,undefined -fno-sanitize=vptr -fno-sanitize-recover=all"
@@ -85,6 +92,42 @@ def test_rows_of_real_lengths_do(
 
 def test_the_rows_of_any_decode_have_room() -> None:
     assert N_BATCH <= MOST_ROWS, "the library would write beyond its request"
+
+
+def drawers(library: RowLibrary, params: SamplingParams, seed: int) -> Iterator[RowDrawer]:
+    """Yield one of NumPy, then native ones, by all instructions that are here."""
+    settings = RowSettings(params, seed, Biases(params), Penalties(params))
+    yield PlainRows(settings)
+    for isa in ISAS:
+        if library.use(isa):
+            yield NativeRows(library, settings)
+
+
+def test_no_noise_lies_beyond_its_bounds(library: RowLibrary) -> None:
+    """For this seed the first token has the least noise that there is, and another one the most."""
+    seed, other = 16361513768805672262, 200
+    noise = [gumbel_of(position_key(seed, 0), token) for token in (0, other)]
+    assert noise == [-math.log(-math.log(u)) for u in (0.5 * 2.0**-32, 1 - 0.5 * 2.0**-32)]
+    row = np.full(300, -math.inf, np.float32)
+    row[0] = 0.0
+    params = SamplingParams(temperature=1, top_k=0, top_p=1, min_p=0)
+    for least, expected in ((-25.99, [other]), (-26.01, [0])):
+        row[other] = least
+        for drawer in drawers(library, params, seed):
+            assert drawer.draw(row.copy(), (), 0) == expected
+
+
+def test_the_lightest_tokens_have_their_weight_in_top_p(library: RowLibrary) -> None:
+    """Each of them weighs the smallest unit, and two are left out."""
+    row = np.full(1000, -28.0, np.float32)
+    row[0] = 0.0
+    params = SamplingParams(temperature=100, top_k=0, top_p=1 - 2.5 * 2.0**-40, min_p=0)
+    for position in range(20):
+        all_drawn = [
+            drawer.draw(row.copy(), (), position) for drawer in drawers(library, params, 1)
+        ]
+        assert all_drawn == all_drawn[:1] * len(all_drawn)
+        assert all_drawn[0][0] < 998
 
 
 def test_instructions_that_are_none(library: RowLibrary) -> None:

@@ -246,6 +246,32 @@ def test_one_slow_step_makes_a_further_one_as_slow_likely() -> None:
     assert 1.1 < found.most / found.seconds < 1.15
 
 
+def test_plain_steps_count_at_once_where_the_next_step_asks_for_them() -> None:
+    """Those before a wide one are what the slower ones after it are held against."""
+    knowledge = Knowledge(costs=TRUE)
+    for _ in range(TUNING.steps_after_load):
+        knowledge.recent.add(PLAIN_S)
+    plain = PlainTime(knowledge)
+    for _ in range(20):
+        plain.add(1, 0, 1, PLAIN_S, warm=True)
+    plain.add(5, 0, 3, 1.5 * PLAIN_S, warm=False)
+    plain.add(1, 0, 1, 1.2 * PLAIN_S, warm=False)
+    plain.add(1, 0, 1, 1.1 * PLAIN_S, warm=True)
+    first = TUNING.first_after_wide
+    seen = 0.1 / TUNING.after_wide_kept
+    expected = first + TUNING.after_wide_weight * (seen - first)
+    assert knowledge.recent.slower_after(1) == pytest.approx(expected)
+
+
+def test_the_first_plain_steps_after_a_load_count_at_once() -> None:
+    knowledge = Knowledge(costs=TRUE)
+    plain = PlainTime(knowledge)
+    for _ in range(TUNING.steps_after_load):
+        assert knowledge.recent.n_needed
+        plain.add(1, 0, 1, PLAIN_S, warm=True)
+    assert not knowledge.recent.n_needed
+
+
 def test_a_clock_that_stands_still_is_no_error() -> None:
     plain = PlainTime()
     for width in (1, 1, 5, 1, 1, 1):

@@ -14,7 +14,8 @@ class Timed:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 100.0
-        self.native = self.own = 0.0
+        self.own = 0.0
+        self.native = 7.0  # of earlier replies
         monkeypatch.setattr(step_clock, "_clock", lambda: self.now)
         self.meter = TurnMeter()
         self.clock = StepClock(self.meter, lambda: self.native, lambda: self.own)

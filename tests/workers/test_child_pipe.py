@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import random
 import socket
@@ -43,8 +44,16 @@ class Ends:
 
 @pytest.fixture
 def ends() -> Iterator[Ends]:
+    before = set(threading.enumerate())
     made = Ends()
     yield made
+    made.ours.settimeout(0.1)
+    for _ in range(100):  # a thread whose pipe is closed ends the process, and tests that failed
+        if before.issuperset(threading.enumerate()):
+            break
+        with contextlib.suppress(TimeoutError):
+            while made.ours.recv(1 << 16):
+                pass
     made.ours.close()
     made.theirs.close()
 
@@ -110,6 +119,18 @@ def test_last_words_come_after_what_waited(ends: Ends) -> None:
     ends.post(n)
     started(threading.Thread(target=ends.pipe.send_last, args=("over",)))
     assert list(itertools.islice(ends.read(), n + 1)) == [*numbers(n), DYING + b"over"]
+
+
+def test_last_words_come_also_while_another_thread_waits_for_room(ends: Ends) -> None:
+    n = 3 * (MOST_WAITING + MOST_IN_PIPE) // LARGE
+    poster = started(threading.Thread(target=ends.post, args=(n,)))
+    poster.join(0.5)
+    assert poster.is_alive()
+    started(threading.Thread(target=ends.pipe.send_last, args=("over",))).join(1.5)
+    ends.ours.settimeout(10)
+    got = b""
+    while frame(DYING + b"over") not in got:
+        got = got[-100:] + ends.ours.recv(1 << 16)
 
 
 @pytest.mark.parametrize("seed", range(5))
