@@ -39,6 +39,15 @@ def random_row(seed: int, n: int, spread: float = 3.0, *, ties: bool = False) ->
     return (row.round() if ties else row).astype(np.float32)
 
 
+def test_what_is_not_drawn_this_time_is_left_out_of_what_the_grammar_allows() -> None:
+    row = np.arange(200, dtype=np.float32)
+    sampler = Sampler(
+        changed(temperature=0), 1, grammar=TokenGrammar(lambda _: frozenset({3, 70, 90}))
+    )
+    assert sampler.sample(row.copy(), 0, without=(90, 500)) == 70
+    assert sampler.sample(row.copy(), 0) == 90
+
+
 @given(
     PARAMS,
     st.integers(1, 300),
