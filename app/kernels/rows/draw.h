@@ -60,7 +60,7 @@ struct Row {
     // Whether a block has anything at this logit or above; one of which nothing is allowed has not.
     bool reaches(int32_t block, float logit) const { return peaks[block] >= logit && peaks[block] > -INFINITY; }
 
-    // Return a piece's logits; behind the end of the row, in `spare`, -infinity.
+    // Return a piece's logits; where the row ends in it, a copy in `spare` with -infinity after the end.
     const float * piece(int32_t first, float * spare) const {
         if (first + PIECE <= n) return logits + first;
         for (int32_t i = 0; i < PIECE; i++) spare[i] = first + i < n ? logits[first + i] : -INFINITY;
