@@ -85,7 +85,7 @@ PROMPTS = (
     f"Write this Python module again, without its comments.\n\n{_CODE}",
     "What does os.path.join do? Show an example.",
 )
-"""What every cell is asked in a round."""
+"""Questions of each cell in a round."""
 NOW, BEFORE = "now", "before"
 _EVERY = 4
 """Parts are measured in a fourth of the rounds."""
@@ -100,7 +100,7 @@ class Cell(NamedTuple):
 
 @dataclass
 class Measured:
-    """What was measured of a version in a cell, an item for each round.
+    """Figures of a version in a cell, an item for each round.
 
     Attributes:
         step_us: The median of the steps.
@@ -133,7 +133,7 @@ class Measured:
 
 @dataclass
 class Figures:
-    """What was measured of a target.
+    """Figures of a target.
 
     Attributes:
         cells: By cell and version; the version that is looked at is the first one.

@@ -245,16 +245,21 @@ static inline int64_t sum_of(const Words & words) {
     return sum;
 }
 
-static int64_t weight_of_all(const Row & row) {
-    Words sums = {};
+// Call `look(logits, token)` for as many logits as go together, in all blocks that reach `least`.
+template <typename Look> static inline void for_logits(const Row & row, float least, Look look) {
     float spare[PIECE];
     for (int32_t block = 0; block < row.n_blocks; block++) {
-        if (!row.reaches(block, row.top + NO_WEIGHT)) continue;
+        if (!row.reaches(block, least)) continue;
         for (int32_t i = block * BLOCK; i < row.end(block); i += PIECE) {
             const float * logits = row.piece(i, spare);
-            for (int32_t j = 0; j < PIECE; j += LANES) sums += weights_of(logits + j, row.top);
+            for (int32_t j = 0; j < PIECE; j += LANES) look(logits + j, i + j);
         }
     }
+}
+
+static int64_t weight_of_all(const Row & row) {
+    Words sums = {};
+    for_logits(row, row.top + NO_WEIGHT, [&](const float * logits, int32_t) { sums += weights_of(logits, row.top); });
     return sum_of(sums);
 }
 
@@ -275,23 +280,16 @@ struct Weights {
 
 static Weights weigh(const Row & row, const Candidate & token, const Candidate & last) {
     Weights sums = {0, 0};
-    float spare[PIECE];
     const float lightest = row.top + NO_WEIGHT, least = token.logit > lightest ? token.logit : lightest;
-    for (int32_t block = 0; block < row.n_blocks; block++) {
-        if (!row.reaches(block, least)) continue;
-        for (int32_t i = block * BLOCK; i < row.end(block); i += PIECE) {
-            const float * logits = row.piece(i, spare);
-            for (int32_t j = 0; j < PIECE; j += LANES) {
-                const Words weights = weights_of(logits + j, row.top);
-                for (int32_t l = 0; l < LANES; l++) {
-                    const Candidate each = {logits[j + l], i + j + l};
-                    const int64_t weight = (int64_t) weights[l];
-                    sums.before += is_before(each, token) ? weight : 0;
-                    sums.kept += is_before(last, each) ? 0 : weight;
-                }
-            }
+    for_logits(row, least, [&](const float * logits, int32_t first) {
+        const Words weights = weights_of(logits, row.top);
+        for (int32_t l = 0; l < LANES; l++) {
+            const Candidate each = {logits[l], first + l};
+            const int64_t weight = (int64_t) weights[l];
+            sums.before += is_before(each, token) ? weight : 0;
+            sums.kept += is_before(last, each) ? 0 : weight;
         }
-    }
+    });
     return sums;
 }
 
@@ -424,14 +422,7 @@ static void tell(Row & row, paceline_rows_request & request, int32_t place) {
     request.log_sum[place] = NAN;
     if (!is_valid) return;
     Doubles sums = {};
-    float spare[PIECE];
-    for (int32_t block = 0; block < row.n_blocks; block++) {
-        if (!row.reaches(block, row.top + NO_SHARE)) continue;
-        for (int32_t i = block * BLOCK; i < row.end(block); i += PIECE) {
-            const float * logits = row.piece(i, spare);
-            for (int32_t j = 0; j < PIECE; j += LANES) sums += exp_of(logits + j, row.top);
-        }
-    }
+    for_logits(row, row.top + NO_SHARE, [&](const float * logits, int32_t) { sums += exp_of(logits, row.top); });
     double sum = 0;
     for (int32_t i = 0; i < LANES; i++) sum += sums[i];
     request.log_sum[place] = row.top + log(sum);

@@ -1,1 +1,1 @@
-"""What benchmarks compare by turns: versions and programs, each in a process of its own."""
+"""Versions and programs that benchmarks compare by turns, each in a process of its own."""

@@ -53,7 +53,6 @@ class VerifyCosts:
         self._known: dict[tuple[int, int], float] = {}
         self._fresh: set[int] = set()  # widths that were timed since the table last aged
         self._octave = 0  # of the context that the medians are for
-        self._octave_end = _LEAST_OCTAVE
         self._hopeful: list[float] = []
         self._careful: list[float] = []
         self._is_stale = False
@@ -141,14 +140,14 @@ class VerifyCosts:
         """Tell the medians by samples of contexts like this one."""
         octave = _octave(n_ctx)
         if octave != self._octave:
-            self._octave, self._octave_end = octave, _LEAST_OCTAVE << octave
+            self._octave = octave
             for width in sorted(self._samples):
                 self._update(width)
                 self._known.setdefault((octave, width), self._medians[width])
 
     def _here(self, width: int) -> list[tuple[int, float]]:
         """Return this width's samples of contexts like the present one."""
-        end = self._octave_end
+        end = _LEAST_OCTAVE << self._octave
         begin = end // 2 if self._octave else 0
         return [each for each in self._samples[width] if begin <= each[0] < end]
 
