@@ -18,7 +18,12 @@ from fake_model import ByteVocabulary
 from paceline.cli import cache
 from paceline.cli.chat_run import FILE_NAME, STATES_OWNER
 from paceline.engine.draft.lookups import lookup_cache
-from paceline.engine.draft.lookups.lookup_cache import Origin, read_origin, sidecar, write_origin
+from paceline.engine.draft.lookups.lookup_cache import (
+    CacheOrigin,
+    read_origin,
+    sidecar,
+    write_origin,
+)
 from paceline.engine.draft.lookups.ngram_cache import try_out
 from paceline.engine.model.backend import VocabularyFile
 from paceline.engine.model.vocabularies import vocabulary_hash
@@ -59,7 +64,7 @@ def test_building(tmp_path: Path, target_path: Path, vocab: VocabularyFile) -> N
     assert result.code == 0, result.err
     assert result.err == ""
     assert pairs_of(lookup_cache.read(out)) == bigrams_of(vocab, TEXT, second.read_text("utf-8"))
-    assert read_origin(out) == Origin(vocabulary_hash(vocab), target_path.name)
+    assert read_origin(out) == CacheOrigin(vocabulary_hash(vocab), target_path.name)
     n = len(lookup_cache.read(out).sizes)
     assert f"{n:,} n-grams" in result.out
     assert sorted(p.name for p in out.parent.iterdir()) == ["ab.bin", "ab.bin.json"]
@@ -175,13 +180,13 @@ def test_merging(tmp_path: Path) -> None:
     a.write_bytes(as_file([((1, 2), [(3, 4)]), ((5, 6), [(7, 1)])]))
     b.write_bytes(as_file([((1, 2), [(8, 1), (3, 1)])]))
     for path in (a, b):
-        write_origin(path, Origin("0123456789abcdef", "m.gguf"))
+        write_origin(path, CacheOrigin("0123456789abcdef", "m.gguf"))
     result = paceline("cache", "merge", a, b, "--out", out)
     assert (result.code, result.err) == (0, "")
     assert pairs_of(lookup_cache.read(out)) == {
         ((1, 2), 3): 5, ((1, 2), 8): 1, ((5, 6), 7): 1,
     }  # fmt: skip
-    assert read_origin(out) == Origin("0123456789abcdef", "m.gguf")
+    assert read_origin(out) == CacheOrigin("0123456789abcdef", "m.gguf")
     assert paceline("cache", "merge", a, out, "--out", out).code == 0, "onto one of them"
     assert pairs_of(lookup_cache.read(out))[(1, 2), 3] == 9
 
@@ -212,14 +217,14 @@ def test_different_vocabularies_are_not_merged(tmp_path: Path) -> None:
     paths = [tmp_path / name for name in ("a.bin", "b.bin")]
     for i, path in enumerate(paths):
         path.write_bytes(as_file([((1, 2), [(3, 4)])]))
-        write_origin(path, Origin(str(i) * 16))
+        write_origin(path, CacheOrigin(str(i) * 16))
     result = paceline("cache", "merge", *paths, "--out", tmp_path / "out.bin")
     assert result.code == 1
     assert "“a.bin” and “b.bin” were made for different vocabularies" in result.err
     assert_one_clear_line(result)
     assert not (tmp_path / "out.bin").exists()
     sidecar(paths[1]).unlink()  # as llama.cpp's tools write it
-    write_origin(tmp_path / "out.bin", Origin("9" * 16))
+    write_origin(tmp_path / "out.bin", CacheOrigin("9" * 16))
     result = paceline("cache", "merge", *paths, "--out", tmp_path / "out.bin")
     assert result.code == 0
     assert "Nothing tells the vocabulary" in result.err
@@ -253,7 +258,7 @@ def test_stats_of_a_file_alone(tmp_path: Path) -> None:
         "n_counted": 6,
         "trial": None,
     }
-    write_origin(file, Origin("0123456789abcdef", "m.gguf"))
+    write_origin(file, CacheOrigin("0123456789abcdef", "m.gguf"))
     text = paceline("cache", "stats", file).out
     assert "0123456789abcdef (m.gguf)" in text
     assert "1 of length 1, 1 of length 2" in text
@@ -278,7 +283,7 @@ def test_stats_check_the_vocabulary(tmp_path: Path, target_path: Path) -> None:
     file = tmp_path / "a.bin"
     file.write_bytes(as_file([((1, 2), [(3, 4)])]))
     assert paceline("cache", "stats", file, "--model", target_path).code == 0
-    write_origin(file, Origin("0" * 16, "other.gguf"))
+    write_origin(file, CacheOrigin("0" * 16, "other.gguf"))
     result = paceline("cache", "stats", file, "--model", target_path)
     assert result.code == 1
     assert "other.gguf" in result.err

@@ -31,7 +31,7 @@ from paceline.engine.draft.draft_model import ModelDrafter
 from paceline.engine.draft.strategy import parse_strategy
 from paceline.engine.facts import Facts
 from paceline.engine.idle import PIECE, CatchingUp
-from paceline.engine.measure.calibration import DecodeTimer, Item
+from paceline.engine.measure.calibration import DecodeTimer, WidthTimings
 from paceline.engine.model.backend import Rows
 from paceline.engine.model.context import CachedContext
 from paceline.engine.model.tokens import Gap, TokenSequence, gaps_of
@@ -330,8 +330,8 @@ def test_a_timed_decode_takes_ids_alone() -> None:
     model = Stopping()
     context = CachedContext(model)
     context.prefill(sequence([7, 8, gap("x", 6), 9]), 8)
-    DecodeTimer().run(Item(context, 3))
-    DecodeTimer().run(Item(context, 6))  # more than there are
+    DecodeTimer().run(WidthTimings(context, 3))
+    DecodeTimer().run(WidthTimings(context, 6))  # more than there are
     assert context.tokens == model.tokens == sequence([7, 8, gap("x", 6), 9])
 
 

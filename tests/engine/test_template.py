@@ -18,7 +18,7 @@ from fake_model import EOG, ByteVocabulary, FakeModel
 from paceline.content import Text
 from paceline.engine.prompt import renderer as renderer_module
 from paceline.engine.prompt.formats import CONTINUE, FORMATS, Format, guess, words_on
-from paceline.engine.prompt.renderer import Job, Outcome, Renderer, renderer
+from paceline.engine.prompt.renderer import Outcome, Renderer, RenderJob, renderer
 from paceline.engine.prompt.template import ChatTemplate, fold_system, in_turns
 from paceline.errors import EngineError
 from paceline.messages import ChatMessage
@@ -516,7 +516,7 @@ def test_memory_is_watched_where_the_system_does_not(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(renderer_module, "MEMORY", 60 << 20)
     lists = "{% set n = namespace(l=[]) %}" + LOOPS + "{% set n.l = [n.l, 'x' * 9999 ~ c] %}"
     with contextlib.closing(Renderer()) as own:
-        (outcome,) = own.render((lists + "{% endfor %}" * 3, "", ""), [Job(chat("hi"), {})])
+        (outcome,) = own.render((lists + "{% endfor %}" * 3, "", ""), [RenderJob(chat("hi"), {})])
     assert outcome == Outcome("failed", "it took too much memory")
 
 

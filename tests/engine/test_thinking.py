@@ -11,7 +11,7 @@ from fake_model import ByteVocabulary, FakeModel, scripted
 from paceline.engine.prompt import renderer as renderer_module
 from paceline.engine.prompt.formats import PLAIN
 from paceline.engine.prompt.reasoning_marks import PAIRS, opened_by
-from paceline.engine.prompt.renderer import Job, Outcome, Renderer
+from paceline.engine.prompt.renderer import Outcome, Renderer, RenderJob
 from paceline.engine.prompt.template import CHOICES, ChatTemplate
 from paceline.errors import EngineError
 from paceline.messages import (
@@ -247,7 +247,9 @@ def test_all_that_is_tried_of_a_slow_template_has_one_deadline(
     asked = []
     ask = Renderer.render
 
-    def noted(self: Renderer, source: tuple[str, str, str], jobs: Sequence[Job]) -> list[Outcome]:
+    def noted(
+        self: Renderer, source: tuple[str, str, str], jobs: Sequence[RenderJob]
+    ) -> list[Outcome]:
         asked.append(len(jobs))
         return ask(self, source, jobs)
 

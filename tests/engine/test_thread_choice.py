@@ -22,7 +22,7 @@ from paceline.engine.measure.thread_choice import (
     BUDGET_S,
     ForeignLoad,
     ThreadChooser,
-    Trial,
+    ThreadTrial,
     best_of,
     candidates,
     note,
@@ -237,10 +237,10 @@ def test_the_draft_model_must_not_slow_down_the_targets_verify_decode(clock: Clo
 
 
 def test_too_few_rounds_say_nothing() -> None:
-    slow, fast = Trial(2.0, 3.0), Trial(1.0, 3.0)
+    slow, fast = ThreadTrial(2.0, 3.0), ThreadTrial(1.0, 3.0)
     assert best_of({7: [slow] * 2, 4: [fast] * 2}, 7) is None
     assert best_of({7: [slow] * 3, 4: [fast] * 3}, 7) == (4, 7, 2.0)
-    assert best_of({7: [slow] * 3, 4: [fast, fast, Trial(9.0, 3.0)]}, 7) == (7, 7, 1.0)
+    assert best_of({7: [slow] * 3, 4: [fast, fast, ThreadTrial(9.0, 3.0)]}, 7) == (7, 7, 1.0)
     assert best_of({7: [slow]}, 7) == (7, 7, 1.0), "all others were dropped as hopeless"
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paceline.engine.llama import LlamaBackend
-from paceline.engine.llama.grammars.gbnf import Chars, Choice, Node, Ref, Repeat, parts, read
+from paceline.engine.llama.grammars.gbnf import Alternation, Chars, Node, Ref, Repeat, parts, read
 from paceline.engine.llama.vocabulary import LlamaVocabularyFile
 from paceline.engine.model.backend import Grammar
 from paceline.errors import EngineError, ValueOutOfRangeError
@@ -153,7 +153,7 @@ def is_bearable(rules: dict[str, Node]) -> bool:
 
 
 def has_rules(node: Node) -> bool:
-    return any(isinstance(part, Choice | Repeat) for part in parts(node))
+    return any(isinstance(part, Alternation | Repeat) for part in parts(node))
 
 
 class Beginnings:
@@ -179,7 +179,7 @@ class Beginnings:
             n = self.count(node.item)
             is_empty = may_be_empty(node.item, self._empty)
             return n * min(node.most or 1, 100) if is_empty else n + 1
-        if isinstance(node, Choice):
+        if isinstance(node, Alternation):
             return 1 + sum(map(self.count, node.items))
         n = 1
         for each in node.items:
@@ -205,7 +205,9 @@ def may_be_empty(node: Node, empty: set[str]) -> bool:
         return node.rule in empty
     if isinstance(node, Repeat):
         return node.least == 0 or may_be_empty(node.item, empty)
-    return (any if isinstance(node, Choice) else all)(may_be_empty(n, empty) for n in node.items)
+    return (any if isinstance(node, Alternation) else all)(
+        may_be_empty(n, empty) for n in node.items
+    )
 
 
 class Reference:

@@ -17,7 +17,7 @@ from paceline.catalog.inspect.inspector import inspector_language
 from paceline.catalog.inspect.wire import LookAt, Seen
 from paceline.engine.llama.kernel_library import run_prover
 from paceline.engine.model.own_kernels import prover_language
-from paceline.engine.prompt.renderer import SANDBOX, Job, Outcome, templates_language
+from paceline.engine.prompt.renderer import SANDBOX, Outcome, RenderJob, templates_language
 from paceline.hosting.description import description_language, run_description
 from paceline.messages import ChatMessage, DescribeEngine, EngineDescribed
 from paceline.workers.child import ChildPipe, serve
@@ -67,7 +67,7 @@ def _inspector() -> Kind:
 def _templates() -> Kind:
     question = (
         ("{{ messages[0].content }}", "", ""),
-        [Job((ChatMessage.of_text("user", "hi"),), {})],
+        [RenderJob((ChatMessage.of_text("user", "hi"),), {})],
     )
     return Kind(SANDBOX, templates_language(), question, [Outcome("text", "hi")].__eq__)
 

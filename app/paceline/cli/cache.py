@@ -24,8 +24,8 @@ from paceline.cli.usage import Parser, UsageError
 from paceline.engine.draft.lookups import lookup_cache
 from paceline.engine.draft.lookups.lookup_cache import (
     LONGEST,
+    CacheOrigin,
     LookupCache,
-    Origin,
     check_fits,
     read_origin,
     sidecar,
@@ -132,7 +132,7 @@ def _build(corpus: Sequence[Path], model: str, out: Path) -> str:
         if out.exists() and path.exists() and out.samefile(path):
             raise _cannot_write(out, "it is one of the files to be read")
     with closing(llama_backend().load_vocabulary(model)) as vocab:
-        origin = Origin(vocabulary_hash(vocab), Path(model).name)
+        origin = CacheOrigin(vocabulary_hash(vocab), Path(model).name)
         caches: list[LookupCache] = []
         n_tokens = 0
         for path in corpus:
@@ -208,7 +208,7 @@ def _check_writable(out: Path) -> None:
             raise _cannot_write(out, taken) from error
 
 
-def _write(cache: LookupCache, origin: Origin | None, out: Path) -> None:
+def _write(cache: LookupCache, origin: CacheOrigin | None, out: Path) -> None:
     try:
         lookup_cache.write(cache, out)
         write_origin(out, origin)
@@ -250,7 +250,7 @@ def _stats(file: Path, texts: Sequence[Path], model: str | None) -> dict[str, An
 
 
 def _trial(
-    file: Path, cache: LookupCache, origin: Origin | None, texts: Sequence[Path], model: str
+    file: Path, cache: LookupCache, origin: CacheOrigin | None, texts: Sequence[Path], model: str
 ) -> dict[str, Any] | None:
     with closing(llama_backend().load_vocabulary(model)) as vocab:
         vocabulary = vocabulary_hash(vocab) if origin else ""

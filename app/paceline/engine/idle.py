@@ -24,7 +24,7 @@ PIECE = 64
 _log = logging.getLogger(__name__)
 
 
-class Job(Protocol):
+class IdleJob(Protocol):
     """Something to do in idle time."""
 
     @property
@@ -48,7 +48,7 @@ class IdleWork:
         jobs: In the order in which they are asked; None: all there are.
     """
 
-    def __init__(self, pair: LoadedPair, jobs: Sequence[Job] | None = None) -> None:
+    def __init__(self, pair: LoadedPair, jobs: Sequence[IdleJob] | None = None) -> None:
         self._pair = pair
         if jobs is None:
             jobs = (
@@ -79,7 +79,7 @@ class IdleWork:
         """Measure nothing more: everything is known."""
         self._jobs = [job for job in self._jobs if not isinstance(job, IdleCalibration)]
 
-    def _run(self, job: Job) -> bool:
+    def _run(self, job: IdleJob) -> bool:
         try:
             return job.slice()
         except CancelledError:

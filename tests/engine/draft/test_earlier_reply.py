@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from engine.draft.rehearsal import bench
 from paceline.engine.decode import comparison
 from paceline.engine.decode.comparison import kept_of
-from paceline.engine.draft.lookups.earlier_reply import EarlierReply
+from paceline.engine.draft.lookups.earlier_reply import EarlierReplyDrafter
 from paceline.engine.draft.strategy import parse_strategy
 from paceline.figures import Kept
 
@@ -20,8 +20,8 @@ SETTINGS = {"max": 8, "p_min": 0.0}
 OLD = tuple(range(10, 40))
 
 
-def drafter(*replies: tuple[int, ...], **settings: float) -> EarlierReply:
-    return EarlierReply(replace(bench(), replaced=replies), {**SETTINGS, **settings})
+def drafter(*replies: tuple[int, ...], **settings: float) -> EarlierReplyDrafter:
+    return EarlierReplyDrafter(replace(bench(), replaced=replies), {**SETTINGS, **settings})
 
 
 def after(
@@ -51,7 +51,7 @@ def test_it_copies_the_reply_from_its_first_token() -> None:
 @pytest.mark.parametrize("what", ["repeats", "same_prompt"])
 def test_with_other_noise_or_prompt_it_waits_until_some_tokens_have_come_again(what: str) -> None:
     other = replace(bench(), replaced=(OLD,), **{what: False})
-    it = EarlierReply(other, {"max": 8, "p_min": 0.5})
+    it = EarlierReplyDrafter(other, {"max": 8, "p_min": 0.5})
     history = [1, 2, 3]
     it.begin(history, 3)
     assert list(it.propose(8).tokens) == []

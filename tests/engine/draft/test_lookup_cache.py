@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from paceline.engine.draft.lookups import lookup_cache
 from paceline.engine.draft.lookups.lookup_cache import (
+    CacheOrigin,
     LookupCache,
-    Origin,
     check_fits,
     read_origin,
     sidecar,
@@ -235,11 +235,11 @@ def test_what_cannot_be_read_is_told(tmp_path: Path, name: str) -> None:
 def test_the_origin_lies_beside_the_file(tmp_path: Path) -> None:
     file = tmp_path / "f.bin"
     assert read_origin(file) is None
-    write_origin(file, Origin("0123456789abcdef", "größer.gguf"))
+    write_origin(file, CacheOrigin("0123456789abcdef", "größer.gguf"))
     assert json.loads((tmp_path / "f.bin.json").read_text("utf-8"))["vocabulary"] == (
         "0123456789abcdef"
     )
-    assert read_origin(file) == Origin("0123456789abcdef", "größer.gguf")
+    assert read_origin(file) == CacheOrigin("0123456789abcdef", "größer.gguf")
     write_origin(file, None)
     assert read_origin(file) is None
     write_origin(file, None)
@@ -259,10 +259,10 @@ def test_who_may_use_a_cache() -> None:
     cache = lookup_cache.parse(as_file(RECORDS), "f")
     file = Path("f.bin")
     check_fits(file, cache, None, "", n_vocab=10)
-    check_fits(file, cache, Origin("a"), "a", n_vocab=10)
+    check_fits(file, cache, CacheOrigin("a"), "a", n_vocab=10)
     with pytest.raises(UserError, match="has token 9, but the model has only 9 tokens"):
         check_fits(file, cache, None, "", n_vocab=9)
     with pytest.raises(UserError, match=r"made for “m\.gguf”"):
-        check_fits(file, cache, Origin("b", "m.gguf"), "a", n_vocab=10)
+        check_fits(file, cache, CacheOrigin("b", "m.gguf"), "a", n_vocab=10)
     with pytest.raises(UserError, match="made for another model"):
-        check_fits(file, cache, Origin("b"), "a", n_vocab=10)
+        check_fits(file, cache, CacheOrigin("b"), "a", n_vocab=10)

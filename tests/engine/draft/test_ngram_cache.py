@@ -13,7 +13,7 @@ from engine.draft.test_lookup_cache import as_file
 from fake_model import ByteVocabulary
 from paceline.engine.draft.base import Workbench
 from paceline.engine.draft.lookups import lookup_cache
-from paceline.engine.draft.lookups.lookup_cache import Origin, write_origin
+from paceline.engine.draft.lookups.lookup_cache import CacheOrigin, write_origin
 from paceline.engine.draft.lookups.ngram_cache import (
     INFO,
     THRESHOLDS,
@@ -250,14 +250,14 @@ def test_a_static_cache_is_read_once_per_pair(
 def test_a_static_cache_of_this_vocabulary(tmp_path: Path) -> None:
     static = tmp_path / "s.bin"
     static.write_bytes(as_file([((1, 2), [(5, 2)])]))
-    write_origin(static, Origin(vocabulary_hash(ByteVocabulary()), "m"))
+    write_origin(static, CacheOrigin(vocabulary_hash(ByteVocabulary()), "m"))
     assert proposed(reading([1, 2], bench(static=static))) == [5]
 
 
 def test_a_static_cache_of_another_vocabulary_is_refused_at_once(tmp_path: Path) -> None:
     static = tmp_path / "s.bin"
     static.write_bytes(as_file([((1, 2), [(5, 2)])]))
-    write_origin(static, Origin("0" * 16, "other.gguf"))
+    write_origin(static, CacheOrigin("0" * 16, "other.gguf"))
     with pytest.raises(UserError, match=r"made for “other\.gguf”"):
         NgramCache(bench(static=static), {"n_max": 8})
 

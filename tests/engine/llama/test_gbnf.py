@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paceline.engine.llama.grammars.gbnf import (
+    Alternation,
     Chars,
-    Choice,
+    Concatenation,
     GrammarError,
     Node,
     Ref,
     Repeat,
-    Row,
     read,
 )
 
@@ -30,7 +30,7 @@ def regex(rules: dict[str, Node], node: Node) -> str:
         most = "" if node.most is None else node.most
         return f"(?:{regex(rules, node.item)}){{{node.least},{most}}}"
     parts = [regex(rules, each) for each in node.items]
-    return f"(?:{'|'.join(parts)})" if isinstance(node, Choice) else "".join(parts)
+    return f"(?:{'|'.join(parts)})" if isinstance(node, Alternation) else "".join(parts)
 
 
 def matches(gbnf: str, text: str) -> bool:
@@ -105,6 +105,6 @@ def test_any_other_text_is_read_or_refused(text: str) -> None:
 
 def test_empty_rows_are_nothing() -> None:
     root = read('root ::= "" | "a"')["root"]
-    assert isinstance(root, Choice)
-    assert isinstance(root.items[0], Row)
+    assert isinstance(root, Alternation)
+    assert isinstance(root.items[0], Concatenation)
     assert root.items[0].items == ()

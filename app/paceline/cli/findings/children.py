@@ -133,11 +133,11 @@ def _ask_inspector(_: Path) -> str:
 
 
 def _ask_templates(_: Path) -> str:
-    from paceline.engine.prompt.renderer import Job, Renderer
+    from paceline.engine.prompt.renderer import Renderer, RenderJob
     from paceline.messages import ChatMessage
 
     word = "Hello"
-    job = Job((ChatMessage.of_text("user", word),), {})
+    job = RenderJob((ChatMessage.of_text("user", word),), {})
     with contextlib.closing(Renderer()) as renderer:
         (outcome,) = renderer.render(("{{ messages[0].content }}", "", ""), (job,))
     return "" if (outcome.kind, outcome.text) == ("text", word) else outcome.text or outcome.kind

@@ -256,7 +256,7 @@ def _sound_confidences(given: Sequence[float], n: int) -> Sequence[float]:
     return confidences
 
 
-class Part(NamedTuple):
+class DraftPart(NamedTuple):
     """The tokens of one drafter within a draft: `n` of them from place `first` on."""
 
     drafter: GuardedDrafter
@@ -270,12 +270,12 @@ class Proposal(NamedTuple):
     tokens: list[int]
     confidences: list[float | None]
     sources: list[str]
-    parts: list[Part]
+    parts: list[DraftPart]
 
     def add(self, drafter: GuardedDrafter, draft: Draft) -> None:
         """Append one drafter's draft as another part."""
         n = len(draft.tokens)
-        self.parts.append(Part(drafter, len(self.tokens), n))
+        self.parts.append(DraftPart(drafter, len(self.tokens), n))
         self.tokens.extend(draft.tokens)
         self.confidences.extend(draft.sure)
         self.sources.extend((drafter.info.id,) * n)

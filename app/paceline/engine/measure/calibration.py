@@ -64,7 +64,7 @@ _LEAST_ADDED = 0.15  # plain steps; of less, noise would make any share
 
 
 @dataclass(eq=False)
-class Item:
+class WidthTimings:
     """One width of one model.
 
     Attributes:
@@ -119,12 +119,12 @@ class DecodeTimer:
         self._clock = clock
         self._limits = limits or clock
         self._sampler = Sampler(SamplingParams(), 0, make_drawer=make_drawer)
-        self._last: Item | None = None
+        self._last: WidthTimings | None = None
         self._native_s = 0.0
         self._n_alike = 0
         self._alike_s = 0.0
 
-    def run(self, item: Item) -> bool:
+    def run(self, item: WidthTimings) -> bool:
         """Decode once, draw a token as a step would, and note what it took.
 
         Returns:
@@ -167,7 +167,7 @@ class DecodeTimer:
             item.seconds.append(seconds)
         return counts
 
-    def take(self, item: Item, n: int = 1) -> float | None:
+    def take(self, item: WidthTimings, n: int = 1) -> float | None:
         """Decode until `n` more times are there; returns their median, None without room."""
         if not item.has_room:
             return None
@@ -221,7 +221,7 @@ class DecodeTimer:
 
         Raises and leaves behind what `run` does.
         """
-        plain, wide = Item(context, 1), Item(context, WIDE)
+        plain, wide = WidthTimings(context, 1), WidthTimings(context, WIDE)
         if self.take(plain, _N_SLOPE) is None or self.take(wide, _N_SLOPE) is None:
             return None
         return min(plain.seconds), min(wide.seconds)  # what comes in between makes them slower
@@ -255,7 +255,7 @@ def between(
     return slope, min(max(share, 0.0), 1.0)
 
 
-def items_of(pair: LoadedPair) -> list[Item]:
+def items_of(pair: LoadedPair) -> list[WidthTimings]:
     """Return what there is to measure, in order: nothing of a model that takes no tokens back."""
     target, draft = pair.target, pair.draft
     if not target.model.max_rollback:
@@ -265,13 +265,13 @@ def items_of(pair: LoadedPair) -> list[Item]:
     most = min(target.model.max_rows, target.model.max_rollback)
     in_use = set(widths.every) & set(range(most + 1))
     items = [
-        Item(target, width)
+        WidthTimings(target, width)
         for width in WIDTHS
         if width == 1 or (width in in_use and width > widths.lowest)
     ]
     if draft and draft.model.max_rollback:
-        items.insert(_N_FIRST, Item(draft, 1, is_draft=True))
-        items.append(Item(draft, BACKLOG, is_draft=True))
+        items.insert(_N_FIRST, WidthTimings(draft, 1, is_draft=True))
+        items.append(WidthTimings(draft, BACKLOG, is_draft=True))
     return items
 
 
@@ -312,7 +312,7 @@ class IdleCalibration:
         self._timer = DecodeTimer(clock or pair_clock(pair), self._clock, pair.make_drawer)
         self._items = items_of(pair)
         is_there = is_known and bool(self._items)
-        self._checks = [Item(pair.target, w) for w in (1, WIDE)] if is_there else []
+        self._checks = [WidthTimings(pair.target, w) for w in (1, WIDE)] if is_there else []
         self._wants_slope = bool(self._items) and pair.knowledge.costs.context.slope == 0
         self._n_measured = self._n_kept = 0
         self.spent_s = self._firsts_s = 0.0
@@ -363,7 +363,7 @@ class IdleCalibration:
                     return partial(self._measure, item)
         return self._measure_slope if self._can_measure_slope() else None
 
-    def _n_known(self, item: Item) -> int:
+    def _n_known(self, item: WidthTimings) -> int:
         knowledge = self._pair.knowledge
         if not item.is_draft:
             return knowledge.costs.n_samples(item.width)
@@ -372,7 +372,7 @@ class IdleCalibration:
         # A batch as fast as one token tells nothing, however often it is measured.
         return _N_EACH if known is not None or len(item.seconds) >= _N_EACH else 0
 
-    def _can_afford(self, item: Item) -> bool:
+    def _can_afford(self, item: WidthTimings) -> bool:
         return self._expected_s(item) <= self._left_s
 
     @property
@@ -381,7 +381,7 @@ class IdleCalibration:
         plain_s = self._pair.knowledge.costs.plain or min(first_s, default=0.0)
         return max(IDLE_S, IDLE_STEPS * plain_s) - self.spent_s
 
-    def _expected_s(self, item: Item) -> float:
+    def _expected_s(self, item: WidthTimings) -> float:
         """Return what a decode takes at most: no more per token than a narrower one's."""
         times = [i for i in self._items if i.context is item.context and i.seconds]
         narrower = [i for i in times if i.width <= item.width]
@@ -393,7 +393,7 @@ class IdleCalibration:
     def _can_measure_slope(self) -> bool:
         if not self._wants_slope or not any(i.seconds for i in self._items):
             return False
-        filling = Item(self._pair.target, SLOPE_TOKENS)
+        filling = WidthTimings(self._pair.target, SLOPE_TOKENS)
         return filling.has_room and 2 * self._expected_s(filling) <= self._left_s
 
     # ---------------------------------------------------------------------------------- doing it
@@ -411,7 +411,7 @@ class IdleCalibration:
             knowledge.costs, self._wants_slope = knowledge.costs.emptied(), True
         self._checks = []
 
-    def _measure(self, item: Item) -> None:
+    def _measure(self, item: WidthTimings) -> None:
         if not self._timer.run(item):
             return
         self._n_measured += 1
@@ -481,7 +481,7 @@ def calibrated(pair: LoadedPair | None, clock: Clock | None = None) -> Calibrate
     )
 
 
-def _measure(pair: LoadedPair, given: Clock | None) -> list[Item]:
+def _measure(pair: LoadedPair, given: Clock | None) -> list[WidthTimings]:
     clock = given or time.perf_counter
     began = clock()
     items = items_of(pair)
@@ -513,7 +513,9 @@ def _measure(pair: LoadedPair, given: Clock | None) -> list[Item]:
 
 
 def _fill(pair: LoadedPair) -> int:
-    """Let contexts hold a few tokens, where decodes after them leave nothing; see `Item.has_room`.
+    """Fill contexts with a few tokens, so that decodes after them leave nothing behind.
+
+    See `WidthTimings.has_room`.
 
     Returns:
         How many the target's has.
@@ -525,7 +527,7 @@ def _fill(pair: LoadedPair) -> int:
     return len(pair.target.tokens)
 
 
-def _switch(items: list[Item]) -> float:
+def _switch(items: list[WidthTimings]) -> float:
     """Return how many plain steps another width costs once, since the graph is built again."""
     plain_s = statistics.median(items[0].seconds)
     extra = [
@@ -536,7 +538,7 @@ def _switch(items: list[Item]) -> float:
     return min(max(statistics.median(extra), 0.0), TUNING.most_switch)
 
 
-def _draft_costs(items: list[Item]) -> DraftCosts:
+def _draft_costs(items: list[WidthTimings]) -> DraftCosts:
     costs = DraftCosts()
     median_s = {cost.width: cost.seconds for cost in _draft_table(items)}
     if 1 in median_s:
@@ -545,7 +547,7 @@ def _draft_costs(items: list[Item]) -> DraftCosts:
     return costs
 
 
-def _backlog_s(item: Item, token_s: float, batch_s: float) -> float:
+def _backlog_s(item: WidthTimings, token_s: float, batch_s: float) -> float:
     """Return what each further token of a draft model's batch takes; 0: it is not known.
 
     A device may take no longer for the batch than for one token; on a processor that is noise.
@@ -554,7 +556,7 @@ def _backlog_s(item: Item, token_s: float, batch_s: float) -> float:
     return max((batch_s - token_s) / (BACKLOG - 1), least)
 
 
-def _draft_table(items: list[Item]) -> tuple[WidthCost, ...]:
+def _draft_table(items: list[WidthTimings]) -> tuple[WidthCost, ...]:
     """Return the draft model's figures; none where it takes no tokens back, or found no room."""
     return tuple(
         WidthCost(item.width, statistics.median(item.seconds), len(item.seconds))

@@ -40,7 +40,7 @@ MOST_FOREIGN = 0.5
 Clock = Callable[[], float]
 
 
-class Choice(NamedTuple):
+class ThreadChoice(NamedTuple):
     """What was chosen for one model.
 
     Attributes:
@@ -54,7 +54,7 @@ class Choice(NamedTuple):
     gain: float
 
 
-class Trial(NamedTuple):
+class ThreadTrial(NamedTuple):
     """Seconds of one look at a count: a single token, and a verify decode after it."""
 
     plain_s: float
@@ -90,7 +90,7 @@ class ThreadChooser:
 
     def choose(
         self, model: LanguageModel, params: ModelParams, target: LanguageModel | None = None
-    ) -> Choice | None:
+    ) -> ThreadChoice | None:
         """Set the model's threads if the user has not, and keep what was found.
 
         Args:
@@ -122,7 +122,7 @@ class ThreadChooser:
 
     def _measure(
         self, model: LanguageModel, verifier: LanguageModel, budget_s: float
-    ) -> Choice | None:
+    ) -> ThreadChoice | None:
         # The self-test's decodes were wider than these.
         if 2 * model.last_decode[1] + verifier.last_decode[1] > budget_s:
             return None
@@ -145,7 +145,7 @@ class ThreadChooser:
 
     def _try(
         self, model: LanguageModel, verifier: LanguageModel, count: int, n_batch: int
-    ) -> Trial:
+    ) -> ThreadTrial:
         """Time a single token and a verify decode, as a step with a draft has them."""
         n_verify = min(_VERIFY, verifier.max_rows, verifier.n_ctx - 2)
         try:
@@ -155,15 +155,15 @@ class ThreadChooser:
             model.decode([0], 1)
             between = self._clock()
             verifier.decode([0] * n_verify, n_verify)
-            return Trial(between - began, self._clock() - between)
+            return ThreadTrial(between - began, self._clock() - between)
         finally:
             model.clear()
             verifier.clear()
 
 
 def _rounds(
-    counts: Sequence[int], attempt: Callable[[int], Trial], clock: Clock, budget_s: float
-) -> dict[int, list[Trial]]:
+    counts: Sequence[int], attempt: Callable[[int], ThreadTrial], clock: Clock, budget_s: float
+) -> dict[int, list[ThreadTrial]]:
     """Try the counts in turns, as often as the time allows; all lists are as long as the first.
 
     The first count is the default; those that are hopeless are left out of the result.
@@ -174,7 +174,7 @@ def _rounds(
     seconds = {count: (clock() - began) * default / count for count in counts}
     while len(counts) > 2 and _MIN_ROUNDS * sum(seconds[c] for c in counts) > budget_s:
         counts = counts[:-1]
-    found: dict[int, list[Trial]] = {count: [] for count in counts}
+    found: dict[int, list[ThreadTrial]] = {count: [] for count in counts}
     for number in range(_MAX_ROUNDS):
         if clock() - began + sum(seconds[count] for count in counts) > budget_s:
             break
@@ -192,12 +192,12 @@ def _rounds(
     return found
 
 
-def best_of(rounds: dict[int, list[Trial]], n_default: int) -> Choice | None:
+def best_of(rounds: dict[int, list[ThreadTrial]], n_default: int) -> ThreadChoice | None:
     """Return the count that is clearly the fastest, or the default; None: too few rounds."""
     default = rounds[n_default]
     if len(rounds) > 1 and len(default) < _MIN_ROUNDS:
         return None
-    best = Choice(n_default, n_default, 1.0)
+    best = ThreadChoice(n_default, n_default, 1.0)
     for count, trials in rounds.items():
         by_turns = list(zip(default, trials, strict=True))
         ratios = [before.plain_s / now.plain_s for before, now in by_turns]
@@ -205,11 +205,11 @@ def best_of(rounds: dict[int, list[Trial]], n_default: int) -> Choice | None:
         is_clear = sum(ratio > 1 for ratio in ratios) >= 0.75 * len(ratios)
         verify = statistics.median(now.verify_s / before.verify_s for before, now in by_turns)
         if gain >= max(_FASTER, best.gain) and is_clear and verify <= _NO_SLOWER:
-            best = Choice(count, n_default, gain)
+            best = ThreadChoice(count, n_default, gain)
     return best
 
 
-def note(name: str, choice: Choice) -> str:
+def note(name: str, choice: ThreadChoice) -> str:
     """Say what was chosen for a model."""
     threads = sentence("{n} threads", n=choice.n_threads)
     if choice.n_threads == 1:
@@ -228,10 +228,10 @@ def _is_on_gpu(model: LanguageModel) -> bool:
     return model.info.n_gpu_layers > model.info.n_layers
 
 
-def _parse(fact: object, n_default: int) -> Choice | None:
+def _parse(fact: object, n_default: int) -> ThreadChoice | None:
     try:
         count, gain = str(fact).split()
-        choice = Choice(int(count), n_default, float(gain))
+        choice = ThreadChoice(int(count), n_default, float(gain))
     except ValueError:
         return None
     is_sound = 1 <= choice.n_threads <= n_default and 1 <= choice.gain < math.inf

@@ -119,7 +119,7 @@ class StateFiles(Protocol):
         """Delete what is an owner's alone, for all models; empty: everything."""
 
 
-class Found(NamedTuple):
+class StoredPrefix(NamedTuple):
     """The longest stored beginning of a text.
 
     Attributes:
@@ -157,7 +157,7 @@ class StateTree:
         digest.update(only_for.encode())
         return digest.hexdigest()[:32]
 
-    def find(self, tokens: Sequence[int], owner: str) -> Found:
+    def find(self, tokens: Sequence[int], owner: str) -> StoredPrefix:
         """Return the longest stored beginning of a text that may serve this owner."""
         best, n_best, ways = self.root, 0, [(self.root, 0)]
         for block, done in ways:  # which grows: a private text may begin as one of all does
@@ -174,7 +174,7 @@ class StateTree:
                     best, n_best = child, done + most
                 if most == len(child.tokens) == self.n_block:
                     ways.append((child, done + most))
-        return Found(tuple(best.line())[::-1], n_best)
+        return StoredPrefix(tuple(best.line())[::-1], n_best)
 
     def missing(self, tokens: Sequence[int], owner: StateOwner) -> tuple[Block, int, int] | None:
         """Return which part of a text is to be stored next, if one is.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from paceline.engine.prompt.reasoning_marks import CHANNEL, PAIRS
-from paceline.engine.prompt.renderer import Job, Outcome
+from paceline.engine.prompt.renderer import Outcome, RenderJob
 from paceline.messages import ChatMessage
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class LearnedMarks:
 
 
 def learn(
-    source: str, render: Callable[[list[Job]], list[Outcome]], *variables: Mapping[str, Any]
+    source: str, render: Callable[[list[RenderJob]], list[Outcome]], *variables: Mapping[str, Any]
 ) -> LearnedMarks:
     """Return the marks of a template; none where it has none.
 
@@ -76,9 +76,9 @@ def learn(
         job
         for given in variables
         for job in (
-            Job((question,), given),
-            Job((question, structs.replace(answer, reasoning=_REASONING)), given),
-            Job((question, answer), given),
+            RenderJob((question,), given),
+            RenderJob((question, structs.replace(answer, reasoning=_REASONING)), given),
+            RenderJob((question, answer), given),
         )
     ]
     outcomes = render(jobs)

@@ -42,7 +42,7 @@ WriteCalls = Callable[[Sequence[ToolCall]], str]
 """Writes calls as the model does."""
 
 
-class Job(NamedTuple):
+class RenderJob(NamedTuple):
     """What is put through a template.
 
     Attributes:
@@ -59,7 +59,7 @@ class Job(NamedTuple):
     takes_text: bool = False
     write_calls: WriteCalls | None = None
 
-    def with_texts(self, change: Callable[[str], str], field: Callable[[str], str]) -> Job:
+    def with_texts(self, change: Callable[[str], str], field: Callable[[str], str]) -> RenderJob:
         """Return the same with other texts.
 
         Args:
@@ -187,7 +187,7 @@ class Outcome(NamedTuple):
     text: str
 
 
-TemplateJobs = tuple[tuple[str, str, str], Sequence[Job]]
+TemplateJobs = tuple[tuple[str, str, str], Sequence[RenderJob]]
 """A template, as `Renderer.render` takes it, and what is put through it."""
 
 
@@ -207,7 +207,7 @@ class Renderer:
         """Start the process, if it does not run, and do not wait for it."""
         self._worker.start()
 
-    def render(self, template: tuple[str, str, str], jobs: Sequence[Job]) -> list[Outcome]:
+    def render(self, template: tuple[str, str, str], jobs: Sequence[RenderJob]) -> list[Outcome]:
         """Return what comes of each job; all of them have `DEADLINE_S` seconds and `MEMORY` bytes.
 
         Args:

@@ -31,7 +31,7 @@ from paceline.engine.model.tokens import TokenSequence
 from paceline.engine.prompt.conversation import is_about_tools
 from paceline.engine.prompt.learned_marks import LearnedMarks, learn
 from paceline.engine.prompt.reasoning_marks import PAIRS
-from paceline.engine.prompt.renderer import Job, Outcome, WriteCalls, renderer
+from paceline.engine.prompt.renderer import Outcome, RenderJob, WriteCalls, renderer
 from paceline.engine.prompt.segments import Segment, encode_segments, filled
 from paceline.engine.prompt.tool_words import in_words
 from paceline.engine.prompt.tool_writing import ToolWriting, learn_writing
@@ -49,7 +49,7 @@ _TEXTS = (("/no_think", "/think"), ("detailed thinking off", "detailed thinking 
 _NO_EFFORT = re.compile(r"reasoning_effort\b[^%}]{0,80}['\"](none|no_think)['\"]")
 _PROBE = ChatMessage.of_text("user", "Why")
 
-Render = Callable[[Sequence[Job]], list[Outcome]]
+Render = Callable[[Sequence[RenderJob]], list[Outcome]]
 
 
 class ThinkingSwitch:
@@ -100,7 +100,9 @@ class ThinkingSwitch:
         return (ChatMessage("system", content), *messages)
 
     def _look(self) -> tuple[str, ...]:
-        asked = [Job(self.messages([_PROBE], choice), self.variables(choice)) for choice in CHOICES]
+        asked = [
+            RenderJob(self.messages([_PROBE], choice), self.variables(choice)) for choice in CHOICES
+        ]
         # One that is refused knows other words.
         prompts = {
             choice: text
@@ -180,7 +182,7 @@ class ChatTemplate:
         """Texts that a reply ends before: what the template writes around turns, if not tokens."""
         asked = ChatMessage.of_text("user", _QUESTION), ChatMessage.of_text("assistant", _REPLY)
         messages = self.switch.messages([*asked, ChatMessage.of_text("user", _AGAIN)], self._think)
-        ((kind, text),) = self._probe([Job(messages, self.switch.variables(self._think))])
+        ((kind, text),) = self._probe([RenderJob(messages, self.switch.variables(self._think))])
         if kind != "text":
             return ()
         _, reply, rest = text.rpartition(_REPLY)
@@ -226,7 +228,7 @@ class ChatTemplate:
         given = tuple(tools)
         if self._tried is None or self._tried[0] != given:
             ((kind, _),) = self._outcomes(
-                [Job([_PROBE], self.switch.variables(self._think), given)]
+                [RenderJob([_PROBE], self.switch.variables(self._think), given)]
             )
             self._tried = given, kind == "text"
         return self._tried[1]
@@ -236,7 +238,7 @@ class ChatTemplate:
         """Whether the choice of how much to reason makes no difference beside a system prompt."""
         messages = ChatMessage.of_text("system", "So"), _PROBE
         jobs = [
-            Job(self.switch.messages(messages, choice), self.switch.variables(choice))
+            RenderJob(self.switch.messages(messages, choice), self.switch.variables(choice))
             for choice in self.switch.choices
         ]
         outcomes = set(self._probe(jobs))
@@ -327,7 +329,7 @@ class ChatTemplate:
             choices=", ".join(choices),
         )
 
-    def _segments(self, job: Job, notes: list[str]) -> list[Segment]:
+    def _segments(self, job: RenderJob, notes: list[str]) -> list[Segment]:
         plain = self._render(job)
         fields = job.fields()
         if self._holds_control_tokens("\n".join(job.names())):
@@ -388,7 +390,9 @@ class ChatTemplate:
     def _shows_question(self) -> bool:
         """Whether a question alone gets into a prompt, which may have its words by itself."""
         question, ends = _question()
-        asked = Job((ChatMessage.of_text("user", question),), self.switch.variables(self._think))
+        asked = RenderJob(
+            (ChatMessage.of_text("user", question),), self.switch.variables(self._think)
+        )
         ((_, text),) = self._outcomes([asked])
         return all(end in text for end in ends)
 
@@ -419,7 +423,7 @@ class ChatTemplate:
             raise _cannot_be_kept()
         return text
 
-    def _render(self, job: Job) -> str:
+    def _render(self, job: RenderJob) -> str:
         ((kind, text),) = self._outcomes([job])
         match kind:
             case "text":
@@ -435,7 +439,7 @@ class ChatTemplate:
             case _:
                 raise EngineError(BAD, "The chat template failed: {text}.", _OTHER, text=text)
 
-    def _probe(self, jobs: Sequence[Job]) -> list[Outcome]:
+    def _probe(self, jobs: Sequence[RenderJob]) -> list[Outcome]:
         """Try what the template does; one that fails at all of it is tried no more."""
         if self._fails:
             return [Outcome("failed", sentence("it failed before"))] * len(jobs)
@@ -443,7 +447,7 @@ class ChatTemplate:
         self._fails = all(outcome.kind == "failed" for outcome in outcomes)
         return outcomes
 
-    def _outcomes(self, jobs: Sequence[Job]) -> list[Outcome]:
+    def _outcomes(self, jobs: Sequence[RenderJob]) -> list[Outcome]:
         v = self.vocab
         bos, eos = (v.text(t).decode("utf-8", "replace") if t >= 0 else "" for t in (v.bos, v.eos))
         return renderer().render((self.source, bos, eos), jobs)

@@ -20,7 +20,7 @@ from typing import Any
 from msgspec import structs
 
 from paceline.content import Tool, ToolCall
-from paceline.engine.prompt.renderer import Job, Outcome, WriteCalls
+from paceline.engine.prompt.renderer import Outcome, RenderJob, WriteCalls
 from paceline.messages import ChatMessage
 
 _SHORT_ID = re.compile(r"[A-Za-z0-9]{9}")
@@ -74,9 +74,9 @@ class ToolWriting:
         messages: Sequence[ChatMessage],
         variables: Mapping[str, Any],
         tools: Sequence[Tool],
-    ) -> Job:
+    ) -> RenderJob:
         """Return what is put through the template for a conversation that is arranged for it."""
-        return Job(messages, variables, tools, self.takes_text, self.write_calls)
+        return RenderJob(messages, variables, tools, self.takes_text, self.write_calls)
 
     def arranged(self, messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
         """Return a conversation as the template takes it."""
@@ -130,7 +130,7 @@ def _one_by_one(messages: Sequence[ChatMessage]) -> Iterator[ChatMessage]:
 
 
 def learn_writing(
-    render: Callable[[Sequence[Job]], list[Outcome]],
+    render: Callable[[Sequence[RenderJob]], list[Outcome]],
     variables: Mapping[str, Any],
     write_calls: WriteCalls | None,
 ) -> ToolWriting:
@@ -152,12 +152,12 @@ def learn_writing(
 
 
 def _learned(
-    render: Callable[[Sequence[Job]], list[Outcome]],
+    render: Callable[[Sequence[RenderJob]], list[Outcome]],
     variables: Mapping[str, Any],
     forms: Sequence[ToolWriting],
 ) -> ToolWriting:
     """Return the first of these forms that is the template's, with what else it wants."""
-    usual = Job([_ASKED], variables)  # shows that what fails are calls, not the template
+    usual = RenderJob([_ASKED], variables)  # shows that what fails are calls, not the template
     jobs = [usual]
     for form in forms:
         begun = _conversation()
@@ -178,7 +178,9 @@ def _prompts(outcomes: Sequence[Outcome]) -> list[str]:
     return [text if kind == "text" else "" for kind, text in outcomes]
 
 
-def _job(form: ToolWriting, messages: Sequence[ChatMessage], variables: Mapping[str, Any]) -> Job:
+def _job(
+    form: ToolWriting, messages: Sequence[ChatMessage], variables: Mapping[str, Any]
+) -> RenderJob:
     return form.job(form.arranged(messages), variables, [_TOOL])
 
 

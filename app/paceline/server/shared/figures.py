@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from paceline.codec import encode
-from paceline.engine.draft.lookups.earlier_reply import EarlierReply
+from paceline.engine.draft.lookups.earlier_reply import EarlierReplyDrafter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ def usage(replies: Sequence[RunningReply]) -> dict[str, Any]:
         (each.tokens, each.tokens_accepted)
         for stats in all_stats
         for each in stats.by_drafter
-        if each.drafter == EarlierReply.name
+        if each.drafter == EarlierReplyDrafter.name
     ]
     n_accepted = sum(accepted for _, accepted in predicted)
     return {

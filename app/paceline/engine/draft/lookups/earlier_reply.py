@@ -38,7 +38,7 @@ _BELIEVED, _CHANGED, _BY_CHANCE = 0.9, 0.3, 0.1
 alone was changed a little, 4 to 19 % after another prompt, and 6 to 10 % with another seed."""
 
 
-class EarlierReply:
+class EarlierReplyDrafter:
     """Follows the reply at a dictionary read per token, and looks for its place where it is lost.
 
     Nothing of it outlives the turn.
@@ -158,7 +158,7 @@ class EarlierReply:
 
 
 INFO = DrafterInfo(
-    id=EarlierReply.name,
+    id=EarlierReplyDrafter.name,
     title="Earlier reply",
     summary="Copies the reply that is being replaced, as far as the new one keeps it; "
     "needs no second model.",
@@ -175,5 +175,5 @@ INFO = DrafterInfo(
             "earlier reply came again so far. Lower makes longer drafts.",
         ),
     ),
-    make=EarlierReply,
+    make=EarlierReplyDrafter,
 )  # fmt: skip

@@ -252,7 +252,7 @@ def _damaged(name: str, what: str) -> UserError:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class CacheOrigin:
     """Where a lookup cache comes from.
 
     llama.cpp's format does not say it, and token ids of another vocabulary would be drafted in
@@ -273,7 +273,7 @@ def sidecar(path: Path) -> Path:
     return path.with_name(f"{path.name}.json")
 
 
-def read_origin(path: Path) -> Origin | None:
+def read_origin(path: Path) -> CacheOrigin | None:
     """Return what the sidecar of a lookup cache says; None when it has none.
 
     Raises:
@@ -283,7 +283,7 @@ def read_origin(path: Path) -> Origin | None:
     try:
         with open_ordinary(place) as file:
             data = json.loads(file.read())
-        return Origin(str(data["vocabulary"]), str(data.get("model", "")))
+        return CacheOrigin(str(data["vocabulary"]), str(data.get("model", "")))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
@@ -296,7 +296,7 @@ def read_origin(path: Path) -> Origin | None:
         ) from error
 
 
-def write_origin(path: Path, origin: Origin | None) -> None:
+def write_origin(path: Path, origin: CacheOrigin | None) -> None:
     """Write the sidecar of a lookup cache; None takes an old one away.
 
     Raises:
@@ -310,7 +310,7 @@ def write_origin(path: Path, origin: Origin | None) -> None:
 
 
 def check_fits(
-    path: Path, cache: LookupCache, origin: Origin | None, vocabulary: str, n_vocab: int
+    path: Path, cache: LookupCache, origin: CacheOrigin | None, vocabulary: str, n_vocab: int
 ) -> None:
     """Make sure that a lookup cache can be used with a model.
 

@@ -47,14 +47,14 @@ class Chars:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Row:
+class Concatenation:
     """One expression after the other; nothing at all where there is none."""
 
     items: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Choice:
+class Alternation:
     """One of at least two expressions."""
 
     items: tuple[Node, ...]
@@ -76,14 +76,14 @@ class Ref:
     rule: str
 
 
-Node = Chars | Row | Choice | Repeat | Ref
+Node = Chars | Concatenation | Alternation | Repeat | Ref
 
 
 def children(node: Node) -> tuple[Node, ...]:
     """Return the parts of an expression."""
     if isinstance(node, Repeat):
         return (node.item,)
-    return node.items if isinstance(node, Row | Choice) else ()
+    return node.items if isinstance(node, Concatenation | Alternation) else ()
 
 
 def parts(node: Node) -> Iterator[Node]:
@@ -97,12 +97,12 @@ def parts(node: Node) -> Iterator[Node]:
 
 def in_sequence(items: Sequence[Node]) -> Node:
     """Return one expression after the other as one."""
-    return items[0] if len(items) == 1 else Row(tuple(items))
+    return items[0] if len(items) == 1 else Concatenation(tuple(items))
 
 
 def one_of(items: Sequence[Node]) -> Node:
     """Return a choice as one expression."""
-    return items[0] if len(items) == 1 else Choice(tuple(items))
+    return items[0] if len(items) == 1 else Alternation(tuple(items))
 
 
 def read(text: str) -> dict[str, Node]:
@@ -382,7 +382,7 @@ def _ending(rules: dict[str, Node]) -> set[str]:
             return node.rule in found
         if isinstance(node, Repeat):
             return not node.least or ends(node.item)
-        if isinstance(node, Choice):
+        if isinstance(node, Alternation):
             return any(map(ends, node.items))
         return isinstance(node, Chars) or all(map(ends, node.items))
 

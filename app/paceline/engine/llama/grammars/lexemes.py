@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from paceline.engine.llama.grammars.gbnf import (
+    Alternation,
     Chars,
-    Choice,
+    Concatenation,
     Node,
     Ref,
     Repeat,
-    Row,
     children,
     in_sequence,
     one_of,
@@ -132,7 +132,7 @@ class _Shared:
             return not node.least or self.is_nullable(node.item)
         if isinstance(node, Chars):
             return False
-        return (any if isinstance(node, Choice) else all)(map(self.is_nullable, node.items))
+        return (any if isinstance(node, Alternation) else all)(map(self.is_nullable, node.items))
 
     def made(self, kind: Callable[..., Node], items: Sequence[Node], *rest: object) -> Node:
         """Return an expression made of others, the same one for the same."""
@@ -180,7 +180,7 @@ class _Shared:
         if isinstance(node, Repeat):
             body = inner[0] + _sign(node)
         else:
-            body = (" | " if isinstance(node, Choice) else " ").join(inner)
+            body = (" | " if isinstance(node, Alternation) else " ").join(inner)
         name = f"T{len(self.tokens)}"
         self.tokens[name] = body
         self.owners[name] = owner
@@ -203,9 +203,9 @@ def _regex(node: Node) -> str:
         if node.ranges[0][0] == node.ranges[-1][1]:
             return rf"\x{{{node.ranges[0][0]:x}}}"
         return "[" + "".join(rf"\x{{{a:x}}}-\x{{{b:x}}}" for a, b in node.ranges) + "]"
-    if isinstance(node, Row):
+    if isinstance(node, Concatenation):
         return "".join(map(_regex, node.items))
-    if isinstance(node, Choice):
+    if isinstance(node, Alternation):
         return "(?:" + "|".join(map(_regex, node.items)) + ")"
     assert isinstance(node, Repeat)
     return f"(?:{_regex(node.item)}){_sign(node)}"
@@ -265,7 +265,7 @@ class _Flat:
         return ~number
 
     def _alternatives(self, node: Node) -> list[list[_Item]]:
-        if not isinstance(node, Choice) or self._lexeme(node):
+        if not isinstance(node, Alternation) or self._lexeme(node):
             return [self._row(node)]
         regular = [each for each in node.items if self.shared.is_regular(each)]
         others = [each for each in node.items if not self.shared.is_regular(each)]
@@ -275,7 +275,7 @@ class _Flat:
         return [self._row(each) for each in (*regular, *others)]
 
     def _row(self, node: Node) -> list[_Item]:
-        if self._lexeme(node) or not isinstance(node, Row):
+        if self._lexeme(node) or not isinstance(node, Concatenation):
             return self._items(node)
         found: list[_Item] = []
         run: list[Node] = []
@@ -299,7 +299,7 @@ class _Flat:
         lexeme = self._lexeme(node)
         if lexeme:
             return [_Item(self._lexeme_number(node, lexeme))]
-        if isinstance(node, Row):
+        if isinstance(node, Concatenation):
             return self._row(node)
         if isinstance(node, Repeat):
             return self._repeated(node)
@@ -311,7 +311,7 @@ class _Flat:
         What is regular in a choice is one lexeme between what is not: (a | b)* is a* (b a*)*.
         """
         item, made = node.item, self.shared.made
-        if isinstance(item, Choice) and node.most is None and node.least < 2:
+        if isinstance(item, Alternation) and node.most is None and node.least < 2:
             regular = [each for each in item.items if self.shared.is_regular(each)]
             others = [each for each in item.items if not self.shared.is_regular(each)]
             if regular and others:
@@ -510,11 +510,11 @@ class _Machine:
             return end
         if isinstance(node, Ref):
             return self._add(self._rules[node.rule], start, depth + 1)
-        if isinstance(node, Row):
+        if isinstance(node, Concatenation):
             for item in node.items:
                 start = self._add(item, start, depth + 1)
             return start
-        if isinstance(node, Choice):
+        if isinstance(node, Alternation):
             end = self._state()
             for item in node.items:
                 begin = self._state()
