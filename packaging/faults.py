@@ -24,7 +24,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from planted_faults import ROOT, Copy, Fault
+from planted.fault import Fault
+from planted.tree import ROOT, Copy
 from upper_bound import at_most
 
 REPORT = ROOT / "packaging" / "reliability.md"

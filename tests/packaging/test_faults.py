@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import xml.etree.ElementTree as ET
 
@@ -11,6 +12,7 @@ import faults
 import planted_faults
 from architecture.source import modules
 from faults import ROWS, Result
+from planted import tree
 
 
 def test_all_rows_of_the_design_are_there() -> None:
@@ -51,8 +53,9 @@ def test_a_report_is_read_as_it_was_written(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_every_fault_can_be_planted() -> None:
-    texts = [path.read_text("utf-8") for path in planted_faults.sources(planted_faults.ROOT)]
-    for fault in planted_faults.FAULTS:
-        assert (planted_faults.ROOT / fault.tests[0]).exists(), fault.name
+    texts = [path.read_text("utf-8") for path in tree.sources(tree.ROOT)]
+    for fault in itertools.chain.from_iterable(planted_faults.CLASSES.values()):
+        files = [test for test in fault.tests if test.startswith("tests/")]
+        assert [file for file in files if not (tree.ROOT / file).exists()] == [], fault.name
         for old, _ in fault.changes:
             assert sum(old in text for text in texts) == 1, f"{fault.name}: {old!r}"

@@ -1,0 +1,20 @@
+"""The description of a fault."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Fault(NamedTuple):
+    """A change of the program, and the tests that must notice it.
+
+    Attributes:
+        name: For people.
+        changes: Texts and what they become; each text is found in exactly one module of the
+            program, or file of the library of rows, which may be moved and renamed.
+        tests: Arguments for pytest.
+    """
+
+    name: str
+    changes: tuple[tuple[str, str], ...]
+    tests: tuple[str, ...]
