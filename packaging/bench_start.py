@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What many chats cost the window: ``python packaging/bench_start.py [--keep FILE] [--json OUT]``.
+"""The cost of many chats: ``python packaging/bench_start.py [--keep FILE] [--json OUT]``.
 
 Builds a database of 10,000 conversations with 200,000 messages (`benchmarks/many_chats.py`), then
 measures with the real window on it, offscreen unless QT_QPA_PLATFORM says otherwise:
@@ -86,7 +86,7 @@ def close_window(app: QApplication, program: Program) -> None:
 
 
 def one_start(home: Path, began: float) -> None:
-    """In a process of its own: print the milliseconds since `began` on the system's clock."""
+    """Print, in a process of its own, the milliseconds since `began` on the system's clock."""
     app, program = open_window(home)
     answer = {
         "start": 1000 * (time.time() - began),

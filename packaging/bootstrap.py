@@ -132,7 +132,7 @@ def progress(line: str, seconds: float) -> str | None:
 
 
 class Project(NamedTuple):
-    """What pyproject.toml says about an installation; the digest ignores its other tables."""
+    """Tables of pyproject.toml that concern an installation; the digest ignores the others."""
 
     dependencies: list[str]
     extras: dict[str, list[str]]

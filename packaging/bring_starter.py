@@ -40,7 +40,7 @@ HEADER = {
     "general.license.link": LICENCE,
     "general.source.url": SOURCE,
 }
-"""What the file's header says in place of the name of a training run."""
+"""Name in the file's header, in place of that of a training run."""
 PUT_ASIDE = 3
 """Exit code: it cannot be fetched now, and may be later."""
 _FETCHING, _WRITING = ".fetching-", ".starter-"

@@ -44,7 +44,7 @@ _FILE = re.compile(r"[A-Za-z0-9][\w. -]*(/[A-Za-z0-9][\w. -]*)*\.gguf", re.ASCII
 
 
 def faults(pair: CuratedPair) -> Iterator[str]:
-    """What is wrong with an entry by itself, without a look at the Hub."""
+    """Yield the faults of an entry by itself, without asking the Hub."""
     names = pair.target_repo or pair.target_file or pair.target_words or pair.draft_repo
     if pair.kind != "lookup":
         yield from _faults_of_models(pair)
@@ -98,7 +98,7 @@ def _is_date(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Finding:
-    """What the Hub says about one entry.
+    """The Hub's facts about one entry.
 
     Attributes:
         draft_file: The draft model's file; None: not known.

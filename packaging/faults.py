@@ -53,7 +53,7 @@ class Row(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What came of a row's tests."""
+    """Results of a row's tests."""
 
     n_trials: int
     n_failed: int

@@ -30,7 +30,7 @@ WIDTHS = (1, 2, 4, 8, 16, 63)
 TYPES = ("Q8_0", "Q4_0", "Q4_K", "Q5_K", "Q6_K", "IQ4_XS", "F16", "BF16")
 LENGTHS = range(17)
 DRAFT = 0.1
-"""What a draft model takes for a token, in plain steps of the target."""
+"""Time of a draft model's token, in plain steps of the target."""
 _W, _H = 640, 330
 _LEFT, _TOP, _RIGHT, _BOTTOM = 52, 20, 26, 46
 _SPEED = "speed; 1× is plain decoding"
@@ -41,7 +41,7 @@ Cost = Callable[[int], float]
 
 @dataclass(frozen=True)
 class Kind:
-    """What decodes cost with one type of weights, in llama.cpp's decodes of one token."""
+    """Costs of decodes with one type of weights, in llama.cpp's decodes of one token."""
 
     stock: dict[int, float]
     own: dict[int, float]

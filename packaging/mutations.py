@@ -65,7 +65,7 @@ class Mutation(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a mutation is in the present file: its line, and its number for Cosmic Ray."""
+    """The place of a mutation in the present file: its line, and its number for Cosmic Ray."""
 
     line: int
     occurrence: int

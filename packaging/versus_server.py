@@ -187,7 +187,7 @@ def read_prompts(path: Path, server: Server) -> list[Prompt]:
 
 
 def describe(options: argparse.Namespace) -> dict[str, Any]:
-    """What was compared on what."""
+    """The conditions of a comparison."""
     names = "tokens", "pairs", "threads", "ctx", "gpu_layers", "flash_attn", "kv_type", "kernels"
     return {
         "machine": {"system": platform.platform(), "processor": platform.processor()},

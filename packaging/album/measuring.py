@@ -1,4 +1,4 @@
-"""What measures: the panel while Auto decides, two replies side by side, and a small benchmark."""
+"""Pictures of measurements: Auto in the panel, two replies side by side, a small benchmark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is photographed, scene by scene; each leaves the window as it was."""
+"""The scenes that are photographed; each leaves the window as it was."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def _shoot_tip(studio: Studio, name: str) -> None:
 
 
 def dialogs(studio: Studio) -> None:
-    """What menus open: settings, palette, shortcuts, About, the picker, where to export."""
+    """Dialogs that menus open: settings, palette, shortcuts, About, the picker, where to export."""
     actions, palette = studio.window.actions_, studio.program.help.palette
     actions.settings.trigger()
     dialog = studio.dialog()

@@ -24,7 +24,7 @@ from paceline.settings import LoadedSettings, Settings
 LIMIT_S = 60.0
 _SCREEN = {"name": "album", "x": 0, "y": 0, "width": 1920, "height": 1200, "dpr": 1}
 _AROUND = QSize(24, 24)
-"""What a window manager leaves of the window around a dialog that is larger."""
+"""Pixels of the window that stay visible around a larger dialog."""
 
 
 def large_screen(folder: Path) -> str:
@@ -165,7 +165,7 @@ class Studio:
         painter.end()
 
     def dialog(self) -> QWidget | None:
-        """What lies over the window now."""
+        """Dialogs and menus that lie over the window now."""
         modal = QApplication.activeModalWidget()
         if modal is not None:
             return modal

@@ -1,4 +1,4 @@
-"""What can go wrong, as the window tells it; everything is brought about, nothing is played."""
+"""Pictures of faults as the window reports them; each fault is real."""
 
 from __future__ import annotations
 

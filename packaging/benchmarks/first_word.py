@@ -59,7 +59,7 @@ from paceline.messages import (
 
 COLD, LIVE, MEMORY, DISK, TYPED = ("cold", "live", "memory", "disk", "typed")
 MOST = {MEMORY: (0.05, 0.15), DISK: (0.08, 0.4)}
-"""Of the seconds of the cold way this share, and so many seconds more."""
+"""Upper bounds of a warm start: a share of the seconds of a cold one, and seconds besides."""
 AIM = {MEMORY: (0.03, 0.1), DISK: (0.05, 0.3)}
 _REPLY, _OTHER, _TYPED = 8, 300, 60
 """Tokens of a reply, of another chat, and of a message that is typed, without its end."""

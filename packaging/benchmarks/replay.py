@@ -47,7 +47,7 @@ PULSE_MS = 10
 
 @dataclass
 class Figures:
-    """What was measured; see the module."""
+    """Measured figures; see the module."""
 
     open_ms: float = 0.0
     paint_ms: float = 0.0

@@ -25,7 +25,7 @@ from paceline.params import file_of
 from scripted import stats_of, steps_of
 
 FIGURES_EVERY_S = 0.5
-"""As an engine tells them."""
+"""Values as an engine reports them."""
 
 
 class ReplayClient(QObject, QueuedClient):

@@ -65,7 +65,7 @@ _WAY = ("target", "kernels", "threads", "mode")
 
 
 class Options(TypedDict):
-    """How all replies to a prompt are drawn; see `generate`."""
+    """Sampling settings of all replies to a prompt; see `generate`."""
 
     seed: int
     max_tokens: int
@@ -73,7 +73,7 @@ class Options(TypedDict):
 
 
 Line = dict[str, Any]
-"""What was found in one way with one prompt, as it stands in the log:
+"""Pattern of the log's line on one way with one prompt:
 
 `_WAY` and `prompt` (its number) say which; `before` is how many tokens are in front; `promised` is
 `Sameness.holds` at its beginning, `looks` (rows), `apart` and `widths` what was known of rows by
@@ -92,7 +92,7 @@ class Way(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str, int, str]:
-        """What `_WAY` names in the log."""
+        """The parts that `_WAY` names in the log."""
         return self.target.stem, self.kernels, self.threads, self.mode
 
     def n_before(self, number: int) -> int:
@@ -142,7 +142,7 @@ def measure(way: Way, number: int, args: argparse.Namespace) -> Line:
 
 
 class RowDigests(dict[int, int]):
-    """What the last row of each place in a context was, as long as this process runs."""
+    """The last row of logits at each place in a context, as long as this process runs."""
 
     def __init__(self, context: CachedContext) -> None:
         super().__init__()
@@ -245,7 +245,7 @@ def _prompt(pair: Pair, number: int, n_before: int) -> list[ChatMessage]:
 
 @dataclass
 class Count:
-    """What the log says of one way at one temperature.
+    """The log's figures of one way at one temperature.
 
     Attributes:
         promised: `Sameness.holds` at each prompt.
@@ -303,7 +303,7 @@ class Count:
 
     @property
     def is_withdrawn(self) -> bool:
-        """Whether a row was seen to differ after it had been promised that none does."""
+        """Return whether a row was seen to differ after the promise that none does."""
         return any(a and b is False for a, b in itertools.pairwise(self.promised))
 
     def price(self, usual: Count) -> float | None:

@@ -1,4 +1,4 @@
-"""What n tokens in one decode cost: ``python packaging/benchmarks widths --target MODEL…``.
+"""The time of a decode of n tokens: ``python packaging/benchmarks widths --target MODEL…``.
 
 The gain of speculation depends on this: seconds of a decode of n tokens over those of a plain one.
 Paceline's own kernels and llama.cpp's ("stock") are measured in one process, in turns. Each pair of
@@ -203,7 +203,7 @@ def summary(tables: Sequence[Table]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Bits:
-    """What came of one width in one context.
+    """Results of one width in one context.
 
     Attributes:
         side: Whose kernels.
@@ -364,7 +364,7 @@ def bits_report(found: Sequence[Bits]) -> str:
 
 
 def are_equal(found: Sequence[Bits], sides: Sequence[str] = (OWN,)) -> bool:
-    """Whether these kernels give equal bits everywhere."""
+    """Return whether these kernels give equal bits everywhere."""
     return not any(bits.n_different for bits in found if bits.side in sides)
 
 

@@ -1,4 +1,4 @@
-"""What can be wrong with a translation, each fault as one line."""
+"""Checks of a translation, which report each fault as one line."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _TAGS = re.compile(r"</?[a-z]+[^>]*>")
 
 
 def faults_of_entries(entries: Catalogue) -> Iterator[str]:
-    """What finished translations do not keep of their sources."""
+    """Yield the placeholders and marks of sources that finished translations do not keep."""
     for source, entry in entries.items():
         if entry.is_finished:
             yield from (f"{_name(source)}: {fault}" for fault in _faults(source.text, entry.text))
 
 
 def gaps(entries: Catalogue, found: Found) -> Iterator[str]:
-    """What the translation lacks, and what it has although the source no longer does."""
+    """Yield texts that the translation lacks, and those that the source no longer has."""
     for source in sorted(found.strings):
         if source not in entries:
             yield f"{_name(source)}: it is not in the file"
@@ -37,7 +37,7 @@ def gaps(entries: Catalogue, found: Found) -> Iterator[str]:
 
 
 def faults_of_release(entries: Catalogue, file: Path) -> Iterator[str]:
-    """Where the compiled file says something else than the entries."""
+    """Yield the entries that the compiled file has otherwise."""
     translator = QTranslator()
     if not translator.load(str(file)):
         # A file without any entry is one that Qt refuses to load.

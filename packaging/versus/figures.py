@@ -1,4 +1,4 @@
-"""What is measured, and what pairs of measurements say: ratios with bootstrap intervals."""
+"""Measured values, and what pairs of them say: ratios with bootstrap intervals."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def message_boxes(module: Module) -> Iterator[Finding]:
 
 
 def module_state(module: Module) -> Iterator[Finding]:
-    """What is made at import is shared by everybody and belongs to nobody."""
+    """An instance that is made at import is shared by all, and no one ends it."""
     for statement in module.tree.body:
         value = getattr(statement, "value", None)
         if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr)) or value is None:

@@ -1,4 +1,4 @@
-"""How large each room may become.
+"""Budgets: the size that each room may reach.
 
 A budget was the size of its room plus a tenth when it was set, at least one file more. A change
 that needs more raises it in the same commit, with one line of reason above it.

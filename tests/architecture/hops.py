@@ -1,4 +1,4 @@
-"""How many functions of the program a message and a step pass through.
+"""A count of the functions that a message and a step pass through.
 
 ``python tests/architecture/hops.py``: the real window, its engine in a thread, and the demo pair. A
 profiler looks at the stack where the way changes threads and where it ends, and counts the

@@ -46,7 +46,7 @@ def commands(text: str) -> list[str]:
 
 
 def problem(command: str) -> str:
-    """Why a command cannot work; empty when it can. Nothing is run but the scripts' help."""
+    """Return why a command cannot work, or nothing where it can; only the scripts' help is run."""
     words = shlex.split(command, comments=True)
     if words[0] == "paceline":
         return _unknown_arguments(words[1:])

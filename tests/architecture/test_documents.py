@@ -18,7 +18,7 @@ def text_of(page: str) -> str:
 
 
 def paths_in(text: str) -> set[str]:
-    """What stands in backticks and looks like a file or a folder of the repository."""
+    """Return what stands in backticks and looks like a file or a folder of the repository."""
     words = re.findall(r"`([\w./-]+)`", text)
     return {w for w in words if "/" in w or (w.rpartition(".")[2] in ENDINGS and w.count(".") == 1)}
 

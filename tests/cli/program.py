@@ -30,7 +30,7 @@ TIMEOUT_S = 60
 
 @dataclass(frozen=True)
 class Result:
-    """What a run of the program left behind."""
+    """The output and exit code of a run of the program."""
 
     code: int
     out: str

@@ -1,4 +1,4 @@
-"""What follows from costs: from which acceptance on drafts pay."""
+"""The acceptance from which on drafts pay, computed from costs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What cannot be done: exit code 1, one clear line, and with --json a last object as well."""
+"""Requests that cannot be met: exit code 1, one clear line, with --json a last object, too."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="signals work differe
 
 @pytest.fixture(autouse=True)
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Where temporary files go: empty again behind every test."""
+    """The folder of temporary files, empty again after every test."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     for name in ("TMPDIR", "TEMP", "TMP"):
@@ -48,7 +48,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
 
 
 def chat(host: str, *arguments: str | Path) -> Result:
-    """What a host gives; the one without a process is the yardstick, and runs in this one."""
+    """The output of a host; the one without a process is the reference, and runs in this one."""
     run = paceline_process if host == "process" else paceline
     return run("chat", "--host", host, "--threads", "1", *arguments)
 
@@ -87,7 +87,7 @@ class Running:
         return engine
 
     def press_ctrl_c(self) -> float:
-        """As a terminal does it: the whole group gets the signal."""
+        """Send the signal to the whole group, as a terminal does."""
         with suppress(psutil.Error, ValueError):  # there may be no engine yet
             self.engine()
         os.killpg(self.process.pid, signal.SIGINT)

@@ -1,4 +1,4 @@
-"""What the options ask for, as commands to the engine."""
+"""The commands to the engine that options become."""
 
 from __future__ import annotations
 

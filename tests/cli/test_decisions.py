@@ -1,4 +1,4 @@
-"""What Auto did, in the few words of the last line."""
+"""The last line, which says in few words what Auto did."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ SAID = {
     "calibrate": "Here drafts of",
     "bench": "off",
 }
-"""What each command must say, at least."""
+"""Texts that each command must print, at least."""
 
 
 def shown() -> list[str]:

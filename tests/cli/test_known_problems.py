@@ -1,4 +1,4 @@
-"""What the doctor knows: every problem is found, has a remedy, and stays silent elsewhere."""
+"""Problems that the doctor knows: each is found, has a remedy, and is not reported elsewhere."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ def test_help_that_cannot_be_written(arguments: tuple[str, ...]) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="signals work differently there")
 @pytest.mark.parametrize("delay_ms", range(0, 120, 8))
 def test_ctrl_c_while_the_program_starts_shows_nothing_of_it(delay_ms: int) -> None:
-    """What Python itself does before the program's first line is out of its reach."""
+    """Work of Python itself before the program's first line is out of its reach."""
     process = subprocess.Popen(
         [*COMMAND, "chat", *HI], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )

@@ -1,4 +1,4 @@
-"""Which library of kernels fits, and where it is looked for."""
+"""The choice of the library of kernels: which one fits, and where it is looked for."""
 
 from __future__ import annotations
 

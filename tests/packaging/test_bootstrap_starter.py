@@ -1,4 +1,4 @@
-"""When the bootstrap has the first model brought: once for each home, and not where unwanted."""
+"""The bootstrap brings the first model once for each home, and not where it is unwanted."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from linguist.catalogue import Entry
 from linguist.sources import SENTENCES, Found, Source, find_all, find_in, find_sentences
 
 IS_PARTIAL = False
-"""Whether strings may lack a translation. False once all are translated: then a new string without
-one, and one that is said no more, fail here."""
+"""True while strings may lack a translation; once it is False, a new string without one fails here,
+and so does a translation whose string is gone."""
 
 
 @pytest.fixture(scope="module")
