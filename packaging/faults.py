@@ -579,7 +579,7 @@ ROWS = (
         (
             ENGINE + "test_state_machine.py",
             HOSTING + "test_broker.py",
-            STORAGE + "test_archive.py",
+            STORAGE + "test_store_contract.py",
             DOWNLOAD + "test_downloads.py",
             DOWNLOAD + "test_faults.py::test_whatever_is_done_to_them_files_are_whole_or_gone",
         ),

@@ -112,7 +112,7 @@ def text_of(n: int) -> str:
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 def test_nothing_is_lost_when_killed(tmp_path: Path, trials: Trials) -> None:
     drawn = random.Random(3)
-    moments = [drawn.uniform(0, 0.5) for _ in trials(15, 200)]
+    moments = [drawn.uniform(0, 0.5) for _ in trials(12, 200)]
     killed: list[Killed] = []
 
     def work(own: list[tuple[int, float]], name: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,7 +17,8 @@ from paceline.storage.search import folded, words_of
 from storage.chats import chat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
+    from pathlib import Path
 
 TEXTS = {
     "code": "def load_model(path): return llama_load(path)",
@@ -34,15 +36,33 @@ TEXTS = {
 }
 
 
-@pytest.fixture(params=["memory", "disk"])
-def archive(
-    open_archive: Callable[[], Archive], request: pytest.FixtureRequest
-) -> ConversationStore:
+@contextmanager
+def store_of(kind: str, folder: Path) -> Iterator[ConversationStore]:
     """All texts: searched one by one, or by the index; in both cases with the same answers."""
-    made = ConversationStore() if request.param == "memory" else open_archive()
-    for key, text in TEXTS.items():
-        made.save(chat(key, text, title=f"title{key}"), [f"{key}-0"])
-    return made
+    store = ConversationStore() if kind == "memory" else Archive(folder / "chats.db")
+    with ExitStack() as ends:
+        if isinstance(store, Archive):
+            store.open()
+            ends.callback(store.close)
+        for key, text in TEXTS.items():
+            store.save(chat(key, text, title=f"title{key}"), [f"{key}-0"])
+        yield store
+
+
+@pytest.fixture(scope="module", params=["memory", "disk"])
+def filled(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ConversationStore]:
+    """A store that tests search alone."""
+    with store_of(request.param, tmp_path_factory.mktemp("search")) as store:
+        yield store
+
+
+@pytest.fixture(params=["memory", "disk"])
+def archive(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ConversationStore]:
+    """A store that a test adds to."""
+    with store_of(request.param, tmp_path) as store:
+        yield store
 
 
 def found(archive: ConversationStore, text: str) -> set[str]:
@@ -84,8 +104,8 @@ def found(archive: ConversationStore, text: str) -> set[str]:
         ("nothing", set()),
     ],
 )
-def test_what_is_found(archive: ConversationStore, text: str, keys: set[str]) -> None:
-    assert found(archive, text) == keys
+def test_what_is_found(filled: ConversationStore, text: str, keys: set[str]) -> None:
+    assert found(filled, text) == keys
 
 
 HARMLESS = [
@@ -96,26 +116,20 @@ HARMLESS = [
 
 
 @pytest.mark.parametrize("text", HARMLESS)
-def test_any_input_is_harmless(archive: ConversationStore, text: str) -> None:
-    assert isinstance(archive.search(text), tuple)
-    assert found(archive, "needleinhay") == {"long"}
+def test_any_input_is_harmless(filled: ConversationStore, text: str) -> None:
+    assert isinstance(filled.search(text), tuple)
+    assert found(filled, "needleinhay") == {"long"}
 
 
-def test_random_input(open_archive: Callable[[], Archive]) -> None:
-    archive = open_archive()
-    archive.save(chat("c", TEXTS["german"] + string.printable), ["c-0"])
-
-    @given(st.text(max_size=20))
-    def search(text: str) -> None:
-        for hit in archive.search(text):
-            assert hit.marks
-
-    search()
+@given(text=st.text(max_size=20) | st.text(f"{string.printable}äßKölnÜ\u0301", max_size=20))
+def test_random_input(filled: ConversationStore, text: str) -> None:
+    for hit in filled.search(text):
+        assert hit.marks
 
 
-def test_marks_are_where_the_words_are(archive: ConversationStore) -> None:
+def test_marks_are_where_the_words_are(filled: ConversationStore) -> None:
     for text in ("koln ubung", "cafe", "学习", "needleinhay", "party rocket", "load"):
-        hits = [hit for hit in archive.search(text) if hit.message_id]
+        hits = [hit for hit in filled.search(text) if hit.message_id]
         assert hits
         for hit in hits:
             marked = [hit.snippet[start:end] for start, end in hit.marks]

@@ -1,4 +1,4 @@
-"""An intact database of 200 chats, and the same with damage."""
+"""An intact database of 80 chats, and the same with damage."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paceline.conversation import ViewPlace
 from paceline.storage.archive import Archive
 from storage.chats import chat, record
 
-N_CHATS, N_TEXTS = 200, 4
+N_CHATS, N_TEXTS = 80, 4
 PAGE = 4096
 
 
