@@ -94,6 +94,12 @@ class Shown:
         return copy_id
 
     @property
+    def active(self) -> Reply:
+        """The reply under way."""
+        assert self.session.active is not None
+        return self.session.active
+
+    @property
     def path(self) -> list[tuple[str, str]]:
         return [(m.role, m.text) for m in self.current.path()]
 

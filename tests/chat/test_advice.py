@@ -17,12 +17,7 @@ from paceline.chat.advice import (
     pair_advice,
 )
 from paceline.engine.draft.registry import available
-from paceline.engine.draft.strategy import (
-    brief,
-    complete,
-    strategy_named,
-    strategy_text,
-)
+from paceline.engine.draft.strategy import brief, complete, strategy_named, strategy_text
 from paceline.figures import Outlook, WidthCost
 from paceline.messages import ControlReported, DrafterStats, ModelInfo, TurnStats
 

@@ -88,10 +88,7 @@ def test_a_file_of_a_megabyte_and_no_more(tmp_path: Path) -> None:
 
 
 def test_what_is_no_file_is_told(tmp_path: Path) -> None:
-    for path, words in (
-        (tmp_path, "is a folder"),
-        (tmp_path / "gone", "is not there any more"),
-    ):
+    for path, words in ((tmp_path, "is a folder"), (tmp_path / "gone", "is not there any more")):
         with pytest.raises(UserError, match=words):
             read_attachment(path)
 

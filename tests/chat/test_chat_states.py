@@ -16,11 +16,6 @@ if TYPE_CHECKING:
     from paceline.storage.archive import ConversationStore
 
 
-@pytest.fixture
-def bench(store: ConversationStore) -> ChatBench:
-    return ChatBench(store)
-
-
 def dropped(bench: ChatBench) -> list[tuple[str, ...]]:
     return [command.owners for command in bench.client.all(DropStates)]
 
@@ -39,12 +34,6 @@ def test_a_chats_replies_are_its_own(bench: ChatBench) -> None:
     bench.client.reply("!")
     assert owners(bench) == [StateOwner(bench.id)] * 4
     assert not dropped(bench)
-
-
-def test_a_private_chats_replies_are_private(bench: ChatBench) -> None:
-    bench.new(private=True)
-    bench.ask("Secret?", "Shh.")
-    assert owners(bench) == [StateOwner(bench.id, private=True)]
 
 
 def test_a_deletion_is_told_at_once_and_not_again(bench: ChatBench) -> None:
@@ -202,13 +191,6 @@ def test_the_next_engine_is_asked_again(bench: ChatBench) -> None:
     bench.ask("One?", "1.")
     bench.ask("Two?", "2.")
     assert dropped(bench) == [("one",), ("one",)]
-
-
-def test_what_the_engine_has_dropped_is_left_alone(store: ConversationStore, folder: Path) -> None:
-    bench = ChatBench(store, states_folder=str(folder))
-    bench.session.states.drop("one")
-    bench.session.states.close()
-    assert files(folder) == ["one", "two"]
 
 
 def test_a_chat_without_a_message_leaves_no_file(store: ConversationStore, folder: Path) -> None:

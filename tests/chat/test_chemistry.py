@@ -43,8 +43,7 @@ def test_what_is_written_of_substances(written: str, latex: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "written",
-    ["", " ", r"\foo", "$x$", "C_nH_{2n}", "A <=>[x] B", "A ->[heat][cat] B", "A^", "{}"],
+    "written", ["", " ", r"\foo", "$x$", "C_nH_{2n}", "A <=>[x] B", "A ->[heat][cat] B", "A^", "{}"]
 )
 def test_what_is_no_chemistry(written: str) -> None:
     assert as_latex(written) is None

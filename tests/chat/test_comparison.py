@@ -299,7 +299,7 @@ def test_other_models_are_loaded_between_and_the_own_ones_after_it(bench: Bench)
 def test_models_of_both_sides_are_loaded_once(bench: Bench) -> None:
     bench.run("b", "b")
     assert bench.client.done == [
-        *("load b.gguf", "reset", "turn on b.gguf", "reset", "turn on b.gguf", "load own.gguf"),
+        *("load b.gguf", "reset", "turn on b.gguf", "reset", "turn on b.gguf", "load own.gguf")
     ]
 
 

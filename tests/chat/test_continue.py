@@ -64,15 +64,6 @@ def test_its_record_says_that_it_has_two_parts(bench: ChatBench) -> None:
     assert "".join(step.text for step in reply.steps) == "One two three"
 
 
-def test_what_the_program_did_not_see_to_its_end_has_both_parts(bench: ChatBench) -> None:
-    bench.continue_reply()
-    bench.client.start_turn()
-    bench.client.step(" thr", 0)
-    again = ChatBench(bench.store, prefix="again")
-    again.show(bench.id)
-    assert again.texts == ["Go?", "One two thr"]
-
-
 def test_a_reply_without_a_record_goes_on_by_its_text(bench: ChatBench) -> None:
     chat = bench.current
     bare = bench.import_copy(chat, {})
@@ -80,11 +71,3 @@ def test_a_reply_without_a_record_goes_on_by_its_text(bench: ChatBench) -> None:
     assert bench.continue_reply()
     turn = bench.client.last(StartTurn)
     assert (turn.begun, turn.begun_text) == ((), "One two")
-
-
-def test_nothing_goes_on_where_there_is_no_reply(bench: ChatBench) -> None:
-    assert not bench.continue_reply(bench.message(0))
-    bench.continue_reply()
-    assert not bench.continue_reply(), "one is under way"
-    bench.new()
-    assert not bench.continue_reply()

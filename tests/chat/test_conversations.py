@@ -4,29 +4,16 @@ from typing import Any
 
 import pytest
 
-from chat.chat_bench import ChatBench, text_of
+from chat.chat_bench import ChatBench
 from paceline.conversation import Attachment, Conversation, Message, ViewPlace
 from paceline.errors import UserError
-from paceline.messages import StartTurn, TurnFailed
+from paceline.messages import StartTurn
 from paceline.storage.archive import NEW_CHAT, ConversationStore
 
 NOTES = Attachment("notes.txt", "Buy milk.\n", 10)
 
 
 # ------------------------------------------------------------------------------ the tree
-
-
-def test_an_edited_question_gets_its_own_reply_and_the_old_ones_stay(bench: ChatBench) -> None:
-    bench.ask("One", "1")
-    bench.ask("Two", "2")
-    first = bench.message(0)
-    assert bench.edit(first, "  Uno\n")
-    assert [m.text for m in bench.client.last(StartTurn).prompt.messages] == ["Uno"]
-    bench.client.reply("eins")
-    assert bench.texts == ["Uno", "eins"]
-    assert bench.show_sibling(bench.message(0), -1)
-    assert bench.texts == ["One", "1", "Two", "2"]
-    assert bench.store.load(bench.id).path() == bench.current.path()
 
 
 def test_editing_keeps_the_files_or_takes_others(bench: ChatBench) -> None:
@@ -37,42 +24,6 @@ def test_editing_keeps_the_files_or_takes_others(bench: ChatBench) -> None:
     bench.client.reply("Again.")
     bench.edit(bench.message(0), "Forget it", ())
     assert bench.current.path()[0].attachments == ()
-
-
-@pytest.mark.parametrize("text", ["", " \n"])
-def test_an_edit_to_nothing_is_refused(bench: ChatBench, text: str) -> None:
-    bench.ask("One", "1")
-    assert not bench.edit(bench.message(0), text)
-    assert bench.texts == ["One", "1"]
-
-
-def test_an_unknown_message_cannot_be_edited_or_answered(bench: ChatBench) -> None:
-    bench.ask("One", "1")
-    assert not bench.edit("nobody", "Mine")
-    assert not bench.regenerate("nobody")
-
-
-def test_nothing_is_edited_or_regenerated_while_a_reply_runs_elsewhere(bench: ChatBench) -> None:
-    bench.ask("One", "1")
-    first = bench.id
-    bench.new()
-    bench.send("Two")
-    bench.show(first)
-    assert not bench.edit(bench.message(0), "Uno")
-    assert not bench.regenerate(bench.message(1))
-    bench.client.reply("2")
-    assert bench.edit(bench.message(0), "Uno")
-
-
-def test_any_reply_is_regenerated_beside_the_old_one(bench: ChatBench) -> None:
-    bench.ask("One", "1")
-    bench.ask("Two", "2")
-    assert bench.regenerate(bench.message(1))
-    bench.client.reply("1b")
-    assert bench.texts == ["One", "1b"]
-    assert bench.show_sibling(bench.message(1), -1)
-    assert bench.texts == ["One", "1", "Two", "2"]
-    assert not bench.show_sibling(bench.message(1), -1)
 
 
 def test_a_branch_is_a_chat_of_its_own(bench: ChatBench) -> None:
@@ -97,19 +48,6 @@ def test_a_branch_is_a_chat_of_its_own(bench: ChatBench) -> None:
     assert bench.texts == ["One", "1", "Two", "2"]
 
 
-def test_a_branch_of_a_branch_gets_the_next_number(bench: ChatBench) -> None:
-    bench.ask("One", "1")
-    bench.branch(bench.message(1))
-    bench.branch(bench.message(1))
-    assert bench.current.title == "One (3)"
-
-
-def test_a_reply_under_way_is_no_place_to_branch(bench: ChatBench) -> None:
-    bench.send("One")
-    assert bench.branch(bench.message(1)) == ""
-    assert len(bench.session.summaries) == 1
-
-
 # ------------------------------------------------------------------------------ the list
 
 
@@ -126,32 +64,6 @@ def test_flags_are_kept_and_told(bench: ChatBench) -> None:
     assert bench.told.names[-3:] == ["changed"] * 3
 
 
-def test_a_chat_that_is_not_shown_is_renamed_without_being_shown(bench: ChatBench) -> None:
-    bench.ask("One", "1")
-    first = bench.id
-    bench.new()
-    bench.session.rename(first, "Better")
-    assert bench.texts == []
-    assert bench.store.load(first).title == "Better"
-    ((_, told),) = [call for call in bench.told.calls if call[0] == "changed"]
-    assert told.conversation_id == first != bench.id
-
-
-def test_the_users_name_stays_whatever_is_asked(bench: ChatBench) -> None:
-    bench.ask("Hi", "Hello!")
-    assert bench.current.title == "Hi"
-    bench.ask("How do I read a file?", "So.")
-    assert bench.current.title == "How do I read a file?"
-    bench.session.rename(bench.id, "Hi")
-    bench.ask("And how do I close it?", "So.")
-    assert bench.current.title == "Hi"
-
-
-def test_an_unknown_chat_is_an_error_in_words(bench: ChatBench) -> None:
-    with pytest.raises(UserError, match="not there"):
-        bench.show("nobody")
-
-
 def test_search_finds_titles_and_messages(bench: ChatBench) -> None:
     bench.ask("How do I read a file?", "With open().")
     bench.new()
@@ -160,17 +72,6 @@ def test_search_finds_titles_and_messages(bench: ChatBench) -> None:
     assert [(hit.conversation_id, hit.message_id) for hit in hits] == [(bench.id, bench.message(1))]
     assert hits[0].snippet[slice(*hits[0].marks[0])] == "Boil"
     assert {hit.message_id for hit in bench.session.conversations.search("file")} >= {""}
-
-
-def test_a_hit_on_another_path_is_shown_on_its_own(bench: ChatBench) -> None:
-    bench.ask("One", "1")
-    old = bench.message(1)
-    bench.regenerate()
-    bench.client.reply("1b")
-    bench.new()
-    (summary,) = bench.session.summaries
-    bench.show_message(summary.conversation_id, old)
-    assert bench.texts == ["One", "1"]
 
 
 # ------------------------------------------------------------------------------ private
@@ -219,21 +120,6 @@ def test_nothing_of_a_private_chat_is_stored_or_remembered(bench: ChatBench) -> 
     assert bench.session.conversations.place(private) == ViewPlace("x", 3)
 
 
-def test_what_is_stored_may_use_earlier_chats(bench: ChatBench) -> None:
-    bench.options = type(bench.options)(remember=True)
-    bench.send("One")
-    assert bench.client.last(StartTurn).remember
-
-
-def test_a_private_chat_is_purged(bench: ChatBench) -> None:
-    bench.new(private=True)
-    bench.ask("My secret", "Shh.")
-    private = bench.id
-    bench.session.remove(private)
-    bench.session.conversations.purge(private)
-    assert bench.session.conversations.search("secret") == ()
-
-
 def test_an_empty_private_chat_gives_way_to_an_ordinary_one(bench: ChatBench) -> None:
     bench.new(private=True)
     bench.new()
@@ -243,56 +129,7 @@ def test_an_empty_private_chat_gives_way_to_an_ordinary_one(bench: ChatBench) ->
 # ---------------------------------------------------------------------------- taking back
 
 
-def refuse(bench: ChatBench) -> str | None:
-    """Let the engine refuse the last question, and take it back as the window does."""
-    bench.client.emit(TurnFailed("prompt-too-long", "It is too long.", ""))
-    reply = bench.reply()
-    return text_of(bench.session.take_back(reply))
-
-
-@pytest.mark.parametrize("number", [0, 2])
-def test_a_refused_edit_shows_the_question_as_it_was(bench: ChatBench, number: int) -> None:
-    bench.ask("One", "1")
-    bench.ask("Two", "2")
-    bench.edit(bench.message(number), "A long text")
-    assert refuse(bench) == "A long text"
-    assert bench.texts == ["One", "1", "Two", "2"]
-    assert bench.store.load(bench.id).path() == bench.current.path()
-    bench.regenerate(bench.message(3))
-    assert refuse(bench) is None
-    assert bench.texts == ["One", "1", "Two", "2"]
-
-
 # ------------------------------------------------------------------------------ deleting
-
-
-def test_a_deleted_chat_comes_back_until_it_is_purged(bench: ChatBench) -> None:
-    bench.ask("One", "1")
-    first = bench.id
-    bench.session.remove(first)
-    assert (bench.path, bench.session.summaries, bench.session.conversations.search("One")) == (
-        [],
-        (),
-        (),
-    )
-    bench.restore(first)
-    assert bench.texts == ["One", "1"]
-    bench.session.remove(first)
-    bench.session.conversations.purge(first)
-    with pytest.raises(UserError):
-        bench.restore(first)
-
-
-def test_a_chat_that_is_purged_is_in_the_store_no_more(store: ConversationStore) -> None:
-    bench = ChatBench(store)
-    bench.ask("One", "1")
-    first = bench.id
-    bench.session.remove(first)
-    bench.session.conversations.purge(first)
-    with pytest.raises(UserError):
-        store.load(first)
-    with pytest.raises(UserError):
-        bench.show(first)
 
 
 def test_a_chat_that_is_purged_while_its_reply_ends_gets_no_more_of_it(bench: ChatBench) -> None:

@@ -165,12 +165,7 @@ def test_reports_say_who_is_expensive_and_who_pauses() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "fresh", "kept"),
     [
-        (
-            {"expensive": 32},
-            {"expensive": 15, "nothing": 17},
-            "nothing",
-            "expensive",
-        ),
+        ({"expensive": 32}, {"expensive": 15, "nothing": 17}, "nothing", "expensive"),
         ({"expensive": 32}, {"expensive": 10, "nothing": 22}, "nothing", "nothing"),
         ({"plain": 30, "nothing": 2}, {"plain": 23, "nothing": 9}, "nothing", "measures"),
         ({"pays": 32}, {"pays": 7, "nothing": 25}, "nothing", "even"),

@@ -47,9 +47,7 @@ def test_an_edit_is_drawn_with_the_old_seed_where_it_keeps(bench: ChatBench, kee
     assert not earlier.same_prompt
 
 
-def test_other_versions_are_told_by_whether_they_answered_the_same_prompt(
-    bench: ChatBench,
-) -> None:
+def test_other_versions_are_told_by_whether_they_answered_the_same_prompt(bench: ChatBench) -> None:
     bench.set_settings(ReplySettings(SamplingParams(temperature=0.1)))
     bench.regenerate(keeps=True)
     assert asked(bench).earlier[0].same_prompt
@@ -198,14 +196,6 @@ def test_other_questions_are_another_branch(bench: ChatBench) -> None:
     assert later(bench) == []
 
 
-def test_a_question_alone_has_no_later_turns(bench: ChatBench) -> None:
-    bench.regenerate(bench.message(1))
-    bench.client.reply("Uno.")
-    assert later(bench) == ["Two?", "Two.", "Three?", "Three."]
-    bench.edit(bench.message(0), "Won?")
-    assert later(bench) == [], "its reply is under way"
-
-
 def test_later_turns_are_asked_one_after_the_other(bench: ChatBench) -> None:
     edited(bench)
     assert bench.bring_up_to_date()
@@ -253,15 +243,6 @@ def test_a_stop_ends_it_and_the_rest_can_be_asked_afterwards(bench: ChatBench) -
     assert bench.session.later is None
     assert bench.session.active is None
     assert later(bench) == ["Three?", "Three."]
-
-
-def test_another_chat_ends_it_after_the_reply_under_way(bench: ChatBench) -> None:
-    edited(bench)
-    bench.bring_up_to_date()
-    bench.new()
-    bench.client.reply("New Two.")
-    assert bench.session.later is None
-    assert bench.texts == []
 
 
 def test_another_branch_ends_it_and_is_asked_nothing(bench: ChatBench) -> None:

@@ -2,17 +2,15 @@
 
 from typing import Any
 
-import pytest
-
-from chat.chat_bench import PAIR, ChatBench, text_of
+from chat.chat_bench import PAIR, ChatBench
 from gui.fake_client import STATS, described
 from paceline import __version__
 from paceline.chat.reply import TurnOptions, to_record, to_reply
 from paceline.content import Content
 from paceline.hosting.broker import Ticket
-from paceline.messages import EngineDied, SamplingParams, StartTurn, TurnFailed, TurnStarted
+from paceline.messages import SamplingParams, StartTurn, TurnStarted
 from paceline.params import ReplySettings
-from paceline.run_record import CLOSED, INTERRUPTED, RunRecord
+from paceline.run_record import RunRecord
 from paceline.storage.archive import ConversationStore
 from strategies import strategy
 from strategies import whole as whole_strategy
@@ -96,115 +94,6 @@ def test_what_was_asked_and_answered_is_there_after_a_restart(store: Conversatio
     assert (whole.target.file, whole.target.fingerprint) == ("target.gguf", "abc")
     assert (whole.draft.file, whole.draft.fingerprint) == ("draft.gguf", "")
     assert (whole.app_version, whole.engine_version) == (__version__, "0.3.36")
-
-
-def test_the_next_question_carries_what_came_from_the_store(store: ConversationStore) -> None:
-    first = ChatBench(store)
-    first.ask("One", "1")
-    second = ChatBench(first.store, prefix="second")
-    second.show(first.id)
-    second.send("Two")
-    assert [m.text for m in second.client.last(StartTurn).prompt.messages] == ["One", "1", "Two"]
-
-
-@pytest.mark.parametrize("ending", ["close", "crash"])
-def test_a_reply_that_the_program_did_not_see_to_its_end_is_kept(
-    ending: str, store: ConversationStore
-) -> None:
-    first = ChatBench(store)
-    first.send("One")
-    first.client.start_turn()
-    first.client.step("Half ", 0)
-    first.client.step("a reply", 1)
-    if ending == "close":
-        first.session.end_reply()
-    second = ChatBench(first.store, prefix="second")
-    second.show(first.id)
-    assert second.texts == ["One", "Half a reply"]
-    whole = second.full_reply(second.message(1))
-    assert whole is not None
-    assert len(whole.steps) == 2
-    assert whole.has_ended
-    assert whole.error is not None
-    assert whole.error == (CLOSED if ending == "close" else INTERRUPTED)
-    assert whole.seed == 7, "it goes on as it was drawn"
-
-
-def test_nothing_comes_behind_the_close(store: ConversationStore) -> None:
-    bench = ChatBench(store)
-    bench.send("One")
-    bench.client.start_turn()
-    bench.client.step("Half", 0)
-    bench.session.end_reply()
-    bench.client.step("late", 1)
-    bench.client.finish_turn("Half late")
-    assert bench.store.load(bench.id).path()[-1].text == "Half"
-
-
-def test_a_failed_reply_keeps_its_reason(store: ConversationStore) -> None:
-    first = ChatBench(store)
-    first.send("One")
-    first.client.start_turn()
-    first.client.step("Half", 0)
-    first.client.emit(TurnFailed("decode", "The decode failed.", "Load again."))
-    second = ChatBench(first.store, prefix="second")
-    second.show(first.id)
-    error = second.reply().error
-    assert error is not None
-    assert (error.code, error.message, error.hint) == (
-        "decode", "The decode failed.", "Load again.",
-    )  # fmt: skip
-
-
-def test_a_dead_engine_costs_nothing_that_was_shown(store: ConversationStore) -> None:
-    first = ChatBench(store)
-    first.send("One")
-    first.client.start_turn()
-    first.client.step("Half", 0)
-    first.client.emit(EngineDied("Killed.", ""))
-    assert first.store.load(first.id).path()[-1].text == "Half"
-
-
-def test_a_reply_goes_on_in_the_store_while_another_chat_is_shown(store: ConversationStore) -> None:
-    bench = ChatBench(store)
-    bench.send("One")
-    first = bench.id
-    bench.client.start_turn()
-    bench.client.step("Ha", 0)
-    bench.new()
-    bench.client.step("lf", 1)
-    bench.show(first)
-    running = bench.session.active
-    assert running is not None
-    assert running is bench.reply_of(bench.message(1))
-    assert running is bench.full_reply(bench.message(1))
-    bench.new()
-    bench.client.finish_turn("Half")
-    bench.show(first)
-    assert (bench.texts, bench.reply().status) == (["One", "Half"], "finished")
-
-
-def test_a_refused_question_leaves_nothing_in_the_store(store: ConversationStore) -> None:
-    bench = ChatBench(store)
-    bench.send("One")
-    reply = bench.session.active
-    assert reply is not None
-    bench.client.emit(TurnFailed("bad-grammar", "It is wrong.", ""))
-    assert text_of(bench.session.take_back(reply)) == "One"
-    assert bench.store.summaries() == ()
-    assert bench.session.conversations.is_purged(reply.conversation_id)
-
-
-def test_a_refused_later_question_is_taken_out_of_the_store(store: ConversationStore) -> None:
-    bench = ChatBench(store)
-    bench.ask("One", "1")
-    bench.send("Two")
-    reply = bench.session.active
-    assert reply is not None
-    bench.client.emit(TurnFailed("bad-grammar", "It is wrong.", ""))
-    assert text_of(bench.session.take_back(reply)) == "Two"
-    assert [m.text for m in bench.store.load(bench.id).messages.values()] == ["One", "1"]
-    assert dict(bench.store.runs(bench.id)).keys() == {bench.message(1)}
 
 
 def test_stop_texts_and_cuts_reach_the_engine_and_the_record(store: ConversationStore) -> None:

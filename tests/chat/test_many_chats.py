@@ -1,14 +1,18 @@
 """Several chats at once, open or not: a use case does what it says in its own chat, and only there.
 
 The machine knows each chat as a tree of texts. After every step the session, the store, and another
-session on the same store must say the same; and the listener was told of no other chat.
+session on the same store must say the same; the listener was told of no other chat, and the engine
+of no other prompt. Engines die, loads fail, and the program is closed or killed between the steps.
 """
 
 from __future__ import annotations
 
+import contextlib
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import count
+from pathlib import Path
 
 import pytest
 from hypothesis import Phase
@@ -17,15 +21,16 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from chat.recorder import Recorder
-from gui.fake_client import FakeClient
+from gui.fake_client import FakeClient, step_of
 from paceline.chat.conversations import DeletedMessages
 from paceline.chat.pair import Pair, PairLoader
 from paceline.chat.reply import Reply, TurnOptions
 from paceline.chat.session import ChatSession
 from paceline.errors import UserError
-from paceline.messages import EngineDied, ModelParams, StartTurn, Tune, TurnFailed
+from paceline.messages import EngineDied, LoadFailed, ModelParams, StartTurn, Tune, TurnFailed
 from paceline.params import DraftModel, ReplySettings, Strategy
-from paceline.storage.archive import ConversationStore
+from paceline.run_record import CLOSED, INTERRUPTED
+from paceline.storage.archive import Archive, ConversationStore
 
 MOST_CHATS = 4
 texts = st.sampled_from(("One", "Two words", "Ünd?"))
@@ -33,6 +38,13 @@ numbers = st.integers(0, 60)
 often = st.sampled_from((False, False, False, True))
 has_messages = precondition(lambda life: any(tree.nodes for tree in life.trees.values()))
 strategies = st.sampled_from((Strategy.of("draft"), Strategy.of("off"), Strategy.of("suffix")))
+PAIR = Pair(ModelParams("target"), DraftModel(ModelParams("draft")))
+BROKEN = Pair(ModelParams("broken"))
+
+
+def has_unbegun(life: ManyChats) -> bool:
+    """Return whether the reply under way has not begun."""
+    return life.session.active is not None and life.session.active.status == "waiting"
 
 
 @dataclass
@@ -53,6 +65,18 @@ class Tree:
             found.insert(0, at)
             at = self.nodes[at][0]
         return found
+
+    def prompt(self, end: str) -> list[tuple[str, str]]:
+        """What the engine is asked with: without empty replies, and each role after the other."""
+        prompt = self.settings.system_prompt
+        said: list[tuple[str, str]] = [("system", prompt)] if prompt else []
+        for name in replace(self, leaf=end).path():
+            _, role, text = self.nodes[name]
+            if text and said and said[-1][0] == role:
+                said[-1] = (role, f"{said[-1][1]}\n\n{text}")
+            elif text:
+                said.append((role, text))
+        return said
 
     def add(self, name: str, parent: str | None, role: str, text: str) -> None:
         self.nodes[name] = parent, role, text
@@ -96,28 +120,39 @@ class ManyChats(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        ids = count()
-        self.store, self.client = ConversationStore(), FakeClient()
+        self.ids = count()
+        self.store = self.new_store()
+        self.begin()
+        self.trees: dict[str, Tree] = {}
+        self.removed: dict[str, Tree] = {}
+        self.deleted: list[tuple[DeletedMessages, Tree]] = []
+        self.errors: dict[str, str] = {}  # of replies that failed, by code
+        self.strategy = Strategy.of("draft")
+        self.text = ""  # of the reply under way
+        self.is_continued = False
+        self.settings = ReplySettings()  # that it was asked with
+        self.chat = ""  # the one that a use case is about
+        self.new(private=False)
+
+    def new_store(self) -> ConversationStore:
+        return ConversationStore()
+
+    def begin(self) -> None:
+        """Start the program on what is stored."""
+        self.client = FakeClient()
         self.loader = PairLoader(self.client)
         self.session = ChatSession(
             self.client,
             self.loader,
             store=self.store,
-            new_id=lambda: f"id-{next(ids)}",
+            new_id=lambda: f"id-{next(self.ids)}",
             clock=lambda: 0.0,
             now=lambda: 1000.0,
         )
         self.told = Recorder()
         self.session.set_listener(self.told)
-        self.loader.load(Pair(ModelParams("target"), DraftModel(ModelParams("draft"))))
+        self.loader.load(PAIR)
         self.client.finish_load()
-        self.trees: dict[str, Tree] = {}
-        self.removed: dict[str, Tree] = {}
-        self.deleted: list[tuple[DeletedMessages, Tree]] = []
-        self.strategy = Strategy.of("draft")
-        self.text = ""  # of the reply under way
-        self.chat = ""  # the one that a use case is about
-        self.new(private=False)
 
     # ------------------------------------------------------------------------------ helpers
 
@@ -150,10 +185,40 @@ class ManyChats(RuleBasedStateMachine):
         assert reply is self.session.active
         assert (reply.conversation_id, reply.text) == (chat, begun)
         self.trees[chat].add(reply.message_id, parent, "assistant", "")
-        self.text = begun
-        command = self.client.last(StartTurn)
+        self.text, self.is_continued = begun, bool(begun)
+        self.settings = self.trees[chat].settings
+        if self.is_loaded:
+            self.was_asked()
+
+    def was_asked(self) -> None:
+        """Find that the engine was asked for the reply under way as its chat stands."""
+        active, command = self.session.active, self.client.last(StartTurn)
+        assert active is not None
+        tree = self.trees[active.conversation_id]
         assert command.strategy == self.strategy
-        assert command.remember != self.trees[chat].private
+        assert command.remember != tree.private
+        assert command.begun_text == self.text
+        question = tree.nodes[active.message_id][0]
+        assert question is not None
+        said = [(m.role, m.text) for m in command.prompt.messages]
+        wanted = replace(tree, settings=self.settings).prompt(question)
+        if self.is_continued:  # it goes on with the settings that it began with
+            said, wanted = ([one for one in all_ if one[0] != "system"] for all_ in (said, wanted))
+        else:
+            assert command.seed == self.settings.seed
+        assert said == wanted
+
+    @property
+    def is_loaded(self) -> bool:
+        return self.loader.state.status == "ready"
+
+    def be_asked(self) -> None:
+        """Let the models be there that a reply waits for."""
+        if not self.is_loaded:
+            if self.loader.state.pair == BROKEN:
+                self.client.emit(LoadFailed("broken", "It is broken.", ""))
+            self.client.finish_load()
+            self.was_asked()
 
     def is_refused(self, reply: Reply | None) -> bool:
         """Return whether a use case had to be refused, since a reply was under way before."""
@@ -178,6 +243,8 @@ class ManyChats(RuleBasedStateMachine):
     def new(self, *, private: bool) -> None:
         chat = self.session.conversations.new(private=private)
         self.trees[chat] = Tree(private, n_holders=1)
+        assert self.session.regenerate(chat, self.options) is None
+        assert self.session.continue_reply(chat, self.options) is None
 
     @rule(number=numbers)
     def open(self, number: int) -> None:
@@ -195,7 +262,7 @@ class ManyChats(RuleBasedStateMachine):
     @rule(number=numbers, seed=st.integers(0, 9))
     def set(self, number: int, seed: int) -> None:
         if chat := self.a_chat(number, where=lambda tree: tree.n_holders > 0):
-            settings = replace(self.trees[chat].settings, seed=seed)
+            settings = ReplySettings(seed=seed, system_prompt="Rhyme." if seed % 2 else "")
             self.session.conversations.set_settings(chat, settings)
             self.trees[chat].settings = settings
 
@@ -212,10 +279,10 @@ class ManyChats(RuleBasedStateMachine):
             self.session.remove(chat)
             assert self.told.calls[-1] == ("removed", (chat, False))
             if active is not None and active.conversation_id == chat:
-                self.client.finish_turn(self.text)
-                self.trees[chat].nodes[active.message_id] = (
-                    self.trees[chat].nodes[active.message_id][0], "assistant", self.text
-                )  # fmt: skip
+                if self.session.active is not None:  # it did not wait for models
+                    assert self.client.cancelled[-1] == self.client.last(StartTurn)
+                    self.client.finish_turn(self.text)
+                self.know_end(active)
             self.let_go(chat)
             self.removed[chat] = self.trees.pop(chat)
 
@@ -237,8 +304,9 @@ class ManyChats(RuleBasedStateMachine):
         chat = self.chat = list(self.removed)[number % len(self.removed)]
         del self.removed[chat]
         self.session.conversations.purge(chat)
-        with pytest.raises(UserError):
-            self.session.regenerate(chat, self.options)
+        for use in (self.session.conversations.open, self.store.load):
+            with pytest.raises(UserError):
+                use(chat)
 
     @precondition(lambda self: len(self.trees) < MOST_CHATS)
     @has_messages
@@ -256,6 +324,7 @@ class ManyChats(RuleBasedStateMachine):
         up_to = Tree(old.private, old.nodes, message).path()
         for made, name in zip(copy.path(), up_to, strict=True):
             tree.add(made.message_id, made.parent_id, old.nodes[name][1], old.nodes[name][2])
+            self.errors[made.message_id] = self.errors.get(name, "")
 
     # ------------------------------------------------------------------------------ replies
 
@@ -307,6 +376,23 @@ class ManyChats(RuleBasedStateMachine):
         self.was_turned(chat)
 
     @has_messages
+    @rule(number=numbers, at=numbers, blank=st.sampled_from(("", " \n\t")))
+    def write_nothing(self, number: int, at: int, blank: str) -> None:
+        """Send blanks, or edit something into them: nothing is asked and nothing changes."""
+        chat, _, message = self.a_place(number, at)
+        active = self.session.active
+        assert self.session.send(chat, blank, self.options) is None
+        assert self.session.edit(chat, message, blank, self.options) is None
+        assert not self.session.edit_reply(chat, message, blank)
+        assert self.session.edit(chat, "unknown", "Text", self.options) is None
+        assert self.session.regenerate(chat, self.options, "unknown") is None
+        assert self.session.active is active
+        if active is None:
+            n_cancelled = len(self.client.cancelled)
+            self.session.stop()
+            assert len(self.client.cancelled) == n_cancelled
+
+    @has_messages
     @rule(number=numbers, at=numbers, busy=often)
     def regenerate(self, number: int, at: int, *, busy: bool) -> None:
         self.be_idle(unless=busy)
@@ -349,6 +435,18 @@ class ManyChats(RuleBasedStateMachine):
 
     @has_messages
     @rule(number=numbers, at=numbers, busy=often)
+    def turn_to(self, number: int, at: int, *, busy: bool) -> None:
+        """Show a message that may be on another path, as a search does."""
+        self.be_idle(unless=busy)
+        chat, tree, message = self.a_place(number, at)
+        was_shown = message in tree.path()
+        self.session.turn_to(chat, message)
+        if not was_shown:
+            tree.turn_to(message)
+            self.was_turned(chat)
+
+    @has_messages
+    @rule(number=numbers, at=numbers, busy=often)
     def delete(self, number: int, at: int, *, busy: bool) -> None:
         self.be_idle(unless=busy)
         chat, tree, message = self.a_place(number, at)
@@ -384,6 +482,7 @@ class ManyChats(RuleBasedStateMachine):
     def step(self, text: str, strategy: Strategy) -> None:
         active = self.session.active
         assert active is not None
+        self.be_asked()
         if active.status == "waiting":
             self.client.start_turn()
         self.client.step(text, len(active.steps))
@@ -401,6 +500,7 @@ class ManyChats(RuleBasedStateMachine):
         active = self.session.active
         assert active is not None
         self.chat = active.conversation_id
+        self.be_asked()
         if active.status == "waiting":
             self.client.start_turn()
             self.client.step("x", len(active.steps))
@@ -415,28 +515,98 @@ class ManyChats(RuleBasedStateMachine):
             self.session.end_reply()
         else:
             if how == "stop":
+                n_cancelled = len(self.client.cancelled)
                 self.session.stop()
-                assert self.client.cancelled[-1] == self.client.last(StartTurn)
+                self.session.stop()
+                assert self.client.cancelled[n_cancelled:] == [self.client.last(StartTurn)]
             self.client.finish_turn(self.text)
-        self.know_end(active)
+        codes = {"fail": "decode", "die": "engine-died", "close": CLOSED.code}
+        self.know_end(active, codes.get(how, ""))
+        assert self.session.take_back(active) is None, "what has begun stays"
 
-    def know_end(self, ended: Reply) -> None:
+    def know_end(self, ended: Reply, code: str = "") -> None:
         assert self.session.active is None
         assert ended.has_ended
+        assert (ended.error.code if ended.error is not None else "") == code
+        self.errors[ended.message_id] = code
         tree = self.trees[ended.conversation_id]
         tree.nodes[ended.message_id] = tree.nodes[ended.message_id][0], "assistant", self.text
 
-    @precondition(
-        lambda self: self.session.active is not None and self.session.active.status == "waiting"
-    )
+    @precondition(lambda self: self.session.active is None)
+    @rule(is_wrong=st.booleans())
+    def load(self, *, is_wrong: bool) -> None:
+        """Load other models, perhaps from a wrong file; what is sent waits for those that come."""
+        self.loader.load(BROKEN if is_wrong else PAIR)
+
+    @precondition(has_unbegun)
+    @rule(how=st.sampled_from(("stop", "die")))
+    def end_before_it_begins(self, how: str) -> None:
+        """Stop a reply that waits, or let the engine die: the next one gets it, but once."""
+        active = self.session.active
+        assert active is not None
+        self.chat = active.conversation_id
+        n_turns, was_loaded = len(self.client.all(StartTurn)), self.is_loaded
+        if how == "die":
+            code = "engine-died" if active.waits_again else ""
+            self.client.emit(EngineDied("Killed.", ""))
+            if code:
+                self.know_end(active, code)
+                self.loader.reload()
+            assert not self.is_loaded
+        else:
+            self.session.stop()
+            if was_loaded:
+                self.client.emit(TurnFailed("cancelled", "It was stopped.", ""))
+            self.know_end(active)
+            assert active.reason == "cancelled"
+        assert len(self.client.all(StartTurn)) == n_turns
+
+    @rule(number=numbers)
+    def speak_late(self, number: int) -> None:
+        """Let the engine say something of a turn that is over."""
+        turns = [one for one in self.client.tickets if isinstance(one.command, StartTurn)]
+        turns = turns if self.session.active is None else turns[:-1]
+        told = list(self.told.calls)
+        if turns:
+            ticket = turns[number % len(turns)]
+            for event in (step_of("late", 9), TurnFailed("bug", "No.", "")):
+                self.client.emit(event, ticket)
+            assert self.told.calls == told
+
+    @rule(is_killed=st.booleans())
+    def restart(self, *, is_killed: bool) -> None:
+        """Start the program again: what is stored is there, and private chats are gone."""
+        active, chats = self.session.active, self.session.conversations
+        for chat, tree in self.trees.items():
+            if tree.n_holders:
+                chats.keep_settings(chat)
+            tree.n_holders = 0
+        if not is_killed:
+            self.session.end_reply()
+        if active is not None:
+            self.chat = active.conversation_id
+            nodes = self.trees[self.chat].nodes
+            nodes[active.message_id] = nodes[active.message_id][0], "assistant", self.text
+            self.errors[active.message_id] = (INTERRUPTED if is_killed else CLOSED).code
+        self.trees = {c: tree for c, tree in self.trees.items() if tree.title and not tree.private}
+        self.removed.clear()
+        self.reopen()
+        self.begin()
+
+    def reopen(self) -> None:
+        """Close the store and open it again, where it is on a disk."""
+
+    @precondition(has_unbegun)
     @rule()
     def refuse(self) -> None:
         """The engine refuses a reply before it begins, and the window takes it back."""
         active = self.session.active
         assert active is not None
+        assert self.session.take_back(active) is None, "it has not ended"
+        self.be_asked()
         chat = self.chat = active.conversation_id
         self.client.emit(TurnFailed("prompt-too-long", "Too long.", ""))
-        self.know_end(active)
+        self.know_end(active, "prompt-too-long")
         tree = self.trees[chat]
         question = tree.nodes[active.message_id][0]
         assert question is not None
@@ -448,6 +618,7 @@ class ManyChats(RuleBasedStateMachine):
         tree.drop(question if is_alone else active.message_id)
         if not tree.nodes:
             assert self.told.calls[-1] == ("removed", (chat, True))
+            assert self.session.conversations.is_purged(chat)
             self.let_go(chat)
             del self.trees[chat]
         else:
@@ -482,17 +653,21 @@ class ManyChats(RuleBasedStateMachine):
         active = self.session.active
         for chat in stored:
             here, there = self.session.conversations.get(chat), again.conversations.get(chat)
-            assert there.path() == here.path() or (active and active.conversation_id == chat)
             assert (there.title, there.leaf_id) == (here.title, here.leaf_id)
             for message in here.messages.values():
-                if message.role == "assistant" and (
-                    active is None or active.message_id != message.message_id
-                ):
+                if active is not None and active.message_id == message.message_id:
+                    assert there.messages[message.message_id].text == self.text
+                    continue
+                assert there.messages[message.message_id] == message
+                if message.role == "assistant":
                     ours = self.session.conversations.full_reply(chat, message.message_id)
                     theirs = again.conversations.full_reply(chat, message.message_id)
                     assert (ours is None) == (theirs is None)
                     if ours is not None and theirs is not None:
                         assert (theirs.text, theirs.steps) == (ours.text, ours.steps)
+                        assert theirs.error == ours.error
+                        code = self.errors.get(message.message_id, "")
+                        assert (ours.error.code if ours.error is not None else "") == code
 
     @invariant()
     def only_its_own_chat_was_told_of(self) -> None:
@@ -509,6 +684,36 @@ class ManyChats(RuleBasedStateMachine):
 
 
 ManyChats.TestCase.settings = limits(
-    max_examples=150, stateful_step_count=50, phases=[Phase.generate]
+    max_examples=80, stateful_step_count=50, phases=[Phase.generate]
 )
 TestManyChats = ManyChats.TestCase
+
+
+class ManyChatsOnDisk(ManyChats):
+    """The same with chats in a database."""
+
+    def new_store(self) -> Archive:
+        self.ends = contextlib.ExitStack()
+        folder = self.ends.enter_context(tempfile.TemporaryDirectory())
+        self.path = Path(folder) / "chats.db"
+        return self.opened()
+
+    def opened(self) -> Archive:
+        archive = Archive(self.path)
+        archive.open()
+        self.ends.callback(archive.close)
+        return archive
+
+    def reopen(self) -> None:
+        assert isinstance(self.store, Archive)
+        assert self.store.close()
+        self.store = self.opened()
+
+    def teardown(self) -> None:
+        self.ends.close()
+
+
+ManyChatsOnDisk.TestCase.settings = limits(
+    max_examples=5, stateful_step_count=30, phases=[Phase.generate]
+)
+TestManyChatsOnDisk = ManyChatsOnDisk.TestCase

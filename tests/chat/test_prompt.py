@@ -17,15 +17,6 @@ def path(*turns: tuple[str, str]) -> list[Message]:
     return messages
 
 
-def test_the_path_becomes_messages_in_order() -> None:
-    built = build_messages(path(("user", "a"), ("assistant", "b"), ("user", "c")))
-    assert built == (
-        ChatMessage.of_text("user", "a"),
-        ChatMessage.of_text("assistant", "b"),
-        ChatMessage.of_text("user", "c"),
-    )
-
-
 def test_a_system_prompt_stands_first_and_a_blank_one_nowhere() -> None:
     assert build_messages(path(("user", "a")), " Be kind. ")[0] == ChatMessage.of_text(
         "system", "Be kind."

@@ -62,11 +62,7 @@ CASES = {
         "Hm",
         "Yes",
     ),
-    "Kimi K3 without a thought": (
-        "Yes<|close|>response<|sep|><|close|>message<|sep|>",
-        "",
-        "Yes",
-    ),
+    "Kimi K3 without a thought": ("Yes<|close|>response<|sep|><|close|>message<|sep|>", "", "Yes"),
     "Kimi K3 that stops in its thought": ("<|open|>think<|sep|>Hm<|close|>th", "Hm<|close|>th", ""),
     "Solar": ("<|think|>Hm<|end|><|begin|>assistant<|content|>Yes", "Hm", "Yes"),
     "Solar without a thought": (

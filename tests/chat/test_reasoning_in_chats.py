@@ -17,12 +17,7 @@ from paceline.params import SamplingParams, Strategy
 from paceline.run_record import RunRecord
 
 if TYPE_CHECKING:
-    from paceline.storage.archive import ConversationStore
-
-
-@pytest.fixture
-def bench(store: ConversationStore) -> ChatBench:
-    return ChatBench(store)
+    pass
 
 
 def answer(bench: ChatBench, text: str, reason: FinishReason, *, marks: bool) -> None:
@@ -54,11 +49,7 @@ REPLIES = [
 
 @pytest.mark.parametrize(("text", "reason", "marks", "seen"), REPLIES)
 def test_the_next_prompt_has_the_answer(
-    bench: ChatBench,
-    text: str,
-    reason: FinishReason,
-    marks: bool,
-    seen: str | None,
+    bench: ChatBench, text: str, reason: FinishReason, marks: bool, seen: str | None
 ) -> None:
     answer(bench, text, reason, marks=marks)
     again = ChatBench(bench.store, prefix="again")
@@ -71,11 +62,7 @@ def test_the_next_prompt_has_the_answer(
 
 @pytest.mark.parametrize(("text", "reason", "marks", "seen"), REPLIES)
 def test_an_export_has_it_too(
-    bench: ChatBench,
-    text: str,
-    reason: FinishReason,
-    marks: bool,
-    seen: str | None,
+    bench: ChatBench, text: str, reason: FinishReason, marks: bool, seen: str | None
 ) -> None:
     answer(bench, text, reason, marks=marks)
     chat, records = bench.session.conversations.with_records(bench.id)

@@ -270,10 +270,7 @@ def test_messages_that_had_no_room_are_left_out_again(bench: Bench) -> None:
     assert reply is not None
     bench.check.start(replace(to_record(reply), n_cut=2), path[3].text, path[:3])
     sent = bench.client.last(StartTurn).prompt.messages
-    assert [(m.role, m.text) for m in sent] == [
-        ("system", "Be brief."),
-        ("user", "And the sea?"),
-    ]
+    assert [(m.role, m.text) for m in sent] == [("system", "Be brief."), ("user", "And the sea?")]
 
 
 def test_cancelling_is_no_difference(bench: Bench) -> None:

@@ -1,20 +1,16 @@
 import pytest
 from msgspec import structs
 
-from chat.chat_bench import PAIR, ChatBench, text_of
+from chat.chat_bench import PAIR, ChatBench
 from chat.recorder import Recorder
 from gui.fake_client import STATS, described, step_of, without_plain
-from paceline.chat.pair import Pair
-from paceline.chat.reply import Reply, TurnOptions, to_record
-from paceline.engine.refusals import stopped as answer_to_stopped
+from paceline.chat.reply import TurnOptions, to_record
 from paceline.messages import (
     ChatMessage,
     DescribeEngine,
     EngineDied,
     FiguresReported,
     LoadFailed,
-    LoadPair,
-    ModelParams,
     PrefillProgressed,
     RawText,
     SamplingParams,
@@ -28,13 +24,7 @@ from paceline.messages import (
     Unloaded,
 )
 from paceline.params import ReplySettings, Strategy
-from paceline.run_record import CLOSED
 from strategies import strategy
-
-
-@pytest.fixture
-def bench() -> ChatBench:
-    return ChatBench()
 
 
 def test_a_message_is_answered(bench: ChatBench) -> None:
@@ -58,35 +48,14 @@ def test_a_message_is_answered(bench: ChatBench) -> None:
     assert bench.session.active is None
 
 
-def test_the_next_message_carries_the_conversation(bench: ChatBench) -> None:
-    bench.send("One")
-    bench.client.reply("Two")
-    bench.send("Three")
-    assert [m.text for m in bench.client.last(StartTurn).prompt.messages] == ["One", "Two", "Three"]
-
-
-@pytest.mark.parametrize("text", ["", "  \n\t "])
-def test_blank_messages_are_not_sent(bench: ChatBench, text: str) -> None:
-    assert not bench.send(text)
-    assert bench.client.all(StartTurn) == []
-
-
 def test_a_stray_surrogate_becomes_a_question_mark(bench: ChatBench) -> None:
     bench.send("half \ud83d emoji")
     assert bench.client.last(StartTurn).prompt.messages[0].text == "half ? emoji"
 
 
-def test_one_reply_at_a_time(bench: ChatBench) -> None:
-    bench.send("One")
-    assert not bench.send("Two")
-    assert not bench.regenerate()
-    assert len(bench.client.all(StartTurn)) == 1
-
-
 def test_the_reply_keeps_what_the_plot_and_the_record_need(bench: ChatBench) -> None:
     bench.send("Hello?")
-    reply = bench.session.active
-    assert reply is not None
+    reply = bench.active
     bench.client.start_turn()
     assert (reply.status, reply.n_prompt, reply.seed) == ("prefill", 10, 7)
     bench.client.emit(PrefillProgressed(5, 10))
@@ -115,86 +84,11 @@ def test_events_of_a_foreign_turn_are_dropped(bench: ChatBench) -> None:
     ):
         bench.client.emit(event, foreign)
     assert len(bench.told.calls) == before
-    reply = bench.session.active
-    assert reply is not None
+    reply = bench.active
     assert reply.text == ""
 
 
-def test_events_after_the_end_change_nothing(bench: ChatBench) -> None:
-    bench.send("Hello?")
-    bench.client.reply("Hi")
-    bench.client.step("late", 2)
-    assert bench.path[-1] == ("assistant", "Hi")
-
-
-def test_stopping_cancels_the_turn_and_keeps_the_text(bench: ChatBench) -> None:
-    bench.send("Hello?")
-    bench.client.start_turn()
-    bench.client.step("Half", 0)
-    bench.session.stop()
-    bench.session.stop()
-    assert bench.client.cancelled == [bench.client.last(StartTurn)]
-    bench.client.finish_turn("Half")
-    assert bench.path[-1] == ("assistant", "Half")
-
-
-def test_stopping_without_a_reply_does_nothing(bench: ChatBench) -> None:
-    bench.session.stop()
-    assert bench.client.cancelled == []
-
-
-def test_a_reply_that_is_stopped_while_others_have_the_engine_has_not_failed(
-    bench: ChatBench,
-) -> None:
-    bench.send("Hi")
-    bench.session.stop()
-    stopped = answer_to_stopped(bench.client.last(StartTurn))
-    assert stopped is not None
-    bench.client.emit(stopped)
-    reply = bench.reply()
-    assert (reply.status, reply.reason, reply.error) == ("finished", "cancelled", None)
-    assert bench.path == [("user", "Hi"), ("assistant", "")]
-
-
-def test_regenerating_adds_a_sibling_and_asks_the_same(bench: ChatBench) -> None:
-    bench.send("Hello?")
-    bench.client.reply("One")
-    assert bench.regenerate()
-    assert [m.text for m in bench.client.last(StartTurn).prompt.messages] == ["Hello?"]
-    bench.client.reply("Two")
-    assert bench.path == [("user", "Hello?"), ("assistant", "Two")]
-    answer = bench.current.path()[-1]
-    contents = [m.text for m in bench.current.siblings(answer.message_id)]
-    assert contents == ["One", "Two"]
-
-
-def test_there_is_nothing_to_regenerate_in_an_empty_chat(bench: ChatBench) -> None:
-    assert not bench.regenerate()
-
-
 # ------------------------------------------------------------------------------ models and engine
-
-
-def test_a_message_waits_for_the_models() -> None:
-    bench = ChatBench(loads=False)
-    bench.loader.load(PAIR)
-    bench.send("Hello?")
-    assert bench.client.all(StartTurn) == []
-    reply = bench.session.active
-    assert reply is not None
-    assert reply.status == "waiting"
-    bench.client.finish_load()
-    assert bench.client.last(StartTurn).prompt.messages == (ChatMessage.of_text("user", "Hello?"),)
-
-
-def test_a_waiting_message_can_be_stopped_and_is_not_sent_later() -> None:
-    bench = ChatBench(loads=False)
-    bench.loader.load(PAIR)
-    bench.send("Hello?")
-    bench.session.stop()
-    assert bench.session.active is None
-    bench.client.finish_load()
-    assert bench.client.all(StartTurn) == []
 
 
 def test_another_strategy_counts_while_waiting() -> None:
@@ -212,17 +106,6 @@ def test_another_strategy_counts_while_waiting() -> None:
     assert bench.client.all(Tune) == []
 
 
-def test_a_waiting_reply_keeps_the_settings_that_it_was_asked_with() -> None:
-    bench = ChatBench(loads=False)
-    bench.loader.load(PAIR)
-    bench.set_settings(ReplySettings(seed=7))
-    bench.send("Hello?")
-    bench.set_settings(ReplySettings(seed=8))
-    bench.new()
-    bench.client.finish_load()
-    assert bench.client.last(StartTurn).seed == 7
-
-
 def test_a_waiting_message_fails_with_the_load() -> None:
     bench = ChatBench(loads=False)
     bench.loader.load(PAIR)
@@ -235,48 +118,11 @@ def test_a_waiting_message_fails_with_the_load() -> None:
     assert bench.session.active is None
 
 
-def test_a_waiting_message_survives_a_wrong_file(bench: ChatBench) -> None:
-    bench.loader.load(Pair(ModelParams("wrong.gguf")))
-    bench.send("Hello?")
-    bench.client.emit(LoadFailed("broken", "It is broken.", ""))
-    assert bench.session.active is not None
-    bench.client.finish_load()
-    assert bench.client.last(StartTurn).prompt.messages == (ChatMessage.of_text("user", "Hello?"),)
-
-
 def test_without_any_model_the_reply_says_so() -> None:
     bench = ChatBench(loads=False)
     bench.send("Hello?")
     ended = [reply for name, reply in bench.told.calls if name == "ended"]
     assert ended[0].error.code == "no-model"
-
-
-def test_a_failed_turn_keeps_its_text_and_its_reason(bench: ChatBench) -> None:
-    bench.send("Hello?")
-    bench.client.start_turn()
-    bench.client.step("Half", 0)
-    reply = bench.session.active
-    bench.client.emit(TurnFailed("decode", "The decode failed.", "Load again."))
-    assert reply is not None
-    assert reply.error is not None
-    assert (reply.status, reply.text, reply.error.code) == ("failed", "Half", "decode")
-    assert bench.path[-1] == ("assistant", "Half")
-
-
-def test_after_the_engines_death_the_text_stays_and_the_next_message_revives_it(
-    bench: ChatBench,
-) -> None:
-    bench.send("Hello?")
-    bench.client.start_turn()
-    bench.client.step("Half", 0)
-    bench.client.emit(EngineDied("Killed.", "Send again."))
-    assert bench.path[-1] == ("assistant", "Half")
-    assert bench.told.names[-2:] == ["ended", "died"]
-    n_loads = len(bench.client.all(LoadPair))
-    bench.send("Again?")
-    assert len(bench.client.all(LoadPair)) == n_loads + 1
-    bench.client.finish_load()
-    assert bench.client.last(StartTurn).prompt.messages[-1] == ChatMessage.of_text("user", "Again?")
 
 
 def test_a_reply_that_had_not_begun_when_the_engine_died_is_handed_to_the_next_one(
@@ -285,8 +131,7 @@ def test_a_reply_that_had_not_begun_when_the_engine_died_is_handed_to_the_next_o
     bench.send("Hello?")
     first = bench.client.tickets[-1]
     bench.client.emit(EngineDied("Killed while it had nothing to do.", ""))
-    reply = bench.session.active
-    assert reply is not None
+    reply = bench.active
     assert (reply.error, reply.submitted_s) == (None, None)
     bench.client.emit(TurnFailed("no-model", "No model is loaded.", ""), first)
     assert bench.session.active is reply, "the engine that died cannot answer any more"
@@ -297,26 +142,11 @@ def test_a_reply_that_had_not_begun_when_the_engine_died_is_handed_to_the_next_o
     assert reply.text == "There."
 
 
-def test_it_is_handed_on_once_and_not_for_ever(bench: ChatBench) -> None:
-    bench.send("Hello?")
-    for _ in range(2):
-        bench.client.emit(EngineDied("Killed.", "Wait."))
-        if bench.session.active is not None:
-            bench.client.finish_load()
-    assert bench.session.active is None
-    assert len(bench.client.all(StartTurn)) == 2
-    reply = bench.reply_of(bench.current.leaf_id or "")
-    assert reply is not None
-    assert reply.error is not None
-    assert reply.error.message == "Killed."
-
-
 def test_a_model_file_that_was_written_to_is_loaded_again_once_for_the_reply(
     bench: ChatBench,
 ) -> None:
     bench.send("Hello?")
-    reply = bench.session.active
-    assert reply is not None
+    reply = bench.active
     for is_again in (False, True):
         bench.client.emit(Unloaded())
         bench.client.emit(TurnFailed("model-overwritten", "It was written to.", ""))
@@ -329,15 +159,6 @@ def test_a_model_file_that_was_written_to_is_loaded_again_once_for_the_reply(
     assert [m.text for m in bench.current.path()] == ["Hello?", ""]
 
 
-def test_a_reply_that_was_stopped_does_not_wait_for_another_engine(bench: ChatBench) -> None:
-    bench.send("Hello?")
-    bench.session.stop()
-    n_loads = len(bench.client.all(LoadPair))
-    bench.client.emit(EngineDied("Killed.", ""))
-    assert bench.session.active is None
-    assert len(bench.client.all(LoadPair)) == n_loads
-
-
 def test_tuning_reaches_the_running_turn_and_its_answer_is_told(bench: ChatBench) -> None:
     assert not bench.session.tune(strategy("off"))
     bench.send("Hello?")
@@ -345,28 +166,17 @@ def test_tuning_reaches_the_running_turn_and_its_answer_is_told(bench: ChatBench
     assert bench.session.tune(strategy("off"))
     assert bench.client.last(Tune) == Tune(strategy("off"))
     bench.client.emit(TuneApplied(Strategy.of("off")))
-    reply = bench.session.active
-    assert reply is not None
+    reply = bench.active
     assert reply.strategy == Strategy.of("off")
     bench.client.emit(TuneRejected(Strategy.of("draft"), "no-draft-model", "None.", "Load one."))
     assert reply.strategy == Strategy.of("off")
     assert len(bench.told.answers) == 2
 
 
-def test_the_engine_is_not_told_twice_of_the_same_strategy(bench: ChatBench) -> None:
-    bench.options = TurnOptions(strategy("draft"))
-    bench.send("Hello?")
-    for text in ("draft", "off", "off", "draft"):
-        assert bench.session.tune(strategy(text))
-    told = [command.strategy for command in bench.client.all(Tune)]
-    assert told == [strategy("off"), strategy("draft")]
-
-
 def test_figures_grow_with_the_reply_and_end_with_the_engines_last_word(bench: ChatBench) -> None:
     other = bench.client.request(StartTurn(RawText("another program's")))
     bench.send("Hello?")
-    reply = bench.session.active
-    assert reply is not None
+    reply = bench.active
     bench.client.start_turn()
     assert reply.stats is None
     for n in (1, 20):
@@ -393,18 +203,20 @@ def test_what_plain_decoding_takes_is_no_other_replys_business(bench: ChatBench)
     assert ratios == [1.91, None, 1.91]
 
 
-@pytest.mark.parametrize("death", [False, True])
-def test_a_reply_that_breaks_off_keeps_the_figures_so_far(bench: ChatBench, *, death: bool) -> None:
+@pytest.mark.parametrize("end", ["death", "failure", "close"])
+def test_a_reply_that_breaks_off_keeps_the_figures_so_far(bench: ChatBench, end: str) -> None:
     bench.send("Hello?")
-    reply = bench.session.active
-    assert reply is not None
+    reply = bench.active
     bench.client.start_turn()
     bench.client.step("H", 0)
     bench.client.figures()
     bench.client.step("i", 1)  # the figures know nothing of this one
-    event = EngineDied("SIGSEGV") if death else TurnFailed("broken", "It broke.", "")
-    bench.client.emit(event)
-    assert reply.status == "failed"
+    if end == "close":
+        bench.session.end_reply()
+    else:
+        died, failed = EngineDied("SIGSEGV"), TurnFailed("broken", "It broke.", "")
+        bench.client.emit(died if end == "death" else failed)
+    assert (reply.status, reply.reason) == ("failed", None)
     stats = to_record(reply).stats
     assert stats == reply.stats
     assert stats is not None
@@ -415,77 +227,6 @@ def test_a_reply_that_breaks_off_keeps_the_figures_so_far(bench: ChatBench, *, d
     assert stats.plain_tokens_per_s == STATS.plain_tokens_per_s
 
 
-def test_a_reply_that_the_programs_end_cuts_off_keeps_the_figures_so_far(bench: ChatBench) -> None:
-    bench.send("Hello?")
-    reply = bench.session.active
-    assert reply is not None
-    bench.client.start_turn()
-    bench.client.figures()
-    bench.client.step("Hi", 1)
-    bench.session.end_reply()
-    assert reply.reason is None
-    assert reply.stats is not None
-    assert (reply.stats.n_generated, reply.stats.n_steps) == (len(reply.traces), 1)
-    assert reply.error is not None
-    assert reply.error.code == CLOSED.code, "a stop by the user is something else"
-
-
-def test_what_may_be_remembered_is_asked_for_each_reply(bench: ChatBench) -> None:
-    for remember in (False, True, False):
-        bench.options = TurnOptions(remember=remember)
-        bench.send("Hello?")
-        assert bench.client.last(StartTurn).remember == remember
-        bench.client.reply("Hi")
-
-
-def refuse(bench: ChatBench) -> Reply:
-    reply = bench.session.active
-    assert reply is not None
-    bench.client.emit(TurnFailed("bad-grammar", "It is wrong.", "Correct it."))
-    return reply
-
-
-def test_a_refused_first_message_leaves_nothing(bench: ChatBench) -> None:
-    bench.send("Hello?")
-    reply = refuse(bench)
-    assert text_of(bench.session.take_back(reply)) == "Hello?"
-    assert (bench.path, bench.session.summaries) == ([], ())
-    assert bench.reply_of(reply.message_id) is None
-    assert bench.session.take_back(reply) is None
-
-
-def test_a_refused_later_message_leaves_what_was_before(bench: ChatBench) -> None:
-    bench.send("One")
-    bench.client.reply("Two")
-    bench.send("Three")
-    assert text_of(bench.session.take_back(refuse(bench))) == "Three"
-    assert bench.path == [("user", "One"), ("assistant", "Two")]
-    bench.send("Four")
-    assert [m.text for m in bench.client.last(StartTurn).prompt.messages] == ["One", "Two", "Four"]
-
-
-def test_a_refused_regeneration_shows_the_old_reply_and_keeps_the_question(
-    bench: ChatBench,
-) -> None:
-    bench.send("One")
-    bench.client.reply("Two")
-    bench.regenerate()
-    assert bench.session.take_back(refuse(bench)) is None
-    assert bench.path == [("user", "One"), ("assistant", "Two")]
-
-
-def test_a_reply_that_has_begun_is_not_taken_back(bench: ChatBench) -> None:
-    bench.send("One")
-    reply = bench.session.active
-    assert reply is not None
-    assert bench.session.take_back(reply) is None
-    bench.client.start_turn()
-    bench.client.step("Half", 0)
-    bench.client.emit(TurnFailed("decode", "It failed.", ""))
-    assert bench.session.take_back(reply) is None
-    assert bench.path == [("user", "One"), ("assistant", "Half")]
-
-
 def test_the_engine_describes_itself(bench: ChatBench) -> None:
     bench.session.describe_engine()
     assert bench.client.last(DescribeEngine) == DescribeEngine()
@@ -494,56 +235,6 @@ def test_the_engine_describes_itself(bench: ChatBench) -> None:
 
 
 # ---------------------------------------------------------------------------------- conversations
-
-
-def test_a_new_chat_is_kept_only_once_it_has_a_message(bench: ChatBench) -> None:
-    bench.new()
-    assert bench.session.summaries == ()
-    bench.send("One")
-    bench.client.reply("Hi")
-    bench.new()
-    bench.new()
-    assert [s.title for s in bench.session.summaries] == ["One"]
-    assert bench.path == []
-
-
-def test_a_reply_goes_on_in_its_own_conversation(bench: ChatBench) -> None:
-    bench.send("One")
-    first = bench.id
-    bench.new()
-    bench.client.reply("Hi")
-    assert bench.path == []
-    bench.show(first)
-    assert bench.path == [("user", "One"), ("assistant", "Hi")]
-
-
-def test_a_conversation_is_renamed(bench: ChatBench) -> None:
-    bench.send("One")
-    bench.session.rename(bench.id, "Better")
-    assert bench.current.title == "Better"
-
-
-def test_a_removed_conversation_comes_back_with_everything(bench: ChatBench) -> None:
-    bench.send("One")
-    bench.client.reply("Hi")
-    removed = bench.id
-    bench.session.remove(removed)
-    assert (bench.path, bench.session.summaries) == ([], ())
-    bench.restore(removed)
-    assert bench.path == [("user", "One"), ("assistant", "Hi")]
-
-
-def test_removing_a_conversation_stops_its_reply_and_undo_has_what_came(bench: ChatBench) -> None:
-    bench.send("One")
-    bench.client.start_turn()
-    bench.client.step("Half", 0)
-    removed = bench.id
-    bench.session.remove(removed)
-    assert bench.client.cancelled == [bench.client.last(StartTurn)]
-    bench.client.finish_turn("Half")
-    assert bench.session.active is None
-    bench.restore(removed)
-    assert bench.path == [("user", "One"), ("assistant", "Half")]
 
 
 def test_a_step_is_told_after_the_reply_has_it(bench: ChatBench) -> None:

@@ -66,14 +66,6 @@ def engine(store: ConversationStore) -> Engine:
     return Engine(store)
 
 
-def test_a_reply_that_has_ended_is_known(engine: Engine) -> None:
-    engine.chat("One?", "1.")
-    assert engine.texts == {"One?", "1."}
-    engine.ask("Two?", "2.")
-    assert engine.texts == {"One?", "1.", "Two?", "2."}
-    assert len(engine.known) == 1
-
-
 def test_a_start_hands_in_all_chats_the_newest_first(
     engine: Engine, store: ConversationStore
 ) -> None:

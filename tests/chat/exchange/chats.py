@@ -79,12 +79,7 @@ def steps(draw: DrawFn, n_chars: int) -> tuple[StepCommitted, ...]:
         times = [draw(MICROS) for _ in range(4)]
         result.append(
             StepCommitted(
-                number,
-                tuple(tokens),
-                draw(TEXT),
-                tuple(drafted),
-                *times,
-                draw(st.booleans()),
+                number, tuple(tokens), draw(TEXT), tuple(drafted), *times, draw(st.booleans())
             )
         )
     return tuple(result)

@@ -44,12 +44,6 @@ def lost(chat: ImportedChat) -> Mapping[LeftOut, int]:
 # --------------------------------------------------------------------------------- LM Studio
 
 
-def test_pieces_of_a_block_are_joined_as_they_are() -> None:
-    drafted = ex.lm_text("ick", fromDraftModel=True)
-    block = ex.lm_block(ex.lm_text("The qu"), drafted, ex.lm_text(" fox."))
-    assert reply(ex.lm_chat(ex.lm_user(ex.lm_text("Go")), ex.lm_reply(block))) == "The quick fox."
-
-
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1))
 def test_no_piece_gets_anything_between(pieces: list[str]) -> None:
     block = ex.lm_block(*map(ex.lm_text, pieces))
@@ -554,8 +548,7 @@ def test_characters_of_a_group_are_named() -> None:
 
 
 @pytest.mark.parametrize(
-    "written",
-    ["2025-11-24T16:00:00.000Z", 1_764_000_000_000, "2025-11-24T17:00:00+01:00"],
+    "written", ["2025-11-24T16:00:00.000Z", 1_764_000_000_000, "2025-11-24T17:00:00+01:00"]
 )
 def test_times_of_silly_tavern(written: object) -> None:
     chat = read(ex.tavern_chat(ex.tavern_line("Fox", "Hi.", send_date=written)))
