@@ -97,11 +97,4 @@ class Engine:
 def finished(command: StartTurn, figures: TurnStats, tokens: tuple[int, ...] = ()) -> TurnFinished:
     """The end of a turn."""
     ids = tokens or tuple(range(figures.n_generated))
-    return TurnFinished(
-        "length",
-        "text",
-        ids,
-        command.seed or 0,
-        command.strategy,
-        figures,
-    )
+    return TurnFinished("length", "text", ids, command.seed or 0, command.strategy, figures)

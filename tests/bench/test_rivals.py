@@ -123,8 +123,8 @@ def test_a_side_needs_a_place(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_sides_are_processes_of_their_own() -> None:
-    args = rivals._parser().parse_args(
-        ["--library", "a.so", "--before", "/b", "--before-library", "b.so", "--ik", "/ik"]
+    args: Any = SimpleNamespace(
+        library="a.so", before="/b", before_library="b.so", ik="/ik", sides=None
     )
     sides = rivals.sides(args)
     assert {side.module for side in sides} == {"benchmarks.sides.rival_child"}

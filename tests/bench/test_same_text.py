@@ -82,8 +82,7 @@ def test_a_promise_that_is_withdrawn_is_a_broken_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("n_seen", "n", "share"),
-    [(0, 59, 0.0495), (0, 2000, 0.0015), (1, 30, 0.1486), (3, 3, 1.0)],
+    ("n_seen", "n", "share"), [(0, 59, 0.0495), (0, 2000, 0.0015), (1, 30, 0.1486), (3, 3, 1.0)]
 )
 def test_the_upper_limit_is_that_of_clopper_and_pearson(n_seen: int, n: int, share: float) -> None:
     assert at_most(n_seen, n) == pytest.approx(share, abs=1e-4)

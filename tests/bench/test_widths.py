@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks import wide_decodes, widths
+from benchmarks import widths
 from benchmarks.wide_decodes import OWN, STOCK, Sides, WideDecodes, own_library
 from benchmarks.widths import Cell, Table, report, summary
 from paceline.bench.recommend import Interval
@@ -69,7 +69,7 @@ def test_a_run_with_own_kernels(
     library: StandIn, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out.json"
-    arguments = ["--widths", "2,3,70", "--repeat", "5", "--threads", "1,2", "--cells", "40"]
+    arguments = ["--widths", "2-3,70", "--repeat", "5", "--threads", "1,2", "--cells", "40"]
     assert widths.main([*arguments, "--json", str(out)]) in {0, 1}
     (result,) = json.loads(out.read_text("utf-8"))
     one, two = result["tables"]
@@ -216,10 +216,7 @@ def rows_of(out: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("side", [STOCK, OWN])
 def test_a_bit_that_is_another_one_the_next_time_is_found(
-    side: str,
-    library: StandIn,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    side: str, library: StandIn, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["--again", "5", "--busy", "1", "--threads", "1,2", "--widths", "1,3"]
     arguments += ["--cells", "40"]
@@ -283,21 +280,8 @@ def test_all_tables_in_one() -> None:
     assert lines[2].endswith("1.90 → 1.10")
 
 
-@pytest.mark.parametrize(
-    ("text", "wanted"), [("4", (4,)), ("1,2,5-8", (1, 2, 5, 6, 7, 8)), ("63", (63,))]
-)
-def test_lists_of_numbers(text: str, wanted: tuple[int, ...]) -> None:
-    args: Any = widths._parser().parse_args(["--widths", text])
-    assert args.widths == wanted
-
-
 @pytest.mark.parametrize("text", ["", "0", "x", "3-1"])
 def test_what_is_no_list_of_numbers(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        widths._parser().parse_args(["--widths", text])
+        widths.main(["--widths", text])
     assert "--widths" in capsys.readouterr().err
-
-
-def test_a_verify_is_at_most_63_wide() -> None:
-    assert wide_decodes.MAX_ROWS == 63
-    assert {1, 2, 63} < {width for width in widths.WIDTHS if width <= wide_decodes.MAX_ROWS}

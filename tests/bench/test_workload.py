@@ -7,12 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from paceline.bench.workload import (
-    Workload,
-    WorkloadError,
-    read_workloads,
-    shipped_workloads,
-)
+from paceline.bench.workload import Workload, WorkloadError, read_workloads, shipped_workloads
 from paceline.errors import UserError
 from paceline.messages import Chat, ChatMessage, EarlierReply, RawText, SamplingParams, Tokens
 

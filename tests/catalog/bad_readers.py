@@ -18,15 +18,7 @@ from pathlib import Path
 from msgspec import structs
 
 from paceline.catalog.inspect.child import Reader, run_inspector
-from paceline.catalog.inspect.wire import (
-    Answer,
-    LookAt,
-    Measure,
-    Question,
-    Seen,
-    Texts,
-    TextsOf,
-)
+from paceline.catalog.inspect.wire import Answer, LookAt, Measure, Question, Seen, Texts, TextsOf
 from paceline.hosting.wire import encode_message
 from paceline.workers.frames import READY, frame
 

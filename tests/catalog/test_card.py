@@ -119,8 +119,7 @@ def test_values_of_wrong_types_are_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("made", "words"),
-    [(header(_block_count=513), "513 blocks"), (header(""), "no architecture")],
+    ("made", "words"), [(header(_block_count=513), "513 blocks"), (header(""), "no architecture")]
 )
 def test_no_model_at_all(made: object, words: str) -> None:
     with pytest.raises(ModelError, match=words) as refusal:

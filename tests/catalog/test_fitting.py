@@ -23,7 +23,7 @@ from paceline.params import DraftModel, params_of
 TARGET = ModelParams("target.gguf")
 DRAFT = ModelParams("draft.gguf")
 SIZES = st.floats(0, 24)
-FEW = settings(max_examples=60, deadline=None)
+FEW = settings(max_examples=20, deadline=None)
 ALL_OF_TARGET, ALL_OF_DRAFT = CARD.n_layers + 1, SMALL.n_layers + 1
 
 

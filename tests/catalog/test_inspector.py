@@ -71,10 +71,6 @@ def test_nothing_runs_before_the_first_question_and_behind_the_last(target_path:
         inspector.card(target_path)
 
 
-def test_one_that_was_never_asked_can_be_closed() -> None:
-    Inspector().close()
-
-
 def test_resting_ends_the_process_until_the_next_question(
     own_inspector: Inspector, target_path: Path
 ) -> None:
@@ -264,19 +260,6 @@ def test_what_is_known_needs_no_process(tmp_path: Path, demo_pair: tuple[Path, P
     ]
 
 
-def test_a_changed_file_is_looked_at_again(inspector: Inspector, tmp_path: Path) -> None:
-    file = tmp_path / "x.gguf"
-    model = small_vocabulary()
-    file.write_bytes(gguf_bytes(model))
-    before = inspector.examine(file)
-    model.set(tokenizer__ggml__eos_token_id=9)
-    file.write_bytes(gguf_bytes(model))
-    os.utime(file, ns=(0, 12345))
-    after = inspector.examine(file)
-    assert (before.nature.eos, after.nature.eos) == (2, 9)
-    assert before.texts == after.texts
-
-
 @pytest.mark.parametrize("folder", ["vocabularies", "examined"])
 def test_what_is_broken_in_the_cache_is_made_anew(
     tmp_path: Path, draft_path: Path, folder: str
@@ -303,14 +286,6 @@ def test_a_cache_that_cannot_be_written_costs_time_alone(tmp_path: Path, draft_p
         assert inspector.examine(draft_path) == inspector.examine(draft_path)
     finally:
         inspector.close()
-
-
-def test_the_cards_hash_is_the_engines(inspector: Inspector, draft_path: Path) -> None:
-    vocab = LlamaBackend().load_vocabulary(str(draft_path))
-    try:
-        assert inspector.card(draft_path).vocabulary == vocabulary_hash(vocab)
-    finally:
-        vocab.close()
 
 
 def test_tokens_without_a_text_have_the_engines(inspector: Inspector, tmp_path: Path) -> None:

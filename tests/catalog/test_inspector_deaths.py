@@ -7,13 +7,11 @@ import random
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-import make_pairs
 from catalog import bad_readers
 from catalog.headers import gguf_bytes, small_vocabulary
 from gguf_file import read
@@ -142,10 +140,7 @@ def test_a_process_that_never_gets_ready(
 
 
 def test_a_system_that_starts_no_process(
-    draft_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    inspector: Inspector,
-    allow_warnings: Allow,
+    draft_path: Path, monkeypatch: pytest.MonkeyPatch, inspector: Inspector, allow_warnings: Allow
 ) -> None:
     allow_warnings("No such file")
     with monkeypatch.context() as patch:
@@ -234,7 +229,7 @@ def test_mutants_of_a_header_do_no_harm(
     rng = random.Random(5)
     file = tmp_path / "mutant.gguf"
     codes, pids = [], set()
-    for number in trials(150, 5000):
+    for number in trials(60, 5000):
         file.write_bytes(mutant(sound, len(sound) - 256, rng))
         os.utime(file, ns=(number, number))
         codes.append(outcome(inspector, file))
@@ -271,12 +266,3 @@ def test_tokenizer_values_that_lead_nowhere(
         file.write_bytes(gguf_bytes(model))
         os.utime(file, ns=(number, number))
         assert outcome(inspector, file) == expected, (key, value)
-
-
-def test_other_models_of_the_tests_can_all_be_looked_at(inspector: Inspector) -> None:
-    for name in ("tiny-target", "tiny-mamba", "tiny-moe", "truncated"):
-        assert inspector.card(make_pairs.path(name)).n_params > 0
-    look = partial(inspector.examine, make_pairs.path("truncated"))
-    with pytest.raises(ModelError) as refusal:  # its weights are not all there
-        look()
-    assert refusal.value.code == "cannot-load"

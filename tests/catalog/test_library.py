@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -316,20 +315,6 @@ def test_real_files(
     assert "text.gguf" in found["text"].problem
     assert found["half"].problem == "It is incomplete: 1 of 2 MB are here."
     assert by_name(make(Reader()).known()) == found
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
-def test_a_model_in_the_cache_of_hugging_face(
-    make: Callable[..., Library], reader: Reader, tmp_path: Path
-) -> None:
-    repo = tmp_path / "hub" / "models--owner--name"
-    put(repo, "blobs/abc", n_bytes=77)
-    link = repo / "snapshots" / "1111" / "model-Q4_0.gguf"
-    link.parent.mkdir(parents=True)
-    link.symlink_to("../../blobs/abc")
-    (entry,) = make(hugging_face="hub").refresh()
-    assert (entry.file.n_bytes, entry.file.source) == (77, "hugging-face")
-    assert entry.file.path == link
 
 
 def test_what_is_current_is_looked_for_once_a_minute(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from paceline.catalog.hub.errors import HubError
 from paceline.catalog.local.model_files import Place
 from paceline.catalog.models import Models
 from paceline.engine.auto.costs import MAX_WIDTH
-from paceline.errors import CancelledError, ModelError, UserError
+from paceline.errors import CancelledError, ModelError
 from paceline.messages import Calibrate, Calibrated, DeviceInfo, Event, LoadPair, Unload
 from paceline.params import DraftModel, ModelParams
 from paceline.paths import Paths
@@ -181,16 +180,6 @@ def test_a_refused_pair_comes_with_a_draft_that_is_here(make: Make, tmp_path: Pa
     assert models.judge(str(TARGET), verdict.remedy.draft).ok
 
 
-def test_one_that_is_translated_comes_with_one_that_need_not_be(make: Make, tmp_path: Path) -> None:
-    folder = folder_with(tmp_path / "mine", "tiny-bos", "draft")
-    models = make(own_folders=[folder], offline=True)
-    verdict = models.judge(str(TARGET), str(folder / "tiny-bos.gguf"))
-    assert verdict.ok
-    assert verdict.translated == 1.0
-    assert verdict.remedy is not None
-    assert Path(verdict.remedy.draft).read_bytes() == DRAFT.read_bytes()
-
-
 def test_one_that_is_translated_is_offered_where_there_is_no_other(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -214,16 +203,6 @@ def test_a_pair_the_wrong_way_round_is_turned(make: Make) -> None:
     assert verdict.ok
     assert verdict.remedy is not None
     assert (verdict.remedy.target, verdict.remedy.draft) == (str(TARGET), str(DRAFT))
-
-
-def test_files_that_cannot_be_used_say_so(make: Make, tmp_path: Path) -> None:
-    models = make()
-    with pytest.raises(ModelError) as missing:
-        models.judge(str(TARGET), str(tmp_path / "none.gguf"))
-    assert missing.value.code == "file-not-found"
-    with pytest.raises(ModelError) as broken:
-        models.examine(str(make_pairs.path("not-a-model")))
-    assert broken.value.code == "not-a-gguf"
 
 
 def test_a_model_with_a_missing_part_is_none(make: Make, tmp_path: Path) -> None:
@@ -407,11 +386,6 @@ def test_downloads_go_to_the_chosen_folder_and_older_ones_are_found(
     assert hub.n_bytes_sent() == n_sent
 
 
-def test_a_quantisation_is_enough_of_a_name(make: Make) -> None:
-    path = make().local_path("hf:demo/paceline-draft:Q8_0")
-    assert Path(path).name == "draft-Q8_0.gguf"
-
-
 def test_a_file_in_the_hub_library_s_cache_is_taken(make: Make, tmp_path: Path) -> None:
     repository = tmp_path / "hf" / "models--demo--paceline-draft"
     snapshot = repository / "snapshots" / ("a" * 40)
@@ -423,39 +397,6 @@ def test_a_file_in_the_hub_library_s_cache_is_taken(make: Make, tmp_path: Path) 
     assert models.local_path(HF_DRAFT) == str(snapshot / "draft-Q8_0.gguf")
     with pytest.raises(HubError):
         models.local_path("hf:demo/paceline-draft@other:draft-Q8_0.gguf")
-
-
-def test_a_stopped_download_goes_on_later(make: Make, hub: HubServer) -> None:
-    hub.add(Fault("*.gguf", host="cdn", bytes_per_s=200_000))
-    models = make()
-    arrived = threading.Event()
-
-    def on_state(state: Download) -> None:
-        if state.n_done:
-            arrived.set()
-
-    with pytest.raises(CancelledError):
-        models.local_path(HF_TARGET, on_state, arrived.is_set)
-    until = time.monotonic() + 60  # closing waits a second alone, which a busy machine outlasts
-    while models.downloads.states()[0].status != "paused":
-        assert time.monotonic() < until
-        time.sleep(0.01)
-    models.close()
-    hub.clear()
-    n_before = len(hub.requests)
-    path = make().local_path(HF_TARGET)
-    assert Path(path).read_bytes() == TARGET.read_bytes()
-    # What the server had given to the system for the first request may still count as sent.
-    later = [request for request in hub.requests[n_before:] if request.host == "cdn"]
-    assert all(request.start > 0 for request in later), "what had arrived was kept"
-
-
-def test_a_failed_download_says_why(make: Make, hub: HubServer) -> None:
-    hub.add(Fault("*.gguf", host="cdn", wrong_byte_at=1000))
-    with pytest.raises(UserError) as error:
-        make().local_path(HF_DRAFT)
-    assert error.value.message.endswith(".")
-    assert error.value.hint
 
 
 def test_curated_pairs_know_what_is_here(make: Make, tmp_path: Path) -> None:

@@ -181,10 +181,7 @@ def test_all_places_in_order(tmp_path: Path) -> None:
         (Path("/more"), "folder"),
     ]
     assert found[3].source == "hugging-face"
-    assert (found[-1].folder, found[-1].source) == (
-        files_of_ours.demo_pair()[0].parent,
-        "built-in",
-    )
+    assert (found[-1].folder, found[-1].source) == (files_of_ours.demo_pair()[0].parent, "built-in")
 
 
 def test_a_broken_installation_has_all_other_places(

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import psutil
 
 from paceline.catalog.inspect.inspector import Inspector
 from paceline.engine.llama import LlamaBackend
-from paceline.engine.model.translation import (
-    _SAMPLE,
-    bytes_of_tokens,
-    share_of,
-    token_of_each_text,
-)
-from paceline.engine.model.vocabularies import hash_of_texts, vocabulary_hash
+from paceline.engine.model.translation import _SAMPLE, bytes_of_tokens, share_of, token_of_each_text
+from paceline.engine.model.vocabularies import vocabulary_hash
 
 ENCODERS = {"bert-bge", "nomic-bert-moe"}
 MOST_CPU_S = 0.3
@@ -60,16 +54,6 @@ def test_a_card_is_cheap(
         best = min(best, sum(process.cpu_times()[:2]) - before)
     assert card.n_vocab == 262_144
     assert best <= MOST_CPU_S
-
-
-def test_the_hash_is_cheap(inspector: Inspector, vocabularies: dict[str, Path]) -> None:
-    texts = inspector.examine(vocabularies["gemma-4"]).texts
-    best = 9.9
-    for _ in range(5):
-        before = time.thread_time()
-        hash_of_texts(texts)
-        best = min(best, time.thread_time() - before)
-    assert best <= 0.1
 
 
 def test_what_tokens_write_is_what_llama_cpp_writes(vocabularies: dict[str, Path]) -> None:

@@ -279,7 +279,7 @@ def test_a_head_inside_is_told_wherever_models_are_listed(models: Models, tmp_pa
     assert "MTP head inside." in table
 
 
-@pytest.mark.grid(short=12)
+@pytest.mark.grid(short=6)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     "arguments", [("chat", "--prompt", "Hi", "--max-tokens", "1"), ("bench",), ("calibrate",)]

@@ -558,5 +558,5 @@ class Life(RuleBasedStateMachine):
 TestDownloads = Life.TestCase
 # Without shrinking: each failure waits for its time limit.
 TestDownloads.settings = settings(
-    max_examples=30, stateful_step_count=25, phases=[Phase.generate], report_multiple_bugs=False
+    max_examples=15, stateful_step_count=25, phases=[Phase.generate], report_multiple_bugs=False
 )

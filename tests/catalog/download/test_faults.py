@@ -122,14 +122,6 @@ def test_one_wrong_byte_costs_a_second_try(
     assert server.n_bytes_sent() == 2 * SIZE
 
 
-def test_two_damaged_copies_are_deleted(
-    watch: Watch, request_for: Requests, server: HubServer, folder: Path
-) -> None:
-    server.add(Fault("*.gguf", wrong_byte_at=SIZE - 1))
-    assert "damaged twice" in watch.ended(watch.downloads.add(request_for())).problem
-    assert not list(folder.iterdir())
-
-
 def test_a_content_that_changes_under_way_begins_anew(
     watch: Watch,
     request_for: Requests,

@@ -193,9 +193,7 @@ def _file(**changes: Any) -> Callable[[dict[str, Any]], None]:
     ],
 )
 def test_a_journal_that_does_not_fit_together_is_put_aside(
-    tmp_path: Path,
-    allow_warnings: Callable[[str], None],
-    spoil: Callable[[dict[str, Any]], None],
+    tmp_path: Path, allow_warnings: Callable[[str], None], spoil: Callable[[dict[str, Any]], None]
 ) -> None:
     """The program opens all the same, and no file that is named there is touched."""
     allow_warnings("is put aside")

@@ -313,15 +313,6 @@ def test_two_hubs_keep_their_tokens_apart(hub: Hub, hub_with_token: Hub, server:
     assert sent == ["Bearer hf_secret", None, "Bearer hf_secret"]
 
 
-def test_a_token_that_is_refused(hub: Hub, server: HubServer) -> None:
-    hub.tokens = TokenSource({"HF_TOKEN": "hf_wrong"})
-    server.add(Fault(status=401))
-    error = failure(hub)
-    assert error.code == "unauthorized"
-    assert "does not accept" in error.message
-    assert "hf_wrong" not in str(error)
-
-
 def test_a_gated_file_names_the_page_where_it_is_asked_for(
     hub: Hub, hub_with_token: Hub, server: HubServer
 ) -> None:
@@ -341,6 +332,7 @@ def test_a_token_that_nobody_knows_is_told_from_one_without_access(
     error = failure(hub, lambda h: h.locate("other/gated", "gated-Q8_0.gguf"))
     assert error.code == "unauthorized"
     assert "does not accept" in error.message
+    assert "hf_wrong" not in str(error)
 
 
 def test_a_file_that_is_not_there(hub: Hub) -> None:
@@ -367,6 +359,7 @@ def test_how_long_to_wait(hub: Hub, server: HubServer) -> None:
         ({"retry-after": "soon"}, 0, 0),
         ({"ratelimit": '"api";r=0;t=55'}, 55, 55),
         ({"ratelimit": "garbage"}, 0, 0),
+        ({"ratelimit": f"r=0;t={'9' * 5000}"}, 0, 0),
         ({}, 0, 0),
     ],
 )

@@ -5,15 +5,12 @@ from __future__ import annotations
 import stat
 import sys
 import types
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from paceline.catalog.hub.client import TokenSource
 from paceline.errors import UserError, ValueOutOfRangeError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class KeyringError(Exception):
@@ -136,6 +133,7 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     assert "hf_x" not in str(caught.value)
 
 
+@pytest.mark.usefixtures("no_keyring")
 def test_the_library_reads_the_same_file(tmp_path: Path) -> None:
     """What is kept here has to be where the Hub's own tools look for it."""
     import subprocess
@@ -154,4 +152,5 @@ def test_the_library_reads_the_same_file(tmp_path: Path) -> None:
         if "HOME" in environ:  # `expanduser` reads the process's own environment
             assert done.stdout.strip() == str(tmp_path / "d/.cache/huggingface/token")
         else:
-            assert done.stdout.strip() == str(TokenSource(environ)._login_file())
+            TokenSource(environ).set_token("hf_kept")
+            assert Path(done.stdout.strip()).read_text() == "hf_kept"
