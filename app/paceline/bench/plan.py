@@ -1,4 +1,4 @@
-"""Which runs a benchmark makes, and in which order.
+"""The runs of a benchmark and their order.
 
 Within a repeat the strategies of one workload follow each other in random order: a machine that is
 slow for a while then slows all of them alike, and ratios are those of runs close in time. Where
@@ -22,7 +22,7 @@ AUTO = "auto"
 WARM_UP_TOKENS = 8
 _CHARS_PER_TOKEN = 4
 PER_PLAIN = 6
-"""For so many strategies plain decoding runs once per workload and repeat."""
+"""Strategies for which plain decoding runs once per workload and repeat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a benchmark is made of; `make_plan` checks it.
+    """The parts of a benchmark; `make_plan` checks them.
 
     Attributes:
         workloads: At least one; names are unique.
@@ -121,7 +121,7 @@ def make_plan(
 
 
 def is_controlled(strategy: str) -> bool:
-    """Whether Auto's controller decides about lengths; of what is not known here: no."""
+    """Return whether Auto's controller decides about lengths; of what is not known here: no."""
     try:
         return parse_strategy(strategy).is_controlled
     except UserError:  # another version's, or a plug-in's of another machine

@@ -101,7 +101,7 @@ class Forecast:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a benchmark is.
+    """Progress of a benchmark.
 
     Attributes:
         stage: "prepare" (describes, calibrates, warms up), "measure" or "done".
@@ -204,14 +204,14 @@ class BenchRun:
 
     @property
     def is_over(self) -> bool:
-        """Whether no command will follow and no answer is awaited."""
+        """Return whether no command will follow and no answer is awaited."""
         if self._is_waiting:
             return False
         return self._is_stopped or not (self._commands or self._warm_up or self._cells)
 
     @property
     def n_repeats(self) -> int:
-        """How often everything is measured."""
+        """Return how often everything is measured."""
         return self._plan.n_repeats
 
     @property

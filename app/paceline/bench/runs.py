@@ -1,4 +1,4 @@
-"""What one run of a benchmark gave, the report that comes of many, and the machine they ran on.
+"""Results of one run of a benchmark, the report of many, and the machine they ran on.
 
 Ratios are paired within the repeats. The report's JSON form is the contract of `paceline bench`; no
 names of people, of the machine or of folders are in it.
@@ -38,7 +38,7 @@ def load_average() -> Loads | None:
 
 @dataclass(frozen=True, slots=True)
 class LoadAverage:
-    """How busy the machine was before and after; None where the system does not tell."""
+    """Load of the machine before and after; None where the system does not report it."""
 
     before: Loads | None = None
     after: Loads | None = None
@@ -165,7 +165,7 @@ class Run:
 
     @property
     def total_s(self) -> float:
-        """From the prompt's first token to the reply's last."""
+        """Seconds from the prompt's first token to the reply's last."""
         return self.prefill_s + self.decode_s
 
     @property
@@ -196,7 +196,7 @@ class Ratio:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """How Auto's replies keep to what it promises.
+    """Figures of how well Auto's replies keep its promise.
 
     That is at most 1.02 times plain decoding, 4 plain steps, and 3 % of the prompt's time for a
     draft model that reads it.
@@ -265,7 +265,7 @@ class WorkloadResult:
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """What a benchmark was made with.
+    """Conditions of a benchmark.
 
     Attributes:
         machine: What it ran on.
@@ -353,7 +353,7 @@ def summarise(
 
 @dataclass(frozen=True, slots=True)
 class _Plain:
-    """What plain decoding took at a workload in a repeat; medians where it ran several times."""
+    """Times of plain decoding at a workload in a repeat; medians where it ran several times."""
 
     total_s: float
     decode_s: float

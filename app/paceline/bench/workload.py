@@ -1,4 +1,4 @@
-"""What a benchmark generates: prompts with their sampling, one JSON object per line of a file.
+"""Workloads of a benchmark: prompts with their sampling, one JSON object per line of a file.
 
     {"name": "question", "messages": [{"role": "user", "content": "…"}], "max_tokens": 64,
      "temperature": 0, "seed": 1}

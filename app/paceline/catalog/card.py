@@ -1,4 +1,4 @@
-"""What Paceline knows of a model without its weights: the card of its file, and its nature.
+"""Facts of a model without its weights: the card of its file, and its nature.
 
 A card comes from the header alone and is cheap; a nature needs llama.cpp to read the file (a load
 without weights), since special tokens and the kind of memory follow from rules inside it. Both are

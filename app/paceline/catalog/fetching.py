@@ -1,4 +1,4 @@
-"""From a reference to a file: one that is on this computer, or downloaded, or its header alone.
+"""Files by references: on this computer, downloaded, or their headers alone.
 
 A model on the Hub is judged by its header before it is downloaded. A header with a vocabulary of
 260k tokens is 16 MiB long, its length is not stored, and everything after it is weights. So the
@@ -41,7 +41,7 @@ _POLL_S = 0.1
 PIECES = (4 << 20, 8 << 20, 16 << 20, 20 << 20)
 """Ends of the pieces in which the beginning is fetched, in order."""
 _PART_PIECES = (1 << 16, 4 << 20)
-"""For parts after the first, which have only a list of tensors."""
+"""Sizes of requests for parts after the first, which have only a list of tensors."""
 _MOST_PARTS = 100
 _MOST_KEPT = 64
 """Headers in the cache; at 5 to 16 MiB each."""

@@ -22,7 +22,7 @@ from paceline.sentence import Sentence, sentence
 
 NOT_YET = sentence("this version cannot use it yet")
 HEAD_INSIDE = sentence("MTP head inside")
-"""How a model is called that brings its own."""
+"""Name of a model that brings its own head."""
 SIDECAR = "sidecar"
 """The code of the error that a file is one."""
 _BLOCK = re.compile(r"blk\.(\d+)\.")
@@ -53,12 +53,12 @@ class Sidecar:
 
     @property
     def is_usable(self) -> bool:
-        """Whether it can draft for its target."""
+        """Return whether it can draft for its target."""
         return bool(drafts_with(self.kind))
 
     @property
     def sentence(self) -> Sentence:
-        """What it is, and what can be done with it."""
+        """Return the kind of sidecar and its use, as a sentence."""
         return sentence(
             "Drafter of {model} ({title}); {use}.",
             model=self.model or sentence("another model"),
@@ -98,7 +98,7 @@ def sidecar_in_path(path: str) -> Sidecar | None:
 
 
 def has_head_by_path(path: str) -> bool:
-    """Whether a model's name says that it has its MTP head inside.
+    """Return whether a model's name says that it has its MTP head inside.
 
     Args:
         path: With its repository's name in front, which may say it for all files.

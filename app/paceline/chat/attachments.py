@@ -21,11 +21,11 @@ from paceline.errors import UserError
 from paceline.sentence import Argument, sentence
 
 MAX_BYTES = 1_000_000
-"""Of one file; some 250,000 tokens, more than contexts hold."""
+"""Bytes of one file at most; some 250,000 tokens, more than contexts hold."""
 MAX_FILES = 16
-"""Of one message."""
+"""Files of one message at most."""
 BYTES_PER_TOKEN = 4
-"""Of English and of code, roughly; only for estimates."""
+"""Bytes per token of English and of code, roughly; only for estimates."""
 
 _KNOWN = (
     (b"\x89PNG", sentence("a picture")),

@@ -136,7 +136,7 @@ class Conversations:
         return tuple(chat for chat in chats if chat.folder_id == folder_id)
 
     def gone(self, conversation_ids: Iterable[str]) -> frozenset[str]:
-        """Those of these stored conversations that another window has deleted.
+        """Return those of these stored conversations that another window has deleted.
 
         Raises:
             UserError: That cannot be read.
@@ -148,11 +148,11 @@ class Conversations:
         return conversation_id in self._open
 
     def is_private(self, conversation_id: str) -> bool:
-        """Whether it is kept in memory only."""
+        """Return whether it is kept in memory only."""
         return conversation_id in self._private
 
     def is_purged(self, conversation_id: str) -> bool:
-        """Whether it was deleted for good in this session, so that nothing may be written to it."""
+        """Return whether it was deleted for good in this session; nothing may be written to it."""
         return conversation_id in self._purged
 
     def get(self, conversation_id: str) -> Conversation:
@@ -601,5 +601,5 @@ class LaterTurns:
 
     @property
     def is_last(self) -> bool:
-        """Whether the last one is under way, or answered."""
+        """Return whether the last one is under way, or answered."""
         return self.n_asked >= self.n_questions

@@ -348,7 +348,7 @@ def _right(outlook: Outlook) -> Iterator[tuple[int, float]]:
 
 
 def is_news(before: Phase | None, now: Phase) -> bool:
-    """Whether the sentence about `now` differs in meaning from that about `before`."""
+    """Return whether the sentence about `now` differs in meaning from that about `before`."""
     if before is None or before.kind != now.kind or set(before.drafters) != set(now.drafters):
         return True
     # Shares of few drafts scatter by the root of their number; more drafts correct what few said.

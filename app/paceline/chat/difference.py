@@ -1,4 +1,4 @@
-"""Where two texts differ: prose by words, code by lines, in rows that stand side by side.
+"""The differences of two texts: prose by words, code by lines, in rows that stand side by side.
 
 Lines that both texts have hold the comparison together; what is between them is compared by words,
 and a row ends where both sides end a line. Two texts on the same matter share many single words
@@ -36,7 +36,7 @@ class Part(NamedTuple):
 
 
 class Row(NamedTuple):
-    """What stands side by side; an empty side has nothing that corresponds."""
+    """Two pieces that stand side by side; an empty one has no counterpart."""
 
     left: tuple[Part, ...]
     right: tuple[Part, ...]
@@ -44,7 +44,7 @@ class Row(NamedTuple):
 
     @property
     def is_same(self) -> bool:
-        """Whether both sides are equal."""
+        """Return whether both sides are equal."""
         return all(part.is_same for part in (*self.left, *self.right))
 
 
@@ -66,7 +66,7 @@ class _Line(NamedTuple):
 
     @property
     def units(self) -> list[str]:
-        """What is compared: words and signs with the space after them; a line of code as one."""
+        """Return the units of a comparison: words and signs with the space after, lines of code."""
         return [*([self.text] if self.is_code else _UNIT.findall(self.text)), _END]
 
 

@@ -91,7 +91,7 @@ def load_last_run(folder: Path) -> LastRun | None:
 
 
 def _is_sound(value: Any) -> bool:
-    """Whether every number is finite and not negative, as times and counts are."""
+    """Return whether every number is finite and not negative, as times and counts are."""
     if isinstance(value, dict):
         return all(map(_is_sound, value.values()))
     if isinstance(value, (list, tuple)):

@@ -46,7 +46,7 @@ _SCRIPT = re.compile(r"(<(sub|sup)>)([^<>\n]{1,60})(</\2>)", re.IGNORECASE)
 
 
 class Piece(NamedTuple):
-    """From character `content` of the content on, its text is the source's from `source` on."""
+    """A stretch: from character `content` on it is the source's text from `source` on."""
 
     content: int
     source: int
@@ -360,7 +360,7 @@ class PlacingParser(MarkdownIt):
             _wrap(self, name, _placing(place))
 
     def validateLink(self, url: str) -> bool:
-        """Whether text of this form is a link; which links can be opened is decided elsewhere."""
+        """Return whether text of this form is a link; others decide which can be opened."""
         return bool(self.is_in_image) or super().validateLink(url)
 
     def normalizeLinkText(self, link: str) -> str:
@@ -384,7 +384,7 @@ def as_json(text: str, *, is_final: bool = True) -> tuple[str, int]:
 MAX_MARKDOWN_CHARS = 64_000
 MAX_MARKDOWN_LINES = 2_000
 MAX_LINE_CHARS = 20_000
-"""From the first place that exceeds one of these, the rest of a message is plain text."""
+"""Limits of Markdown; from the first place that exceeds one, a message is plain text."""
 
 MAX_NESTING = 60
 """Levels of the parser; a list takes two. What is deeper is dropped; real texts are not so deep."""

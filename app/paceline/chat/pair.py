@@ -71,7 +71,7 @@ class Pair:
 
     @property
     def kept(self) -> KeptPair:
-        """It as settings and reports have it."""
+        """The pair as settings and reports have it."""
         draft, head = self.draft, written_head(self.drafting)
         return KeptPair(self.target, draft, self.lookup_cache, self.exact, head)
 
@@ -140,7 +140,7 @@ class PairState:
 
     @property
     def drafter(self) -> str:
-        """Which kind of drafter is loaded beside the target; empty: none."""
+        """The kind of drafter that is loaded beside the target, or "" if there is none."""
         if self.draft is None or self.pair is None:
             return ""
         return drafter_of(self.pair.drafting)

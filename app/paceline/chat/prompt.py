@@ -1,4 +1,4 @@
-"""From a conversation to the messages that the engine puts through the chat template.
+"""Messages of a conversation as the engine puts them through the chat template.
 
 Conversations and token ids that come as JSON, the prompts of `paceline chat` and the workloads of
 the benchmark, are checked before the engine gets them.
@@ -26,7 +26,7 @@ _SPEAKERS = ("system", "user", "assistant")
 """The roles in a file with a conversation, which knows no tools."""
 _PER_LOOK = 50  # messages between two looks at the clock
 KnownOf = Callable[[str], Known]
-"""What is known of how a reply came about, by its message's id."""
+"""Returns the facts of how a reply was generated, by its message's id."""
 
 
 def nothing_known(_message_id: str) -> Known:
@@ -189,7 +189,7 @@ class PromptDataError(ValueError):
 
 
 def is_unicode(text: str) -> bool:
-    """Whether the text has no unpaired surrogates, which come from broken UTF-8 or JSON."""
+    """Return whether the text has no unpaired surrogates, which come from broken UTF-8 or JSON."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -71,11 +71,11 @@ _ANNOUNCING = frozenset(",:;-\u2013\u2014\uff1a\uff0c\"'\u201c\u2018\u00ab\u300c
 _GOING_ON = frozenset(",.;:!?)]}\"'\u201d\u2019\u00bb\u300d`\u3002\uff0c")
 """Signs before and after a mark that is named in a sentence."""
 _NAMED = re.compile(r"[,.;:!?)]|[^\S\n]+[a-z]")
-"""What follows a mark with which a sentence begins."""
+"""Text after a mark with which a sentence begins."""
 
 
 class Known(NamedTuple):
-    """What is known of how a reply came about; None: nothing.
+    """Facts of how a reply was generated; each is None if it is not known.
 
     Attributes:
         is_finished: Whether the model ended it by itself.
@@ -212,7 +212,7 @@ def _end(state: _State, text: str) -> _State:
 
 
 def _has_only_named(state: _State, text: str) -> bool:
-    """Whether the mark that has opened the reasoning, which does not end, is text."""
+    """Return whether the mark that has opened the reasoning, which does not end, is text."""
     if state.mode != "reasoning" or not state.opening:
         return False
     is_finished, has_marks = state.known.is_finished, state.known.has_marks
@@ -303,7 +303,7 @@ def _end_of_fence_and_reasoning(
 
 
 def _is_fence_line(state: _State, text: str, at: int, end: int) -> bool:
-    """Whether the line from here on opens, closes or is within a code fence; notes which."""
+    """Return whether the line from here on opens, closes or is within a code fence; notes which."""
     item = None if state.fence else _ITEM.match(text, at, end)
     found = _FENCE.match(text, item.end() if item else at, end)
     if state.fence:
@@ -458,7 +458,7 @@ def _mark(state: _State, found: re.Match[str]) -> None:
 
 
 def _held_from(text: str, at: int, end: int) -> int:
-    """From where the end of a growing line may be the beginning of a mark."""
+    """Return the place from which on the end of a growing line may be the beginning of a mark."""
     channel = max(text.rfind(m, at, end) for m in ("<|start|>", "<|channel|>"))
     is_near = channel >= 0 and end - channel < _MAX_CHANNEL_CHARS
     if is_near and "\n" not in text[channel:end] and not CHANNEL.match(text, channel):

@@ -37,7 +37,7 @@ ReplyStatus = Literal["waiting", "prefill", "decoding", "finished", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class TurnOptions:
-    """What a turn is generated with, captured when it is handed to the engine.
+    """The options of a turn, captured when it is handed to the engine.
 
     Attributes:
         strategy: Which drafters are asked, and with which settings.
@@ -156,7 +156,7 @@ class Reply:
 
     @property
     def traces(self) -> list[TokenTrace]:
-        """Where each token came from."""
+        """The source of each token."""
         return [trace for step in self.steps for trace in step.tokens]
 
     @property
@@ -166,12 +166,12 @@ class Reply:
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more will come."""
+        """Return whether nothing more will come."""
         return self.status in ("finished", "failed")
 
     @property
     def has_begun(self) -> bool:
-        """Whether the model has written anything; what it goes on after does not count."""
+        """Return whether the model has written anything; what it goes on after does not count."""
         return self.first_token_s is not None
 
     def grow(self, event: TurnEvent, clock_s: float) -> None:
@@ -312,7 +312,7 @@ def known_of(reply: Reply | RunRecord | None) -> Known:
 
 
 def can_be_repeated(record: RunRecord) -> bool:
-    """Whether it is known how a reply was drawn: by the model, in one turn, with which seed."""
+    """Return whether a reply can be drawn again: by the model, in one turn, with a known seed."""
     return record.seed is not None and not record.edited and record.n_parts == 1
 
 

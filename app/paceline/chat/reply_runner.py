@@ -58,14 +58,14 @@ from paceline.params import ReplySettings
 from paceline.run_record import CLOSED, RunError
 
 _MOST_VERSIONS = 4
-"""Of a reply that draft the next one."""
+"""Versions of a reply that are used as drafts of the next one, at most."""
 _MOST_CHARS = 200_000
-"""Of each; the drafter keeps 32,768 tokens of all, and a text of a megabyte takes 0.3 s to read."""
+"""Characters of each at most; the drafter keeps 32,768 tokens, and a megabyte takes 0.3 s."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """How a reply is drawn, beside what is set.
+    """The sampling of a reply, where it differs from the settings.
 
     Attributes:
         greedy: Take the likeliest token each time, regardless of the settings.
@@ -89,7 +89,7 @@ class SessionListener:
         """The list has changed: a conversation came or went, or its line is different."""
 
     def path_changed(self, conversation: Conversation) -> None:
-        """Another path of this conversation is active, or it has other messages."""
+        """Called when another path of this conversation is active, or it has other messages."""
 
     def details_changed(self, conversation: Conversation) -> None:
         """This conversation has another title or other flags; its path is the same."""
@@ -260,7 +260,7 @@ class ReplyRunner:
         return tuple(version for version in found if version.text)
 
     def _is_alike(self, reply: Reply, options: TurnOptions) -> bool:
-        """Whether a reply's prompt was made so and, as far as is known, for the loaded target."""
+        """Return whether a reply's prompt was made alike and, if known, for the loaded target."""
         target, then, old = self._pair.state.target, reply.target, reply.options
         return (
             (target is None or then is None or then.file == Path(target.path).name)

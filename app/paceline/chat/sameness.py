@@ -152,7 +152,7 @@ class SamenessCheck:
 
     @property
     def is_running(self) -> bool:
-        """Whether a check is under way."""
+        """Return whether a check is under way."""
         return self._run is not None
 
     @property
@@ -161,7 +161,7 @@ class SamenessCheck:
         return self._run.message_id if self._run is not None else ""
 
     def obstacle(self, record: RunRecord) -> CannotCompare | None:
-        """Why this reply cannot be checked now; None: it can."""
+        """Return why this reply cannot be checked now, or None if it can."""
         if self._run is not None:
             return CannotCompare("busy", "A check is under way.", "Wait for its end, or stop it.")
         if self._session.active is not None:
@@ -346,7 +346,7 @@ class SamenessCheck:
         return sameness is not None and sameness.any_context
 
     def _is_promised(self, then: TurnStats | None, now: TurnStats) -> bool:
-        """Whether equality was promised to both turns, computed on the same basis."""
+        """Return whether equality was promised to both turns, computed on the same basis."""
         return (
             then is not None
             and bool(now.basis)

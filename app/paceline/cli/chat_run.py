@@ -80,7 +80,7 @@ WAIT_SHOWN_AFTER_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """What to load, what to generate, and what to tell about options without an effect.
+    """A load, a turn, and remarks about options without an effect.
 
     `kept_dir` is where the reply's figures and the chat's text are kept, and what earlier chats
     left there; None keeps nothing. `strategy` is the turn's strategy as the user wrote it.
@@ -469,14 +469,14 @@ def _finite(value: Any) -> Any:
 _log = logging.getLogger(__name__)
 
 FILE_NAME = "remembered.jsonl"
-"""Below `Paths.data_dir`: the texts of chats with --remember, for the lookups of later ones.
+"""File below `Paths.data_dir`: the texts of chats with --remember, for the lookups of later ones.
 
 A line for each chat, a JSON list of its texts. The window has its chats in the database and does
 not read this file. One that is damaged loses the lines that cannot be read."""
 STATES_OWNER = "command line"
 """Owner of the states of prompts that `paceline chat` reads."""
 MOST_BYTES = 500_000
-"""What is kept, the newest; indexing it takes half a second at the start of each run."""
+"""Bytes that are kept, the newest; indexing them takes half a second at the start of each run."""
 
 
 def load_texts(folder: Path) -> tuple[str, ...]:

@@ -199,7 +199,7 @@ def _folders(folders: paths.Paths) -> dict[str, dict[str, Any]]:
 
 
 def _is_writable(folder: Path) -> bool:
-    """Whether files can be made there, or the folder itself can; creates nothing."""
+    """Return whether files can be made there, or the folder itself can; creates nothing."""
     nearest = next(place for place in (folder, *folder.parents) if place.exists())
     return nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
 

@@ -50,7 +50,7 @@ from paceline.sizes import part_and_whole, readable_size
 
 SORTS = ("trending", "downloads", "likes", "recent")
 _LINE_EVERY_S = 10.0
-"""How often a log, which has no line to overwrite, gets a new one."""
+"""Seconds between lines in a log, which has no line to overwrite."""
 
 
 def add(parser: Parser) -> None:

@@ -1,4 +1,4 @@
-"""Between a command and the engine: files fetched, GPU layers decided, the pair loaded.
+"""Loading for commands: files are fetched, GPU layers decided, the pair is loaded.
 
 References to the Hub are downloaded before a load. What knows the Hub is imported only when one is
 given, since its HTTP client takes longer to import than a small model to load.
@@ -364,7 +364,7 @@ def decide_layers(
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the engine says of itself, or why it says nothing.
+    """The engine's description of itself, or why there is none.
 
     Attributes:
         answer: What the native library says; None when it says nothing.

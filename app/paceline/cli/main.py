@@ -172,7 +172,7 @@ def _run_command(args: argparse.Namespace, draw_chart: DrawChart) -> int:
 
 
 def _wants_json(arguments: Sequence[str]) -> bool:
-    """Whether the results on stdout are JSON; also of what cannot be parsed."""
+    """Return whether the results on stdout are JSON; also of what cannot be parsed."""
     if arguments[:1] == ["bench"]:  # its option names a file
         return "--json=-" in arguments or ("--json", "-") in pairwise(arguments)
     return "--json" in arguments

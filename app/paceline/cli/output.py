@@ -25,7 +25,7 @@ from paceline.names import visible
 from paceline.sizes import one_line
 
 _CONTROLS = {code: "�" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
-"""What could move the cursor or recolour a terminal; a model's text must not do that."""
+"""Characters that could move the cursor or recolour a terminal, which no model may do."""
 _LONGEST = 1000
 EVERY_S = 0.5
 """Seconds between two looks at what is followed."""

@@ -41,13 +41,13 @@ _CAUSES = {
         sentence("Download the file again or check the disk."),
     ),
 }
-"""What a signal means, and what to do about it."""
+"""Meanings of signals, and what to do about each."""
 _COUNTS_S = 60.0  # that a death counts
 
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """How the engine's process ended.
+    """The end of the engine's process.
 
     Attributes:
         code: "out-of-memory" or "engine-died"; "engine-stopped" when it was never ready.

@@ -152,7 +152,7 @@ class LoadWatch:
         return LoadWatch(again, death.reason)
 
     def died_in_self_test(self, death: Death) -> bool:
-        """Whether native code crashed after all weights of a model were read."""
+        """Return whether native code crashed after all weights of a model were read."""
         return not self.is_over and self._has_weights and death.is_native
 
     def explain(self, death: Death) -> tuple[str, str]:
@@ -505,7 +505,7 @@ class _Stop:
         self._began: float | None = None
 
     def is_overdue(self, child: EngineProcess) -> bool:
-        """Whether the child was told too long ago; passes a cancel on when it comes."""
+        """Return whether the child was told too long ago; passes a cancel on when it comes."""
         if self._began is not None:
             return self._watchdog.awake_s - self._began > self._limit_s
         if self._can_stop and self._flag.is_set():

@@ -29,14 +29,14 @@ from paceline.workers.process import ChildMain, ChildProcess
 SILENT_S = 5.0
 STUCK_S = 60.0
 REMOTE_STUCK_S = 600.0
-"""In place of `STUCK_S` with RPC servers. While another machine computes, nothing moves here and it
+"""Replaces `STUCK_S` with RPC servers. While another machine computes, nothing moves here and it
 cannot be asked: a piece of a prompt may take it minutes, as may compiling the programs of its GPU.
 So may sending one large weight over a slow network. A connection without a cable shows no end by
 itself, so there must be a limit."""
 _LONGEST_TICK_S = 0.5
 START_S = 60.0
 POLL_S = 0.02
-"""How often the host's own flags are polled while it waits; messages are taken at once."""
+"""Seconds between looks at the host's own flags while it waits; messages are taken at once."""
 MOST_LOGGED = 20_000
 """Characters of one log record of the child."""
 

@@ -1,4 +1,4 @@
-"""What goes over the pipe between the window's process and the engine's.
+"""Messages on the pipe between the window's process and the engine's.
 
 Down go commands. Up come the engine's events and a few messages of the process itself, all as
 MessagePack; nothing is ever unpickled from the engine's process. Decoding checks everything: bytes

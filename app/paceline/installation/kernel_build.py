@@ -53,7 +53,7 @@ _VECTOR_SOURCE = re.compile(r"^[ \t]*namespace\b[^/\n]*\bPACELINE_ISA\b", re.MUL
 
 
 class Parts(NamedTuple):
-    """What the library is made of.
+    """Sources and settings of the library.
 
     Attributes:
         sources: The folder of the kernels' sources.
@@ -109,7 +109,7 @@ def compile_library(compiler: list[str], parts: Parts, scratch: Path, say: Say) 
 
 
 def _knows(compiler: list[str], variant: Variant, scratch: Path) -> bool:
-    """Whether compiler and assembler know an instruction set."""
+    """Return whether compiler and assembler know an instruction set."""
     source = scratch / f"probe-{variant.isa}.cpp"
     source.write_text(_PROBE.format(variant.register, variant.function), "utf-8")
     words = [*compiler, *COMMON, *variant.flags, "-c", str(source), "-o", str(scratch / "probe.o")]

@@ -1,4 +1,4 @@
-"""Where the CPU kernels' sources and compiled libraries are, and which library fits.
+"""Places of the CPU kernels' sources and compiled libraries, and the library that fits.
 
 The kernels use inner structures of ggml, so a library fits one build of ggml and no other: its key
 is made from the kernels' sources, the way they are compiled and the bytes of libggml-cpu. A build
@@ -102,7 +102,7 @@ def key() -> str:
 
 
 def is_possible() -> bool:
-    """Whether there are kernels for this system and this processor."""
+    """Return whether there are kernels for this system and this processor."""
     if sys.platform != "linux" or platform.machine() != "x86_64" or sys.maxsize < 2**32:
         return False
     try:

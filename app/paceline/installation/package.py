@@ -20,7 +20,7 @@ Kind = Literal["package", "wheel", "checkout"]
 """The form that was installed: a frozen program, a wheel, or the sources themselves."""
 
 BUILD_FILE = "_build.json"
-"""Below the folder of `paceline`: what `BuildRecord` holds."""
+"""File below the folder of `paceline` with a `BuildRecord`."""
 
 PARTS = Path("parts", "paceline.cdx.json")
 """The parts list of a package, below the folder of its modules; licences lie beside it."""

@@ -26,13 +26,13 @@ LONGEST_STOP = 1_000
 """Characters of a stop text."""
 MOST_BIASES = 1_000
 MOST_LIKELY = 20
-"""Of `top_logprobs`."""
+"""Upper bound of `top_logprobs`."""
 MOST_REPLIES = 8
-"""Of `n`."""
+"""Upper bound of `n`."""
 MOST_FILES = 1_000
-"""Of `input_extra`."""
+"""Files in `input_extra`, at most."""
 MOST_PROMPTS = 64
-"""Of a list of prompts in one request."""
+"""Prompts in the list of one request, at most."""
 MOST_TOOLS = 128
 ALIVE_S = 10.0
 """Seconds of silence after which a stream gets a comment, so that it is not taken for dead."""

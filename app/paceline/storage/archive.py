@@ -1,4 +1,4 @@
-"""Where a session keeps its conversations: in memory, or in the user's archive on the disk.
+"""Stores of a session's conversations: in memory, or in the user's archive on the disk.
 
 Writing appends to a queue (`Pending`), which a thread carries to the database (`writer`, `disk`).
 Reading happens on the caller's thread: it waits until the queue is written, and then asks the
@@ -72,7 +72,7 @@ READ_AFTER_S, SHOWN_AFTER_S = 0.1, 0.5
 """Longest waits for the writer, of a read and of a message that is sent or finished."""
 
 _REST = 10
-"""After a wait, reads wait less for this many times as long, so that their waits do not add up."""
+"""Factor: after a wait, reads wait less for so many times as long, so that waits do not add up."""
 
 _MENDED_WITHIN_S = 10.0
 _logger = logging.getLogger(__name__)
@@ -112,7 +112,7 @@ class ConversationStore:
         return self._read(reading.folders)
 
     def gone(self, conversation_ids: Iterable[str]) -> frozenset[str]:
-        """Those of these conversations that are not here any more; another program may delete."""
+        """Return those of these conversations that are gone; another program may delete."""
         return self._read(reading.gone, tuple(conversation_ids))
 
     def load(self, conversation_id: str) -> Conversation:
@@ -147,7 +147,7 @@ class ConversationStore:
         return self._read(reading.unsent_files, conversation_id)
 
     def place(self, conversation_id: str) -> ViewPlace:
-        """Where it was left."""
+        """Return the place where the conversation was left."""
         return self._read(reading.place, conversation_id)
 
     # ------------------------------------------------------------------------------- writing
@@ -289,7 +289,7 @@ class Archive(ConversationStore):
 
     @property
     def problem(self) -> StorageProblem | None:
-        """What keeps chats from being written; any thread."""
+        """The problem that keeps chats from being written, if there is one; any thread."""
         return self._writer.problem
 
     def retry(self) -> None:
@@ -297,11 +297,11 @@ class Archive(ConversationStore):
         self._writer.retry()
 
     def mark(self) -> int:
-        """As in memory; what is marked is written at once."""
+        """Mark as in memory; what is marked is written at once."""
         return self._pending.hurry()
 
     def is_written(self, mark: int) -> bool:
-        """As in memory."""
+        """Return it as in memory."""
         return self._pending.is_done(mark) or self._writer.problem is not None
 
     def flush(self, timeout_s: float = 5.0) -> bool:
@@ -331,7 +331,7 @@ class Archive(ConversationStore):
         return not left
 
     def _read_rescued(self) -> list[Change]:
-        """What an earlier program could not write."""
+        """Return changes that an earlier program could not write."""
         changes: list[Change] = []
         for path in rescued(self._path):
             try:

@@ -58,7 +58,7 @@ class SaveChat:
 
     @property
     def conversation_id(self) -> str:
-        """As in the others."""
+        """The conversation's id, as in the other changes."""
         return self.head.conversation_id
 
 
@@ -141,7 +141,7 @@ class SaveUnsentFiles:
 
 @dataclass(frozen=True, slots=True)
 class SavePlace:
-    """Where a conversation was left."""
+    """The place where a conversation was left."""
 
     conversation_id: str
     place: ViewPlace
@@ -154,7 +154,7 @@ Change = (
 
 
 def is_urgent(change: Change) -> bool:
-    """Whether it must be written at once and survive a power failure; the others wait a moment."""
+    """Return whether it must be written at once and survive a power failure."""
     return not isinstance(change, (BeginRun, ExtendRun, SaveUnsent, SaveUnsentFiles, SavePlace))
 
 

@@ -30,10 +30,10 @@ from paceline.storage.search import Unindexed, check_index
 from paceline.storage.tables import TABLES
 
 LOG_ENDINGS = ("-wal", "-shm")
-"""What SQLite appends to a database's name for the files beside it."""
+"""Endings that SQLite gives the files beside a database."""
 
 LOCK_WAIT_S = 5.0
-"""How long a writer waits for another program before it says so."""
+"""Seconds that a writer waits for another program before it says so."""
 
 _WAIT_S = 0.25
 _FORMAT = 2
@@ -223,7 +223,7 @@ def _identity(path: Path) -> tuple[int, int]:
 
 
 def readable_text(data: bytes) -> str:
-    """What is read of a text, with U+FFFD for every broken byte."""
+    """Return a text with U+FFFD for every broken byte."""
     return data.decode(errors="replace")
 
 
@@ -382,7 +382,7 @@ def _copied(path: Path, number: int) -> Path:
 
 
 def has_layout(connection: sqlite3.Connection) -> bool:
-    """Whether tables and indexes are those of a new database, or of an older one, page for page.
+    """Return whether tables and indexes are those of a new database or of an older one.
 
     Raises:
         sqlite3.Error: It cannot be read; UnicodeDecodeError likewise.

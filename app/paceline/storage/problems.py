@@ -23,7 +23,7 @@ class StorageError(UserError):
 
 @dataclass(frozen=True, slots=True)
 class StorageProblem:
-    """Why chats are not written now; nothing is lost while the program runs.
+    """Reason why chats are not written now; nothing is lost while the program runs.
 
     Attributes:
         code: Stable, machine-readable name in kebab-case.
@@ -78,33 +78,33 @@ class DamageError(Exception):
 
 
 BROKEN = (sqlite3.Error, UnicodeDecodeError, DamageError)
-"""What reading a database raises; Python cannot read SQLite's words about broken names."""
+"""Errors that reading a database raises; Python cannot read SQLite's words about broken names."""
 
 
 def is_busy(error: Exception) -> bool:
-    """Whether another program has the lock."""
+    """Return whether another program has the lock."""
     return _code(error) in (_BUSY, _LOCKED)
 
 
 def is_damage(error: Exception) -> bool:
-    """Whether the file's content is broken."""
+    """Return whether the file's content is broken."""
     known = isinstance(error, (UnicodeDecodeError, DamageError))
     return known or _code(error) in (_CORRUPT, _FORMAT, _NOTADB)
 
 
 def is_about_content(error: Exception) -> bool:
-    """Whether a database cannot be opened for what is in it, not for what is around it."""
+    """Return whether a database cannot be opened for what is in it, not for what is around it."""
     known = isinstance(error, BROKEN)
     return is_damage(error) or (known and _code(error) not in _SURROUNDINGS)
 
 
 def is_about_connection(error: Exception) -> bool:
-    """Whether another connection may work: this one is read-only, or its file is gone."""
+    """Return whether another connection may work: this one is read-only, or its file is gone."""
     return _code(error) in (_READONLY, _IOERR, _CANTOPEN)
 
 
 def is_about_the_value(error: Exception) -> bool:
-    """Whether the value to be written is at fault, so that trying again is useless."""
+    """Return whether the value to be written is at fault, so that trying again is useless."""
     if isinstance(error, (sqlite3.OperationalError, OSError, MovedError, NewerSchemaError)):
         return False
     return not is_damage(error)

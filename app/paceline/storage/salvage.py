@@ -39,7 +39,7 @@ _OTHERS: tuple[Callable[[], dict[str, str | None]], ...] = (
     lambda: {"key": None},
     lambda: {"key": None, "id": uuid.uuid4().hex},
 )
-"""What a row gets instead where a broken one has its key or its id."""
+"""Replacements for a broken row's key or id."""
 _MOST_ROWS = 10**8
 _LAST_KEY = 2**48
 _MOST_ATTEMPTS = 2000
@@ -55,12 +55,12 @@ def mark(path: Path) -> None:
 
 
 def is_marked(path: Path) -> bool:
-    """Whether damage was noticed since the database was opened last."""
+    """Return whether damage was noticed since the database was opened last."""
     return _mark_of(path).exists()
 
 
 def has_log(path: Path) -> bool:
-    """Whether changes may stand beside a database; SQLite deletes them if it opens an empty one."""
+    """Return whether a database has a log; SQLite deletes it beside an empty database."""
     log = Path(f"{path}{LOG_ENDINGS[0]}")
     return log.is_file() and log.stat().st_size > 0
 
@@ -161,7 +161,7 @@ def _mend_beginning(path: Path, new: Path) -> None:
 
 
 def _can_be_opened(path: Path) -> bool:
-    """Whether a database can be opened and has its tables where a new one has them."""
+    """Return whether a database can be opened and has its tables where a new one has them."""
     try:
         with contextlib.closing(_reader(path)) as connection:
             return has_layout(connection)

@@ -127,7 +127,7 @@ def _seal(connection: sqlite3.Connection) -> tuple[object, int]:
 
 
 def _is_broken(noted: object, found: int) -> bool:
-    """Whether none is noted, or a version has written since that takes no note away."""
+    """Return whether none is noted, or a version has written since that takes no note away."""
     return noted is None or (isinstance(noted, int) and bool((noted ^ found) & 0x7FFFFFFF))
 
 
@@ -171,7 +171,7 @@ def set_forgetful(connection: sqlite3.Connection, *, wanted: bool) -> None:
 
 
 def is_forgetful(connection: sqlite3.Connection) -> bool:
-    """Whether `forget_some` has something to do."""
+    """Return whether `forget_some` has something to do."""
     row = connection.execute("SELECT value FROM facts WHERE name = 'forgets'").fetchone()
     return bool(row and row[0])
 
@@ -215,16 +215,16 @@ class Query:
         return " ".join(f'"{term}"*' for word in self.words for term in terms_of(word))
 
     def fits(self, text: str) -> bool:
-        """Whether a text has all words."""
+        """Return whether a text has all words."""
         text = folded(text)
         return all(re.search(_pattern(word), text) for word in self.words)
 
     def is_certain(self, text: str) -> bool:
-        """Whether a text that the index found has all words, which it knows by characters only."""
+        """Return whether a found text has all words, which the index knows by characters only."""
         return all(len(terms_of(word)) == 1 for word in self.words) or self.fits(text)
 
     def n_whole(self, text: str) -> int:
-        """How many of the words stand as whole words at the beginning of a text."""
+        """Return how many of the words stand as whole words at the beginning of a text."""
         beginning = folded(text[:_RANKED])
         return sum(bool(whole.search(beginning)) for whole in self.wholes)
 
@@ -302,7 +302,7 @@ _USUAL = frozenset(".,;:!?'\"()-–—…“”„‘’«»‹›。，、；�
 
 
 def passes_over(text: str) -> bool:
-    """Whether a search for this text leaves out signs or emoji: letters and digits are indexed."""
+    """Return whether a search for this text leaves out signs or emoji, which are not indexed."""
     return any(unicodedata.category(char)[0] in "PS" for char in text if char not in _USUAL)
 
 

@@ -139,7 +139,7 @@ class Writer(threading.Thread):
 
     @property
     def problem(self) -> StorageProblem | None:
-        """What keeps it from writing; any thread."""
+        """The problem that keeps it from writing, if there is one; any thread."""
         return self._problem
 
     def retry(self) -> None:

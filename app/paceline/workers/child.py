@@ -138,7 +138,7 @@ class ChildPipe:
             self._write(len(self._waiting))
 
     def post(self, payload: bytes) -> None:
-        """As `send`, but without waiting for room; the rest goes with the next message.
+        """Send without waiting for room; the rest goes with the next message.
 
         Waits only where more than `MOST_WAITING` bytes would be left; on Windows, which cannot
         send without waiting, until the pipe has it.

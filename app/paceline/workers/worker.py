@@ -37,9 +37,8 @@ Trouble = Literal[
     "slow",
     "nonsense",
 ]
-"""Of these, "stopped" means that the worker was closed, or that the one who asked gave up;
-"not-started", that the system starts no process; "too-large", that the question is, which costs no
-process."""
+"""Reasons for no answer. "stopped": the worker was closed, or the one who asked gave up;
+"not-started": the system starts no process; "too-large": the question is, which costs no process."""
 _MAYBE_ANOTHERS: tuple[Trouble, ...] = ("crashed", "out-of-memory", "nonsense")
 """Troubles that an earlier question may have caused; in a new process it is the question's own."""
 _logger = logging.getLogger(__name__)

@@ -133,7 +133,7 @@ class PartFile:
         self.path.unlink(missing_ok=True)
 
     def _is_still_there(self) -> bool:
-        """Whether the locked file was not renamed or deleted by the previous holder of the lock."""
+        """Return whether the previous holder of the lock has not renamed or deleted the file."""
         try:
             there = self.path.stat()
         except OSError:

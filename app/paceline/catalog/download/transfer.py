@@ -29,7 +29,7 @@ from paceline.sentence import UserText
 PAUSES_S = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 """Seconds before each further attempt; as many in a row may fail without progress."""
 _LONGEST_WAIT_S = 120
-"""If a server asks to wait longer than this, the download fails."""
+"""Longest wait that a server may ask for; with a longer one the download fails."""
 _LOOK_S = 0.1
 """Seconds between two polls of the stop flag while waiting."""
 _SYNC = 32 << 20

@@ -165,7 +165,7 @@ def never() -> bool:
 
 
 def is_offline(environ: Mapping[str, str]) -> bool:
-    """Whether the environment forbids the network, by the variable of the Hub's own tools."""
+    """Return whether the environment forbids the network, by the variable of the Hub's tools."""
     return environ.get("HF_HUB_OFFLINE", "").strip().upper() in ("1", "ON", "YES", "TRUE")
 
 

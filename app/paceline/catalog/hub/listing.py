@@ -1,4 +1,4 @@
-"""What the Hub lists: repositories that a search finds, and the models of one.
+"""Lists of the Hub: repositories that a search finds, and the models of one.
 
 `HfApi.list_models` gives up the whole search when one entry cannot be read, and follows a link to
 the next page wherever it leads; so pages are fetched here, by the library's session.
@@ -36,7 +36,7 @@ _USUAL_LEAST = 4.4
 _USUAL_MOST = 7.0
 """Q6_K is below; Q8_0 and F16 are hardly better, and every token takes longer."""
 _SMALL = 2 << 30
-"""Up to this file size Q8_0 is taken: small models suffer more from few bits and are fast."""
+"""Largest file that is taken as Q8_0: small models suffer more from few bits and are fast."""
 
 
 def get_repository(endpoint: str, repo: str, revision: str) -> HubRepository:

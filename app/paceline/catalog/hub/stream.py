@@ -44,7 +44,7 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What comes before the bytes.
+    """The response before its bytes.
 
     Attributes:
         start: Where they begin; 0 if the server does not support ranges.

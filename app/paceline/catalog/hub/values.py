@@ -111,12 +111,12 @@ class HubChoice:
 
     @property
     def n_bytes(self) -> int:
-        """Of all parts."""
+        """Size of all parts together."""
         return sum(file.n_bytes for file in self.files)
 
     @property
     def can_be_kept(self) -> bool:
-        """Whether its files have names that may be used on this computer."""
+        """Return whether its files have names that may be used on this computer."""
         return all(can_be_kept(file.path) for file in self.files)
 
 
@@ -175,7 +175,7 @@ class HubReference:
 
     @property
     def names_file(self) -> bool:
-        """Whether it says which file, and no request is needed to know."""
+        """Return whether it says which file, and no request is needed to know."""
         return self.path.lower().endswith(".gguf")
 
     def __str__(self) -> str:
@@ -257,7 +257,7 @@ def _in_address(text: str) -> HubReference:
 
 
 def is_repo(text: str) -> bool:
-    """Whether a text can be the name of a repository."""
+    """Return whether a text can be the name of a repository."""
     return bool(_REPO.fullmatch(text)) and ".." not in text and "--" not in text
 
 

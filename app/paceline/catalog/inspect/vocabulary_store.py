@@ -1,4 +1,4 @@
-"""What the inspector keeps in the cache folder, so that a known model is judged at once.
+"""Facts that the inspector keeps in the cache folder, so that a known model is judged at once.
 
 ``vocabularies/HASH`` holds the texts of a vocabulary's tokens: many models share one, and no file
 has to be parsed again for them. ``examined/KEY.json`` holds card and nature of a model, as long as

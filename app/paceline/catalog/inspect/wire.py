@@ -56,7 +56,7 @@ class Know(Tagged, frozen=True):
 
 
 class Seen(Tagged, frozen=True):
-    """What is known of a model; `nature` is None where the header alone was asked for."""
+    """Facts of a model; `nature` is None where the header alone was asked for."""
 
     card: ModelCard
     nature: Nature | None
@@ -69,13 +69,13 @@ class Texts(Tagged, frozen=True):
 
 
 class Measured(Tagged, frozen=True):
-    """What a dry run told."""
+    """Result of a dry run."""
 
     run: DryRun
 
 
 class Known(Tagged, frozen=True):
-    """What llama.cpp does not know, in its words; empty: it knows it."""
+    """Reason why llama.cpp cannot load a model, in its words; empty if it can."""
 
     unknown: str
 

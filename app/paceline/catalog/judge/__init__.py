@@ -1,1 +1,1 @@
-"""Which models form a pair, why others do not, and which draft model to take."""
+"""Judgement of pairs: which models form one, why others do not, which draft model to take."""

@@ -28,14 +28,14 @@ LOOKUP = "lookup"
 Machine = Literal["any", "gpu", "processor"]
 
 NOT_CHECKED = sentence("not checked")
-"""How an unknown value is shown."""
+"""Shown in place of an unknown value."""
 BYTES_PER_WEIGHT = 0.62
-"""Of Q4_K_M, the usual choice: 4.9 bits (llama.cpp, tools/quantize) and some for the context."""
+"""Size of Q4_K_M, the usual choice: 4.9 bits (llama.cpp, tools/quantize), some for the context."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Where a pair was reported.
+    """Source of a report about a pair.
 
     Attributes:
         url: Address of the report.
@@ -48,7 +48,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """What a report claims.
+    """Claim of a report.
 
     Attributes:
         claim: The gain, with the machine it was seen on.
@@ -133,7 +133,7 @@ class CuratedPair:
 
     @property
     def drafter(self) -> str:
-        """Who drafts in place of a draft model, as a phrase; empty: a draft model does."""
+        """The drafter in place of a draft model, as a phrase; empty if a draft model drafts."""
         if self.kind == LOOKUP:
             return sentence("no second model: lookups draft from the chat itself")
         if self.kind == DRAFT:
@@ -144,7 +144,7 @@ class CuratedPair:
 
     @property
     def is_usable(self) -> bool:
-        """Whether it names models to load."""
+        """Return whether it names models to load."""
         return self.kind == DRAFT or self.is_headed
 
     @property
@@ -159,7 +159,7 @@ class CuratedPair:
 
     @property
     def needs(self) -> str:
-        """Which machine it is for, as a phrase."""
+        """The machine that it is for, as a phrase."""
         machine = {
             "any": sentence("any machine"),
             "gpu": sentence("a GPU"),
@@ -197,7 +197,7 @@ class CuratedPair:
         return f"hf:{self.target_repo}:{self.target_file}" if self.target_file else ""
 
     def is_for(self, name: str, architecture: str, n_params: int) -> bool:
-        """Whether a model is the target of this pair, as far as that is known.
+        """Return whether a model is the target of this pair, as far as that is known.
 
         What is not known excludes no pair, but one that is for a size alone; a pair that is
         proposed has its vocabularies compared anyway.

@@ -41,7 +41,7 @@ _LIKED = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "UD-Q4_K_XL", "Q4_0", "F16", "BF16
 
 @dataclass(frozen=True, slots=True)
 class DraftSearch:
-    """Where to look.
+    """Places of a search for draft models.
 
     Attributes:
         library: What is on this computer.
@@ -252,12 +252,12 @@ def distance(target: ModelCard, draft: ModelCard) -> float | None:
 
 
 def _may_translate(target: ModelCard, draft: ModelCard) -> bool:
-    """Whether the sizes fit, and there are tokens to translate."""
+    """Return whether the sizes fit, and there are tokens to translate."""
     return distance(target, draft) is not None and bool(draft.vocabulary) and not draft.sidecar
 
 
 def may_draft(target: ModelCard, draft: ModelCard) -> bool:
-    """Whether sizes and vocabularies may fit, as far as the cards say."""
+    """Return whether sizes and vocabularies may fit, as far as the cards say."""
     return (
         _may_translate(target, draft)
         and target.tokenizer.split("/")[0] == draft.tokenizer.split("/")[0]

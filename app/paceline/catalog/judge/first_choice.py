@@ -14,7 +14,7 @@ from paceline.catalog.local.library import LibraryEntry
 from paceline.messages import DeviceInfo, Reading
 
 ROOM = 0.85
-"""Of the free memory, what weights may take: contexts and buffers need the rest."""
+"""Share of the free memory that weights may take: contexts and buffers need the rest."""
 PLEASANT = 8.0
 """Tokens per second alone from which a reply is about as fast as it is read."""
 WORTH_IT = 1.15

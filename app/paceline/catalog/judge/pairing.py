@@ -66,7 +66,7 @@ class Remedy:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a draft model can draft for a target.
+    """Judgement whether a draft model can draft for a target.
 
     Attributes:
         ok: Whether the pair can be loaded and speculates.
@@ -105,7 +105,7 @@ _EXPENSIVE_TO_CHECK = ("Q1_0", "Q2_0", "TQ", "NVFP4")
 """Quantisations whose weights neither llama.cpp's CPU kernels nor Paceline's (the table of
 `app/kernels/kernels.cpp`) read once for several tokens."""
 _EXPENSIVE_BY_STOCK_KERNELS = ("IQ1", "IQ2", "IQ3", "Q2_K")
-"""Those whose weights only Paceline's do."""
+"""Types of weights that only Paceline's kernels read once for several tokens."""
 _COMMON_WORDS = frozenset(
     {"a", "and", "base", "chat", "draft", "gguf", "instruct", "it", "meta", "mini", "model", "of",
      "preview", "small", "large", "the", "ai", "v", "b", "m"}
@@ -156,7 +156,7 @@ def judge(target: Examined, draft: Examined) -> Verdict:
 
 
 def reads_alike(target: Examined, draft: Examined) -> bool:
-    """Whether a pair can be loaded, and needs no translation."""
+    """Return whether a pair can be loaded, and needs no translation."""
     return not any(_silences(target, draft)) and mismatch(target, draft) is None
 
 
@@ -253,7 +253,7 @@ def _have_weights(target: ModelCard, draft: ModelCard) -> bool:
 
 
 def is_same_model(target: Examined, draft: Examined) -> bool:
-    """Whether both are one model; file names are ignored."""
+    """Return whether both are one model; file names are ignored."""
     same = structs.replace(target.card, name="") == structs.replace(draft.card, name="")
     return same and target.nature == draft.nature
 

@@ -28,7 +28,7 @@ _LAYER_S = 60e-6
 _LOGIT_S = 8e-9
 """Seconds of a layer's small operations, and of a logit: drawing a token looks at all."""
 _USUAL_LAYERS, _USUAL_LOGITS = 32, 150_000
-"""Of a model whose header is not known; beside its weights they count little."""
+"""Layers and logits of a model whose header is not known; beside its weights they count little."""
 
 
 class _Case(NamedTuple):

@@ -41,7 +41,7 @@ is a newer one."""
 
 
 class CardReader(Protocol):
-    """What the library needs of an `Inspector`."""
+    """The part of an `Inspector` that the library needs."""
 
     def card(self, path: Path, parts: Sequence[Path] = ()) -> ModelCard:
         """Return a file's card; raises ModelError, or CancelledError once it is closed."""
@@ -63,12 +63,12 @@ class LibraryEntry:
 
     @property
     def is_ours(self) -> bool:
-        """Whether this program has downloaded it, and so may delete it."""
+        """Return whether this program has downloaded it, and so may delete it."""
         return self.file.source == "paceline"
 
     @property
     def sidecar(self) -> Sidecar | None:
-        """Which sidecar it is, by its name as long as its header is not read; None: none."""
+        """The kind of sidecar, by name as long as its header is not read; None if it is none."""
         name = self.file.path.name
         return sidecar_of(self.card, name) if self.card else sidecar_in_path(name)
 
@@ -239,7 +239,7 @@ class Library:
 
     @cached_property
     def _known(self) -> dict[Path, LibraryEntry]:
-        """What is known, by path; with the guard held."""
+        """Return the known entries by path; the guard must be held."""
         return read_cache(self._cache_file) if self._cache_file else {}
 
     def _forget_gone(self, entries: dict[Path, LibraryEntry]) -> None:

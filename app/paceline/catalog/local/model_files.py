@@ -52,7 +52,7 @@ class ModelFile:
 
     @property
     def is_complete(self) -> bool:
-        """Whether no part is missing."""
+        """Return whether no part is missing."""
         return len(self.parts) == self.n_parts
 
     @property
@@ -254,7 +254,7 @@ def _moved_to(studio: Path) -> Path | None:
 
 
 def _is_whole(path: str) -> bool:
-    """Whether a text can be the path of a folder; a relative path would be ambiguous."""
+    """Return whether a text can be the path of a folder; a relative path would be ambiguous."""
     return "\0" not in path and Path(path).is_absolute()
 
 

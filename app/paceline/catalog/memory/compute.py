@@ -38,7 +38,7 @@ _MANY_NODES = (
     "qwen3next", "qwen35", "qwen35moe", "qwen4exp", "kimi-linear", "bailingmoe3", "deepseek4",
 )  # fmt: skip
 _GRAPHS = 16 * 2**20
-"""For these kinds llama.cpp makes room for 20,480 nodes in each of two graphs
+"""Bytes of graphs: for these kinds llama.cpp makes room for 20,480 nodes in each of two graphs
 (`llama_context::graph_max_nodes`)."""
 
 

@@ -80,7 +80,7 @@ def fit_loads(target: Load, draft: Load | None, machine: Machine) -> tuple[Load,
 
 
 def fits(target: Load, draft: Load | None, machine: Machine) -> bool:
-    """Whether both models, as placed, fit into every device."""
+    """Return whether both models, as placed, fit into every device."""
     return all(device.fits for device in device_plans(target, draft, machine))
 
 

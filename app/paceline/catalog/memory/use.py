@@ -1,4 +1,4 @@
-"""What one model takes of each device's memory: measured if possible, otherwise estimated.
+"""Memory that one model takes of each device: measured if possible, otherwise estimated.
 
 Weights follow from the header and the layers' places. A layer's cache lies where the layer lies, or
 all caches are kept in the CPU's memory, where the embeddings are. Pure functions; sizes in bytes.

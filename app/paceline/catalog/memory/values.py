@@ -1,4 +1,4 @@
-"""What a plan of memory consists of; `memory` makes one. Sizes in bytes."""
+"""Values of a plan of memory, which `memory` makes. Sizes in bytes."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ Saving = Literal[
 
 
 Measurement = DryRun
-"""What llama.cpp would take for one model, told by a load that allocates nothing."""
+"""Memory that llama.cpp would take for one model, by a load that allocates nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one model takes of one device.
+    """Memory that one model takes of one device.
 
     Attributes:
         weights: Of the model itself.
@@ -60,7 +60,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class DevicePlan:
-    """What both models take of one device.
+    """Memory that both models take of one device.
 
     Attributes:
         device: Its name, as `EngineDescribed.devices` has it.
@@ -96,7 +96,7 @@ class DevicePlan:
 
     @property
     def fits(self) -> bool:
-        """Whether both models and the margin find room."""
+        """Return whether both models and the margin find room."""
         return self.missing == 0
 
     @property
@@ -126,7 +126,7 @@ class DevicePlan:
 
     @property
     def kept_free(self) -> int:
-        """What stays free of the margin."""
+        """Bytes of the margin that stay free."""
         return min(self.margin, self.left - self.prompts) if self.fits else self.margin
 
     @property
@@ -159,7 +159,7 @@ class MemoryRemedy:
 
 @dataclass(frozen=True, slots=True)
 class MemoryPlan:
-    """What a pair takes, per device.
+    """Memory that a pair takes, by device.
 
     Attributes:
         devices: The CPU's memory last.
@@ -179,7 +179,7 @@ class MemoryPlan:
 
     @property
     def fits(self) -> bool:
-        """Whether it fits everywhere."""
+        """Return whether it fits everywhere."""
         return all(device.fits for device in self.devices)
 
     def uses(self, device: DeviceInfo) -> bool:
@@ -201,7 +201,7 @@ class MemoryPlan:
 
     @property
     def gives_back(self) -> dict[str, int]:
-        """What both models give back once they are loaded and are closed, by device name.
+        """Return the bytes that both models give back when they are closed, by device name.
 
         Of the CPU's memory these are caches, buffers and the copies of weights, which are as large
         as the pages they leave to `Share.spare`. Other weights are clean pages of a mapped file;

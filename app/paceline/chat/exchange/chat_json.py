@@ -35,7 +35,7 @@ from paceline.sentence import Argument, Sentence, made, sentence
 MAX_NAME_CHARS = 1_000
 MAX_TEXT_CHARS = 20_000_000
 LAST_SECOND = 32_503_680_000
-"""Of the year 2999: later dates are not shown on every system."""
+"""The end of the year 2999: later dates are not shown on every system."""
 HINT = sentence("Export it again from where it is whole.")
 
 _T = TypeVar("_T")
@@ -352,7 +352,7 @@ def _finite(value: Any) -> Any:
 
 
 def _is_mixed(first: object) -> bool:
-    """Whether a list holds something other than text and integers, which are always valid."""
+    """Return whether a list holds more than text and integers, which are always valid."""
     return isinstance(first, (dict, list, tuple))
 
 

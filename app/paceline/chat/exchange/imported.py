@@ -1,4 +1,4 @@
-"""What becomes of another program's chat: the tree of its messages, and what is lost of it.
+"""A chat of another program: the tree of its messages, and what is lost of it.
 
 A reader makes a `Node` of everything that stands in the file's tree; `Found.chat` makes a
 conversation of those that have a text or files, and counts all that has no place in one.
@@ -38,7 +38,7 @@ from paceline.run_record import RunRecord
 LeftOut = Literal[
     "tools", "images", "recordings", "files", "system", "notes", "drafts", "other"
 ]  # fmt: skip
-"""What cannot be kept: calls of tools and their results, pictures, sound and films, files without
+"""Content that cannot be kept: calls of tools and results, pictures, sound and films, files without
 their text, messages of the system beside the prompt, notes, messages that were not sent."""
 _ROLES: Mapping[object, StoredRole] = MappingProxyType({"user": "user", "assistant": "assistant"})
 _SYSTEM = ("system", "developer")
@@ -89,7 +89,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a reader found of one chat.
+    """The parts of one chat that a reader found.
 
     Attributes:
         place: Where it stands in the file, for errors.
@@ -186,7 +186,7 @@ class Found:
 
 
 class _Reached(NamedTuple):
-    """What is known above a node.
+    """State of the nodes above a node.
 
     Attributes:
         message: The last message; None: there is none.

@@ -35,11 +35,11 @@ from paceline.run_record import RunRecord
 from paceline.sizes import readable_size
 
 MOST_VERSIONS = 8
-"""Of a reply, the newest ones; each takes as much room as the reply, twice."""
+"""Versions of a reply on a page at most, the newest; each takes twice the room of the reply."""
 
 
 class Look(NamedTuple):
-    """How a page looks and what it says.
+    """Colours and words of a page.
 
     Attributes:
         light: Colours on light ground, each "#rrggbb": all of `COLOURS`, or more.
@@ -273,4 +273,4 @@ footer { margin-top: 40px; border-top: 1px solid var(--line); padding-top: 8px; 
 )
 
 COLOURS = sorted(set(re.findall(r"var\(--(\w+)\)", _STYLE.template)))
-"""What the style sheet calls colours: as themes of the window and kinds of code are called."""
+"""Names of colours in the style sheet: those of the window's themes and of kinds of code."""

@@ -1,4 +1,4 @@
-"""From the bytes of a file to the chats in it: ours, and what other programs export.
+"""A reader of files of chats: ours, and those that other programs export.
 
 A chat is either read as a whole or not at all; one that is damaged costs itself alone. What the
 readers of `programs` cannot keep of a chat is counted.
@@ -38,7 +38,7 @@ _AFTER = re.compile(r"\s*[,\]]")
 
 
 class Chats(NamedTuple):
-    """What a file holds.
+    """The chats of a file.
 
     Attributes:
         whole: The chats that can be imported, in the file's order.

@@ -1,1 +1,1 @@
-"""What replies write beyond CommonMark, and where CommonMark misunderstands them."""
+"""Syntax of replies beyond CommonMark, and places that CommonMark misunderstands."""

@@ -1,4 +1,4 @@
-"""What the words of source code are: Pygments finds them, window and pages say how they look.
+"""Kinds of words in source code: Pygments finds them, window and pages give them colours.
 
 Bounded, since the window asks while it paints: long texts and slow grammars stay of one kind. Pure
 functions, any thread.
@@ -97,7 +97,7 @@ def kinds_in(
 
 
 def file_pattern(language: str) -> str:
-    """What files of a language are called: ``*.py``, ``Dockerfile``; ``*.txt`` if not known."""
+    """Return the pattern of a language's file names: ``*.py``, ``Dockerfile``; else ``*.txt``."""
     lexer = _lexer(language.lower()) if language else None
     names = lexer.filenames if lexer is not None else []
     plain = (name for name in names if name.count("*") <= 1 and not set("[]?") & set(name))

@@ -25,7 +25,7 @@ _UNSPACED = re.compile(
 _UNSEEN = re.compile("[\u200b-\u200d\u2060\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 """Joiners and variants, which say nothing about the letter beside them."""
 _MOST_SIGNS = 8
-"""Of punctuation between marks and a letter that are looked past, as in `“模型”**`."""
+"""Signs of punctuation between marks and a letter that are skipped at most, as in `“模型”**`."""
 
 
 def beside_letters(found: Scanned, src: str, start: int, last: int) -> Scanned:
@@ -54,7 +54,7 @@ def beside_letters(found: Scanned, src: str, start: int, last: int) -> Scanned:
 
 
 def _is_unspaced(chars: Iterable[str]) -> bool:
-    """Whether the next letter, or a sign before it, belongs to a script without blanks."""
+    """Return whether the next letter, or a sign before it, belongs to a script without blanks."""
     for char in chars:
         if _UNSPACED.match(char):
             return True

@@ -70,7 +70,7 @@ def take_formula(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  as 
 
 
 def _end_of_formula(state: StateInline, start: int, last: int) -> int:
-    """Where a formula that begins here ends; -1: none does, or not before `last`."""
+    """Return where a formula that begins here ends; -1 if none does before `last`."""
     src = state.src
     if src[start] in "`~":
         return state.posMax if not start and _FENCE.fullmatch(src) else -1
@@ -91,7 +91,7 @@ def _end_of_formula(state: StateInline, start: int, last: int) -> int:
 
 
 def _end_of_environment(src: str, begin: re.Match[str], last: int) -> int:
-    r"""Where the `\end` of a `\begin` ends, given others of its name within; -1: there is none."""
+    r"""Return where the `\end` of a `\begin` ends, past others of its name; -1 if none does."""
     if src.find(f"\\end{{{begin[1]}}}", begin.end(), last) < 0:
         return -1
     depth = 1
@@ -111,7 +111,7 @@ def _begins_line(src: str, start: int) -> bool:
 
 
 def _is_formula(src: str, start: int, end: int) -> bool:
-    """Whether what stands between two single dollar signs is no prose."""
+    """Return whether what stands between two single dollar signs is no prose."""
     if start and (src[start - 1].isalnum() or src[start - 1] in "$_"):
         return False
     return not _PROSE.match(_COMMANDS.sub(" ", src[start + 1 : end - 1][:_MAX_JUDGED]))

@@ -84,7 +84,7 @@ class Shape(NamedTuple):
 
 
 class Outline(NamedTuple):
-    """How a formula looks, in units of which `EM` are one em; y goes down from the baseline.
+    """Paths of a formula, in units of which `EM` are one em; y goes down from the baseline.
 
     Attributes:
         left: Where it begins; 0 or less.
@@ -102,7 +102,7 @@ class Outline(NamedTuple):
 
 
 def is_display(source: str) -> bool:
-    """Whether a formula with its marks (`chat.syntax.formulas` has all of them) stands alone."""
+    """Return whether a formula with its marks (see `chat.syntax.formulas`) stands alone."""
     return source.startswith(("$$", "\\[", "`", "~")) or _ALONE.match(source) is not None
 
 
@@ -159,7 +159,7 @@ def _chemistry(found: re.Match[str]) -> str:
 
 _SPACE = re.compile(r"\\hspace\*?\s*\{\s*(-?\d*\.?\d+)\s*(em|ex|mu|cm|mm|in|pt)\s*\}")
 _EMS = {"em": 1.0, "ex": 0.43, "mu": 1 / 18, "cm": 2.85, "mm": 0.285, "in": 7.23, "pt": 0.1}
-"""In type of ten points, which formulas are written for."""
+"""Lengths in em, for type of ten points, which formulas are written for."""
 
 
 def _space(found: re.Match[str]) -> str:

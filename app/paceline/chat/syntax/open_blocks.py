@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 _PROBE = "\n\nx"
 _MAY_OPEN = re.compile(r"^ {0,3}(?:```|~~~|<[!?a-z])", re.MULTILINE | re.IGNORECASE)
 _HTML_ENDS = (("<!--", "-->"), ("<?", "?>"), ("<![cdata[", "]]>"), ("<!", ">"))
-"""Of blocks that do not end with a line without text; the others are those of an element."""
+"""Beginnings and ends of HTML blocks that a blank line does not end; the others are elements."""
 _ELEMENT = re.compile(r"<([a-z]+)", re.IGNORECASE)
 
 

@@ -166,7 +166,7 @@ def run_prover(library: str, pipe: socket.socket) -> None:
 
 
 DESCRIPTION = "paceline-description"
-"""It is asked by the doctor before all else."""
+"""The process that the doctor asks before all else."""
 CHILDREN = (
     KnownChild("paceline-engine", _ask_engine),
     KnownChild("paceline-inspector", _ask_inspector),

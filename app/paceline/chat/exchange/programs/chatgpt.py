@@ -22,7 +22,7 @@ from paceline.chat.exchange.imported import (
 )
 
 _MARK = re.compile(r"( ?)\ue200([^\ue200\ue201]*)\ue201(?=(\s|[.,;:!?)\ue200]|\Z)?)")
-"""What only the web page can show, between two private characters; parts end at a third."""
+"""Content that only the web page can show, between two private characters; parts end at a third."""
 _OPEN_MARK = re.compile(r" ?\ue200\w*(?:(?:\ue202[\w-]*)+|\Z)")
 """The beginning of one in a text that was cut."""
 _EMPHASIS = re.compile("[\ue203-\ue206]")
