@@ -8,9 +8,9 @@ from bench.scripted import stats
 from paceline.bench.plan import make_plan
 from paceline.bench.report import COLUMNS, rows, to_json
 from paceline.bench.runs import (
+    BenchMachine,
     Bound,
     Conditions,
-    Machine,
     Report,
     Run,
     acceptance,
@@ -23,7 +23,7 @@ from paceline.messages import RawText
 from paceline.run_record import ModelRecord
 
 CONDITIONS = Conditions(
-    Machine("A processor", cores=4, threads=2), ModelRecord("M", "m.gguf", n_params=10**9)
+    BenchMachine("A processor", cores=4, threads=2), ModelRecord("M", "m.gguf", n_params=10**9)
 )
 
 

@@ -11,7 +11,7 @@ import pytest
 from catalog.made_models import CARD, DRAFT, TARGET, changed, with_text
 from paceline.catalog.card import Examined
 from paceline.catalog.hub.values import HubChoice, HubFile
-from paceline.catalog.judge.curated import CuratedPair, Evidence
+from paceline.catalog.judge.curated import CuratedPair, ReportSource
 from paceline.catalog.judge.draft_search import (
     DraftSearch,
     best_for_drafting,
@@ -37,7 +37,7 @@ PAIR = CuratedPair(
     active=None,
     acceptance=None,
     gain=None,
-    evidence=Evidence("https://example.com/wolf", None),
+    evidence=ReportSource("https://example.com/wolf", None),
     vocabulary_checked=None,
 )
 

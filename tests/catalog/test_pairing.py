@@ -6,11 +6,11 @@ import pytest
 
 from catalog.made_models import CARD, DRAFT, TARGET, changed, resized, with_text
 from paceline.catalog.card import Examined, Memory
-from paceline.catalog.judge.pairing import Verdict, bytes_per_token, judge, size_ratio
+from paceline.catalog.judge.pairing import PairVerdict, bytes_per_token, judge, size_ratio
 from paceline.installation import kernel_files
 
 
-def codes(verdict: Verdict, level: str = "") -> list[str]:
+def codes(verdict: PairVerdict, level: str = "") -> list[str]:
     return [r.code for r in verdict.reasons if not level or r.level == level]
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paceline.chat import difference
-from paceline.chat.difference import Row, as_table, compare
+from paceline.chat.difference import DiffRow, as_table, compare
 
 WORDS = st.lists(st.sampled_from(["a", "bee", "sea", "\n", "\n\n", "```", "it.", "  ", "<b>"]))
 
@@ -24,7 +24,7 @@ def squeezed(whole: str) -> str:
     return "".join(whole.split())
 
 
-def changed(rows: tuple[Row, ...]) -> list[tuple[str, ...]]:
+def changed(rows: tuple[DiffRow, ...]) -> list[tuple[str, ...]]:
     """What is marked on either side, per row."""
     return [
         tuple("".join(part.text for part in side if not part.is_same) for side in row[:2])

@@ -10,7 +10,7 @@ import pytest
 from msgspec import structs
 
 from cli.scripted import ScriptedEngine
-from paceline.cli.chat_run import ChatRequest, ChatRun
+from paceline.cli.chat_run import ChatRun, RequestedChat
 from paceline.cli.loading import TurnError, decide_layers, planner
 from paceline.cli.output import Interrupts
 from paceline.errors import ModelError
@@ -134,7 +134,7 @@ def test_a_run_decides_before_it_loads_and_hears_of_the_load(
     load: LoadPair, plan: Planner, capsys: pytest.CaptureFixture[str]
 ) -> None:
     engine = engine_with(gpu(GIB // 4), structs.replace(CPU, total_bytes=MIB, free_bytes=MIB))
-    request = ChatRequest(load, StartTurn(RawText("p")))
+    request = RequestedChat(load, StartTurn(RawText("p")))
     with Interrupts() as interrupts, pytest.raises(TurnError, match="It is a fake"):
         ChatRun(engine.client, request, interrupts, as_json=False, plan=plan).run()
     loads = [command for command in engine.commands if isinstance(command, LoadPair)]

@@ -16,7 +16,7 @@ from msgspec import structs
 from cli.scripted import ScriptedEngine
 from hosting.rig import wait_until
 from paceline.cli import output
-from paceline.cli.chat_run import ChatRequest, ChatRun
+from paceline.cli.chat_run import ChatRun, RequestedChat
 from paceline.cli.loading import USAGE_CODES, TurnError
 from paceline.cli.output import Interrupts
 from paceline.figures import Sameness
@@ -72,7 +72,7 @@ def finished(text: str, stats: TurnStats = STATS, reason: str = "eog") -> TurnFi
     return TurnFinished(reason, text, (0, 1), 7, Strategy.of("off"), stats)  # type: ignore[arg-type]
 
 
-REQUEST = ChatRequest(LoadPair(ModelParams("m.gguf")), StartTurn(RawText("p")), ("A note.",))
+REQUEST = RequestedChat(LoadPair(ModelParams("m.gguf")), StartTurn(RawText("p")), ("A note.",))
 
 
 def run(

@@ -76,7 +76,7 @@ def test_one_that_cannot_start_is_named(monkeypatch: pytest.MonkeyPatch, silent:
 
 
 def test_where_nothing_can_be_loaded_that_alone_is_the_problem() -> None:
-    facts = known_problems.Facts(
+    facts = known_problems.ReportFacts(
         python=(3, 11, 7),
         installed={"PySide6-Essentials": "6.11.3"},
         library_error="libgomp is missing",

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from paceline.cli.findings.known_problems import Facts, find
+from paceline.cli.findings.known_problems import ReportFacts, find
 from paceline.figures import ServerProblem
 
-HEALTHY = Facts(
+HEALTHY = ReportFacts(
     python=(3, 11, 7),
     installed={"llama-cpp-python": "0.3.36", "PySide6-Essentials": "6.11.3"},
     required_library="0.3.36",
@@ -19,11 +19,11 @@ HEALTHY = Facts(
 LOST = ServerProblem("box:50052", "It does not listen.", "Start it.")
 
 
-def codes(facts: Facts) -> list[str]:
+def codes(facts: ReportFacts) -> list[str]:
     return [problem.code for problem in find(facts)]
 
 
-def with_pyside(version: str | None, python: tuple[int, ...] = (3, 11, 7)) -> Facts:
+def with_pyside(version: str | None, python: tuple[int, ...] = (3, 11, 7)) -> ReportFacts:
     installed = {**HEALTHY.installed, "PySide6-Essentials": version}
     return replace(HEALTHY, installed=installed, python=python)
 
@@ -42,7 +42,7 @@ def with_pyside(version: str | None, python: tuple[int, ...] = (3, 11, 7)) -> Fa
         with_pyside("6.2.1"),
     ],
 )
-def test_healthy_machines(facts: Facts) -> None:
+def test_healthy_machines(facts: ReportFacts) -> None:
     assert codes(facts) == []
 
 
@@ -69,7 +69,7 @@ def test_healthy_machines(facts: Facts) -> None:
         (replace(HEALTHY, missing_models=("t.gguf",)), "demo-pair-missing"),
     ],
 )
-def test_known_problems(facts: Facts, code: str) -> None:
+def test_known_problems(facts: ReportFacts, code: str) -> None:
     assert codes(facts) == [code]
 
 
@@ -90,7 +90,7 @@ def test_a_build_for_a_device_is_the_version_that_it_is_named_by() -> None:
 
 
 def test_every_problem_says_what_to_do() -> None:
-    everything = Facts(
+    everything = ReportFacts(
         python=(3, 11),
         installed={"llama-cpp-python": "0.3.30", "PySide6-Essentials": "6.12.0"},
         required_library="0.3.36",

@@ -191,7 +191,7 @@ def test_remarks_go_nowhere_when_stderr_is_closed(
 ) -> None:
     monkeypatch.setattr(sys, "stderr", None)
     output.remark("for people")
-    output.Progress().show("for people")
+    output.ProgressLine().show("for people")
     assert capsys.readouterr().out == ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paceline.bench.plan import Plan, make_plan
-from paceline.bench.runs import Conditions, Machine, Run, summarise
+from paceline.bench.runs import BenchMachine, Conditions, Run, summarise
 from paceline.bench.workload import Workload
 from paceline.messages import RawText
 from paceline.run_record import ModelRecord
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
     from paceline.bench.runs import Failure, Report
 
-CONDITIONS = Conditions(Machine("A processor", threads=1), ModelRecord("Target", "target.gguf"))
+CONDITIONS = Conditions(
+    BenchMachine("A processor", threads=1), ModelRecord("Target", "target.gguf")
+)
 
 
 def plan_of(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from paceline.catalog.card import Examined, ModelCard, Nature
-from paceline.catalog.judge.pairing import Reason, Verdict
+from paceline.catalog.judge.pairing import PairVerdict, Reason
 from paceline.catalog.memory.values import DevicePlan, MemoryPlan, Share
 from paceline.params import Drafting, params_of
 
@@ -48,7 +48,7 @@ SMALL = structs.replace(
     CARD, name="Qwen2.5 0.5B Instruct", n_params=494_032_768, n_bytes=398_000_000, n_layers=24
 )
 NATURE = Nature(2, 152064, -1, 151645, False, False, "attention", True)
-GOOD = Verdict(
+GOOD = PairVerdict(
     True,
     (
         Reason("same-vocabulary", "Both read the same 151,936 tokens.", "good"),
@@ -95,7 +95,7 @@ class FakeJudge:
         make_plan: Makes the plans.
     """
 
-    verdict: Verdict = GOOD
+    verdict: PairVerdict = GOOD
     error: UserError | None = None
     plan_error: UserError | None = None
     free: int = 24 * GIB
@@ -124,7 +124,7 @@ class FakeJudge:
 
     def judge(
         self, target: str, draft: str, is_stopped: Callable[[], bool] = lambda: False
-    ) -> Verdict:
+    ) -> PairVerdict:
         del is_stopped
         self.judged.append((target, draft))
         return self.verdict

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from catalog.made_models import CARD
-from paceline.catalog.judge.curated import CuratedPair, Evidence, Gain
+from paceline.catalog.judge.curated import CuratedPair, Gain, ReportSource
 from paceline.catalog.local.library import LibraryEntry
 from paceline.catalog.local.model_files import ModelFile
 from paceline.gui.models.candidates import Candidate
@@ -37,7 +37,7 @@ PAIR = CuratedPair(
     active=None,
     acceptance=None,
     gain=Gain("1.5 times as fast on a laptop", "code", 0.0),
-    evidence=Evidence("https://example.org/wolf", "2026-01-02"),
+    evidence=ReportSource("https://example.org/wolf", "2026-01-02"),
     vocabulary_checked=None,
     least_memory=6_000_000_000,
 )

@@ -14,7 +14,7 @@ from PySide6.QtCore import QTimer
 
 from gui.fake_hub import HeldBackground
 from gui.fake_judge import CARD, GOOD, FakeJudge, plan_of
-from paceline.catalog.judge.pairing import Reason, Verdict
+from paceline.catalog.judge.pairing import PairVerdict, Reason
 from paceline.chat.pair import Pair
 from paceline.errors import UserError
 from paceline.gui.models.picker import pair_judgement
@@ -179,5 +179,5 @@ def test_nothing_is_asked_while_the_choice_moves_and_a_setting_is_only_planned(
 
 
 def test_a_refused_pair_cannot_be_loaded() -> None:
-    verdict = Verdict(False, (Reason("token-differs", "Token 5 differs.", "bad"),))
+    verdict = PairVerdict(False, (Reason("token-differs", "Token 5 differs.", "bad"),))
     assert Judgement("known", CARD, CARD, verdict).obstacle == "Token 5 differs."

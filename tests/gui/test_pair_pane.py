@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QScrollArea, QWidget
 
 from gui.fake_judge import CARD, GIB, GOOD, FakeJudge, plan_of
 from paceline import paths
-from paceline.catalog.judge.pairing import Reason, Remedy, Verdict
+from paceline.catalog.judge.pairing import PairVerdict, Reason, Remedy
 from paceline.catalog.judge.speed import ExpectedSpeed, Speeds
 from paceline.catalog.memory.values import DevicePlan, MemoryPlan, MemoryRemedy, Share
 from paceline.chat.pair import Pair
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 TARGET = Candidate("/m/7b.gguf", "Qwen2.5 7B Instruct", n_bytes=4_700_000_000)
 DRAFT = Candidate("hf:o/r:qwen2.5-0.5b.gguf", "Qwen2.5 0.5B", n_bytes=400_000_000, is_here=False)
-REFUSED = Verdict(
+REFUSED = PairVerdict(
     False,
     (
         Reason(
@@ -85,13 +85,13 @@ def pick(pane: PairPane, qtbot: QtBot, draft: Candidate | None = DRAFT) -> None:
 
 FAILED = Judgement("failed", problem="The Hub is closed.", code="http", hint="Come back.")
 OFFLINE = Judgement("failed", problem="Offline mode is on.", code="offline", hint="Go online.")
-BY_TRANSLATION = Verdict(True, (Reason("by-translation", "Drafts are translated.", "note"),))
+BY_TRANSLATION = PairVerdict(True, (Reason("by-translation", "Drafts are translated.", "note"),))
 SWAP = replace(GOOD, remedy=Remedy("Swap.", target="/m/b.gguf", draft="/m/a.gguf"))
 SLOWER = replace(GOOD, gain="Expect replies to become slower.", outlook="slower")
 LITTLE = replace(GOOD, gain="Expect little.", outlook="little")
 
 
-def known(verdict: Verdict | None) -> Judgement:
+def known(verdict: PairVerdict | None) -> Judgement:
     return Judgement("known", CARD, CARD, verdict)
 
 
@@ -152,7 +152,7 @@ SPEED = ExpectedSpeed(4.0, 6.0, 8.0)
 @pytest.mark.parametrize("gain", [0.9, 1.0, 1.05, 1.4, 2.0])
 @pytest.mark.parametrize("basis", ["estimate", "measured"])
 def test_the_conclusion_says_nothing_else_than_its_figures(
-    qtbot: QtBot, verdict: Verdict, gain: float, basis: Literal["estimate", "measured"]
+    qtbot: QtBot, verdict: PairVerdict, gain: float, basis: Literal["estimate", "measured"]
 ) -> None:
     card = VerdictCard()
     qtbot.addWidget(card)

@@ -16,7 +16,7 @@ from cli.test_known_problems import HEALTHY
 from paceline import paths
 from paceline.cli import doctor, main
 from paceline.cli.findings import known_problems, rows
-from paceline.cli.findings.known_problems import Facts
+from paceline.cli.findings.known_problems import ReportFacts
 from paceline.cli.usage import Parser
 from paceline.engine.facts import Facts as KeptFacts
 from paceline.engine.llama.newer import newer_model
@@ -105,7 +105,7 @@ def test_every_known_problem() -> None:
     }
     found = {}
     for values in product(*facts.values()):
-        made: Facts = replace(
+        made: ReportFacts = replace(
             HEALTHY,
             locked_folders=("/x",),
             missing_models=("t.gguf",),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from engine.calls.tools import TOOLS, Called, written
 from paceline.engine.calls.forms import BY_ID, FORMS
 from paceline.engine.calls.pieces import Answer, CallArguments, CallBegan, CallEnded
-from paceline.server.pieces import Piece, Pieces, Reasoning
+from paceline.server.pieces import Piece, Pieces, ReasoningPiece
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +44,7 @@ def told(
     for piece in found:
         last = merged[-1] if merged else None
         match last, piece:
-            case (Answer(a), Answer(b)) | (Reasoning(a), Reasoning(b)):
+            case (Answer(a), Answer(b)) | (ReasoningPiece(a), ReasoningPiece(b)):
                 merged[-1] = type(last)(a + b)
             case CallArguments(i, a), CallArguments(j, b) if i == j:
                 merged[-1] = CallArguments(i, a + b)
@@ -55,7 +55,7 @@ def told(
 
 def expected(reasoning: str, answer: str, calls: Sequence[Called], form: CallForm) -> list[Piece]:
     """Return what a reply of these is told as."""
-    pieces: list[Piece] = [Reasoning(reasoning)] if reasoning else []
+    pieces: list[Piece] = [ReasoningPiece(reasoning)] if reasoning else []
     pieces += [Answer(answer)] if answer else []
     separators = (",", ":") if form.is_compact else (", ", ": ")
     for i, call in enumerate(calls):
@@ -114,7 +114,7 @@ def test_what_gpt_oss_says_before_a_call_is_answer() -> None:
         "<|channel|>analysis<|message|>So.<|end|><|start|>assistant<|channel|>final<|message|>Hi"
     )
     for texts in ([plain], list(plain)):
-        assert told(FRAMED, texts) == [Reasoning("So."), Answer("Hi")]
+        assert told(FRAMED, texts) == [ReasoningPiece("So."), Answer("Hi")]
 
 
 def test_a_call_that_is_cut_is_told_as_no_call() -> None:

@@ -45,7 +45,7 @@ class LoadAverage:
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class BenchMachine:
     """A computer with what computed on it.
 
     Attributes:
@@ -81,7 +81,7 @@ class Machine:
 
 def describe_machine(
     engine: EngineDescribed | None, target: ModelInfo, load_before: Loads | None
-) -> Machine:
+) -> BenchMachine:
     """Return the machine at the end of a benchmark.
 
     Args:
@@ -91,7 +91,7 @@ def describe_machine(
     """
     devices = engine.devices if engine else ()
     cpus = [device.description or device.name for device in devices if device.kind == "cpu"]
-    return Machine(
+    return BenchMachine(
         cpu=cpus[0] if cpus else platform.processor() or platform.machine(),
         gpus=tuple(
             d.name if d.server else d.description or d.name for d in devices if d.takes_layers
@@ -278,7 +278,7 @@ class Conditions:
         draft_costs: The same of the draft model.
     """
 
-    machine: Machine
+    machine: BenchMachine
     target: ModelRecord
     draft: ModelRecord | None = None
     date: str = ""

@@ -34,9 +34,9 @@ from paceline.catalog.judge.curated import CuratedPair, curated_pairs_path, load
 from paceline.catalog.judge.draft_search import DraftSearch
 from paceline.catalog.judge.pairing import (
     BY_TRANSLATION,
+    PairVerdict,
     Reason,
     Remedy,
-    Verdict,
     judge,
     judge_head,
 )
@@ -164,7 +164,7 @@ class Models:
         """
         return self.inspector.card(*self._header(reference, is_stopped))
 
-    def judge(self, target: str, draft: str, is_stopped: Callable[[], bool] = never) -> Verdict:
+    def judge(self, target: str, draft: str, is_stopped: Callable[[], bool] = never) -> PairVerdict:
         """Return whether a drafter can draft for a target, and what to take instead if not.
 
         Args:
@@ -404,7 +404,7 @@ def _whole(file: Path) -> ModelFile:
     return model
 
 
-def _is_sidecar(error: ModelError, code: str) -> Verdict:
+def _is_sidecar(error: ModelError, code: str) -> PairVerdict:
     """Return the verdict on a pair of which one file is a sidecar.
 
     Raises:
@@ -412,7 +412,7 @@ def _is_sidecar(error: ModelError, code: str) -> Verdict:
     """
     if error.code != SIDECAR:
         raise error
-    return Verdict(ok=False, reasons=(Reason(code, error.message, "bad"),))
+    return PairVerdict(ok=False, reasons=(Reason(code, error.message, "bad"),))
 
 
 _AGAIN = sentence("Download it again, or choose another one.")

@@ -28,18 +28,18 @@ _MOST_EQUAL = 2_000_000
 T = TypeVar("T")
 
 
-class Part(NamedTuple):
+class DiffPart(NamedTuple):
     """A piece of one side of a row, and whether the other side has it, too."""
 
     text: str
     is_same: bool
 
 
-class Row(NamedTuple):
+class DiffRow(NamedTuple):
     """Two pieces that stand side by side; an empty one has no counterpart."""
 
-    left: tuple[Part, ...]
-    right: tuple[Part, ...]
+    left: tuple[DiffPart, ...]
+    right: tuple[DiffPart, ...]
     is_code: bool
 
     @property
@@ -56,7 +56,7 @@ class Difference(NamedTuple):
         n_changes: Rows in a row that differ count as one change.
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[DiffRow, ...]
     n_changes: int
 
 
@@ -73,14 +73,14 @@ class _Line(NamedTuple):
 def compare(left: str, right: str) -> Difference:
     """Compare two texts in Markdown."""
     one, other = _lines(left), _lines(right)
-    rows: list[Row] = []
+    rows: list[DiffRow] = []
     for run in _matched(one, other):
         if not run.is_same:
             rows += _changed(run.left, run.right)
             continue
         for line in run.left:
-            side = (Part(line.text, is_same=True),)
-            rows.append(Row(side, side, line.is_code))
+            side = (DiffPart(line.text, is_same=True),)
+            rows.append(DiffRow(side, side, line.is_code))
     shown = tuple(row for row in rows if _is_shown(row))
     n_changes = sum(
         not row.is_same and (before is None or before.is_same)
@@ -102,16 +102,16 @@ def _lines(text: str) -> list[_Line]:
     return lines
 
 
-def _changed(one: Sequence[_Line], other: Sequence[_Line]) -> Iterator[Row]:
+def _changed(one: Sequence[_Line], other: Sequence[_Line]) -> Iterator[DiffRow]:
     """Compare lines of which none is equal to its neighbour."""
     left = [unit for line in one for unit in line.units]
     right = [unit for line in other for unit in line.units]
     is_code = all(line.is_code for line in (*one, *other))
-    sides: tuple[list[Part], list[Part]] = ([], [])
+    sides: tuple[list[DiffPart], list[DiffPart]] = ([], [])
     for is_same, mine, yours in _runs(left, right):
         if not is_same:
-            sides[0].append(Part("".join(mine), is_same=False))
-            sides[1].append(Part("".join(yours), is_same=False))
+            sides[0].append(DiffPart("".join(mine), is_same=False))
+            sides[1].append(DiffPart("".join(yours), is_same=False))
             continue
         for unit in mine:
             if unit == _END:
@@ -119,22 +119,22 @@ def _changed(one: Sequence[_Line], other: Sequence[_Line]) -> Iterator[Row]:
                 sides = [], []
             else:
                 for side in sides:
-                    side.append(Part(unit, is_same=True))
+                    side.append(DiffPart(unit, is_same=True))
     yield _row(sides, is_code=is_code)
 
 
-def _row(sides: tuple[list[Part], list[Part]], *, is_code: bool) -> Row:
-    return Row(_joined(sides[0]), _joined(sides[1]), is_code)
+def _row(sides: tuple[list[DiffPart], list[DiffPart]], *, is_code: bool) -> DiffRow:
+    return DiffRow(_joined(sides[0]), _joined(sides[1]), is_code)
 
 
-def _joined(parts: Sequence[Part]) -> tuple[Part, ...]:
+def _joined(parts: Sequence[DiffPart]) -> tuple[DiffPart, ...]:
     """Parts as long as they can be, none of them empty, without line ends around them."""
-    joined: list[Part] = []
+    joined: list[DiffPart] = []
     for part in parts:
         if not part.text:
             continue
         if joined and joined[-1].is_same == part.is_same:
-            joined[-1] = Part(joined[-1].text + part.text, part.is_same)
+            joined[-1] = DiffPart(joined[-1].text + part.text, part.is_same)
         else:
             joined.append(part)
     if joined:
@@ -197,7 +197,7 @@ def _length(run: _Run[str]) -> int:
     return max(len(run.left), len(run.right))
 
 
-def _is_shown(row: Row) -> bool:
+def _is_shown(row: DiffRow) -> bool:
     """Blank lines matter in code alone."""
     parts = (*row.left, *row.right)
     return bool(parts) if row.is_code else any(part.text.strip() for part in parts)
@@ -225,7 +225,7 @@ def as_table(difference: Difference, *, anchors: bool = False) -> str:
     return "".join(out)
 
 
-def _cell(side: Sequence[Part], changed: str) -> str:
+def _cell(side: Sequence[DiffPart], changed: str) -> str:
     out = []
     for part in side:
         text = escape(part.text)

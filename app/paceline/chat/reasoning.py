@@ -91,7 +91,7 @@ class Known(NamedTuple):
 UNKNOWN = Known()
 
 
-class Part(NamedTuple):
+class ReplySection(NamedTuple):
     """Characters [start, end) of a text, and their kind."""
 
     kind: PartKind
@@ -118,7 +118,7 @@ class _State:
     first_slip: int = -1  # or in one that was closed, which may have begun where another one ended
     names: Mapping[str, int] = field(default_factory=dict)  # opening marks that are text from here
     known: Known = UNKNOWN
-    parts: list[Part] = field(default_factory=list)
+    parts: list[ReplySection] = field(default_factory=list)
 
     def copy(self) -> _State:
         return replace(self, parts=list(self.parts))
@@ -127,9 +127,9 @@ class _State:
         if start < end:
             last = self.parts[-1] if self.parts else None
             if last is not None and last.kind == kind:
-                self.parts[-1] = Part(kind, last.start, end)
+                self.parts[-1] = ReplySection(kind, last.start, end)
             else:
-                self.parts.append(Part(kind, start, end))
+                self.parts.append(ReplySection(kind, start, end))
 
 
 class ReasoningSplitter:
@@ -140,7 +140,9 @@ class ReasoningSplitter:
         self._done = 0
         self._state = _State()
 
-    def split(self, text: str, *, is_final: bool, known: Known = UNKNOWN) -> tuple[Part, ...]:
+    def split(
+        self, text: str, *, is_final: bool, known: Known = UNKNOWN
+    ) -> tuple[ReplySection, ...]:
         """Return the parts of a text, in order and without gaps.
 
         Args:
@@ -159,7 +161,7 @@ class ReasoningSplitter:
         return tuple(state.parts)
 
 
-def split_reasoning(text: str, known: Known = UNKNOWN) -> tuple[Part, ...]:
+def split_reasoning(text: str, known: Known = UNKNOWN) -> tuple[ReplySection, ...]:
     """Return the parts of a complete text, in order and without gaps."""
     return ReasoningSplitter().split(text, is_final=True, known=known)
 
@@ -181,7 +183,7 @@ def reasoning_of(text: str, known: Known = UNKNOWN) -> str:
     return join_parts(text, split_reasoning(text, known), "reasoning")
 
 
-def join_parts(text: str, parts: tuple[Part, ...], kind: PartKind) -> str:
+def join_parts(text: str, parts: tuple[ReplySection, ...], kind: PartKind) -> str:
     """Return the text of the parts of one kind; the unchanged text if there is no other kind."""
     if all(part.kind == kind for part in parts):
         return text
@@ -449,7 +451,7 @@ def _mark(state: _State, found: re.Match[str]) -> None:
     else:
         if _CLOSE.fullmatch(mark) and not state.has_reasoned:
             # What has opened the reasoning is not in the text: all that came so far belongs to it.
-            state.parts = [Part("reasoning", 0, start)] if start else []
+            state.parts = [ReplySection("reasoning", 0, start)] if start else []
             state.has_reasoned = True
         state.frame = FRAMES.get(mark, "")
         state.mode = "start"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from paceline.chat.pair import Pair
 from paceline.cli import model_options
 from paceline.cli.loading import head_finder, loaded_pair
-from paceline.cli.output import EXIT_CODE, Interrupts, Progress, Results, remark
+from paceline.cli.output import EXIT_CODE, Interrupts, ProgressLine, Results, remark
 from paceline.cli.usage import Parser, UsageError, plain_text, whole_number
 from paceline.errors import UserError
 from paceline.files import write_whole
@@ -206,7 +206,7 @@ class Driver:
         self._client = client
         self._run = run
         self._interrupts = interrupts
-        self._progress = Progress()
+        self._progress = ProgressLine()
         self._repeat = 0
 
     def run(self) -> None:

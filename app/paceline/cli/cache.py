@@ -19,7 +19,7 @@ from typing import Any, assert_never
 import numpy as np
 
 from paceline.cli.chat_run import FILE_NAME, STATES_OWNER
-from paceline.cli.output import Progress, as_json, print_result, remark
+from paceline.cli.output import ProgressLine, as_json, print_result, remark
 from paceline.cli.usage import Parser, UsageError
 from paceline.engine.draft.lookups import lookup_cache
 from paceline.engine.draft.lookups.lookup_cache import (
@@ -341,7 +341,7 @@ def read_pieces(path: Path, vocab: Vocabulary) -> Iterator[list[int]]:
     try:
         size = path.stat().st_size
         with (
-            Progress() as progress,
+            ProgressLine() as progress,
             open_ordinary(path) as raw,
             io.TextIOWrapper(raw, encoding="utf-8", errors="replace", newline="") as file,
         ):

@@ -18,7 +18,7 @@ from typing import Any
 
 from paceline.cli import model_options
 from paceline.cli.loading import TurnError, carried_out, loaded_pair
-from paceline.cli.output import Interrupts, Progress, as_json, in_columns, print_result, remark
+from paceline.cli.output import Interrupts, ProgressLine, as_json, in_columns, print_result, remark
 from paceline.cli.usage import Parser
 from paceline.engine.model.threads import default_threads
 from paceline.errors import UserError
@@ -80,7 +80,7 @@ def measure(client: EngineClient, interrupts: Interrupts) -> tuple[Calibrated, S
         UserError: It could not be, or Ctrl+C was pressed.
     """
     sameness: Sameness | None = None
-    with Progress() as progress:
+    with ProgressLine() as progress:
         progress.show("Measuring what steps cost")
         ticket = client.request(Calibrate())
         for event in carried_out(ticket, interrupts):
@@ -134,13 +134,13 @@ def as_text(report: dict[str, Any]) -> str:
                 f"{role:<7} {report[role]}, threads: {chosen['single']} for single tokens "
                 f"({chosen['why']}), {chosen['batch']} for batches"
             )
-    rows = [Row(**row) for row in report["widths"]]
+    rows = [TableRow(**row) for row in report["widths"]]
     table = costs_table(rows, report["draft_token_s"])
     ends = [report["conclusion"], *filter(None, [report["same_text"]])]
     return "\n".join([*lines, "", table, *ends, ""])
 
 
-def costs_table(rows: Sequence[Row], draft_token_s: float | None) -> str:
+def costs_table(rows: Sequence[TableRow], draft_token_s: float | None) -> str:
     """Return what steps of each width cost, a line each, and below what drafting a token takes."""
     titles = ["tokens", "ms per step", "of a plain step", "ms per token", "pays from"]
     cells = [_cells(row) for row in rows]
@@ -157,7 +157,7 @@ def costs_table(rows: Sequence[Row], draft_token_s: float | None) -> str:
     )
 
 
-def _cells(row: Row) -> list[str]:
+def _cells(row: TableRow) -> list[str]:
     return [
         str(row.tokens),
         f"{row.seconds * 1e3:.2f}",
@@ -177,7 +177,7 @@ def _share(n_tokens: int, share: float | None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """One measured width; `break_even` is None where no acceptance is enough."""
 
     tokens: int
@@ -193,7 +193,7 @@ def one_token_s(costs: Sequence[WidthCost]) -> float | None:
     return next((cost.seconds for cost in costs if cost.width == 1), None)
 
 
-def rows_of(costs: Sequence[WidthCost], draft_token_s: float) -> list[Row]:
+def rows_of(costs: Sequence[WidthCost], draft_token_s: float) -> list[TableRow]:
     """Return a row of each width, narrowest first; none without a plain step's cost.
 
     Args:
@@ -205,7 +205,7 @@ def rows_of(costs: Sequence[WidthCost], draft_token_s: float) -> list[Row]:
         return []
     plain_s = measured[0].seconds
     return [
-        Row(
+        TableRow(
             cost.width,
             cost.seconds,
             cost.seconds / plain_s,
@@ -240,7 +240,7 @@ def break_even(width: int, ratio: float) -> float | None:
     return high if ratio > 1 else 0.0
 
 
-def conclusion(rows: Sequence[Row], draft_token_s: float) -> str:
+def conclusion(rows: Sequence[TableRow], draft_token_s: float) -> str:
     """Say in one sentence what follows from the costs."""
     drafted = [row for row in rows if row.tokens > 1]
     if not drafted:

@@ -22,7 +22,7 @@ from paceline.chat.prompt import (
     read_token_ids,
 )
 from paceline.cli import model_options
-from paceline.cli.chat_run import STATES_OWNER, ChatRequest, ChatRun
+from paceline.cli.chat_run import STATES_OWNER, ChatRun, RequestedChat
 from paceline.cli.loading import engine_client, planner, with_local_files
 from paceline.cli.output import Interrupts
 from paceline.cli.parameter_options import add_parameters, given
@@ -168,7 +168,7 @@ def _add_sampling(group: argparse._ArgumentGroup) -> None:
 # ------------------------------------------------------------------------------------------ request
 
 
-def read_request(args: argparse.Namespace, folders: Paths) -> ChatRequest:
+def read_request(args: argparse.Namespace, folders: Paths) -> RequestedChat:
     """Return the request that the options make; reads the prompt's file.
 
     Raises:
@@ -190,7 +190,7 @@ def read_request(args: argparse.Namespace, folders: Paths) -> ChatRequest:
     )
     sampling = _read_sampling(args)
     earlier = _read_json(args.earlier, "an earlier reply", read_earlier)
-    return ChatRequest(
+    return RequestedChat(
         load=structs.replace(
             load,
             lookup_cache=read_lookup_cache(args),

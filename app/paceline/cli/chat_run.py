@@ -42,7 +42,7 @@ from paceline.chat.auto_words import reason_words
 from paceline.chat.decisions import Mix
 from paceline.chat.last_run import LastRun, save_last_run
 from paceline.cli.loading import Planner, TurnError, carried_out, decide_layers, notes_of
-from paceline.cli.output import EXIT_CODE, Interrupts, Progress, Results, remark
+from paceline.cli.output import EXIT_CODE, Interrupts, ProgressLine, Results, remark
 from paceline.codec import encode
 from paceline.figures import by_kind
 from paceline.files import delete_folder, write_whole
@@ -79,7 +79,7 @@ WAIT_SHOWN_AFTER_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class ChatRequest:
+class RequestedChat:
     """A load, a turn, and remarks about options without an effect.
 
     `kept_dir` is where the reply's figures and the chat's text are kept, and what earlier chats
@@ -102,7 +102,7 @@ class ChatRun:
     def __init__(
         self,
         client: EngineClient,
-        request: ChatRequest,
+        request: RequestedChat,
         interrupts: Interrupts,
         *,
         as_json: bool,
@@ -232,7 +232,7 @@ class Printer:
     def __init__(self, results: Results, clock: Callable[[], float]) -> None:
         self._results = results
         self._clock = clock
-        self._progress = Progress()
+        self._progress = ProgressLine()
         self._wait: PromptWait | None = None
 
     def progress(self, event: LoadProgressed) -> None:

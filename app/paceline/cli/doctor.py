@@ -21,7 +21,7 @@ from paceline import __version__, paths
 from paceline.cli.findings import children, kernels, known_problems, last_reply, native_code, rows
 from paceline.cli.loading import ask_engine, open_models
 from paceline.cli.model_options import add_kernels, add_servers, read_kernels, read_servers
-from paceline.cli.output import Progress, as_json, print_result
+from paceline.cli.output import ProgressLine, as_json, print_result
 from paceline.cli.usage import Parser
 from paceline.codec import encode
 from paceline.engine.model.rpc_servers import ask_servers
@@ -111,7 +111,7 @@ def collect(wish: KernelWish = "auto", servers: tuple[str, ...] = ()) -> dict[st
     folders = _folders(places)
     models = _demo_pair()
     memory = psutil.virtual_memory()
-    facts = known_problems.Facts(
+    facts = known_problems.ReportFacts(
         python=sys.version_info[:3],
         installed=versions,
         required_library=remedies.pinned(remedies.LIBRARY),
@@ -225,7 +225,7 @@ def _installed(places: paths.Paths, devices: Sequence[DeviceInfo]) -> list[dict[
     with (
         TemporaryDirectory() as folder,  # what is remembered of models stays as it is
         open_models(dataclasses.replace(places, cache_dir=Path(folder))) as models,
-        Progress() as progress,
+        ProgressLine() as progress,
     ):
         for entry in sorted(models.library.refresh(), key=lambda entry: entry.file.name):
             if entry.problem:

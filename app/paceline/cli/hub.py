@@ -36,7 +36,7 @@ from paceline.catalog.sidecar import HEAD_INSIDE, Sidecar, has_head_by_path, sid
 from paceline.cli.output import (
     EXIT_CODE,
     Interrupts,
-    Progress,
+    ProgressLine,
     as_json,
     in_columns,
     print_result,
@@ -366,7 +366,7 @@ def _files_to_fetch(
 
 
 class Reporter:
-    """Progress on stderr: a line that is overwritten, or a few lines in a log.
+    """ProgressLine on stderr: a line that is overwritten, or a few lines in a log.
 
     Attributes:
         shown: Id of the download that was shown last; empty before that.
@@ -374,7 +374,7 @@ class Reporter:
 
     def __init__(self) -> None:
         self.shown = ""
-        self._line = Progress()
+        self._line = ProgressLine()
         self._status = ""
         self._next_s = 0.0
 

@@ -24,7 +24,7 @@ from msgspec import structs
 from paceline.catalog.card import ModelCard
 from paceline.catalog.hub.values import is_reference
 from paceline.catalog.memory.values import MemoryPlan
-from paceline.cli.output import EXIT_CODE, Interrupts, Progress, remark
+from paceline.cli.output import EXIT_CODE, Interrupts, ProgressLine, remark
 from paceline.engine.model.model_file import check_model_file, first_part
 from paceline.engine.model.rpc_servers import RpcServerError
 from paceline.errors import CancelledError, LibraryError, ModelError, UserError
@@ -136,7 +136,7 @@ def load_pair(client: EngineClient, load: LoadPair, interrupts: Interrupts) -> P
     if interrupts.hit:
         raise StoppedError("cancelled", "Stopped before the model was loaded.")
     ticket = client.request(load)
-    with Progress() as progress:
+    with ProgressLine() as progress:
         for event in carried_out(ticket, interrupts):
             if isinstance(event, LoadProgressed):
                 progress.show(f"Loading the {event.stage} model: {event.fraction:.0%}")
@@ -201,7 +201,7 @@ def with_local_files(
 ) -> LoadPair:
     """Return the same load with files in place of references, downloaded if they are not here.
 
-    Progress goes to stderr.
+    ProgressLine goes to stderr.
 
     Args:
         load: Files, or references to the Hub.

@@ -22,7 +22,7 @@ from paceline.cli.loading import open_models
 from paceline.cli.output import (
     EXIT_CODE,
     Interrupts,
-    Progress,
+    ProgressLine,
     as_json,
     in_columns,
     print_result,
@@ -92,7 +92,7 @@ def _find(folders: list[Path], interrupts: Interrupts) -> list[LibraryEntry]:
         progress.show(f"{n_looked} models looked at, {sizes.one_line(entry.file.name, 40)}")
 
     own = [folder.absolute() for folder in folders]
-    with open_models(Paths.from_environment(), own) as models, Progress() as progress:
+    with open_models(Paths.from_environment(), own) as models, ProgressLine() as progress:
         # A file that keeps its reader busy would keep Ctrl+C waiting.
         interrupts.when_hit(models.close)
         return list(models.library.refresh(show, lambda: interrupts.hit))

@@ -122,7 +122,7 @@ def remark(text: str) -> None:
         print(f"paceline: {line}", file=sys.stderr, flush=True)
 
 
-class Progress:
+class ProgressLine:
     """One line on stderr that is overwritten in place; nothing when stderr is not a terminal.
 
     As a context it ends without the line.

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from paceline.catalog.judge.curated import CuratedPair
-    from paceline.catalog.judge.pairing import Verdict
+    from paceline.catalog.judge.pairing import PairVerdict
     from paceline.catalog.memory.values import DevicePlan, MemoryPlan
     from paceline.catalog.models import Models
     from paceline.cli.usage import Parser
@@ -148,7 +148,7 @@ def _check(args: argparse.Namespace, models: Models, is_stopped: Callable[[], bo
     return _as_text(verdict, plan, args.target)
 
 
-def _as_object(verdict: Verdict, plan: MemoryPlan | None, target: str) -> dict[str, Any]:
+def _as_object(verdict: PairVerdict, plan: MemoryPlan | None, target: str) -> dict[str, Any]:
     remedy = verdict.remedy
     return {
         "ok": verdict.ok,
@@ -176,7 +176,7 @@ def _memory(device: DevicePlan) -> dict[str, Any]:
     }
 
 
-def _as_text(verdict: Verdict, plan: MemoryPlan | None, target: str) -> str:
+def _as_text(verdict: PairVerdict, plan: MemoryPlan | None, target: str) -> str:
     lines = [_summary(verdict)]
     lines += [f"  {_MARKS[reason.level]} {reason.text}" for reason in verdict.reasons]
     if verdict.gain:
@@ -197,7 +197,7 @@ def _as_text(verdict: Verdict, plan: MemoryPlan | None, target: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _summary(verdict: Verdict) -> str:
+def _summary(verdict: PairVerdict) -> str:
     if not verdict.ok:
         return "The pair does not fit."
     return "The pair fits." if verdict.translated is None else "The pair works by translation."

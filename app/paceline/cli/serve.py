@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from paceline.server.asking import Desk
     from paceline.server.endpoint import Endpoint
     from paceline.server.served import Defaults
-    from paceline.server.served import Models as Answering
+    from paceline.server.served import ServedModels as Answering
 
 KEY_VARIABLE = "PACELINE_API_KEY"
 _MOST_KEY_BYTES = 4_096

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from paceline.server.asking import Desk
     from paceline.server.journal import Journal
     from paceline.server.metrics import Metrics
-    from paceline.server.served import Defaults, Models, Served
+    from paceline.server.served import Defaults, Served, ServedModels
 
 _LONGEST_NAME = 60
 _NO_SWITCH = (
@@ -47,7 +47,7 @@ class Context:
     """
 
     desk: Desk
-    models: Models
+    models: ServedModels
     defaults: Defaults
     journal: Journal
     metrics: Metrics

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from paceline.hosting.client import EngineClient
     from paceline.server.listener import Listener
-    from paceline.server.served import Defaults, Models
+    from paceline.server.served import Defaults, ServedModels
 
 
 class Endpoint:
@@ -42,7 +42,7 @@ class Endpoint:
         self,
         client: EngineClient,
         listener: Listener,
-        models: Callable[[Desk], Models],
+        models: Callable[[Desk], ServedModels],
         defaults: Defaults,
         *,
         key: str = "",

@@ -7,20 +7,20 @@ import uuid
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from paceline.chat.reasoning import Known, Part, ReasoningSplitter
+from paceline.chat.reasoning import Known, ReasoningSplitter, ReplySection
 from paceline.content import Tool
 from paceline.engine.calls.forms import BY_ID
 from paceline.engine.calls.pieces import Answer, CallBegan, CallPiece
 from paceline.engine.calls.reader import CallReader
 
 
-class Reasoning(NamedTuple):
+class ReasoningPiece(NamedTuple):
     """A part of the reasoning before the answer."""
 
     text: str
 
 
-Piece = CallPiece | Reasoning
+Piece = CallPiece | ReasoningPiece
 
 
 class Pieces:
@@ -55,7 +55,7 @@ class Pieces:
         # answer because the model ended in it.
         self._known = Known(is_finished=False, has_marks=has_marks)
         self._text = ""
-        self._parts: tuple[Part, ...] = ()
+        self._parts: tuple[ReplySection, ...] = ()
         self._told = {"answer": 0, "reasoning": 0}
         self._reader = (
             CallReader(BY_ID[form], tools, lambda: id_prefix + uuid.uuid4().hex) if form else None
@@ -139,12 +139,12 @@ class Pieces:
         n_told = max(part.end for part in self._parts if part.kind == "answer")
         return reader.add(self._text[n_told:])
 
-    def _split(self, text: str, *, is_final: bool = False) -> list[Answer | Reasoning]:
+    def _split(self, text: str, *, is_final: bool = False) -> list[Answer | ReasoningPiece]:
         self._text += text
         parts = self._splitter.split(self._text, is_final=is_final, known=self._known)
         self._parts = parts
-        found: list[Answer | Reasoning] = []
-        for kind, make in (("reasoning", Reasoning), ("answer", Answer)):
+        found: list[Answer | ReasoningPiece] = []
+        for kind, make in (("reasoning", ReasoningPiece), ("answer", Answer)):
             whole = "".join(self._text[p.start : p.end] for p in parts if p.kind == kind)
             if any(part.kind == "mark" for part in parts) or kind == "reasoning":
                 whole = whole.lstrip()
@@ -156,7 +156,7 @@ class Pieces:
         return found
 
 
-def _with_calls(reader: CallReader, pieces: Sequence[Answer | Reasoning]) -> list[Piece]:
+def _with_calls(reader: CallReader, pieces: Sequence[Answer | ReasoningPiece]) -> list[Piece]:
     """Return the pieces with what a reader of calls finds in those of the answer."""
     found: list[Piece] = []
     for piece in pieces:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from paceline.server.served import Served
 
 
-class Begun(NamedTuple):
+class ReplyBegun(NamedTuple):
     """The prompt has been read so far that it fits; its prefill begins."""
 
 
@@ -179,7 +179,7 @@ class RunningReply:
         assert self.finished is not None
         return self.finished.stats
 
-    async def grow(self) -> AsyncGenerator[Begun | Progressed | Waits | Grown]:
+    async def grow(self) -> AsyncGenerator[ReplyBegun | Progressed | Waits | Grown]:
         """Generate, and yield what comes; left earlier, the reply is stopped.
 
         Raises:
@@ -221,7 +221,7 @@ class RunningReply:
 
     async def _follow(
         self, question: Question
-    ) -> AsyncGenerator[Begun | Progressed | Waits | Grown]:
+    ) -> AsyncGenerator[ReplyBegun | Progressed | Waits | Grown]:
         held = Grown(())
         async with aclosing(question.events(PATIENCE_S, ALIVE_S)) as events:
             async for event in events:
@@ -243,7 +243,7 @@ class RunningReply:
                                 id_prefix=self._id_prefix,
                                 is_call=use is not None and use.choice == "required",
                             )
-                        yield Begun()
+                        yield ReplyBegun()
                         yield self._progress()
                     case PrefillProgressed():
                         yield self._progress()

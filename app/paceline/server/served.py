@@ -84,7 +84,7 @@ class Defaults:
     ignored: tuple[str, ...] = ()
 
 
-class Models(Protocol):
+class ServedModels(Protocol):
     """The models that programs may ask for. On the server's event loop."""
 
     @property

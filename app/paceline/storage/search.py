@@ -37,7 +37,7 @@ _MERGED_PAGES = 200
 _SEGMENTS = 10  # the list of them, in `words_data` (FTS5_STRUCTURE_ROWID)
 
 
-class Rows(NamedTuple):
+class FoundRows(NamedTuple):
     """Queries for ids, text and files, newest first: of those in the index, and of all."""
 
     indexed: str
@@ -49,7 +49,7 @@ _TITLE = (
     f"SELECT {read_as('conversations', ['id'], 'c')}, '',"
     f" {read_as('conversations', ['title'], 'c')}, NULL FROM"
 )
-TITLES = Rows(
+TITLES = FoundRows(
     f"{_TITLE} words w JOIN conversations c ON c.key = -w.rowid"
     f" WHERE w.words MATCH ? AND w.rowid < 0 AND {_SEARCHED} AND c.instructions IS NULL"
     " ORDER BY w.rowid",
@@ -59,7 +59,7 @@ _MESSAGE = (
     f"SELECT {read_as('conversations', ['id'], 'c')},"
     f" {read_as('messages', ('id', 'content', 'attachments'), 'm')} FROM"
 )
-MESSAGES = Rows(
+MESSAGES = FoundRows(
     f"{_MESSAGE} words w"
     " JOIN messages m ON m.key = w.rowid JOIN conversations c ON c.key = m.conversation"
     f" WHERE w.words MATCH ? AND w.rowid > 0 AND {_SEARCHED} ORDER BY w.rowid DESC",
@@ -263,7 +263,7 @@ class Found(NamedTuple):
 def find(
     connection: sqlite3.Connection,
     query: Query,
-    where: Rows,
+    where: FoundRows,
     limit: int,
     hidden: Collection[str],
     *,

@@ -38,7 +38,7 @@ Trouble = Literal[
     "nonsense",
 ]
 """Reasons for no answer. "stopped": the worker was closed, or the one who asked gave up;
-"not-started": the system starts no process; "too-large": the question is, which costs no process."""
+"not-started": the system starts no process; "too-large": the question is."""
 _MAYBE_ANOTHERS: tuple[Trouble, ...] = ("crashed", "out-of-memory", "nonsense")
 """Troubles that an earlier question may have caused; in a new process it is the question's own."""
 _logger = logging.getLogger(__name__)

@@ -18,7 +18,7 @@ from catalog.download.conftest import NAME, PARTS, SIZE, Watch
 from hub_server import Fault, HubServer, Repository
 from paceline.catalog.download import part_file
 from paceline.catalog.download.downloads import Downloads
-from paceline.catalog.download.journal import Journal
+from paceline.catalog.download.journal import DownloadJournal
 from paceline.catalog.download.part_file import PartFile
 from paceline.catalog.download.record import Download, DownloadRequest
 from paceline.errors import CancelledError, UserError
@@ -313,13 +313,13 @@ def test_it_is_over_when_its_journal_is_gone(
     watch: Watch, request_for: Requests, monkeypatch: pytest.MonkeyPatch, end: str
 ) -> None:
     seen: list[str] = []
-    remove = Journal.remove
+    remove = DownloadJournal.remove
 
-    def removed(journal: Journal, download: str) -> None:
+    def removed(journal: DownloadJournal, download: str) -> None:
         seen.extend(now.status for now in watch.downloads.states())
         remove(journal, download)
 
-    monkeypatch.setattr(Journal, "remove", removed)
+    monkeypatch.setattr(DownloadJournal, "remove", removed)
     download = watch.downloads.add(request_for())
     if end == "cancelled":
         watch.downloads.cancel(download)

@@ -18,7 +18,7 @@ import pytest
 
 from paceline.catalog.download import journal
 from paceline.catalog.download.downloads import Downloads
-from paceline.catalog.download.journal import Journal
+from paceline.catalog.download.journal import DownloadJournal
 from paceline.catalog.download.part_file import PartFile
 from paceline.catalog.download.record import Download, DownloadedFile, DownloadRequest
 from paceline.catalog.download.speed import Speed
@@ -137,7 +137,7 @@ RECORD = Download(
 
 
 def test_a_journal_gives_back_what_it_was_given_oldest_first(tmp_path: Path) -> None:
-    kept = Journal(tmp_path / "state")
+    kept = DownloadJournal(tmp_path / "state")
     assert kept.load() == ()
     newer = replace(RECORD, id="0000", added_s=3.0, status="failed", problem="Gone.")
     kept.save(replace(newer, bytes_per_s=5.0))
@@ -162,7 +162,7 @@ def test_a_journal_of_the_version_before_goes_on(tmp_path: Path) -> None:
         ],
     }  # fmt: skip
     (tmp_path / "0123.json").write_text(json.dumps(stored))
-    kept = Journal(tmp_path)
+    kept = DownloadJournal(tmp_path)
     assert kept.load() == (RECORD,)
     kept.save(RECORD)
     stored["request"] |= {"sha256": ""}  # what was added since
@@ -197,7 +197,7 @@ def test_a_journal_that_does_not_fit_together_is_put_aside(
 ) -> None:
     """The program opens all the same, and no file that is named there is touched."""
     allow_warnings("is put aside")
-    kept = Journal(tmp_path)
+    kept = DownloadJournal(tmp_path)
     kept.save(RECORD)
     path = tmp_path / f"{RECORD.id}.json"
     stored = json.loads(path.read_text())
@@ -213,7 +213,7 @@ def test_a_journal_that_cannot_be_read_is_put_aside(
 ) -> None:
     allow_warnings("is put aside")
     (tmp_path / "0123.json").write_bytes(data)
-    assert Journal(tmp_path).load() == ()
+    assert DownloadJournal(tmp_path).load() == ()
     assert [path.name for path in tmp_path.iterdir()] == ["0123.unreadable"]
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from paceline.catalog.hub import errors, session
 from paceline.catalog.hub.client import Hub, TokenSource
-from paceline.catalog.hub.errand import Caller, Errand
+from paceline.catalog.hub.errand import Errand, ErrandCaller
 from paceline.catalog.hub.errors import HubError, host_of, origin
 from paceline.catalog.hub.stream import Location
 from paceline.catalog.hub.values import SearchQuery
@@ -184,7 +184,7 @@ def test_what_was_encrypted_stays_so() -> None:
         client = session.hub_session()
         yield client.send(client.build_request("GET", "http://127.0.0.1:9/file"), stream=True)
 
-    errand = Errand(Caller("https://hub.example", "hf_secret"), work)
+    errand = Errand(ErrandCaller("https://hub.example", "hf_secret"), work)
     with pytest.raises(HubError, match="without encryption"):
         next(errand.results(lambda: False, 5.0, "hub.example"))
 

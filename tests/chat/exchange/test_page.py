@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gui.markdown_cases import Atom, documents, seen_in, source_of
-from paceline.chat.exchange.page import COLOURS, Look, to_html
+from paceline.chat.exchange.page import COLOURS, PageLook, to_html
 from paceline.chat.exchange.words import Sourcing
 from paceline.conversation import Attachment, Conversation, Message
 from paceline.figures import DraftCount, TokenTrace
@@ -21,7 +21,7 @@ from paceline.run_record import RunError, RunRecord
 from storage.chats import record
 
 LIGHT = dict.fromkeys(COLOURS, "#123456")
-LOOK = Look(LIGHT, LIGHT | {"window": "#000000"}, Sourcing({"suffix": "Suffix tree"}))
+LOOK = PageLook(LIGHT, LIGHT | {"window": "#000000"}, Sourcing({"suffix": "Suffix tree"}))
 VOID = {"meta", "br", "hr"}
 ALLOWED = {
     "html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "h3", "h4", "h5", "h6",

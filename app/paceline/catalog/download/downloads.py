@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from paceline.catalog.download.journal import Journal
+from paceline.catalog.download.journal import DownloadJournal
 from paceline.catalog.download.names import absolute_folder, file_names
 from paceline.catalog.download.part_file import discard_part
 from paceline.catalog.download.record import (
@@ -125,7 +125,7 @@ class Downloads:
             at_once: Number of downloads that run at the same time.
         """
         self._hub = hub
-        self._journal = Journal(state_dir)
+        self._journal = DownloadJournal(state_dir)
         self._at_once = at_once
         self._lock = threading.Lock()
         self._writing = threading.Lock()

@@ -25,7 +25,7 @@ _VERSION = 1
 _logger = logging.getLogger(__name__)
 
 
-class Journal:
+class DownloadJournal:
     """A folder of records."""
 
     def __init__(self, folder: Path) -> None:

@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeVar
 from urllib.parse import urljoin
 
 from paceline.catalog.hub import errors, listing, stream
-from paceline.catalog.hub.errand import Caller, Errand
+from paceline.catalog.hub.errand import Errand, ErrandCaller
 from paceline.catalog.hub.errors import host_of, origin
 from paceline.catalog.hub.stream import Body, Location
 from paceline.catalog.hub.values import HubModel, HubRepository, SearchQuery
@@ -273,13 +273,13 @@ class Hub:
         """
         caller = self._caller()
         host = host_of(location.url)
-        errand: Errand[stream.Head | bytes] = Errand(
+        errand: Errand[stream.ResponseHead | bytes] = Errand(
             caller, lambda: stream.read(location, start, end)
         )
         pieces = errand.results(is_stopped, CALL_LIMIT_S, host)
         with contextlib.closing(pieces):
             head = next(pieces)
-            assert isinstance(head, stream.Head)
+            assert isinstance(head, stream.ResponseHead)
             yield Body(head, pieces)
 
     def _fetch(self, function: Callable[[], T], is_stopped: Callable[[], bool]) -> T:
@@ -299,7 +299,7 @@ class Hub:
                 text=repr(error.object),
             ) from error
 
-    def _caller(self) -> Caller:
+    def _caller(self) -> ErrandCaller:
         if self.offline:
             raise errors.offline()
         scheme, host, _ = origin(self.endpoint)
@@ -310,7 +310,7 @@ class Hub:
                 "Give one such as https://huggingface.co.",
                 endpoint=self.endpoint,
             )
-        return Caller(self.endpoint, self.tokens.token(), self.proxy)
+        return ErrandCaller(self.endpoint, self.tokens.token(), self.proxy)
 
 
 def _locate(endpoint: str, repo: str, path: str, revision: str) -> Location:

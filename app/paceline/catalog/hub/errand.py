@@ -27,7 +27,7 @@ _AHEAD = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class ErrandCaller:
     """The Hub, the token and the proxy of a request.
 
     Attributes:
@@ -59,7 +59,7 @@ class Errand(threading.Thread, Generic[T]):
         caller: Read by the session when a request is made on this thread.
     """
 
-    def __init__(self, caller: Caller, work: Callable[[], Generator[T, None, None]]) -> None:
+    def __init__(self, caller: ErrandCaller, work: Callable[[], Generator[T, None, None]]) -> None:
         super().__init__(name="hub", daemon=True)
         self.caller = caller
         self._work = work

@@ -43,7 +43,7 @@ class Location:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class ResponseHead:
     """The response before its bytes.
 
     Attributes:
@@ -58,7 +58,7 @@ class Head:
 class Body:
     """Bytes of a file, in chunks of 1 MiB at most; iterate once."""
 
-    def __init__(self, head: Head, chunks: Iterator[bytes | Head]) -> None:
+    def __init__(self, head: ResponseHead, chunks: Iterator[bytes | ResponseHead]) -> None:
         self.start = head.start
         self.n_bytes = head.n_bytes
         self._chunks = chunks
@@ -69,7 +69,9 @@ class Body:
             yield chunk
 
 
-def read(location: Location, start: int, end: int | None) -> Generator[Head | bytes, None, None]:
+def read(
+    location: Location, start: int, end: int | None
+) -> Generator[ResponseHead | bytes, None, None]:
     """Yield the head and then the bytes; for the thread of an errand.
 
     Args:
@@ -106,7 +108,9 @@ def read(location: Location, start: int, end: int | None) -> Generator[Head | by
         response.close()
 
 
-def _head(response: httpx2.Response, location: Location, start: int, end: int | None) -> Head:
+def _head(
+    response: httpx2.Response, location: Location, start: int, end: int | None
+) -> ResponseHead:
     host = response.request.url.netloc.decode("ascii")
     if response.headers.get("content-encoding", "identity") != "identity":
         raise errors.bad_answer(host, "the file came compressed")
@@ -116,10 +120,10 @@ def _head(response: httpx2.Response, location: Location, start: int, end: int | 
             raise errors.bad_answer(host, "another part of the file came than was asked for")
         if end is not None and int(found[2]) >= end:
             raise errors.bad_answer(host, "more came than was asked for")
-        head = Head(start, int(found[3]) if found[3] != "*" else 0)
+        head = ResponseHead(start, int(found[3]) if found[3] != "*" else 0)
     elif response.status_code == 200:
         length = response.headers.get("content-length", "")
-        head = Head(0, int(length) if length.isdigit() else 0)
+        head = ResponseHead(0, int(length) if length.isdigit() else 0)
     else:
         raise errors.bad_answer(host, "status {status_code}", status_code=response.status_code)
     if "html" in response.headers.get("content-type", "") and not location.url.endswith(".html"):

@@ -26,13 +26,13 @@ from paceline.catalog.inspect.wire import (
     MOST_TEXT,
     Answer,
     Know,
-    Known,
     LookAt,
     Measure,
     Measured,
     Question,
     Refused,
     Seen,
+    Supported,
     Texts,
     TextsOf,
     decode_question,
@@ -343,10 +343,10 @@ class Reader:
         return Measured(run)
 
 
-def _know(architecture: str) -> Known:
+def _know(architecture: str) -> Supported:
     from paceline.engine.llama import what_is_unknown  # noqa: PLC0415  native
 
-    return Known(what_is_unknown(architecture))
+    return Supported(what_is_unknown(architecture))
 
 
 def _check_known(card: ModelCard, header: GgufHeader, file_name: str) -> None:

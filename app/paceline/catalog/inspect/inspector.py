@@ -18,13 +18,13 @@ from paceline.catalog.inspect.vocabulary_store import ExaminedStore, VocabularyS
 from paceline.catalog.inspect.wire import (
     Answer,
     Know,
-    Known,
     LookAt,
     Measure,
     Measured,
     Question,
     Refused,
     Seen,
+    Supported,
     Texts,
     TextsOf,
     decode_answer,
@@ -200,7 +200,7 @@ class Inspector:
                 answer = self._worker.ask(Know(architecture), self._answer_s)
             except NoAnswerError:
                 return ""
-            self._unknown[architecture] = answer.unknown if isinstance(answer, Known) else ""
+            self._unknown[architecture] = answer.unknown if isinstance(answer, Supported) else ""
         return self._unknown[architecture]
 
     def rest(self) -> None:

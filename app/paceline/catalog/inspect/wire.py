@@ -74,7 +74,7 @@ class Measured(Tagged, frozen=True):
     run: DryRun
 
 
-class Known(Tagged, frozen=True):
+class Supported(Tagged, frozen=True):
     """Reason why llama.cpp cannot load a model, in its words; empty if it can."""
 
     unknown: str
@@ -99,7 +99,7 @@ class Refused(Tagged, frozen=True):
 
 
 Question = LookAt | TextsOf | Measure | Know
-Answer = Seen | Texts | Measured | Known | Refused
+Answer = Seen | Texts | Measured | Supported | Refused
 
 decode_question: Callable[[bytes], Question] = decoder(Question)
 _decode_any_answer: Callable[[bytes], Answer] = decoder(Answer)

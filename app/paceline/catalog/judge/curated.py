@@ -34,7 +34,7 @@ BYTES_PER_WEIGHT = 0.62
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class ReportSource:
     """Source of a report about a pair.
 
     Attributes:
@@ -125,7 +125,7 @@ class CuratedPair:
     active: float | None
     acceptance: float | None
     gain: Gain | None
-    evidence: Evidence | None
+    evidence: ReportSource | None
     vocabulary_checked: bool | None
     kind: str = DRAFT
     machine: Machine = "any"

@@ -1,6 +1,6 @@
 """A chat of another program: the tree of its messages, and what is lost of it.
 
-A reader makes a `Node` of everything that stands in the file's tree; `Found.chat` makes a
+A reader makes a `Node` of everything that stands in the file's tree; `ParsedChat.chat` makes a
 conversation of those that have a text or files, and counts all that has no place in one.
 """
 
@@ -88,7 +88,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ParsedChat:
     """The parts of one chat that a reader found.
 
     Attributes:

@@ -38,7 +38,7 @@ MOST_VERSIONS = 8
 """Versions of a reply on a page at most, the newest; each takes twice the room of the reply."""
 
 
-class Look(NamedTuple):
+class PageLook(NamedTuple):
     """Colours and words of a page.
 
     Attributes:
@@ -59,7 +59,7 @@ class Look(NamedTuple):
 def to_html(
     conversation: Conversation,
     records: Mapping[str, RunRecord],
-    look: Look,
+    look: PageLook,
     *,
     version: str = "",
     now_s: float = 0.0,
@@ -95,7 +95,7 @@ def to_html(
 
 
 class _Page:
-    def __init__(self, look: Look) -> None:
+    def __init__(self, look: PageLook) -> None:
         self.out: list[str] = []
         self._look = look
         self._words = look.words
@@ -173,7 +173,7 @@ class _Page:
         )
 
 
-def _open_tag(look: Look, span: TokenSpan) -> str:
+def _open_tag(look: PageLook, span: TokenSpan) -> str:
     trace, step = span.trace, span.step
     if trace is None or step is None:
         return ""
@@ -183,11 +183,11 @@ def _open_tag(look: Look, span: TokenSpan) -> str:
     return f'<span class="{_kind(look, trace.source)}" title="{title}">'
 
 
-def _kind(look: Look, source: str) -> str:
+def _kind(look: PageLook, source: str) -> str:
     return "m" if source in look.sourcing.models else "l"
 
 
-def _style(look: Look) -> str:
+def _style(look: PageLook) -> str:
     return _STYLE.substitute(light=_variables(look.light), dark=_variables(look.dark))
 
 

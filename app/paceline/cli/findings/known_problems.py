@@ -19,7 +19,7 @@ _PROCESS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class ReportFacts:
     """The facts that the doctor found, as far as a problem can depend on them.
 
     Attributes:
@@ -67,13 +67,13 @@ class Problem:
     remedy: str
 
 
-def find(facts: Facts) -> list[Problem]:
+def find(facts: ReportFacts) -> list[Problem]:
     """Return the problems of this machine, the worst first."""
     groups = _library(facts), _servers(facts), _window(facts), _files(facts), _speed(facts)
     return list(chain(*groups))
 
 
-def _library(facts: Facts) -> Iterator[Problem]:
+def _library(facts: ReportFacts) -> Iterator[Problem]:
     installed = facts.installed.get(_LIBRARY)
     is_driver = bool(facts.library_error and facts.lost_starts and not facts.no_gpus)
     if is_driver or facts.no_gpus:
@@ -119,12 +119,12 @@ def _library(facts: Facts) -> Iterator[Problem]:
         )
 
 
-def _servers(facts: Facts) -> Iterator[Problem]:
+def _servers(facts: ReportFacts) -> Iterator[Problem]:
     for problem in facts.lost_servers:
         yield Problem("rpc-server", problem.message, problem.hint)
 
 
-def _window(facts: Facts) -> Iterator[Problem]:
+def _window(facts: ReportFacts) -> Iterator[Problem]:
     version = facts.installed.get(_PYSIDE)
     if version is None:
         yield Problem(
@@ -141,7 +141,7 @@ def _window(facts: Facts) -> Iterator[Problem]:
         )
 
 
-def _files(facts: Facts) -> Iterator[Problem]:
+def _files(facts: ReportFacts) -> Iterator[Problem]:
     for folder in facts.locked_folders:
         yield Problem(
             "folder-not-writable",
@@ -153,7 +153,7 @@ def _files(facts: Facts) -> Iterator[Problem]:
         yield Problem("demo-pair-missing", text, remedies.program_again())
 
 
-def _speed(facts: Facts) -> Iterator[Problem]:
+def _speed(facts: ReportFacts) -> Iterator[Problem]:
     is_x86 = facts.machine.lower() in ("x86_64", "amd64")
     is_slow = is_x86 and facts.system_info and not _flag(facts.system_info, "AVX2")
     if is_slow and not package.is_packaged():  # which has a library for every processor

@@ -27,7 +27,7 @@ from PySide6.QtGui import QGuiApplication
 from paceline import __version__
 from paceline.chat.exchange.chat_json import dumped, to_json
 from paceline.chat.exchange.imported import ImportedChat, LeftOut
-from paceline.chat.exchange.page import Look, to_html
+from paceline.chat.exchange.page import PageLook, to_html
 from paceline.chat.exchange.reading import MAX_FILE_BYTES, read_chats
 from paceline.chat.exchange.words import Sourcing, Words, to_markdown
 from paceline.conversation import Conversation, Folder, Origin, numbered
@@ -254,12 +254,12 @@ def export_words() -> Words:
     return Words(**texts, cuts=cut_words(), local=local)
 
 
-def page_look(sources: Sources) -> Look:
+def page_look(sources: Sources) -> PageLook:
     """How exported pages look."""
     language = QLocale().bcp47Name().split("-")[0]  # "en" for the locale "C", too
     sourcing = Sourcing(sources.titles, sources.models)
     light, dark = (dataclasses.asdict(theme) | CODE_COLOURS[theme.name] for theme in (LIGHT, DARK))
-    return Look(light, dark, sourcing, export_words(), language)
+    return PageLook(light, dark, sourcing, export_words(), language)
 
 
 class ImportController(QObject):

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from paceline.catalog.judge.pairing import Verdict, judge, judge_head
+from paceline.catalog.judge.pairing import PairVerdict, judge, judge_head
 from paceline.catalog.local.model_files import model_at
 from paceline.catalog.memory.values import MemoryPlan, Saving
 from paceline.chat.pair import Pair
@@ -51,7 +51,7 @@ class RefusedPairError(ModelError):
         pair: What was to be loaded.
     """
 
-    def __init__(self, pair: Pair, verdict: Verdict) -> None:
+    def __init__(self, pair: Pair, verdict: PairVerdict) -> None:
         super().__init__(verdict.reasons[0].code, verdict.reasons[0].text)
         self.pair = pair
 

@@ -8,7 +8,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Slot
 
-from paceline.catalog.judge.pairing import Verdict
+from paceline.catalog.judge.pairing import PairVerdict
 from paceline.catalog.memory.values import MemoryRemedy
 from paceline.chat.pair import Pair, PairState
 from paceline.engine.model.memory_hints import smaller_context
@@ -84,7 +84,7 @@ class LoadFailures(QObject):
             judge = partial(models.judge, pair.files[0], pair.files[-1])
             self._background.start(judge, partial(self._on_judged, error))
 
-    def _on_judged(self, error: RefusedPairError, verdict: Verdict) -> None:
+    def _on_judged(self, error: RefusedPairError, verdict: PairVerdict) -> None:
         remedy = verdict.remedy
         if remedy is None or not remedy.draft or self._alone != _alone(error.pair):
             return

@@ -8,7 +8,7 @@ from typing import Literal
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QProgressBar, QPushButton, QSizePolicy, QWidget
 
-from paceline.chat.difference import Difference, Part, Row
+from paceline.chat.difference import Difference, DiffPart, DiffRow
 from paceline.chat.sameness import CannotCompare, Differs, Result, Same
 from paceline.gui.kit.labels import say, text_label
 from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
@@ -58,13 +58,16 @@ def _different(result: Differs) -> SamenessWords:
         change = _tr(
             "If one logit changes by {:.3g}, plain decoding has the reply's token, too."
         ).format(local(result.margin))
-    before = Part(_visible(f"…{result.before}") if result.before else "", is_same=True)
+    before = DiffPart(_visible(f"…{result.before}") if result.before else "", is_same=True)
     expected, found = (
-        (before, Part(_visible(token) or _tr("(its end, or a token without text)"), is_same=False))
+        (
+            before,
+            DiffPart(_visible(token) or _tr("(its end, or a token without text)"), is_same=False),
+        )
         for token in (result.expected, result.found)
     )
     # As code, so that every blank is shown: tokens often differ by their number alone.
-    texts = Difference((Row(expected, found, is_code=True),), n_changes=1)
+    texts = Difference((DiffRow(expected, found, is_code=True),), n_changes=1)
     if result.is_promised:
         why = _tr(
             "This pair gives the same text with any strategy here, so this should not be; "

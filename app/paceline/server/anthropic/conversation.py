@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
-class Block(msgspec.Struct, kw_only=True):
+class ContentBlock(msgspec.Struct, kw_only=True):
     """A block of a message; which fields it has depends on its type."""
 
     type: str
@@ -26,18 +26,18 @@ class Block(msgspec.Struct, kw_only=True):
     name: str = ""
     input: dict[str, Any] | None = None
     tool_use_id: str = ""
-    content: str | list[Block] | None = None
+    content: str | list[ContentBlock] | None = None
     is_error: bool | None = None
 
 
-class MessageIn(msgspec.Struct, kw_only=True):
+class AnthropicMessage(msgspec.Struct, kw_only=True):
     """One message of a request."""
 
     role: Literal["user", "assistant", "system"]
-    content: str | list[Block]
+    content: str | list[ContentBlock]
 
 
-class ToolIn(msgspec.Struct, kw_only=True):
+class AnthropicTool(msgspec.Struct, kw_only=True):
     """A tool of a request; one that Anthropic's own servers carry out has another type."""
 
     name: str = ""
@@ -67,7 +67,7 @@ _READ = {
 
 
 def read_messages(
-    system: str | list[Block] | None, given: list[MessageIn]
+    system: str | list[ContentBlock] | None, given: list[AnthropicMessage]
 ) -> tuple[ChatMessage, ...]:
     """Return the conversation.
 
@@ -81,10 +81,10 @@ def read_messages(
     return tuple(messages)
 
 
-def _read_message(message: MessageIn, field: str) -> Iterator[ChatMessage]:
+def _read_message(message: AnthropicMessage, field: str) -> Iterator[ChatMessage]:
     """Yield what a message says; results of tools are messages of their own, before its text."""
     content = message.content
-    blocks = [Block(type="text", text=content)] if isinstance(content, str) else content
+    blocks = [ContentBlock(type="text", text=content)] if isinstance(content, str) else content
     _check(blocks, _READ[message.role], field)
     calls = []
     for i, block in enumerate(blocks):
@@ -102,20 +102,20 @@ def _read_message(message: MessageIn, field: str) -> Iterator[ChatMessage]:
         yield ChatMessage(message.role, text, tuple(calls), reasoning=reasoning)
 
 
-def _result(block: Block, field: str) -> Content:
+def _result(block: ContentBlock, field: str) -> Content:
     """Return what a tool has returned; that it failed is said in words."""
     content = _text(block.content or "", f"{field}.content")
     return (Text("Error:"), *content) if block.is_error else content
 
 
-def _text(given: str | list[Block], field: str) -> Content:
+def _text(given: str | list[ContentBlock], field: str) -> Content:
     if isinstance(given, str):
         return (Text(given),)
     _check(given, ("text",), field)
     return tuple(Text(block.text) for block in given)
 
 
-def _check(blocks: Sequence[Block], known: tuple[str, ...], field: str) -> None:
+def _check(blocks: Sequence[ContentBlock], known: tuple[str, ...], field: str) -> None:
     for i, block in enumerate(blocks):
         if block.type not in known:
             raise refused(
@@ -125,13 +125,13 @@ def _check(blocks: Sequence[Block], known: tuple[str, ...], field: str) -> None:
             )
 
 
-def _need(block: Block, name: str, field: str) -> None:
+def _need(block: ContentBlock, name: str, field: str) -> None:
     if not getattr(block, name):
         place = f"{field}.{name}"
         raise refused(place, f"The field {place} is missing.", "missing_field")
 
 
-def read_tools(tools: list[ToolIn] | None, choice: ToolChoiceIn | None) -> ToolUse | None:
+def read_tools(tools: list[AnthropicTool] | None, choice: ToolChoiceIn | None) -> ToolUse | None:
     """Return the tools of a request; None: it has none.
 
     Raises:

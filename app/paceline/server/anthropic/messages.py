@@ -10,17 +10,17 @@ import msgspec
 
 from paceline.content import Chat, RawText
 from paceline.server.anthropic.conversation import (
-    Block,
-    MessageIn,
+    AnthropicMessage,
+    AnthropicTool,
+    ContentBlock,
     ToolChoiceIn,
-    ToolIn,
     read_messages,
     read_tools,
 )
 from paceline.server.context import Context, Effort, ignored_header, think_of
 from paceline.server.fields import read, read_stops
-from paceline.server.replies import Begun, Grown, RunningReply, Waits
-from paceline.server.shared.blocks import Blocks, Change, Closed, Gained, Opened
+from paceline.server.replies import Grown, ReplyBegun, RunningReply, Waits
+from paceline.server.shared.blocks import BlockOpened, Blocks, Change, Closed, Gained
 from paceline.server.shared.figures import own_figures, timings
 from paceline.server.shared.tools import functions_of
 from paceline.server.streams import comment, event, json_response, streamed
@@ -46,7 +46,7 @@ class Thinking(msgspec.Struct, kw_only=True):
     type: Literal["enabled", "disabled", "adaptive"]
 
 
-class Form(msgspec.Struct, kw_only=True):
+class MessagesForm(msgspec.Struct, kw_only=True):
     """The form that an answer must have."""
 
     type: Literal["json_schema"]
@@ -57,19 +57,19 @@ class OutputConfig(msgspec.Struct, kw_only=True):
     """The amount of reasoning, and the form of the answer."""
 
     effort: Effort | None = None
-    format: Form | None = None
+    format: MessagesForm | None = None
 
 
 class MessagesRequest(SamplingFields, kw_only=True):
     """A request for a reply to a conversation, or for its size."""
 
-    messages: list[MessageIn]
+    messages: list[AnthropicMessage]
     model: str = ""
-    system: str | list[Block] | None = None
+    system: str | list[ContentBlock] | None = None
     stream: bool = False
     max_tokens: int | None = None
     stop_sequences: list[str] | None = None
-    tools: list[ToolIn] | None = None
+    tools: list[AnthropicTool] | None = None
     tool_choice: ToolChoiceIn | None = None
     thinking: Thinking | None = None
     output_config: OutputConfig | None = None
@@ -81,7 +81,7 @@ async def messages(request: Request) -> Response:
     """Answer a conversation."""
     context = Context.of(request)
     body, ignored = read(MessagesRequest, await context.body(request))
-    body.tools, passed_over = functions_of(body.tools or [], ToolIn.name_of, None, "custom")
+    body.tools, passed_over = functions_of(body.tools or [], AnthropicTool.name_of, None, "custom")
     served = await context.models.wanted(body.model)
     chat, begun, remarks = await _chat_of(body, context, served)
     turn = _turn_of(body, context, served, chat, begun)
@@ -105,7 +105,7 @@ async def count_tokens(request: Request) -> Response:
     """Count the tokens of a conversation, with its tools and what the template adds."""
     context = Context.of(request)
     body, ignored = read(MessagesRequest, await context.body(request))
-    body.tools, passed_over = functions_of(body.tools or [], ToolIn.name_of, None, "custom")
+    body.tools, passed_over = functions_of(body.tools or [], AnthropicTool.name_of, None, "custom")
     served = await context.models.wanted(body.model)
     chat, begun, _ = await _chat_of(body, context, served)
     asker = context.caller(request).name
@@ -200,7 +200,7 @@ def _figures(reply: RunningReply) -> dict[str, Any]:
     }
 
 
-def _block(block: blocks.Block) -> dict[str, Any]:
+def _block(block: blocks.ReplyBlock) -> dict[str, Any]:
     if block.kind == "reasoning":
         return {"type": "thinking", "thinking": block.text, "signature": ""}
     if block.kind == "call":
@@ -225,7 +225,7 @@ async def _stream(reply: RunningReply) -> AsyncGenerator[bytes, None]:
             match each:
                 case Waits(words):
                     yield comment(words) + _event("ping")
-                case Begun():
+                case ReplyBegun():
                     yield _event("message_start", message=_message(reply))
                     yield _event("ping")
                 case Grown(pieces):
@@ -241,7 +241,7 @@ def _told(change: Change) -> bytes:
     """Return the events that tell of a change."""
     index = change.block.index
     match change:
-        case Opened(block):
+        case BlockOpened(block):
             return _event("content_block_start", index=index, content_block=_block(block))
         case Gained(block, text):
             return _delta(index, _GAINS[block.kind], text)

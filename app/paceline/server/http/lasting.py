@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from paceline.server.served import Models
+    from paceline.server.served import ServedModels
 
 
 class Lasting:
     """Lets a request keep its model until its last byte is written; ASGI middleware."""
 
-    def __init__(self, app: ASGIApp, models: Models) -> None:
+    def __init__(self, app: ASGIApp, models: ServedModels) -> None:
         self._app = app
         self._models = models
 

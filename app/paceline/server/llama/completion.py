@@ -47,7 +47,7 @@ class ReplyRequest(SamplingFields, kw_only=True):
     response_fields: list[str] | None = None
 
 
-class CompletionRequest(ReplyRequest, kw_only=True):
+class LlamaCompletionRequest(ReplyRequest, kw_only=True):
     """A request for a text that goes on after a prompt."""
 
     prompt: PromptIn
@@ -72,7 +72,7 @@ class InfillRequest(ReplyRequest, kw_only=True):
 async def completion(request: Request) -> Response:
     """Go on after a prompt."""
     context = Context.of(request)
-    body, ignored = read(CompletionRequest, await context.body(request))
+    body, ignored = read(LlamaCompletionRequest, await context.body(request))
     prompts = read_prompts(body.prompt)
     if len(prompts) > 1:
         raise refused("prompt", "There may be one prompt only; /v1/completions takes several.")

@@ -29,8 +29,8 @@ from paceline.server.openai.messages import (
     read_messages,
     read_tools,
 )
-from paceline.server.pieces import Reasoning
-from paceline.server.replies import Begun, Grown, RunningReply
+from paceline.server.pieces import ReasoningPiece
+from paceline.server.replies import Grown, ReplyBegun, RunningReply
 from paceline.server.shared.figures import likely_token
 from paceline.server.shared.tools import functions_of
 from paceline.server.streams import json_response, streamed
@@ -217,7 +217,7 @@ def _message(pieces: Iterable[Piece]) -> dict[str, Any]:
         match piece:
             case Answer(text):
                 told["content"] = told.get("content", "") + text
-            case Reasoning(text):
+            case ReasoningPiece(text):
                 told["reasoning_content"] = told.get("reasoning_content", "") + text
             case CallBegan(index, name, id_):
                 function = {"name": name, "arguments": ""}
@@ -253,11 +253,11 @@ async def _whole(replies: Sequence[RunningReply], head: dict[str, Any]) -> dict[
     return head | {"choices": choices} | figures_of(replies)
 
 
-def _choice(i: int, came: Begun | Grown | RunningReply) -> dict[str, Any] | None:
+def _choice(i: int, came: ReplyBegun | Grown | RunningReply) -> dict[str, Any] | None:
     """Return what a choice gains."""
     gained: dict[str, Any] = {"index": i, "delta": {}, "finish_reason": None, "logprobs": None}
     match came:
-        case Begun():
+        case ReplyBegun():
             return gained | {"delta": {"role": "assistant", "content": ""}}
         case RunningReply():
             return gained | {"finish_reason": finish_reason(came)}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from paceline import __version__
-from paceline.server.replies import Begun, Grown, Progressed, RunningReply, Waits
+from paceline.server.replies import Grown, Progressed, ReplyBegun, RunningReply, Waits
 from paceline.server.shared.figures import own_figures, prompt_progress, timings, usage
 from paceline.server.streams import comment, event
 
@@ -73,7 +73,7 @@ def figures_of(replies: Sequence[RunningReply]) -> dict[str, Any]:
 async def told(
     replies: Sequence[RunningReply],
     head: dict[str, Any],
-    choice: Callable[[int, Begun | Grown | RunningReply], dict[str, Any] | None],
+    choice: Callable[[int, ReplyBegun | Grown | RunningReply], dict[str, Any] | None],
     *,
     has_usage: bool,
     has_progress: bool = False,

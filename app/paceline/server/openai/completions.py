@@ -18,7 +18,7 @@ from paceline.server.openai.choices import (
     told,
     wants_usage,
 )
-from paceline.server.replies import Begun, Grown, RunningReply
+from paceline.server.replies import Grown, ReplyBegun, RunningReply
 from paceline.server.streams import json_response, streamed
 from paceline.server.turns import SamplingFields, make_turn, turns_of
 
@@ -160,13 +160,13 @@ async def _whole(
 
 def _choices(
     echoes: Sequence[str],
-) -> Callable[[int, Begun | Grown | RunningReply], dict[str, Any] | None]:
+) -> Callable[[int, ReplyBegun | Grown | RunningReply], dict[str, Any] | None]:
     """Return what tells of the choices while they grow; see `told`."""
     n_told = [0] * len(echoes)
 
-    def choice(i: int, came: Begun | Grown | RunningReply) -> dict[str, Any] | None:
+    def choice(i: int, came: ReplyBegun | Grown | RunningReply) -> dict[str, Any] | None:
         match came:
-            case Begun():
+            case ReplyBegun():
                 return _choice(i, echoes[i], Grown(())) if echoes[i] else None
             case RunningReply():
                 return _choice(i, "", Grown(())) | {"finish_reason": finish_reason(came)}

@@ -27,7 +27,7 @@ class Item(msgspec.Struct, kw_only=True):
     output: str | list[ContentPart] | None = None
 
 
-class ToolIn(msgspec.Struct, kw_only=True):
+class ResponsesTool(msgspec.Struct, kw_only=True):
     """A tool of a request; only functions are told to the model."""
 
     type: str
@@ -41,14 +41,14 @@ class ToolIn(msgspec.Struct, kw_only=True):
         return self.name
 
 
-class ChosenTool(msgspec.Struct, kw_only=True):
+class ResponsesToolChoice(msgspec.Struct, kw_only=True):
     """A tool that must be called."""
 
     name: str
     type: Literal["function"] = "function"
 
 
-ToolChoiceIn = Literal["none", "auto", "required"] | ChosenTool
+ToolChoiceIn = Literal["none", "auto", "required"] | ResponsesToolChoice
 
 
 def read_input(given: str | list[Item], instructions: str | None) -> tuple[ChatMessage, ...]:
@@ -110,7 +110,7 @@ def _needed(value: str | None, field: str) -> str:
 
 
 def read_tools(
-    tools: list[ToolIn], choice: ToolChoiceIn | None, *, is_parallel: bool | None
+    tools: list[ResponsesTool], choice: ToolChoiceIn | None, *, is_parallel: bool | None
 ) -> ToolUse | None:
     """Return the tools of a request; None: it has none.
 
@@ -118,6 +118,6 @@ def read_tools(
         ApiError: The chosen one is none of them.
     """
     found = tuple(new_tool(each.name, each.description, each.parameters) for each in tools)
-    if isinstance(choice, ChosenTool):
+    if isinstance(choice, ResponsesToolChoice):
         return tool_use(found, "required", choice.name, is_parallel=is_parallel)
     return tool_use(found, choice, "", is_parallel=is_parallel)

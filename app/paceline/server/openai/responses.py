@@ -15,13 +15,13 @@ from paceline.server.errors import ApiError, refused
 from paceline.server.fields import read
 from paceline.server.openai.response_input import (
     Item,
+    ResponsesTool,
     ToolChoiceIn,
-    ToolIn,
     read_input,
     read_tools,
 )
-from paceline.server.replies import Begun, Grown, RunningReply, Waits
-from paceline.server.shared.blocks import Block, Blocks, Change, Closed, Gained, Opened
+from paceline.server.replies import Grown, ReplyBegun, RunningReply, Waits
+from paceline.server.shared.blocks import BlockOpened, Blocks, Change, Closed, Gained, ReplyBlock
 from paceline.server.shared.figures import own_figures, timings
 from paceline.server.shared.tools import functions_of
 from paceline.server.streams import comment, event, json_response, streamed
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from paceline.server.served import Served
 
 
-class Form(msgspec.Struct, kw_only=True, omit_defaults=True):
+class ResponsesForm(msgspec.Struct, kw_only=True, omit_defaults=True):
     """The form that an answer must have."""
 
     type: Literal["text", "json_object", "json_schema"]
@@ -50,7 +50,7 @@ class Form(msgspec.Struct, kw_only=True, omit_defaults=True):
 class TextConfig(msgspec.Struct, kw_only=True):
     """The form of the answer."""
 
-    format: Form | None = None
+    format: ResponsesForm | None = None
 
 
 class ReasoningConfig(msgspec.Struct, kw_only=True):
@@ -67,7 +67,7 @@ class ResponsesRequest(SamplingFields, kw_only=True):
     instructions: str | None = None
     stream: bool = False
     max_output_tokens: int | None = None
-    tools: list[ToolIn] = msgspec.field(default_factory=list)
+    tools: list[ResponsesTool] = msgspec.field(default_factory=list)
     tool_choice: ToolChoiceIn | None = None
     parallel_tool_calls: bool | None = None
     text: TextConfig | None = None
@@ -86,7 +86,7 @@ async def responses(request: Request) -> Response:
     """Answer an input."""
     context = Context.of(request)
     body, ignored = read(ResponsesRequest, await context.body(request))
-    body.tools, passed_over = functions_of(body.tools, ToolIn.name_of, "function")
+    body.tools, passed_over = functions_of(body.tools, ResponsesTool.name_of, "function")
     served = await context.models.wanted(body.model)
     think = think_of(body.reasoning.effort if body.reasoning else None)
     prompting, remarks = await context.prompting(think, served)
@@ -194,7 +194,7 @@ class _Telling:
                     match each:
                         case Waits(words):
                             yield comment(words)
-                        case Begun():
+                        case ReplyBegun():
                             response = self._response("in_progress")
                             yield self._event("response.created", response=response)
                             yield self._event("response.in_progress", response=response)
@@ -240,7 +240,9 @@ class _Telling:
             },
             "store": False,
             "temperature": turn.sampling.temperature,
-            "text": {"format": (body.text.format if body.text else None) or Form(type="text")},
+            "text": {
+                "format": (body.text.format if body.text else None) or ResponsesForm(type="text")
+            },
             "tool_choice": body.tool_choice or "auto",
             "tools": body.tools,
             "top_p": turn.sampling.top_p,
@@ -275,11 +277,11 @@ class _Telling:
             return False
         return finished.reason in ("length", "context")
 
-    def _item_id(self, block: Block) -> str:
+    def _item_id(self, block: ReplyBlock) -> str:
         prefix = {"reasoning": "rs", "answer": "msg", "call": "fc"}[block.kind]
         return f"{prefix}_{self._key}{block.index}"
 
-    def _item(self, block: Block, *, is_new: bool = False) -> dict[str, Any]:
+    def _item(self, block: ReplyBlock, *, is_new: bool = False) -> dict[str, Any]:
         is_last = block is self._blocks.all[-1]
         is_cut = not block.is_whole or (self._is_cut and is_last and block.kind != "call")
         status = "in_progress" if is_new else "incomplete" if is_cut else "completed"
@@ -312,7 +314,7 @@ class _Telling:
         likely: dict[str, Any] = {} if block.kind == "reasoning" else {"logprobs": []}
         kind = "reasoning_text" if block.kind == "reasoning" else "output_text"
         match change:
-            case Opened():
+            case BlockOpened():
                 item = self._item(block, is_new=True)
                 yield self._event("response.output_item.added", **place, item=item)
                 yield self._event("response.content_part.added", **text, part=_part(block))
@@ -330,7 +332,7 @@ class _Telling:
         arguments = {**place, "item_id": self._item_id(block)}
         kind = "response.function_call_arguments"
         match change:
-            case Opened():
+            case BlockOpened():
                 item = self._item(block, is_new=True)
                 yield self._event("response.output_item.added", **place, item=item)
             case Gained(text=gained):
@@ -342,7 +344,7 @@ class _Telling:
                 yield self._event("response.output_item.done", **place, item=item)
 
 
-def _part(block: Block) -> dict[str, Any]:
+def _part(block: ReplyBlock) -> dict[str, Any]:
     if block.kind == "reasoning":
         return {"type": "reasoning_text", "text": block.text}
     return {"type": "output_text", "text": block.text, "annotations": [], "logprobs": []}

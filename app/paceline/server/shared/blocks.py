@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from paceline.engine.calls.pieces import Answer, CallArguments, CallBegan, CallEnded
-from paceline.server.pieces import Reasoning
+from paceline.server.pieces import ReasoningPiece
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ Kind = Literal["reasoning", "answer", "call"]
 
 
 @dataclass(slots=True)
-class Block:
+class ReplyBlock:
     """A part of a reply.
 
     Attributes:
@@ -38,26 +38,26 @@ class Block:
     is_whole: bool = True
 
 
-class Opened(NamedTuple):
+class BlockOpened(NamedTuple):
     """A block begins, empty."""
 
-    block: Block
+    block: ReplyBlock
 
 
 class Gained(NamedTuple):
     """A block has gained a text, which `block.text` ends with."""
 
-    block: Block
+    block: ReplyBlock
     text: str
 
 
 class Closed(NamedTuple):
     """A block ends."""
 
-    block: Block
+    block: ReplyBlock
 
 
-Change = Opened | Gained | Closed
+Change = BlockOpened | Gained | Closed
 
 
 class Blocks:
@@ -68,8 +68,8 @@ class Blocks:
     """
 
     def __init__(self) -> None:
-        self.all: list[Block] = []
-        self._open: Block | None = None
+        self.all: list[ReplyBlock] = []
+        self._open: ReplyBlock | None = None
 
     @classmethod
     def of(cls, pieces: Iterable[Piece]) -> Blocks:
@@ -85,10 +85,10 @@ class Blocks:
             match piece:
                 case Answer(text):
                     yield from self._gain("answer", text)
-                case Reasoning(text):
+                case ReasoningPiece(text):
                     yield from self._gain("reasoning", text)
                 case CallBegan(name=name, id=id_):
-                    yield from self._begin(Block("call", len(self.all), "", name, id_))
+                    yield from self._begin(ReplyBlock("call", len(self.all), "", name, id_))
                 case CallArguments(text=text):
                     yield from self._gain("call", text)
                 case CallEnded(is_whole=is_whole):
@@ -96,7 +96,7 @@ class Blocks:
                     yield from self.finish()
 
     @property
-    def whole(self) -> list[Block]:
+    def whole(self) -> list[ReplyBlock]:
         """The blocks without a call that was cut."""
         return [block for block in self.all if block.is_whole]
 
@@ -108,13 +108,13 @@ class Blocks:
 
     def _gain(self, kind: Kind, text: str) -> Iterator[Change]:
         if self._open is None or self._open.kind != kind:
-            yield from self._begin(Block(kind, len(self.all)))
+            yield from self._begin(ReplyBlock(kind, len(self.all)))
         assert self._open is not None
         self._open.text += text
         yield Gained(self._open, text)
 
-    def _begin(self, block: Block) -> Iterator[Change]:
+    def _begin(self, block: ReplyBlock) -> Iterator[Change]:
         yield from self.finish()
         self.all.append(block)
         self._open = block
-        yield Opened(block)
+        yield BlockOpened(block)

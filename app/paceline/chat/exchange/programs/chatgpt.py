@@ -12,9 +12,9 @@ from typing import Any
 
 from paceline.chat.exchange.chat_json import broken
 from paceline.chat.exchange.imported import (
-    Found,
     LeftOut,
     Node,
+    ParsedChat,
     dicts,
     kind_of_file,
     seconds,
@@ -39,7 +39,7 @@ def title(data: dict[str, Any]) -> object:
     return data.get("title")
 
 
-def found(data: dict[str, Any], place: str, name: str) -> Found:
+def found(data: dict[str, Any], place: str, name: str) -> ParsedChat:
     """Return what such data holds.
 
     Raises:
@@ -52,7 +52,7 @@ def found(data: dict[str, Any], place: str, name: str) -> Found:
         parent, message = item.get("parent"), item.get("message")
         parent = parent if isinstance(parent, str) else None
         nodes[key] = _node(parent, message) if isinstance(message, dict) else Node(parent)
-    return Found(
+    return ParsedChat(
         place,
         nodes,
         data.get("current_node"),

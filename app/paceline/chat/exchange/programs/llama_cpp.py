@@ -14,9 +14,9 @@ from typing import Any
 
 from paceline.chat.exchange.chat_json import broken
 from paceline.chat.exchange.imported import (
-    Found,
     LeftOut,
     Node,
+    ParsedChat,
     content_in,
     dicts,
     file_of,
@@ -44,7 +44,7 @@ def title(data: dict[str, Any]) -> object:
     return data["conv"].get("name")
 
 
-def found(data: dict[str, Any], place: str, name: str) -> Found:
+def found(data: dict[str, Any], place: str, name: str) -> ParsedChat:
     """Return what such data holds.
 
     Raises:
@@ -59,7 +59,7 @@ def found(data: dict[str, Any], place: str, name: str) -> Found:
             raise broken(f"{place}messages[{number}].id", "stands for another message already")
         nodes[key] = _node(item)
     conv = data["conv"]
-    return Found(
+    return ParsedChat(
         place,
         nodes,
         _id(conv.get("currNode")),

@@ -10,9 +10,9 @@ from typing import Any
 
 from paceline.chat.exchange.chat_json import broken
 from paceline.chat.exchange.imported import (
-    Found,
     LeftOut,
     Node,
+    ParsedChat,
     dicts,
     kind_of_file,
     seconds,
@@ -40,7 +40,7 @@ def title(data: dict[str, Any]) -> object:
     return data.get("name")
 
 
-def found(data: dict[str, Any], place: str, name: str) -> Found:
+def found(data: dict[str, Any], place: str, name: str) -> ParsedChat:
     """Return what such data holds.
 
     Raises:
@@ -60,7 +60,7 @@ def found(data: dict[str, Any], place: str, name: str) -> Found:
             parent = f"{number}-{chosen if is_index else 0}"
     created_s = seconds(data.get("createdAt"), 1000)
     spoken = (data.get("userLastMessagedAt"), data.get("assistantLastMessagedAt"))
-    return Found(
+    return ParsedChat(
         place,
         nodes,
         parent,

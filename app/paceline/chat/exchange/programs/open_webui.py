@@ -13,9 +13,9 @@ from typing import Any
 
 from paceline.chat.exchange.chat_json import broken
 from paceline.chat.exchange.imported import (
-    Found,
     LeftOut,
     Node,
+    ParsedChat,
     content_in,
     dicts,
     file_of,
@@ -44,7 +44,7 @@ def title(data: dict[str, Any]) -> object:
     return data.get("title") or data.get("chat", {}).get("title")
 
 
-def found(data: dict[str, Any], place: str, name: str) -> Found:
+def found(data: dict[str, Any], place: str, name: str) -> ParsedChat:
     """Return what such data holds.
 
     Raises:
@@ -61,7 +61,7 @@ def found(data: dict[str, Any], place: str, name: str) -> Found:
             raise broken(f"{place}chat.history.messages.{key:.60}", "is not an object")
         nodes[key] = _node(item)
     tags = meta.get("tags") if isinstance(meta, dict) else None
-    return Found(
+    return ParsedChat(
         place,
         nodes,
         history.get("currentId"),

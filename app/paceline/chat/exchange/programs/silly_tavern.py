@@ -13,9 +13,9 @@ from typing import Any
 
 from paceline.chat.exchange.chat_json import HINT
 from paceline.chat.exchange.imported import (
-    Found,
     LeftOut,
     Node,
+    ParsedChat,
     dicts,
     kind_of_file,
     seconds,
@@ -47,7 +47,7 @@ def title(data: dict[str, Any]) -> object:
     return "" if name in _UNNAMED else name
 
 
-def found(data: dict[str, Any], place: str, name: str) -> Found:
+def found(data: dict[str, Any], place: str, name: str) -> ParsedChat:
     """Return what such data holds.
 
     Raises:
@@ -68,7 +68,7 @@ def found(data: dict[str, Any], place: str, name: str) -> Found:
         parent = f"{number}-{chosen}"
     metadata = head.get("chat_metadata")
     note = metadata.get("note_prompt") if isinstance(metadata, dict) else ""
-    return Found(
+    return ParsedChat(
         place,
         nodes,
         parent,

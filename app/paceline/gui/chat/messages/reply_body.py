@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from paceline.chat.markdown import as_json
-from paceline.chat.reasoning import UNKNOWN, Known, Part, ReasoningSplitter, join_parts
+from paceline.chat.reasoning import UNKNOWN, Known, ReasoningSplitter, ReplySection, join_parts
 from paceline.gui.chat.links import MessageRequests
 from paceline.gui.chat.markdown.code_buttons import CopyButton
 from paceline.gui.chat.markdown.found import Hits
@@ -215,11 +215,11 @@ class ReplyBody(Refits, QWidget):
         self._requests = requests or MessageRequests(self)
         self._splitter = ReasoningSplitter()
         self._text, self._is_json = "", False
-        self._parts: tuple[Part, ...] = ()
+        self._parts: tuple[ReplySection, ...] = ()
         self._has_caret = False
         self._name = ""
         self.answer = self._make_view()
-        self._sections: list[tuple[Part, MessageView | ReasoningBlock]] = []
+        self._sections: list[tuple[ReplySection, MessageView | ReasoningBlock]] = []
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._fit()
 
@@ -321,7 +321,7 @@ class ReplyBody(Refits, QWidget):
 
     # ----------------------------------------------------------------------------- showing
 
-    def _wanted(self) -> list[Part]:
+    def _wanted(self) -> list[ReplySection]:
         """The stretches that get a section of their own: those that are not blank."""
         text = self._text
         wanted = [
@@ -330,11 +330,11 @@ class ReplyBody(Refits, QWidget):
             if part.kind in {"answer", "reasoning"} and text[part.start : part.end].strip()
         ]
         if len(wanted) > MAX_SECTIONS:
-            rest = Part("answer", wanted[MAX_SECTIONS - 1].start, len(text))
+            rest = ReplySection("answer", wanted[MAX_SECTIONS - 1].start, len(text))
             wanted[MAX_SECTIONS - 1 :] = [rest]
         return wanted
 
-    def _make(self, part: Part) -> MessageView | ReasoningBlock:
+    def _make(self, part: ReplySection) -> MessageView | ReasoningBlock:
         if part.kind == "reasoning":
             return self._make_reasoning()
         in_use = any(view is self.answer for _, view in self._sections)
@@ -351,7 +351,12 @@ class ReplyBody(Refits, QWidget):
             view.deleteLater()
 
     def _fill(
-        self, part: Part, view: MessageView | ReasoningBlock, *, is_last: bool, is_final: bool
+        self,
+        part: ReplySection,
+        view: MessageView | ReasoningBlock,
+        *,
+        is_last: bool,
+        is_final: bool,
     ) -> None:
         source = self._text[part.start : part.end]
         if isinstance(view, MessageView):
@@ -364,12 +369,12 @@ class ReplyBody(Refits, QWidget):
         view.show_source(source, part.start, is_growing=is_growing, is_final=is_final)
         view.set_time(self._seconds(part))
 
-    def _last_part(self) -> Part | None:
+    def _last_part(self) -> ReplySection | None:
         """The part in which the text is growing."""
         held = [part for part in self._parts if part.kind != "held"]
         return held[-1] if held else None
 
-    def _seconds(self, part: Part) -> float | None:
+    def _seconds(self, part: ReplySection) -> float | None:
         """How long a stretch of the text took, with its marks; None where no step tells."""
         before = max(
             (p.end for p in self._parts if p.end <= part.start and p.kind != "mark"), default=0

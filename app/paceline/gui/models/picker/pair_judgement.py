@@ -16,7 +16,7 @@ from typing import Literal, Protocol
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from paceline.catalog.card import Examined, ModelCard
-from paceline.catalog.judge.pairing import Verdict
+from paceline.catalog.judge.pairing import PairVerdict
 from paceline.catalog.memory.values import MemoryPlan
 from paceline.chat.pair import Pair
 from paceline.engine.measure.known import MeasuredPair
@@ -39,7 +39,7 @@ class Judge(Protocol):
     def card(self, reference: str, is_stopped: Callable[[], bool] = ...) -> ModelCard:
         """Read the header of a model or a head."""
 
-    def judge(self, target: str, draft: str, is_stopped: Callable[[], bool] = ...) -> Verdict:
+    def judge(self, target: str, draft: str, is_stopped: Callable[[], bool] = ...) -> PairVerdict:
         """Return whether a draft model or a head goes with a target."""
 
     def measured(self, target: str, draft: str = ...) -> MeasuredPair | None:
@@ -67,7 +67,7 @@ class Judgement:
     status: Status = "nothing"
     target: ModelCard | None = None
     draft: ModelCard | None = None
-    verdict: Verdict | None = None
+    verdict: PairVerdict | None = None
     plan: MemoryPlan | None = None
     problem: str = ""
     code: str = ""
