@@ -45,6 +45,7 @@ from shared_reader import lent, one_reader
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
+    from paceline.engine.model.backend import VocabularyFile
     from shared_reader import Reading
 
 # A shell that starts the tests in the background has them and all their children ignore Ctrl+C.
@@ -394,3 +395,13 @@ def target_path(demo_pair: tuple[Path, Path]) -> Path:
 def draft_path(demo_pair: tuple[Path, Path]) -> Path:
     """The demo pair's draft model."""
     return demo_pair[1]
+
+
+@pytest.fixture(scope="session")
+def demo_vocab(target_path: Path) -> Iterator[VocabularyFile]:
+    """The demo pair's vocabulary, loaded once; a test leaves no grammar of it open."""
+    from paceline.engine.llama import LlamaBackend
+
+    vocab = LlamaBackend().load_vocabulary(str(target_path))
+    yield vocab
+    vocab.close()

@@ -27,7 +27,13 @@ from paceline.engine.model.backend import (
 )
 from paceline.engine.model.grammar_parts import GrammarPart
 from paceline.engine.model.tokens import Gap, TokenSequence
-from paceline.errors import CancelledError, ContextFullError, ModelError, ValueOutOfRangeError
+from paceline.errors import (
+    CancelledError,
+    ContextFullError,
+    EngineError,
+    ModelError,
+    ValueOutOfRangeError,
+)
 from paceline.messages import (
     DeviceInfo,
     DeviceMemory,
@@ -155,8 +161,8 @@ class FakeModel:
         self.tokens = TokenSequence()
         self.widths: list[int] = []
         self.closed = False
-        self._logits = logits
-        self._cancel = cancel or CancelFlag()
+        self.logits = logits
+        self.cancel = cancel or CancelFlag()
 
     @property
     def n_past(self) -> int:
@@ -165,10 +171,7 @@ class FakeModel:
 
     def decode(self, tokens: Sequence[int], n_rows: int) -> Rows:
         """Append tokens and compute the last rows; notes the width in `widths`."""
-        if self._cancel.is_set():
-            raise CancelledError
-        if len(self.tokens) + len(tokens) > self.n_ctx:
-            raise ContextFullError("context-full", "The context is full.")
+        self._check(len(tokens), n_rows)
         self.widths.append(len(tokens))
         self._n_new = len(tokens)
         self.decoding = len(tokens), time.monotonic(), self._slowest_s
@@ -176,7 +179,7 @@ class FakeModel:
         for i, token in enumerate(tokens):
             self.tokens.append(token)
             if i >= len(tokens) - n_rows:
-                rows.append(self._logits(self.tokens))
+                rows.append(self.logits(self.tokens))
         self.last_decode = len(tokens), time.monotonic() - self.decoding[1]
         self._slowest_s = max(self._slowest_s, self.last_decode[1] / len(tokens))
         self.decoding = None
@@ -184,12 +187,17 @@ class FakeModel:
 
     def decode_gap(self, gap: Gap) -> None:
         """Append a gap."""
-        if self._cancel.is_set():
-            raise CancelledError
-        if len(self.tokens) + gap.n_cells > self.n_ctx:
-            raise ContextFullError("context-full", "The context is full.")
+        self._check(gap.n_cells, 0)
         self._n_new = gap.n_cells
         self.tokens.add(gap)
+
+    def _check(self, n: int, n_rows: int) -> None:
+        if len(self.tokens) + n > self.n_ctx:
+            raise ContextFullError("context-full", "The context is full.")
+        if not (0 < n <= self.n_batch and n_rows <= self.max_rows):
+            raise EngineError("batch-too-large", "The batch is too large.")
+        if self.cancel.is_set():
+            raise CancelledError
 
     @property
     def forgets(self) -> bool:
@@ -205,6 +213,7 @@ class FakeModel:
             self._n_new = 0
         assert self.tokens.gaps.whole(n_past) == n_past, "no gap is cut in two"
         self.tokens.cut(n_past)
+        self.saved = {at: text for at, text in self.saved.items() if len(text) <= n_past}
         return True
 
     def copy_cells(self, first: int, n: int) -> bytearray | None:
@@ -233,7 +242,9 @@ class FakeModel:
             self.keep_states(0)
 
     def keep_states(self, n_most: int) -> None:
-        """Take back as many tokens as it was made to."""
+        """Take back as many tokens as it was made to, where its memory is a recurrent one."""
+        if self.can_rollback:
+            return
         self.clear()
         n_states = min(n_most, self._n_states)
         self.needs_copies = self._has_copies and not n_states
@@ -241,6 +252,8 @@ class FakeModel:
 
     def give_up_copies(self) -> None:
         """Save nothing from now on."""
+        if self.needs_copies:
+            self.max_rollback = 0
         self.needs_copies = self._has_copies = False
         self.saved.clear()
 

@@ -110,7 +110,7 @@ def oracle(model: FakeModel, sampler: Sampler, n_prompt: int = len(PROMPT)) -> S
     def propose(history: Sequence[int], n_max: int) -> list[int]:
         text = list(history)
         for _ in range(n_max):
-            text.append(sampler.sample(model._logits(text), len(text) - n_prompt))
+            text.append(sampler.sample(model.logits(text), len(text) - n_prompt))
         return text[len(history) :]
 
     return Scripted(propose)

@@ -217,7 +217,7 @@ def test_calibrate_can_be_cancelled_by_its_id(clock: Clock) -> None:
     bench.load()
     target = bench.models["target"]
     assert isinstance(target, TimedModel)
-    target._cancel = bench.client._broker.flag
+    target.cancel = bench.client._broker.flag
     n = len(target.widths)
     target.before = lambda n_decodes: bench.client.cancel() if n_decodes == n + 5 else None
     bench.client.request(Calibrate())

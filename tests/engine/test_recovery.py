@@ -468,8 +468,8 @@ def test_a_dead_draft_model_costs_no_token(failure: EngineError | None, at: int)
 def test_numbers_of_a_poisoned_draft_model_do_not_reach_the_next_reply() -> None:
     language = random_language(3)
     draft = Failing(language)
-    sound = draft._logits
-    draft._logits = lambda tokens: sound(tokens) + np.float32("nan" if len(tokens) > 9 else 0)
+    sound = draft.logits
+    draft.logits = lambda tokens: sound(tokens) + np.float32("nan" if len(tokens) > 9 else 0)
     decoder = decoder_for(FakeModel(language), "draft:n_max=3:p_min=0", draft=draft)
     run(decoder)
     (failure,) = dict(decoder.draft_failures).values()
@@ -578,9 +578,9 @@ def test_text_that_a_stop_text_held_back_is_told_before_the_failure(
 ) -> None:
     """In front of a bad row, too."""
     bench = Bench()
-    sound = bench.target._logits
+    sound = bench.target.logits
     if failure is None:
-        bench.target._logits = lambda tokens: (
+        bench.target.logits = lambda tokens: (
             sound(tokens) + np.float32("nan" if len(tokens) - N_PROMPT == 18 else 0)
         )
     failed = bench.ask("off", plan={19: failure} if failure else {}, stop=("brown foxes",))
@@ -651,8 +651,8 @@ def test_a_bad_row_behind_accepted_tokens_is_told_behind_them(stops: bool) -> No
             bench.client.cancel()
 
     bench.on_event = stop
-    sound = bench.target._logits
-    bench.target._logits = lambda tokens: (
+    sound = bench.target.logits
+    bench.target.logits = lambda tokens: (
         sound(tokens) + np.float32("nan" if len(tokens) - N_PROMPT == 7 else 0)
     )
     failed = bench.ask()
@@ -664,7 +664,7 @@ def test_a_bad_row_behind_accepted_tokens_is_told_behind_them(stops: bool) -> No
     assert steps[-1].step == 2
     assert bench.target.wiped
     assert bench.draft.wiped
-    bench.target._logits = sound
+    bench.target.logits = sound
     stops = False
     bench.finish()
 

@@ -169,7 +169,7 @@ def test_any_text_that_grows_and_is_taken_back(
         # What is settled stays as it is, so words are whole nearly everywhere, not everywhere.
         whole = model.vocab.tokenize(written(context.tokens), special=True)
         assert abs(len(context.own.tokens) - len(whole)) <= 0.05 * len(whole) + 1
-        again = context.translation.row(model._logits(context.own.tokens))  # type: ignore[attr-defined]
+        again = context.translation.row(model.logits(context.own.tokens))  # type: ignore[attr-defined]
         assert np.array_equal(row, again), "the row is that of what the context holds"
         if len(context.tokens) > 400:
             context.clear()
@@ -226,11 +226,11 @@ def test_a_stopped_decode_leaves_all_as_it_was() -> None:
     context = made()
     context.feed(OURS.tokenize("the cat", special=False), 1)
     before = list(context.tokens)
-    context.model._cancel.set()  # type: ignore[attr-defined]
+    context.model.cancel.set()  # type: ignore[attr-defined]
     with pytest.raises(CancelledError):
         context.feed(OURS.tokenize(" sat on", special=False), 1)
     assert context.tokens == before
-    context.model._cancel.clear()  # type: ignore[attr-defined]
+    context.model.cancel.clear()  # type: ignore[attr-defined]
     context.feed(OURS.tokenize(" sat", special=False), 1)
     check(context)
 

@@ -58,7 +58,7 @@ class TimedModel(FakeModel):
 
     def decode(self, tokens: Sequence[int], n_rows: int) -> Rows:
         self.before(len(self.widths))
-        if self._cancel is not None and self._cancel.is_set():
+        if self.cancel is not None and self.cancel.is_set():
             raise CancelledError
         seconds = self.cost(len(tokens), self.n_past)
         if not self.widths or self.widths[-1] != len(tokens):

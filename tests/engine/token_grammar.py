@@ -45,7 +45,7 @@ class TokenGrammar:
     def accept(self, token: int) -> None:
         assert self.is_open
         if token not in self.rule(self.text):
-            raise EngineError("not-allowed", f"Token {token} is not allowed here.")
+            raise EngineError("grammar-refuses", f"Token {token} is not allowed here.")
         self.text = (*self.text, token)
 
     def forced(self) -> list[int]:

@@ -52,8 +52,8 @@ class RoundingModel(FakeModel):
 
     def decode(self, tokens: Sequence[int], n_rows: int) -> Rows:
         self.n_decodes_left -= 1
-        if self.n_decodes_left < 0 and self._cancel is not None:
-            self._cancel.set()
+        if self.n_decodes_left < 0 and self.cancel is not None:
+            self.cancel.set()
         if self.failure is not None:
             raise self.failure
         rows = super().decode(tokens, n_rows)
