@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from paceline.engine.model.backend import Grammar, Vocabulary
@@ -56,6 +58,11 @@ BIASES = {
 _CLOSING = b'"]}'
 _STRUCTURE = frozenset(b'{}[]:,"-+.eE0123456789 \n\r\t')
 _N_KINDS = 5
+_OUTSIDE = (b"}]", b",:", b'"0123456789tfn-.eE+', b"[{")
+"""First bytes outside of strings, those first that bring a text to its end soonest.
+
+A comma comes before a digit, or a number would never end where another property has to come.
+"""
 
 
 class _Tokens:
@@ -69,6 +76,15 @@ class _Tokens:
             0 if token in vocab.eog else _kind(piece) for token, piece in enumerate(self.pieces)
         ]
         self.kinds = np.array(kinds, np.int64)
+        self.ranks_inside, self.ranks_outside = (
+            np.array(
+                [
+                    -1 if token in vocab.eog else _rank(piece, ends)
+                    for token, piece in enumerate(self.pieces)
+                ]
+            )
+            for ends in ((b'"',), _OUTSIDE)
+        )
         self.lengths = np.array([max(len(piece), 1) for piece in self.pieces], np.float64)
 
 
@@ -78,6 +94,15 @@ def _kind(piece: bytes) -> int:
     if _STRUCTURE.issuperset(piece):
         return 2
     return 3 if piece.isascii() and piece.decode().isprintable() and b"\\" not in piece else 4
+
+
+_LAST = 9
+"""The rank of a token that brings a text no nearer to its end."""
+
+
+def _rank(piece: bytes, ends: Sequence[bytes]) -> int:
+    """Return which of these sets of first bytes has the first byte of a token."""
+    return next((i for i, first in enumerate(ends) if piece[:1] and piece[0] in first), _LAST)
 
 
 _known: weakref.WeakKeyDictionary[Vocabulary, _Tokens] = weakref.WeakKeyDictionary()
@@ -167,28 +192,11 @@ class _Place:
                 self.is_escaped = self.in_string and byte == ord("\\")
 
 
-_OUTSIDE = (b"}]", b",:", b'"0123456789tfn-.eE+', b"[{")
-"""First bytes outside of strings, those first that bring a text to its end soonest.
-
-A comma comes before a digit, or a number would never end where another property has to come.
-"""
-
-
 def _soonest_end(
     tokens: _Tokens, allowed: NDArray[np.int64], place: _Place, rng: random.Random
 ) -> int:
     """Choose what leads to the end of the text: of a string, of an object, of the reply."""
-
-    def rank(token: int) -> int:
-        piece = tokens.pieces[token]
-        if token in tokens.eog:
-            return -1
-        if place.in_string and not place.is_escaped:
-            return 0 if piece.startswith(b'"') else 9
-        ranks = (i for i, first in enumerate(_OUTSIDE) if piece[:1] and piece[0] in first)
-        return next(ranks, 9)
-
-    ranked = [(rank(token), token) for token in allowed.tolist()]
-    best = min(ranked)[0]
-    candidates = np.array([token for found, token in ranked if found == best], np.int64)
-    return _one_of(tokens, candidates, 0 if best == 9 else -3, rng)
+    is_inside = place.in_string and not place.is_escaped
+    ranks = (tokens.ranks_inside if is_inside else tokens.ranks_outside)[allowed]
+    best = ranks.min()
+    return _one_of(tokens, allowed[ranks == best], 0 if best == _LAST else -3, rng)

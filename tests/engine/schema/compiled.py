@@ -17,12 +17,19 @@ _INTRO, _END = "The JSON schema cannot be used: ", "."
 
 def refusal(vocab: VocabularyFile, schema: Any) -> str | None:
     """Return why a schema, or a text in place of one, is refused; None: it is taken."""
+    found = attempt(vocab, schema)
+    if isinstance(found, str):
+        return found
+    found.close()
+    return None
+
+
+def attempt(vocab: VocabularyFile, schema: Any) -> Grammar | str:
+    """Return the grammar of a schema, or why it is refused."""
     try:
-        grammar_of(vocab, schema).close()
+        return grammar_of(vocab, schema)
     except ValueOutOfRangeError as error:
         said = error
-    else:
-        return None
     assert said.code == "bad-json-schema"
     assert said.message.startswith(_INTRO)
     assert said.message.endswith(_END)

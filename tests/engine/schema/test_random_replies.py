@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Trials
-from engine.schema.compiled import grammar_of, refusal, walks
+from engine.schema.compiled import attempt, walks
 from paceline.engine import ModelParams, SamplingParams, generate, load_pair
 from paceline.engine.model.backend import VocabularyFile
 from paceline.errors import UserError
@@ -31,12 +31,12 @@ def test_random_walks_that_end_are_valid(
     n_taken = n_ended = n_cut = 0
     for seed in trials(60, 2000):
         schema = random_schema(seed)
-        said = refusal(vocab, schema)
-        if said is not None:
-            refused[_keyword(said)] += 1
+        grammar = attempt(vocab, schema)
+        if isinstance(grammar, str):
+            refused[_keyword(grammar)] += 1
             continue
         n_taken += 1
-        grammar, judge = grammar_of(vocab, schema), Judge(schema)
+        judge = Judge(schema)
         for text in walks(vocab, grammar, random.Random(seed), 5 if is_long else 2):
             n_cut += text is None
             n_ended += text is not None

@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 import real_schemas
-from engine.schema.compiled import check_texts, grammar_of, refusal, takes, walks
+from engine.schema.compiled import attempt, check_texts, grammar_of, takes, walks
 from paceline.engine.model.backend import VocabularyFile
 from schemas.validity import Judge
 
@@ -105,11 +105,10 @@ def test_real_schemas(vocab: VocabularyFile) -> None:
     n_texts = 0
     tools = real_schemas.tool_schemas()
     for name, schema in tools:
-        said = refusal(vocab, schema)
-        if said is not None:
-            refused[said] += 1
+        grammar, judge = attempt(vocab, schema), Judge(schema)
+        if isinstance(grammar, str):
+            refused[grammar] += 1
             continue
-        grammar, judge = grammar_of(vocab, schema), Judge(schema)
         for text in walks(vocab, grammar, random.Random(name), 3, 150):
             if text is not None:
                 n_texts += 1
@@ -124,11 +123,11 @@ def test_real_schemas(vocab: VocabularyFile) -> None:
 def test_the_test_suite_of_json_schema(vocab: VocabularyFile) -> None:
     n_taken = n_refused = n_right = n_narrow = 0
     for case in real_schemas.suite_cases():
-        if refusal(vocab, case.schema) is not None:
+        grammar, judge = attempt(vocab, case.schema), Judge(case.schema)
+        if isinstance(grammar, str):
             n_refused += 1
             continue
         n_taken += 1
-        grammar, judge = grammar_of(vocab, case.schema), Judge(case.schema)
         for value, is_valid in case.values:
             if takes(vocab, grammar, json.dumps(value, ensure_ascii=False)):
                 n_right += 1
