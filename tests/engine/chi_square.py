@@ -1,8 +1,8 @@
 """Pearson's test of counts against exact probabilities, at one false alarm in a million.
 
 With 20,000 draws and 32 bins it finds a distribution that is off by 0.02 in total variation
-practically always; total variation alone needs twice that. See `test_sampling.py`, which checks
-the check itself.
+practically always; total variation alone needs twice that. `test_distribution.py` checks the
+check itself.
 """
 
 from __future__ import annotations

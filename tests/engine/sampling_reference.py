@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from paceline.engine.sample.noise import gumbel_of, position_key
 from paceline.params import SamplingParams
@@ -43,16 +42,6 @@ def drawn(
 ) -> int:
     key = position_key(seed, position)
     return max(weights, key=lambda token: row[token] / t + gumbel_of(key, token))
-
-
-def probabilities(row: Sequence[float], p: SamplingParams) -> NDArray[np.float64]:
-    """The exact distribution that is drawn from."""
-    exact = np.zeros(len(row))
-    kept = truncated(row, p)
-    top = max(row)
-    for token in kept:
-        exact[token] = math.exp((row[token] - top) / p.temperature)
-    return exact / exact.sum()
 
 
 def edited(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from engine.test_service import ASK, Bench
+from engine.bench import ASK, Bench
 from fake_model import EOG, N_VOCAB, FakeModel
 from paceline.messages import (
     AsideAnswered,

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from msgspec import structs
 
+from engine.bench import PROMPT_LENGTH, Bench
 from engine.harness import (
     TIMED,
     Clock,
@@ -23,7 +24,6 @@ from engine.harness import (
     run,
     target_price,
 )
-from engine.test_service import PROMPT_LENGTH, Bench
 from fake_model import EOG, FakeModel, scripted
 from paceline.engine import turn as turn_module
 from paceline.engine.auto.acceptance import rates_from_json

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
+from engine.bench import Bench
 from engine.harness import random_language
 from engine.plain_sampler import edit, truncate
-from engine.test_service import Bench
 from engine.token_grammar import TokenGrammar
 from fake_model import EOG, N_VOCAB, FakeModel
 from paceline.engine.decode.comparison import margin_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from engine.bench import ASK, Bench, writer
 from engine.harness import random_language
-from engine.test_service import ASK, Bench, writer
 from fake_model import EOG, N_VOCAB, FakeModel
 from paceline.messages import SamplingParams, StepCommitted, TurnFailed, TurnFinished
 from strategies import strategy

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine.test_service import Bench
+from engine.bench import Bench
 from fake_model import ByteVocabulary, FakeModel
 from paceline.engine.llama import LlamaBackend
 from paceline.engine.model.backend import Vocabulary

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.test_service import Bench
+from engine.bench import Bench
 from fake_model import N_VOCAB, FakeModel
 from paceline.engine.draft.heads import usable_heads
 from paceline.engine.draft.lookups import lookup

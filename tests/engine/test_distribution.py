@@ -396,18 +396,3 @@ def check_acceptance(make: Make, p: SamplingParams, n: int = N, seed: int = 5) -
 @pytest.mark.parametrize("name", ["off, T 0.3", "off, T 2", "all", "penalties and bias"])
 def test_a_coupled_draft_is_accepted_as_often_as_theory_says(name: str) -> None:
     check_acceptance(real, SETTINGS[name])
-
-
-def test_an_independent_draft_would_be_accepted_less() -> None:
-    """So the test above tells coupled noise from any other."""
-    p, rows = SETTINGS["off, T 2"], (make_row(5), make_row(5) + 0.4 * make_row(6))
-    ours, theirs = (distribution(row.astype(np.float32), p) for row in rows)
-    tv = float(np.abs(ours - theirs).sum() / 2)
-    assert float(ours @ theirs) < (1 - tv) / (1 + tv) - 0.2
-
-
-def test_all_outcomes_of_the_exact_law_sum_to_one() -> None:
-    for p, rule in REPLIES.values():
-        exact = exact_replies(p, rule)
-        assert exact.sum() == pytest.approx(1)
-        assert (exact > 0.001).sum() > 8

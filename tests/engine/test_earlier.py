@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from engine.bench import writer
 from engine.harness import TIMED, Clock, PricedModel, random_language, target_price
 from engine.test_continue import WARM, bench_of, ended
-from engine.test_service import writer
 from fake_model import N_VOCAB, FakeModel
 from paceline.messages import EarlierReply, SamplingParams, TurnFailed
 from strategies import strategy

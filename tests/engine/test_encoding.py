@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from engine.bench import Bench
 from engine.test_infill import BeginningVocabulary, MarkedVocabulary, bench_of
-from engine.test_service import Bench
 from fake_model import EOG, ByteVocabulary, FakeModel, scripted
 from paceline.content import Tool, ToolUse
 from paceline.engine.model.backend import Vocabulary

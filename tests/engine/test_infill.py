@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from engine.test_service import Bench
+from engine.bench import Bench
 from fake_model import EOG, ByteVocabulary, FakeModel, scripted
 from paceline.engine.llama.backend import LlamaBackend
 from paceline.engine.model.backend import InfillMarks, ProjectMarks, Vocabulary, VocabularyFile

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.bench import Bench
 from engine.harness import random_language
 from engine.test_recovery import BROKEN, FULL, NO_MEMORY, REFUSED, Failing
-from engine.test_service import Bench
 from engine.token_grammar import TokenGrammar, random_rule
 from fake_model import EOG, N_VOCAB, ByteVocabulary, FakeModel
 from paceline.engine.decode.likelihoods import Likelihoods

@@ -48,8 +48,10 @@ def by_token(seed: int = 5, position: int = 3) -> NDArray[np.float64]:
 @example(0, [0])
 @example(MASK, [0, 1, (1 << 31) - 1])
 def test_array_and_single_noise_agree(key: int, tokens: list[int]) -> None:
-    many = gumbel(key, np.array(tokens))
+    ids = np.array(tokens)
+    many = gumbel(key, ids)
     assert many.dtype == np.float64
+    assert ids.tolist() == tokens, "the ids are left alone"
     np.testing.assert_allclose(many, [gumbel_of(key, t) for t in tokens], rtol=0, atol=1e-12)
 
 
@@ -75,12 +77,6 @@ def test_the_hash_is_splitmix64() -> None:
 def test_the_noise_stays_what_it_is(seed: int, position: int, token: int, noise: float) -> None:
     """With another one, a seed that somebody has kept would give another reply."""
     assert gumbel_of(position_key(seed, position), token) == pytest.approx(noise, abs=1e-12)
-
-
-def test_the_ids_are_left_alone() -> None:
-    tokens = np.arange(50)
-    gumbel(7, tokens)
-    assert tokens.tolist() == list(range(50))
 
 
 # ---------------------------------------------------------------------------------- extremes
@@ -109,12 +105,8 @@ def test_the_bounds_hold_for_extreme_hashes(hashed: int, token: int) -> None:
     for noise in (single, array):
         assert noise == pytest.approx(expected, abs=1e-6)  # the largest one is steep
         assert -3.2 < noise < GUMBEL_MAX
-
-
-def test_the_bounds_are_tight() -> None:
-    least, most = gumbel_of(unmix(0), 0), gumbel_of(unmix(MASK), 0)
-    assert -3.2 < least < -3.1
-    assert GUMBEL_MAX - 0.1 < most < GUMBEL_MAX
+    if hashed == MASK:
+        assert single > GUMBEL_MAX - 0.1
 
 
 # ------------------------------------------------------------------------------ distribution
@@ -137,24 +129,7 @@ def test_the_noise_is_uniform_before_its_logarithms(noise: Noise) -> None:
     assert_flat(u * 4096 % 1)  # lower bits, too
 
 
-def test_mean_and_variance_are_gumbels() -> None:
-    n = 200_000
-    noise = gumbel(position_key(11, 0), np.arange(n))
-    variance = math.pi**2 / 6
-    assert noise.mean() == pytest.approx(0.5772156649, abs=SIGMAS * math.sqrt(variance / n))
-    # The fourth central moment of a Gumbel is 5.4 times the variance squared.
-    assert noise.var() == pytest.approx(variance, abs=SIGMAS * variance * math.sqrt(4.4 / n))
-
-
-@pytest.mark.parametrize("lag", [1, 2, 3, 8, 64])
-@pytest.mark.parametrize("along", [by_seed, by_position, by_token])
-def test_neighbours_are_uncorrelated(along: Noise, lag: int) -> None:
-    u = uniform(along())
-    r = np.corrcoef(u[:-lag], u[lag:])[0, 1]
-    assert abs(r) < SIGMAS / math.sqrt(N)
-
-
-@pytest.mark.parametrize("lag", [1, 2])
+@pytest.mark.parametrize("lag", [1, 2, 8])
 def test_pairs_of_neighbours_fill_the_square(lag: int) -> None:
     for u in (uniform(by_seed()), uniform(by_position()), uniform(by_token())):
         pairs = (u[:-lag] * 8).astype(int) * 8 + (u[lag:] * 8).astype(int)

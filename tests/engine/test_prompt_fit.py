@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.test_service import Bench
+from engine.bench import Bench
 from fake_model import ByteVocabulary, FakeModel, scripted
 from paceline.content import Tool
 from paceline.engine.prompt.formats import CHATML

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.test_service import Bench
+from engine.bench import Bench
 from fake_model import FakeModel, scripted
 from paceline.engine.draft.lookups.earlier_texts import PIECE, EarlierTexts
 from paceline.engine.service import EngineService

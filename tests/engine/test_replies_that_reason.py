@@ -10,7 +10,7 @@ from typing import ClassVar
 import pytest
 
 import real_templates
-from engine.test_service import Bench
+from engine.bench import Bench
 from fake_model import EOG, ByteVocabulary, FakeModel, scripted
 from paceline.chat.reasoning import answer_of, reasoning_of
 from paceline.engine.prompt.learned_marks import as_texts

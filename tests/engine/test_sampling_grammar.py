@@ -5,16 +5,15 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from engine.sampling_reference import choice, drawn, edited, truncated
 from engine.token_grammar import Books, TokenGrammar, random_rule
-from paceline.engine.native import llama_backend
+from paceline.engine.model.backend import VocabularyFile
 from paceline.engine.sample.sampling import Sampler
 from paceline.errors import EngineError
 from paceline.params import LogitBias, SamplingParams
@@ -56,7 +55,6 @@ def test_what_is_not_drawn_this_time_is_left_out_of_what_the_grammar_allows() ->
     st.booleans(),
     st.integers(0, 10**6),
 )
-@settings(max_examples=400)
 def test_equal_to_masking_first(
     p: SamplingParams,
     n: int,
@@ -78,9 +76,7 @@ def test_equal_to_masking_first(
         text = (*text, token)
 
 
-@pytest.mark.grid(short=12)
-@pytest.mark.parametrize("spread", [0.2, 2.5])
-@pytest.mark.parametrize("share", [1e-4, 0.01, 0.6])
+@pytest.mark.parametrize("share", [1e-4, 0.6])
 @pytest.mark.parametrize(
     "p",
     [
@@ -93,12 +89,12 @@ def test_equal_to_masking_first(
     ],
     ids=["greedy", "chat", "top-k", "min-p", "top-p", "off"],
 )
-def test_big_vocabularies(p: SamplingParams, share: float, spread: float) -> None:
+def test_big_vocabularies(p: SamplingParams, share: float) -> None:
     n = 40_000
     rule = random_rule(1, n, share)
     sampler = Sampler(p, 3, grammar=TokenGrammar(rule))
-    for position in range(3):
-        row = random_row(position, n, spread)
+    for position in range(2):
+        row = random_row(position, n)
         masked = edited(row.tolist(), p, (), rule(()))
         weights = {t: w for t, w in truncated(masked, p).items() if masked[t] > -INF}
         expected = (
@@ -225,29 +221,24 @@ def test_confidence_is_about_allowed_tokens() -> None:
 # ------------------------------------------------------------------------------ llama.cpp's own
 
 
-@pytest.mark.parametrize("spread", [0.5, 3.0])
 @pytest.mark.parametrize(
     "p",
     [
         changed(temperature=0),
         changed(temperature=0.8, top_k=40, top_p=0.95, min_p=0.05),
-        changed(temperature=0.8, top_p=0.9),
         changed(temperature=1.2),
     ],
-    ids=["greedy", "chat", "top-p", "off"],
+    ids=["greedy", "chat", "off"],
 )
-def test_native_grammars_are_followed(
-    demo_pair: tuple[Path, Path], p: SamplingParams, spread: float
-) -> None:
-    vocab = llama_backend().load_vocabulary(str(demo_pair[0]))
-    n = vocab.n_tokens
+def test_native_grammars_are_followed(demo_vocab: VocabularyFile, p: SamplingParams) -> None:
+    vocab, n = demo_vocab, demo_vocab.n_tokens
     grammar = vocab.grammar(r'root ::= ("[" [a-c]{1,3} "]" | "{" [0-9]{1,3} "}"){20}')
     checker = grammar.clone()
     sampler = Sampler(p, 4, n_vocab=n, grammar=grammar)
     twin = sampler.twin(n)
     written = b""
     for position in range(25):
-        row = random_row(position, n, spread)
+        row = random_row(position, n)
         allowed = checker.allowed().flags.nonzero()[0].tolist()
         expected = choice(edited(row.tolist(), p, (), allowed), p, 4, position)
         twin.follow(sampler)
@@ -262,4 +253,3 @@ def test_native_grammars_are_followed(
     assert re.match(rb"(\[[a-c]+\]|\{[0-9]+\})", written)
     for one in (sampler, twin, checker):
         one.close()
-    vocab.close()

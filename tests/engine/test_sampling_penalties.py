@@ -87,15 +87,6 @@ def test_a_twin_draws_the_same_and_leaves_the_original_alone(
         text.append(token)
 
 
-def test_the_window_holds_64_tokens() -> None:
-    p = changed(presence_penalty=10.0, temperature=0)
-    sampler = Sampler(p, 1)
-    sampler.start([3] + [0] * 63)
-    assert sampler.sample(array([0, 2, 0, 9]), 0) == 1  # 9 - 10 < 2
-    sampler.commit(0)
-    assert sampler.sample(array([0, 2, 0, 9]), 1) == 3
-
-
 def test_a_second_start_forgets_the_first_reply() -> None:
     sampler = Sampler(changed(presence_penalty=10.0, temperature=0), 1)
     sampler.start([1])
@@ -122,23 +113,6 @@ def test_the_formula(logit: float, count: int, expected: float) -> None:
     row = array([0, logit, 1])
     sampler.sample(row, 0)
     assert row.tolist() == [0, expected, 1]
-
-
-def test_a_bias_comes_before_the_penalties() -> None:
-    p = changed(repeat_penalty=2.0, logit_bias=(LogitBias(1, 4.0),))
-    sampler = Sampler(p, 1)
-    sampler.start([1])
-    row = array([0, -2, 0])
-    sampler.sample(row, 0)
-    assert row.tolist() == [0, 1, 0]  # (-2 + 4) / 2, not -2 · 2 + 4
-
-
-def test_biases_and_penalties_come_before_truncation() -> None:
-    row = [0.0, 9.0, 0.0, 8.0]
-    assert Sampler(changed(top_k=1, logit_bias=(LogitBias(1, -5),)), 1).sample(array(row), 0) == 3
-    sampler = Sampler(changed(min_p=1.0, presence_penalty=5.0), 1)
-    sampler.start([1])
-    assert sampler.sample(array(row), 0) == 3
 
 
 def test_ids_beyond_the_row_are_ignored() -> None:

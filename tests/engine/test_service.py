@@ -6,16 +6,14 @@ import errno
 import math
 import mmap
 from collections.abc import Callable
-from functools import partial
 
 import pytest
 
+from engine.bench import ASK, PROMPT_LENGTH, Bench, writer
 from engine.harness import random_language
-from fake_model import N_VOCAB, ByteVocabulary, FakeBackend, FakeModel, scripted
-from inline_client import InlineClient
+from fake_model import N_VOCAB, ByteVocabulary, FakeModel, scripted
 from paceline.engine import turn
 from paceline.engine.refusals import describe_failure
-from paceline.hosting.threaded import make_engine_service
 from paceline.messages import (
     ChatMessage,
     DescribeEngine,
@@ -24,10 +22,8 @@ from paceline.messages import (
     Event,
     FiguresReported,
     LoadFailed,
-    LoadPair,
     LoadProgressed,
     LogitBias,
-    ModelParams,
     PairLoaded,
     PrefillProgressed,
     SamplingParams,
@@ -41,43 +37,8 @@ from paceline.messages import (
     Unload,
     Unloaded,
 )
-from paceline.params import DraftModel
 from strategies import strategy
 from turns import turn_of
-
-ASK = (ChatMessage.of_text("user", "hi"),)
-PROMPT_LENGTH = len("user: hi\0\n")  # the end token counts as one
-
-
-class Bench:
-    """An inline engine on given models, and everything it said."""
-
-    def __init__(self, **models: FakeModel) -> None:
-        self.models = models
-        self.client = InlineClient(
-            partial(make_engine_service, backend=lambda: FakeBackend(models))
-        )
-        self.events: list[Event] = []
-        self.on_event: Callable[[Event], None] = lambda _event: None
-        self.client.on_event = self._hear
-
-    def _hear(self, event: Event) -> None:
-        self.events.append(event)
-        self.on_event(event)
-
-    def load(self, target: str = "target", draft: str | None = None) -> Event:
-        drafting = DraftModel(ModelParams(draft)) if draft else None
-        self.client.request(LoadPair(ModelParams(target), drafting))
-        return self.events[-1]
-
-    def ask(self, **options: object) -> Event:
-        options = {"messages": ASK, "strategy": "off", "seed": 1, "max_tokens": 40} | options
-        self.client.request(turn_of(**options))  # type: ignore[arg-type]
-        return self.events[-1]
-
-
-def writer(reply: str = "Hello!") -> FakeModel:
-    return FakeModel(scripted(reply, PROMPT_LENGTH))
 
 
 def test_a_turn_from_start_to_finish(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.test_service import ASK, Bench
+from engine.bench import ASK, Bench
 from fake_model import FakeModel, scripted
 from paceline.engine.prompt.formats import PLAIN
 from paceline.messages import Prompting, TurnFinished

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from engine.test_service import Bench
+from engine.bench import Bench
 from fake_model import ByteVocabulary, FakeModel, scripted
 from paceline.engine.prompt import renderer as renderer_module
 from paceline.engine.prompt.formats import PLAIN

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 import real_templates
-from engine.test_service import Bench
+from engine.bench import Bench
 from engine.test_template import WithMarks
 from fake_model import EOG, ByteVocabulary, FakeModel, scripted
 from paceline.content import Tool, ToolCall, ToolUse
