@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from paceline.engine.cancel import CancelFlag
+from paceline.engine.pair import LoadedPair
 from paceline.hosting.broker import Listener, Priority, Ticket
 from paceline.hosting.client import QueuedClient, Service, ServiceFactory
 from paceline.hosting.threaded import make_engine_service
@@ -35,6 +37,26 @@ class InlineClient(QueuedClient):
         self._death: EngineDied | None = None
         self._failure: BaseException | None = None
         self._is_closed = False
+
+    @property
+    def flag(self) -> CancelFlag:
+        """What stops a command that runs, as `cancel` does, and the engine's own work between two.
+
+        May be set from any thread.
+        """
+        return self._broker.flag
+
+    @property
+    def has_pair(self) -> bool:
+        """Say whether an engine in this process has loaded one."""
+        return self.service._pair is not None  # type: ignore[attr-defined]
+
+    @property
+    def pair(self) -> LoadedPair:
+        """What an engine in this process has loaded."""
+        pair = self.service._pair  # type: ignore[attr-defined]
+        assert isinstance(pair, LoadedPair)
+        return pair
 
     def request(
         self,

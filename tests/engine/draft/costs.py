@@ -1,17 +1,20 @@
-"""What a lookup may cost, ten times looser than it is promised: other programs run, too."""
+"""What a lookup may cost, ten times looser than it is promised, in this thread's processor time."""
 
 from __future__ import annotations
 
 import random
 import time
+from unittest import mock
 
 from engine.draft.rehearsal import Settings, bench
 from paceline.engine.draft.base import DrafterInfo, Extender
+from paceline.engine.draft.lookups import lookup
 from paceline.engine.draft.lookups.lookup import Lookup
 
 FEED_S = 10 * 5e-6
 PROPOSE_S = 10 * 20e-6
 _N = 16_384
+now = time.thread_time  # what other programs take does not count
 
 
 def check_costs(info: DrafterInfo, settings: Settings) -> None:
@@ -23,30 +26,29 @@ def check_costs(info: DrafterInfo, settings: Settings) -> None:
         assert _best_bulk(info, settings, text) / len(text) < FEED_S
         drafter = info.make(bench(), settings)
         history = list(text)
-        drafter.begin(history, len(history))
-        while drafter._n_fed < len(history):  # type: ignore[attr-defined]
-            drafter.observe(None)
+        with mock.patch.object(lookup, "PREFILL_S", 600.0):  # the whole text is indexed at once
+            drafter.begin(history, len(history))
         assert isinstance(drafter, Extender)
         propose = observe = 1.0
-        for _ in range(200):
-            began = time.perf_counter()
+        for _ in range(100):
+            began = now()
             drafter.propose(1000)
-            propose = min(propose, time.perf_counter() - began)
+            propose = min(propose, now() - began)
             history.append(history[len(history) - _N // 2])
-            began = time.perf_counter()
+            began = now()
             drafter.observe(None)
-            observe = min(observe, time.perf_counter() - began)
+            observe = min(observe, now() - began)
         assert propose < PROPOSE_S
         assert observe < FEED_S
 
 
 def _best_bulk(info: DrafterInfo, settings: Settings, text: list[int]) -> float:
     best = 10.0
-    for _ in range(3):
+    for _ in range(2):
         drafter = info.make(bench(), settings)
         assert isinstance(drafter, Lookup)
         index = drafter.new_index()
-        began = time.perf_counter()
+        began = now()
         index.feed(text, 0, len(text))
-        best = min(best, time.perf_counter() - began)
+        best = min(best, now() - began)
     return best

@@ -81,6 +81,7 @@ class Rehearsal:
     """Plays moves and compares every proposal.
 
     Attributes:
+        settings: The settings at present.
         seen: How often a proposal was empty, accepted in full, accepted in part, and shortened
             by what had been refused.
     """
@@ -90,7 +91,7 @@ class Rehearsal:
     ) -> None:
         self._slow = slow
         self._shaping = shaping
-        self._settings = dict(settings)
+        self.settings = dict(settings)
         self.reference = slow(settings)
         self.drafter = info.make(bench(), settings)
         self.history: Tokens = []
@@ -103,7 +104,7 @@ class Rehearsal:
             self.history = list(prompt)
             self.drafter.begin(self.history, len(self.history))
             for move in moves:
-                self._carry_out(move)
+                self.carry_out(move)
                 self.ask((), 1000)
 
     def ask(self, ahead: Sequence[int], n_max: int) -> Tokens:
@@ -143,7 +144,8 @@ class Rehearsal:
             self.drafter.observe(None)
         return len(committed)
 
-    def _carry_out(self, move: Move) -> None:
+    def carry_out(self, move: Move) -> None:
+        """Make one move."""
         match move:
             case Step():
                 draft = self.ask(move.ahead, move.n_max)
@@ -161,7 +163,7 @@ class Rehearsal:
     def _tune(self, settings: Settings) -> None:
         assert isinstance(self.drafter, Tunable)
         self.drafter.tune(settings)
-        old, self._settings = self._settings, dict(settings)
+        old, self.settings = self.settings, dict(settings)
         if any(old[name] != settings[name] for name in self._shaping):
             assert not self.drafter.propose(9).tokens  # the index is built with the next step
             self.reference = self._slow(settings)
@@ -237,14 +239,14 @@ def play_text(rehearsal: Rehearsal, text: Sequence[int], seed: int, others: Sett
     with mock.patch.multiple(lookup, STEP_S=600.0, PREFILL_S=600.0):
         rehearsal.history = list(text[:40])
         rehearsal.drafter.begin(rehearsal.history, 10)
-        first = dict(rehearsal._settings)
+        first = dict(rehearsal.settings)
         tunes = {len(text) * 2 // 3: others, len(text) * 5 // 6: first}
         while (done := len(rehearsal.history)) < len(text):
             due = [place for place in tunes if place <= done]
             for place in due:
-                rehearsal._carry_out(Tune(tunes.pop(place)))
+                rehearsal.carry_out(Tune(tunes.pop(place)))
             if rng.random() < 0.2:
-                rehearsal._carry_out(Grow(tuple(text[done : done + rng.randrange(1, 40)])))
+                rehearsal.carry_out(Grow(tuple(text[done : done + rng.randrange(1, 40)])))
                 continue
             ahead = text[done : done + 3] if rng.random() < 0.2 else ()
             if ahead and rng.random() < 0.3:

@@ -123,11 +123,6 @@ def test_it_drafts_what_its_model_says() -> None:
     assert all(sure > 0.999 for sure in draft.confidences)
 
 
-def test_the_shorter_of_both_limits_counts() -> None:
-    assert tokens_of(begun(FakeModel(counting), [1]), 2) == [2, 3]
-    assert tokens_of(begun(FakeModel(counting), [1], n_max=1), 9) == [2]
-
-
 def test_it_stops_where_it_is_unsure() -> None:
     model = FakeModel(unsure_at(6))
     drafter = begun(model, [1, 2, 3], n_max=9)

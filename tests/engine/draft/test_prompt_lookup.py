@@ -6,6 +6,7 @@ import random
 import time
 from collections.abc import Sequence
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from fake_model import ByteVocabulary
 from paceline.engine.draft.base import Workbench
+from paceline.engine.draft.lookups import lookup as lookup_module
 from paceline.engine.draft.lookups.prompt_lookup import PromptLookup
 from paceline.engine.sample.sampling import Sampler
 from paceline.messages import SamplingParams
@@ -142,39 +144,22 @@ def test_a_copy_ends_with_an_end_of_generation() -> None:
     assert proposed([1, 2, END, 5, 1], eog=()) == [2, END, 5, 1, 2, END, 5, 1]
 
 
-def test_the_shorter_of_both_limits_counts() -> None:
-    assert proposed([1, 2, 3, 4, 5, 1], n_max=2) == [2, 3]
-    assert proposed([1, 2, 3, 4, 5, 1], n_max=9, n_pred=3) == [2, 3, 4]
-
-
-def test_it_can_begin_again() -> None:
-    drafter = lookup()
-    drafter.begin([1, 2, 1], 3)
-    assert list(drafter.propose(1).tokens) == [2]
-    drafter.close()
-    drafter.begin([1, 3, 1], 3)
-    assert list(drafter.propose(1).tokens) == [3]
-    drafter.begin([1], 1)  # without `close`, as after a switch back
-    assert list(drafter.propose(1).tokens) == []
-
-
 @pytest.mark.parametrize("alphabet", [5, 500])
 def test_a_step_costs_the_same_in_a_long_text(alphabet: int) -> None:
     def seconds_per_step(n: int) -> float:
         rng = random.Random(n)
         history = [rng.randrange(alphabet) for _ in range(n)]
         drafter = lookup()
-        drafter.begin(history, n)
-        while drafter._n_fed < len(history):  # before that a step has a millisecond for the index
-            drafter.observe(None)
+        with mock.patch.object(lookup_module, "PREFILL_S", 600.0):  # the whole text is indexed
+            drafter.begin(history, n)
         best = 1.0
-        for _ in range(5):  # the best of five: other programs run, too
-            began = time.perf_counter()
+        for _ in range(5):
+            began = time.thread_time()
             for _ in range(40):
                 drafter.propose(16)
                 history += [rng.randrange(alphabet) for _ in range(3)]
                 drafter.observe(None)
-            best = min(best, (time.perf_counter() - began) / 40)
+            best = min(best, (time.thread_time() - began) / 40)
         return best
 
     assert seconds_per_step(64_000) < 10 * seconds_per_step(1000)

@@ -7,6 +7,8 @@ import operator
 import random
 import time
 from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from unittest import mock
 
 import hypothesis
 import pytest
@@ -16,7 +18,7 @@ from hypothesis import strategies as st
 from engine.draft.test_earlier_texts import found, made, put, words
 from engine.draft.test_suffix_automaton import Obvious
 from fake_model import ByteVocabulary
-from paceline.engine.draft.base import Draft, Extender, Tunable, Workbench
+from paceline.engine.draft.base import Draft, Workbench
 from paceline.engine.draft.lookups import lookup
 from paceline.engine.draft.lookups.earlier_texts import EarlierTexts
 from paceline.engine.draft.lookups.suffix import INFO, Suffix
@@ -112,7 +114,6 @@ def test_against_the_definition(
         for ahead in ([], tokens):
             want = reference(chats, history, ahead, settings)
             assert as_lists(drafter.extend(ahead, 62)) == want
-            assert as_lists(drafter.extend(ahead, 62)) == want  # asking changes nothing
         want = reference(chats, history, [], {**settings, "max": min(2, settings["max"])})
         assert as_lists(drafter.propose(2)) == want
         history += tokens
@@ -124,18 +125,6 @@ def proposed(history: Sequence[int], *earlier: Sequence[int], **settings: float)
     drafter = suffix({**EVERYTHING, **settings}, made(earlier) if earlier else None)
     drafter.begin(list(history), len(history))
     return list(drafter.propose(62).tokens)
-
-
-def test_settings() -> None:
-    ranges = {p.name: (p.kind, p.default, p.low, p.high) for p in INFO.parameters}
-    assert ranges == {
-        "max": ("int", 32, 1, 62),
-        "min_match": ("int", 2, 1, 32),
-        "p_min": ("float", 0.4, 0, 1),
-    }
-    assert INFO.family == "lookup"
-    assert isinstance(suffix(), Extender)
-    assert isinstance(suffix(), Tunable)
 
 
 def test_each_setting_counts() -> None:
@@ -216,18 +205,6 @@ def test_what_is_deleted_in_mid_reply_is_not_drafted_any_more() -> None:
     assert list(drafter.propose(3).tokens) == text[42:45]
 
 
-def test_switching_back_and_forth_in_a_reply() -> None:
-    """`begin` without `close`, and `close` twice."""
-    drafter = suffix()
-    drafter.begin([1, 2, 3, 1], 4)
-    drafter.begin([4, 5, 6, 4], 4)
-    assert list(drafter.propose(1).tokens) == [5]
-    drafter.close()
-    drafter.close()
-    drafter.begin([1, 7, 1], 3)
-    assert list(drafter.propose(1).tokens) == [7]
-
-
 def test_the_index_is_kept_between_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     kept: dict[str, object] = {}
     text = words(1, 5000)
@@ -246,29 +223,23 @@ def test_the_index_is_kept_between_turns(monkeypatch: pytest.MonkeyPatch) -> Non
     assert list(other.extend(text[100:104], 1).tokens) == []
 
 
-def test_a_long_text_is_indexed_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lookup, "PREFILL_S", 0.0)
+@pytest.mark.parametrize("prefill_s", [0.0, 1000.0])
+def test_a_long_text_is_indexed_in_slices_or_at_once_after_a_long_prefill(
+    prefill_s: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lookup, "PREFILL_S", -1.0)  # every slice is as short as can be
+    monkeypatch.setattr(lookup, "STEP_S", -1.0)
     text = words(1, 8000)
     history = [*text, *text[50:60]]
-    drafter = suffix()
+    earlier = SimpleNamespace(perf_counter=lambda: time.perf_counter() - prefill_s)
+    with mock.patch.object(lookup, "time", earlier):
+        drafter = suffix()
     drafter.begin(history, len(history))
-    assert list(drafter.propose(4).tokens) == []
-    for _ in range(1000):
-        began = time.perf_counter()
+    n_steps = 0
+    while not drafter.propose(4).tokens:
         drafter.observe(None)
-        assert time.perf_counter() - began < 0.1
-        if drafter.propose(4).tokens:
-            break
-    assert list(drafter.propose(4).tokens) == text[60:64]
-
-
-def test_after_a_long_prefill_all_is_indexed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lookup, "PREFILL_S", 0.0)
-    text = words(1, 8000)
-    history = [*text, *text[50:60]]
-    drafter = suffix()
-    drafter._made_s -= 1000.0
-    drafter.begin(history, len(history))
+        n_steps += 1
+    assert n_steps == 0 if prefill_s else n_steps > 10
     assert list(drafter.propose(4).tokens) == text[60:64]
 
 
@@ -284,22 +255,21 @@ def test_tuning_keeps_the_index() -> None:
 
 @pytest.mark.parametrize("n_tokens", [2, 300, 151_936])
 def test_cost(n_tokens: int) -> None:
-    """Ten times what it takes, since other programs run, too."""
+    """Ten times what it takes, in this thread's processor time."""
     rng = random.Random(1)
     history = [rng.randrange(n_tokens) for _ in range(16_384)]
     drafter = suffix(DEFAULTS, made([words(2, 16_384, n_tokens)], capacity=20_000))
-    began = time.perf_counter()
-    drafter.begin(history, len(history))
-    while not drafter.extend(history[100:104], 1).tokens:
-        drafter.observe(None)
-    assert (time.perf_counter() - began) / len(history) < 60e-6
+    began = time.thread_time()
+    with mock.patch.object(lookup, "PREFILL_S", 600.0):
+        drafter.begin(history, len(history))
+    assert (time.thread_time() - began) / len(history) < 60e-6
     best = 1.0
     for i in range(50):
         history += [rng.randrange(n_tokens) for _ in range(3)]
         drafter.observe(None)
-        began = time.perf_counter()
+        began = time.thread_time()
         drafter.propose(32)
         drafter.extend(history[i : i + 4], 28)
-        best = min(best, time.perf_counter() - began)
+        best = min(best, time.thread_time() - began)
     assert best < 1400e-6
     drafter.close()

@@ -234,16 +234,17 @@ def test_memory(name: str) -> None:
     assert made.match()[1] >= 0
 
 
+@pytest.mark.grid(short=2)
 @pytest.mark.parametrize("name", list(streams(1)))
 def test_time(name: str) -> None:
-    """Ten times what it takes, since other programs run, too."""
+    """Ten times what it takes, in this thread's processor time."""
     text = streams(16_384)[name]
-    began = time.perf_counter()
+    began = time.thread_time()
     made = automaton(text)
-    assert (time.perf_counter() - began) / len(text) < 50e-6
+    assert (time.thread_time() - began) / len(text) < 50e-6
     best = 1.0
     for _ in range(20):
-        began = time.perf_counter()
+        began = time.thread_time()
         made.follow(text, made.match(), 32, 1, 0.0)
-        best = min(best, time.perf_counter() - began)
+        best = min(best, time.thread_time() - began)
     assert best < 200e-6
