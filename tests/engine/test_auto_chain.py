@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -27,20 +27,21 @@ from engine.chain_members import (
 )
 from engine.harness import (
     PROMPT,
+    Clock,
     check_books,
     decoder_for,
     random_language,
     run,
 )
 from fake_model import EOG, FakeModel, scripted
-from paceline.engine.auto.controller import FORCED, StepPlan, StepTimes
+from paceline.engine.auto.controller import FORCED, Controller, StepPlan, StepTimes
 from paceline.engine.auto.knowledge import Knowledge
 from paceline.engine.auto.tuning import TUNING
 from paceline.engine.decode.decoder import Decoder
 from paceline.engine.draft import auto_chain as auto_chain_module
 from paceline.engine.draft import grammar_drafter, step_clock
 from paceline.engine.draft.auto_chain import LONGEST_REST, OWN_SHARE, AutoChain, make_chain
-from paceline.engine.draft.base import Draft
+from paceline.engine.draft.base import AUTO, Draft, Parameter
 from paceline.engine.draft.chain import Chain, Proposal
 from paceline.engine.draft.step_clock import Lap
 from paceline.engine.draft.strategy import CompleteStrategy, parse_strategy
@@ -53,10 +54,32 @@ LAP = Lap(0.5, plain=False, is_warm=True, had_pause=False)
 DECODE_S, HELD_S = 0.4, 0.05
 
 
+SCRIPTS: list[Script] = []
+"""In the controller's place; the last one counts, and without one the controller itself."""
+LENGTH = Parameter("n_max", "int", 9, 1, 62, "Tokens", "Tokens.", can_be_auto=True)
+
+
+def controller(*arguments: Any, **named: Any) -> Any:
+    return SCRIPTS[-1] if SCRIPTS else Controller(*arguments, **named)
+
+
 @pytest.fixture(autouse=True)
-def _no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Scripted models take no time, so that no time at all would be left for deciding."""
+def _scripted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let scripts decide.
+
+    Scripted models take no time, so that no time at all would be left for deciding.
+    """
+    SCRIPTS.clear()
+    monkeypatch.setattr(auto_chain_module, "Controller", controller)
     monkeypatch.setattr(auto_chain_module, "OWN_SHARE", 1e9)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock of chains, which stands still but for what a test adds."""
+    clock = Clock()
+    monkeypatch.setattr(auto_chain_module, "_clock", clock)
+    return clock
 
 
 @dataclass
@@ -81,6 +104,7 @@ class Script:
     steps: list[StepTimes] = field(default_factory=list)
     shadows: list[tuple[str, int, int]] = field(default_factory=list)
     wait: int = 0
+    ledger: Any = None
     rests: list[tuple[int, float]] = field(default_factory=list)
 
     def rested(self, n: int, decode_s: float, own_s: float) -> None:
@@ -147,17 +171,13 @@ class Model(Member):
         return Draft(tokens, [0.5] * len(tokens))
 
 
-def auto_chain(control: Script, grammar: Any = None, **members: Member) -> AutoChain:
-    chain = AutoChain(strategy(**members), bench(grammar), TurnMeter(), Knowledge())
-    chain._control_now = control  # type: ignore[assignment]
-    return chain
-
-
 class Text:
     """A text that a chain works on: proposes, and commits what the test says."""
 
-    def __init__(self, chain: Chain) -> None:
+    def __init__(self, chain: Chain, meter: TurnMeter, knowledge: Knowledge) -> None:
         self.chain = chain
+        self.meter = meter
+        self.knowledge = knowledge
         self.history = list(PROMPT)
 
     def propose(self, n_max: int = 10) -> Proposal:
@@ -179,6 +199,13 @@ class Text:
         return counts
 
 
+def text_of(control: Script, grammar: Any = None, **members: Member) -> Text:
+    """A text, and a chain of these drafters with a script in the controller's place."""
+    SCRIPTS.append(control)
+    meter, knowledge = TurnMeter(), Knowledge()
+    return Text(AutoChain(strategy(**members), bench(grammar), meter, knowledge), meter, knowledge)
+
+
 def tokens_of(proposal: Proposal) -> str:
     return bytes(proposal.tokens).decode()
 
@@ -189,7 +216,7 @@ def tokens_of(proposal: Proposal) -> str:
 def test_lookups_are_asked_in_their_order_until_one_is_worth_it() -> None:
     a, b, c = Lookup(nothing), Lookup(copy(REPLY, 4), sure=0.5), Lookup(copy(REPLY, 2))
     control = Script(worth=1.0)
-    text = Text(auto_chain(control, a=a, b=b, c=c))
+    text = text_of(control, a=a, b=b, c=c)
     assert tokens_of(text.propose(7)) == "The "
     assert (a.asked, b.asked, c.asked) == ([("propose", 7)], [("propose", 7)], [])
     assert control.offers == [("b", [0.5] * 4)]  # no proposal is no offer
@@ -207,7 +234,7 @@ def test_a_drafter_that_cannot_be_made_is_told_as_such() -> None:
 @pytest.mark.parametrize("reason", ["plain", "ledger", "shut"])
 def test_in_a_plain_step_nobody_is_asked(reason: Reason) -> None:
     a, model = Lookup(copy(REPLY, 4)), Model(copy(REPLY, 4))
-    text = Text(auto_chain(Script(n_max=0, reason=reason), a=a, model=model))
+    text = text_of(Script(n_max=0, reason=reason), a=a, model=model)
     proposal = text.propose()
     assert (proposal.tokens, proposal.parts) == ([], [])
     assert (a.asked, model.asked) == ([], [])
@@ -218,7 +245,7 @@ def test_in_a_plain_step_nobody_is_asked(reason: Reason) -> None:
 def test_without_room_the_controller_is_asked_all_the_same() -> None:
     control = Script()
     a = Lookup(copy(REPLY, 4))
-    text = Text(auto_chain(control, a=a))
+    text = text_of(control, a=a)
     for n_max in (0, -3):
         assert text.propose(n_max).tokens == []
     assert [room for _, room in control.rooms] == [0, 0]
@@ -227,7 +254,7 @@ def test_without_room_the_controller_is_asked_all_the_same() -> None:
 
 def test_a_shut_gate_keeps_the_model_from_even_beginning() -> None:
     a, model = Lookup(nothing), Model(copy(REPLY, 4))
-    text = Text(auto_chain(Script(models=False), a=a, model=model))
+    text = text_of(Script(models=False), a=a, model=model)
     assert text.propose().tokens == []
     assert (model.begun, model.asked) == (0, [])
 
@@ -236,7 +263,7 @@ def test_a_model_that_is_not_wanted_drafts_nothing_and_the_lookup_does() -> None
     a, model = Lookup(copy(REPLY, 4)), Model(copy(REPLY, 4))
     model.n_backlog = 77
     control = Script(n_read=0)
-    text = Text(auto_chain(control, a=a, model=model))
+    text = text_of(control, a=a, model=model)
     proposal = text.propose()
     assert control.backlogs == [77]
     assert (proposal.sources, model.asked) == (["a"] * 4, [])
@@ -247,7 +274,7 @@ def test_the_models_loop_ends_behind_the_token_that_the_controller_says_no_to(n:
     control = Script(n_drafts=n)
     model = Model(copy(REPLY, 9))
     model.n_backlog = 5
-    text = Text(auto_chain(control, model=model))
+    text = text_of(control, model=model)
     proposal = text.propose()
     assert tokens_of(proposal) == REPLY[:n]
     assert control.went_on == [0.5] * n
@@ -262,10 +289,14 @@ def test_the_models_loop_ends_behind_the_token_that_the_controller_says_no_to(n:
 def test_what_others_had_of_the_processor_is_shown_and_not_decided_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """The thread's own seconds are decided on, of which there are fewer."""
     monkeypatch.setattr(auto_chain_module, "_clock", itertools.count(0.0, 10.0).__next__)
+    monkeypatch.setattr(time, "thread_time", itertools.count(0.0, 0.01).__next__)
     control = Script(models=False)
-    chain = auto_chain(control, a=Lookup(nothing))
-    monkeypatch.setattr(chain, "_computed", itertools.count(0.0, 0.01).__next__)
+    SCRIPTS.append(control)
+    chain = AutoChain(
+        strategy(a=Lookup(nothing)), bench(), TurnMeter(), Knowledge(), own=lambda: 0.0
+    )
     _, shown_s = chain.propose(list(b"What?"), 5, 9)
     chain.timed(structs.replace(LAP, held_s=0.3), 1, 10, DECODE_S, 1.0)
     (step,) = control.steps
@@ -274,61 +305,68 @@ def test_what_others_had_of_the_processor_is_shown_and_not_decided_on(
     assert step.own_s == pytest.approx(0.01)
 
 
-def test_what_asking_makes_of_the_rest_of_a_step_is_charged() -> None:
-    near = partial(pytest.approx, rel=1e-2)  # the clocks are real, but for what is given here
-    control = Script()
-    text = Text(auto_chain(control, a=Lookup(nothing)))
-    chain = text.chain
-    assert isinstance(chain, AutoChain)
+def test_what_asking_makes_of_the_rest_of_a_step_is_charged(clock: Clock) -> None:
+    took = {"lookup": 0.002, "model": 0.0, "learning": 0.0}
 
-    def own_s(beside_s: float, tokens: str, draft_s: float = 0.0, *, pauses: bool = False) -> float:
+    def taking(which: str) -> Callable[[Sequence[int], int], Sequence[int]]:
+        def rule(_text: Sequence[int], _n_max: int) -> Sequence[int]:
+            clock.now += took[which]
+            return ()
+
+        return rule
+
+    class Learning(Script):
+        def observe(self, step: StepTimes) -> float:
+            clock.now += took["learning"]
+            return super().observe(step)
+
+    control = Learning()
+    text = text_of(control, a=Lookup(taking("lookup")), model=Model(taking("model")))
+
+    def step(beside_s: float, tokens: str, *, pauses: bool = False) -> float:
         """Return what a step is charged that took so long besides its decode and its asking."""
+        began = clock.now
         proposal = text.propose()
-        text.history += tokens.encode()
-        chain.observe(proposal, 0, 0)
-        chain._step.draft_s, chain._step.own_s, chain._told_s = draft_s, 0.002, 0.0
-        seconds = DECODE_S + HELD_S + draft_s + 0.002 + beside_s
-        lap = structs.replace(LAP, seconds=seconds, held_s=HELD_S, had_pause=pauses)
-        chain.timed(lap, 1, len(text.history), DECODE_S, 1.0)
+        asking_s = clock.now - began
+        lap = structs.replace(
+            LAP, seconds=DECODE_S + HELD_S + asking_s + beside_s, held_s=HELD_S, had_pause=pauses
+        )
+        text.commit(proposal, tokens, lap=lap)
         return control.steps[-1].own_s
 
-    assert own_s(0.009, "T") == near(0.002), "nothing to compare with"
+    near = pytest.approx
+    assert step(0.009, "T") == near(0.002), "nothing to compare with"
     control.n_max = 0
-    own_s(0.5, "?")
-    own_s(0.001, "?", pauses=True)
-    assert chain._beside_s == 0.0, "that may have been a stall"
-    own_s(-math.inf, "?")
-    assert chain._beside_s == 0.0
-    assert own_s(0.001, "h") == near(0.002), "no drafter is asked"
-    assert chain._beside_s == near(0.001)
+    step(0.5, "?")
+    step(0.001, "?", pauses=True)  # that may have been a stall
+    step(-math.inf, "?")
+    assert step(0.001, "h") == 0.0, "no drafter is asked"
     control.n_max = 9
-    assert own_s(0.0015, "e") == near(0.0025)
-    assert own_s(0.0015, "e", 0.1) == near(0.0025), "drafting is charged as such"
-    assert own_s(0.5, "e", pauses=True) == near(0.002)
-    assert own_s(0.5, " ") == near(0.004), "a stall is no cost of drafting"
-    assert own_s(0.0015, "wet") == near(0.0005), "of three steps' rest"
+    assert step(0.0015, "e") == near(0.0025)
+    took["model"] = 0.1
+    assert step(0.0015, "e") == near(0.0025), "drafting is charged as such"
+    took["model"] = 0.0
+    assert step(0.5, "e", pauses=True) == near(0.002)
+    assert step(0.5, " ") == near(0.004), "a stall is no cost of drafting"
+    assert step(0.0015, "wet") == near(0.0005), "of three steps' rest"
     for _ in range(4):
-        chain._rest(5, Decision("", 0, "shut"))
-        chain._told_s = 0.004
-        for letter, seconds in zip("abcde", (0.006, 0.002, 0.002, 0.002, 0.002), strict=True):
-            assert chain._rests()
-            text.history += letter.encode()
-            chain._step = chain._resting
-            lap = structs.replace(LAP, seconds=DECODE_S + HELD_S + seconds, held_s=HELD_S)
-            chain.timed(lap, 1, 9, DECODE_S, 1.0)
-        chain._tell_of_rest()
-    assert chain._beside_s == near(0.002)
+        control.n_max, control.reason, control.wait, took["learning"] = 0, "ledger", 5, 0.004
+        step(0.002, "a")
+        for beside_s in (0.006, 0.002, 0.002, 0.002, 0.002):  # the first one after the learning
+            step(beside_s, "b")
+    control.n_max, took["learning"] = 9, 0.0
+    assert step(0.0025, "e") == near(0.0025), "steps without a decision take 2 ms besides"
 
 
 def test_a_model_that_cannot_be_stopped_is_cut() -> None:
     control = Script(n_drafts=2)
     stiff = Member(copy(REPLY, 5), sure=0.25)
-    text = Text(auto_chain(control, model=stiff))
+    text = text_of(control, model=stiff)
     assert tokens_of(text.propose()) == "Th"
     assert control.backlogs == [1]
     silent = Member(copy(REPLY, 5))
     control = Script(n_drafts=3)
-    assert tokens_of(Text(auto_chain(control, model=silent)).propose()) == "The"
+    assert tokens_of(text_of(control, model=silent).propose()) == "The"
     assert control.went_on == [None] * 3
 
 
@@ -340,7 +378,7 @@ def test_a_draft_is_cut_to_what_is_settled(n: int) -> None:
     """The model drafts four tokens; the first n of them are verified."""
     control = Script(verified=("model" if n else "", n))
     model = Model(copy(REPLY, 4))
-    text = Text(auto_chain(control, model=model))
+    text = text_of(control, model=model)
     proposal = text.propose()
     assert tokens_of(proposal) == REPLY[:n]
     assert len(proposal.confidences) == len(proposal.sources) == n
@@ -352,20 +390,15 @@ def test_a_draft_is_cut_to_what_is_settled(n: int) -> None:
 def test_a_proposal_that_was_not_verified_counts_for_nothing_but_is_scored() -> None:
     a, b = Lookup(copy(REPLY, 4)), Lookup(copy("Thus", 4))
     control = Script(verified=("a", 2))
-    text = Text(auto_chain(control, a=a, b=b, model=Model(copy("Xyz", 3))))
+    text = text_of(control, a=a, b=b, model=Model(copy("Xyz", 3)))
     proposal = text.propose()
     assert text.commit(proposal, "The", 2) == [DraftCount("a", 2, 2)]
     assert control.shadows == [("b", 2, 3), ("model", 0, 3)]
-    stats = {d.drafter: d for d in meters(text.chain)}
+    stats = {d.drafter: d for d in text.meter.freeze().by_drafter}
     assert (stats["a"].tokens, stats["a"].tokens_accepted, stats["a"].drafts) == (2, 2, 1)
     for name in ("b", "model"):
         assert (stats[name].tokens, stats[name].drafts, stats[name].n_accept) == (0, 0, 0)
         assert stats[name].n_draft == 1
-
-
-def meters(chain: Chain) -> list[Any]:
-    assert isinstance(chain, AutoChain)
-    return [meter.freeze(name) for name, meter in chain._meter.drafters.items()]
 
 
 @given(st.lists(st.integers(0, 2), max_size=6), st.lists(st.integers(0, 2), min_size=1, max_size=6))
@@ -373,7 +406,7 @@ def test_shadow_scores_are_those_of_comparing_token_by_token(
     proposed: list[int], committed: list[int]
 ) -> None:
     control = Script(verified=("", 0))
-    text = Text(auto_chain(control, a=Lookup(lambda _text, _n: proposed)))
+    text = text_of(control, a=Lookup(lambda _text, _n: proposed))
     text.commit(text.propose(), bytes(committed).decode())
     n_agreed = 0
     for mine, theirs in zip(proposed, committed, strict=False):
@@ -387,7 +420,7 @@ def test_shadow_scores_are_those_of_comparing_token_by_token(
 def test_drafters_that_are_not_asked_see_several_steps_at_once_before_they_are() -> None:
     a, model = Lookup(copy(REPLY, 2)), Model(copy(REPLY, 2))
     control = Script(verified=("", 0))
-    text = Text(auto_chain(control, a=a, model=model))
+    text = text_of(control, a=a, model=model)
     text.commit(text.propose(), "T")
     assert (a.seen, model.seen) == ([], [None])  # what the model drafted is taken back at once
     control.n_max = 0
@@ -423,12 +456,16 @@ def test_a_member_that_breaks_costs_nothing_but_itself(broken: str, method: str)
 
 
 def controlled(control: Script, reply: str = REPLY, **members: Member) -> Decoder:
-    """A decoder on a scripted reply with a controlled chain of these drafters."""
+    """A decoder on a scripted reply, whose chain of these drafters a script controls."""
+    SCRIPTS.append(control)
     decoder = decoder_for(FakeModel(scripted(reply, len(PROMPT))))
-    bench = decoder._bench
-    chain = AutoChain(strategy(**members), bench, decoder.meter, Knowledge())
-    chain._control_now = control  # type: ignore[assignment]
-    decoder._chain = chain
+    automatic = {"n_max": AUTO}
+    drafters = strategy(**members).drafters
+    decoder.switch(
+        CompleteStrategy(
+            tuple((replace(info, parameters=(LENGTH,)), automatic) for info, _ in drafters)
+        )
+    )
     return decoder
 
 
@@ -438,7 +475,7 @@ def test_a_model_that_breaks_on_its_way_leaves_a_plain_step() -> None:
             goes_on(0.5)
             raise RuntimeError("broken")
 
-    text = Text(auto_chain(Script(), model=Breaks(nothing)))
+    text = text_of(Script(), model=Breaks(nothing))
     proposal = text.propose()
     assert proposal.tokens == []
     text.commit(proposal, "T")
@@ -453,7 +490,7 @@ def test_a_cancel_passes_through() -> None:
             raise CancelledError
 
     with pytest.raises(CancelledError):
-        Text(auto_chain(Script(), model=Cancelled(nothing))).propose()
+        text_of(Script(), model=Cancelled(nothing)).propose()
 
 
 def test_a_drafter_says_how_the_controller_calls_what_a_grammar_forces() -> None:
@@ -463,7 +500,7 @@ def test_a_drafter_says_how_the_controller_calls_what_a_grammar_forces() -> None
 def test_what_a_grammar_forces_is_offered_and_what_it_forbids_is_cut() -> None:
     grammar = TextsGrammar(b"name: a", b"name: b")
     control = Script()
-    text = Text(auto_chain(control, grammar, a=Lookup(copy("nazz", 4))))
+    text = text_of(control, grammar, a=Lookup(copy("nazz", 4)))
     assert tokens_of(text.propose()) == "name: "
     assert [(name, len(sure)) for name, sure in control.offers] == [(FORCED, 6), ("a", 2)]
     assert grammar.n_open == [1]
@@ -480,25 +517,28 @@ def test_manual_lengths_make_an_ordinary_chain() -> None:
             assert type(chain) is kind
 
 
-def test_autos_other_limit_reaches_its_drafters_without_a_new_chain() -> None:
+def test_autos_other_limit_reaches_its_drafters_without_a_new_chain(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[Controller] = []
+
+    def make(*arguments: Any, **named: Any) -> Controller:
+        made.append(Controller(*arguments, **named))
+        return made[-1]
+
+    monkeypatch.setattr(auto_chain_module, "Controller", make)
     chain = make_chain(parse_strategy("auto"), bench(), TurnMeter(), Knowledge())
-    text = Text(chain)
-    text.commit(text.propose(), "T")
-    members = list(chain._members)
-    assert isinstance(chain, AutoChain)
-    control = chain._control
+    text = Text(chain, TurnMeter(), Knowledge())
+    for _ in range(8):
+        text.commit(text.propose(), "abcd")
     assert chain.tune(parse_strategy("auto:n_max=3"))
     assert chain.strategy.n_most == 3
-    assert chain._control is control, "another one would have an allowance of its own"
-    assert control._n_most == 3
-    assert chain._members == members
-    assert all(settings_of(m)["n_max"] == 3 for m in members if "n_max" in settings_of(m))
+    for _ in range(8):
+        text.commit(text.propose(), "abcd")
+    (control,) = made  # another one would have an allowance of its own
+    assert control.plan(10, 100).n_max <= 3
     assert not chain.tune(parse_strategy("suffix"))
     assert not Chain(parse_strategy("suffix"), bench(), TurnMeter()).tune(parse_strategy("auto"))
-
-
-def settings_of(member: Any) -> dict[str, float]:
-    return dict(member._drafter.settings)
 
 
 def test_a_strategy_of_the_same_drafters_with_a_length_of_its_own_is_another_chain() -> None:
@@ -525,10 +565,12 @@ def test_what_is_learned_outlives_a_change_of_strategy() -> None:
     sampling = SamplingParams(temperature=0.9)
     plain = decoder_for(FakeModel(language), sampling=sampling, max_tokens=150)
     run(plain)
-    decoder = decoder_for(target, "auto", sampling=sampling, draft=draft, max_tokens=150)
+    knowledge = Knowledge()
+    decoder = decoder_for(
+        target, "auto", sampling=sampling, draft=draft, max_tokens=150, knowledge=knowledge
+    )
     tuned(decoder, "off", "auto", "draft:n_max=3", "draft:n_max=auto", "auto:n_max=4", every=9)
     assert decoder.generated == plain.generated
-    knowledge = decoder._knowledge
     assert knowledge.costs.n_samples(1) > 0
     assert knowledge.pace.plain is not None
     assert decoder.was_controlled
@@ -571,12 +613,9 @@ def test_where_deciding_takes_too_long_some_steps_are_made_without(
 ) -> None:
     monkeypatch.setattr(auto_chain_module, "OWN_SHARE", 1e-9)
     monkeypatch.setattr(step_clock, "LONG_GAP_S", math.inf)  # a step after a pause is not told
-    language = random_language(3)
-    decoder = decoder_for(FakeModel(language), "auto", max_tokens=100)
     control = Script(models=False)
-    chain = decoder._chain
-    assert isinstance(chain, AutoChain)
-    chain._control_now = control  # type: ignore[assignment]
+    SCRIPTS.append(control)
+    decoder = decoder_for(FakeModel(random_language(3)), "auto", max_tokens=100)
     steps = list(decoder.run(PROMPT, lambda _n: None))  # decodes take no time here
     asked = [step.decision.reason != "shut" for step in steps[1:] if step.decision is not None]
     assert len(asked) == 99
@@ -586,20 +625,35 @@ def test_where_deciding_takes_too_long_some_steps_are_made_without(
     assert decoder.generated == [step.tokens[0].token for step in steps]
 
 
-@pytest.mark.parametrize("own_s", [30e-6, 60e-6, 120e-6, 500e-6])
+def ticking(monkeypatch: pytest.MonkeyPatch, tick_s: float) -> None:
+    """Let each look at the clock of chains be later by so much than the one before."""
+    monkeypatch.setattr(auto_chain_module, "_clock", itertools.count(0.0, tick_s).__next__)
+
+
+@pytest.mark.parametrize(
+    ("step_s", "own_s"),
+    [*((1.5e-3, own_s) for own_s in (32e-6, 63e-6, 125e-6, 505e-6)), (15e-3, 70e-6)],
+)
 def test_deciding_takes_no_more_than_its_share(
-    monkeypatch: pytest.MonkeyPatch, own_s: float
+    clock: Clock, monkeypatch: pytest.MonkeyPatch, step_s: float, own_s: float
 ) -> None:
-    chain = auto_chain(Script(), a=Lookup(nothing))
+    def slow(_text: Sequence[int], _n_max: int) -> Sequence[int]:
+        clock.now += own_s
+        return ()
+
+    control, n_steps = Script(models=False), 4_000
     monkeypatch.setattr(auto_chain_module, "OWN_SHARE", OWN_SHARE)
-    step_s, n_steps, n_decided = 1.5e-3, 4_000, 0
+    monkeypatch.setattr(Script, "rested", lambda *_: None)  # learning takes no time here
+    text = text_of(control, a=Lookup(slow))
     for _ in range(n_steps):
-        if not chain._rests():
-            n_decided += 1
-            chain._count_own(step_s, own_s)
+        text.commit(text.propose(), "a", decode_s=step_s)
+    n_decided = len(control.steps)
     allowed = OWN_SHARE * n_steps * step_s
-    seldom = n_steps / (LONGEST_REST + 1) * own_s  # as often as that it is decided in any case
-    assert 0.6 * allowed < n_decided * own_s < 1.1 * max(allowed, seldom)
+    if own_s * n_steps < allowed:
+        assert n_decided == n_steps, "no step is passed over where it costs next to nothing"
+    else:
+        seldom = n_steps / (LONGEST_REST + 1) * own_s  # as often as that it is decided in any case
+        assert 0.6 * allowed < n_decided * own_s < 1.1 * max(allowed, seldom)
 
 
 @pytest.mark.parametrize("saved", [-0.5, 0.0, 0.5])
@@ -607,8 +661,8 @@ def test_only_a_draft_that_saved_time_fills_the_share_for_deciding_up(
     monkeypatch: pytest.MonkeyPatch, saved: float
 ) -> None:
     monkeypatch.setattr(Script, "observe", lambda _self, _step: saved)
-    text = Text(auto_chain(Script(models=False, worth=1.0), a=Lookup(lambda *_: b"he")))
-    knowledge = text.chain._knowledge
+    text = text_of(Script(models=False, worth=1.0), a=Lookup(lambda *_: b"he"))
+    knowledge = text.knowledge
     knowledge.saved_up, knowledge.pace.plain = 3.0, DECODE_S
     monkeypatch.setattr(auto_chain_module, "OWN_SHARE", 1.0)
     text.commit(text.propose(), "he!")
@@ -623,10 +677,10 @@ def test_a_plain_step_does_not_fill_it_up_and_may_take_no_time(
     monkeypatch: pytest.MonkeyPatch, decode_s: float
 ) -> None:
     monkeypatch.setattr(Script, "observe", lambda _self, _step: 0.5)
-    text = Text(auto_chain(Script(models=False), a=Lookup(nothing)))
-    text.chain._knowledge.saved_up = 3.0
+    text = text_of(Script(models=False), a=Lookup(nothing))
+    text.knowledge.saved_up = 3.0
     text.commit(text.propose(), "T", decode_s=decode_s)
-    assert text.chain._knowledge.saved_up <= 4.0
+    assert text.knowledge.saved_up <= 4.0
 
 
 @pytest.mark.parametrize(("had_pause", "saved_up"), [(False, 2.0), (True, 3.0)])
@@ -634,38 +688,32 @@ def test_what_deciding_took_is_not_counted_after_a_pause(
     monkeypatch: pytest.MonkeyPatch, had_pause: bool, saved_up: float
 ) -> None:
     """Then the time of the step is none to compare it with."""
-    monkeypatch.setattr(Script, "observe", lambda _self, _step: 0.0)
     monkeypatch.setattr(auto_chain_module, "OWN_SHARE", 1.0)
-    chain = auto_chain(Script(models=False), a=Lookup(nothing))
-    chain._knowledge.saved_up = 3.0
-    text, lap = Text(chain), structs.replace(LAP, had_pause=had_pause)
-    proposal = text.propose()
-    chain._step.own_s, chain._told_s = 2.0 * DECODE_S, 0.0
-    text.commit(proposal, "T", lap=lap)
-    assert chain._knowledge.saved_up == pytest.approx(saved_up)
-    chain._rest(1, Decision("", 0, "shut"))
-    assert chain._rests()
-    chain._step = chain._resting
-    chain.timed(lap, 1, len(PROMPT), DECODE_S, 1.0)
-    assert chain._n_rested == (0 if had_pause else 1)
+    ticking(monkeypatch, 2.0 * DECODE_S)
+    text = text_of(Script(models=False), a=Lookup(nothing))
+    text.knowledge.saved_up = 3.0
+    text.commit(text.propose(), "T", lap=structs.replace(LAP, had_pause=had_pause))
+    assert text.knowledge.saved_up == pytest.approx(saved_up)
 
 
-def test_no_step_is_passed_over_where_deciding_costs_next_to_nothing(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("had_pause", [False, True])
+def test_a_step_without_a_decision_is_told_where_there_was_no_pause(
+    monkeypatch: pytest.MonkeyPatch, had_pause: bool
 ) -> None:
-    monkeypatch.setattr(auto_chain_module, "OWN_SHARE", OWN_SHARE)
-    chain = auto_chain(Script(), a=Lookup(nothing))
-    for _ in range(1_000):
-        assert not chain._rests()
-        chain._count_own(15e-3, 70e-6)
+    control = Script(n_max=0, reason="ledger", wait=1)
+    ticking(monkeypatch, 0.001)
+    text = text_of(control, a=Lookup(nothing))
+    text.commit(text.propose(), "T")
+    text.commit(text.propose(), "h", lap=structs.replace(LAP, had_pause=had_pause))
+    text.chain.close()
+    assert control.rests == ([] if had_pause else [(1, DECODE_S)])
 
 
-def test_while_nothing_can_be_covered_nothing_is_decided() -> None:
-    decoder = decoder_for(FakeModel(random_language(3)), "auto", max_tokens=40)
+def test_while_nothing_can_be_covered_nothing_is_decided(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(step_clock, "LONG_GAP_S", math.inf)  # a step after a pause is not told
     control = Script(n_max=0, reason="ledger", wait=6)
-    chain = decoder._chain
-    assert isinstance(chain, AutoChain)
-    chain._control_now = control  # type: ignore[assignment]
+    SCRIPTS.append(control)
+    decoder = decoder_for(FakeModel(random_language(3)), "auto", max_tokens=40)
     steps = list(decoder.run(PROMPT, lambda _n: None))
     assert len(control.steps) + sum(n for n, _ in control.rests) == len(steps) - 1 == 39
     assert [n for n, _ in control.rests[:-1]] == [6] * (len(control.rests) - 1)
@@ -699,11 +747,9 @@ def test_plain_decoding_decides_nothing() -> None:
 def test_a_draft_model_that_stood_still_catches_up_and_is_charged() -> None:
     language = random_language(3)
     draft = FakeModel(language)
-    decoder = decoder_for(FakeModel(language), "auto", draft=draft, max_tokens=100)
     control = Script(models=False, n_drafts=2)
-    chain = decoder._chain
-    assert isinstance(chain, AutoChain)
-    chain._control_now = control  # type: ignore[assignment]
+    SCRIPTS.append(control)
+    decoder = decoder_for(FakeModel(language), "auto", draft=draft, max_tokens=100)
     for i, _ in enumerate(decoder.run(PROMPT, lambda _n: None)):
         check_books(decoder)
         if i == 40:
@@ -721,11 +767,9 @@ def test_a_draft_model_that_stood_still_catches_up_and_is_charged() -> None:
 def test_the_context_of_a_draft_that_was_cut_is_a_prefix_of_the_text() -> None:
     language = random_language(3)
     for verified in (("draft", 1), ("draft", 3), ("", 0)):
+        SCRIPTS.append(Script(n_drafts=5, verified=verified))
         draft = FakeModel(language)
         decoder = decoder_for(FakeModel(language), "auto", draft=draft, max_tokens=60)
-        chain = decoder._chain
-        assert isinstance(chain, AutoChain)
-        chain._control_now = Script(n_drafts=5, verified=verified)  # type: ignore[assignment]
         run(decoder)  # checks both contexts after every step
         assert max(count for count in draft.widths) >= 1
         assert decoder.meter.drafters["draft"].n_draft > 3

@@ -271,16 +271,14 @@ def test_exact_mode_is_measured_within_its_widths(clock: Clock) -> None:
     pair = pair_of(target)
     pair.target.widths, pair.target.prefill_piece = BatchWidths(3, 1, 8), 16
     pair.target.prefill(TOKENS, 64, lambda _n: None)
-    n_whole = pair.target._n_whole
-    assert n_whole == 32
     target.widths.clear()
     finish(IdleCalibration(pair, is_known=False, clock=clock))
     slope_pieces = {128}
     assert set(target.widths) - slope_pieces == {3, 4, 5, 6, 8}
     assert holds(pair, TOKENS)
-    assert pair.target._n_whole == n_whole
     assert missing(pair.knowledge.costs, [1, 4, 5, 6, 8]) == []
     assert pair.knowledge.costs.plain == pytest.approx(0.001 * 1.06, rel=0.01)  # padded to three
+    assert pair.target.reuse([*TOKENS, 1]) == 32, "whole pieces are still known as such"
 
 
 def test_a_model_that_takes_no_tokens_back_is_left_alone(clock: Clock) -> None:

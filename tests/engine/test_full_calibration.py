@@ -16,7 +16,6 @@ from paceline.engine.measure.calibration import (
     LONG_S,
     ROUNDS,
     WIDTHS,
-    IdleCalibration,
     calibrated,
 )
 from paceline.engine.pair import LoadedPair
@@ -164,10 +163,11 @@ class Bench:
         self.events: list[Event] = []
         self.client.on_event = self.events.append
 
-    @property
-    def service(self) -> EngineService:
+    def idle(self) -> None:
+        """Use idle time for as long as there is a use for it."""
         assert isinstance(self.client.service, EngineService)
-        return self.client.service
+        while self.client.service.idle():
+            pass
 
     def load(self, cache_dir: str = "") -> None:
         draft = DraftModel(ModelParams("draft")) if "draft" in self.models else None
@@ -187,6 +187,11 @@ class Bench:
         )
 
 
+def samples(bench: Bench) -> list[int]:
+    """Return how often decodes of each width were measured."""
+    return [bench.client.pair.knowledge.costs.n_samples(width) for width in WIDTHS]
+
+
 def made(clock: Clock) -> Bench:
     return Bench(TimedModel(clock, flat(0.001)), TimedModel(clock, flat(0.001)))
 
@@ -203,13 +208,12 @@ def test_calibrate_is_answered(clock: Clock, tmp_path: Path) -> None:
     assert isinstance(answer, Calibrated)
     assert not answer.problem
     assert {cost.width for cost in answer.costs} == set(WIDTHS)
-    work = bench.service._idle_work
-    assert work is not None
-    assert not any(isinstance(job, IdleCalibration) for job in work._jobs), "nothing is missing"
+    measured = samples(bench)
+    bench.idle()
+    assert samples(bench) == measured, "nothing is missing"
     again = made(clock)
     again.load(str(tmp_path))
-    assert again.service._pair is not None
-    assert missing(again.service._pair.knowledge.costs, WIDTHS) == []
+    assert missing(again.client.pair.knowledge.costs, WIDTHS) == []
 
 
 def test_calibrate_can_be_cancelled_by_its_id(clock: Clock) -> None:
@@ -217,7 +221,7 @@ def test_calibrate_can_be_cancelled_by_its_id(clock: Clock) -> None:
     bench.load()
     target = bench.models["target"]
     assert isinstance(target, TimedModel)
-    target.cancel = bench.client._broker.flag
+    target.cancel = bench.client.flag
     n = len(target.widths)
     target.before = lambda n_decodes: bench.client.cancel() if n_decodes == n + 5 else None
     bench.client.request(Calibrate())
@@ -252,9 +256,9 @@ def test_widths_that_change_before_a_turn_are_told_and_measured_anew(
     monkeypatch.setattr(LoadedPair, "settle", lambda _pair: True)
     bench.client.request(StartTurn(Chat(ASK), max_tokens=2))
     assert isinstance(bench.events[0], SamenessChanged)
-    work = bench.service._idle_work
-    assert work is not None
-    assert any(isinstance(job, IdleCalibration) for job in work._jobs)
+    measured = samples(bench)
+    bench.idle()
+    assert samples(bench) != measured
 
 
 def test_reset_forgets_texts_and_keeps_what_was_measured(clock: Clock) -> None:
@@ -262,12 +266,10 @@ def test_reset_forgets_texts_and_keeps_what_was_measured(clock: Clock) -> None:
     bench.client.request(Reset())  # nothing is there to be forgotten
     assert bench.events == []
     bench.load()
-    while bench.service.idle():
-        pass
+    bench.idle()
     bench.ask()
     assert bench.ask() > 10, "the prompt is still there"
-    pair = bench.service._pair
-    assert pair is not None
+    pair = bench.client.pair
     pair.kept["index"] = object()
     pair.knowledge.rates["draft"]
     costs, plain = pair.knowledge.costs, pair.knowledge.recent.pace
@@ -291,8 +293,7 @@ def test_a_reset_may_keep_how_often_drafts_are_accepted(clock: Clock, keeps_rate
     bench = made(clock)
     bench.load()
     bench.ask()
-    pair = bench.service._pair
-    assert pair is not None
+    pair = bench.client.pair
     pair.kept["index"] = object()
     pair.knowledge.rates["draft"].add([4], 1, 1)
     bench.client.request(Reset(keeps_rates=keeps_rates))
@@ -317,10 +318,8 @@ def test_a_draft_model_that_takes_no_tokens_back_is_left_out(clock: Clock) -> No
 def test_what_real_steps_have_taught_is_kept_at_the_end(clock: Clock, tmp_path: Path) -> None:
     bench = made(clock)
     bench.load(str(tmp_path))
-    assert bench.service._pair is not None
-    bench.service._pair.knowledge.costs.add(1, 0, 0.004)
+    bench.client.pair.knowledge.costs.add(1, 0, 0.004)
     bench.client.close()
     again = made(clock)
     again.load(str(tmp_path))
-    assert again.service._pair is not None
-    assert again.service._pair.knowledge.costs.plain == 0.004
+    assert again.client.pair.knowledge.costs.plain == 0.004
