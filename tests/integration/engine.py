@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import llama_cpp
 
 from inline_client import InlineClient
 from paceline.engine.llama.model import LlamaModel
+from paceline.engine.model.backend import LanguageModel
 from paceline.engine.model.context import CachedContext
 from paceline.engine.pair import LoadedPair
 from paceline.messages import (
@@ -43,6 +45,17 @@ def of_few_tokens(temperature: float) -> SamplingParams:
     return SamplingParams(temperature, top_k=0, top_p=1, min_p=0, logit_bias=_BIAS)
 
 
+def native_context(model: LanguageModel) -> Any:
+    """Return llama.cpp's context of a model."""
+    return model._context  # type: ignore[attr-defined]
+
+
+def last_position(model: LanguageModel) -> int:
+    """Return the last position that the native context holds; -1: it is empty."""
+    memory = llama_cpp.llama_get_memory(native_context(model))
+    return int(llama_cpp.llama_memory_seq_pos_max(memory, 0))
+
+
 def check_positions(context: CachedContext) -> None:
     """Compare the native context's positions with what the books say that it holds."""
     model = context.model
@@ -51,14 +64,16 @@ def check_positions(context: CachedContext) -> None:
     assert model.n_past == n_held
     if getattr(model, "shares_memory", False):
         return  # it has no cache of its own
-    first = llama_cpp.llama_memory_seq_pos_min(model._memory, 0)
-    assert llama_cpp.llama_memory_seq_pos_max(model._memory, 0) == n_held - 1
+    native = native_context(model)
+    first = llama_cpp.llama_memory_seq_pos_min(llama_cpp.llama_get_memory(native), 0)
+    window = llama_cpp.llama_model_n_swa(llama_cpp.llama_get_model(native))
+    assert last_position(model) == n_held - 1
     if not n_held or not model.can_rollback:
         # A recurrent memory has one cell, for its last token, and attention beside it more.
         assert first <= n_held - 1
     elif model.forgets:
         # Cells of the window's last positions at least; the ring keeps older ones for a while.
-        assert 0 <= first <= max(n_held - model._window, 0)
+        assert 0 <= first <= max(n_held - window, 0)
     else:
         assert first == 0, "all of the text is there"
 
@@ -108,9 +123,7 @@ class Engine:
     @property
     def pair(self) -> LoadedPair:
         """The engine's own view of what is loaded."""
-        pair = self.client.service._pair  # type: ignore[attr-defined]
-        assert isinstance(pair, LoadedPair)
-        return pair
+        return self.client.pair
 
     def watch_positions(self) -> None:
         """From now on compare, after every step, what all contexts hold with the books."""

@@ -52,7 +52,7 @@ def logits(path: Path, kernels: KernelWish, width: int) -> NDArray[np.float64]:
     return np.array(rows, np.float64)
 
 
-@pytest.mark.grid(short=4)
+@pytest.mark.grid(short=2)
 @pytest.mark.parametrize("width", [1, 20])
 @pytest.mark.parametrize(
     "kind", ["q8_0", "q4_0", "q4_k", "q4_k_m", "q6_k", "iq4_xs", "q3_k", "q4_1", "q5_k", "iq4_nl"]

@@ -126,7 +126,7 @@ CHAINS = ("wild+draft:draft.n_max=3:draft.p_min=0", "prompt-lookup+wild+draft")
 CASES = [*(("wild", kind) for kind in KINDS), *((chain, "mixed") for chain in CHAINS)]
 
 
-@pytest.mark.grid(short=7)
+@pytest.mark.grid(short=5)
 @pytest.mark.parametrize(("chain", "kind"), CASES)
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 def test_a_wild_drafter_changes_nothing(
@@ -151,7 +151,7 @@ def test_a_wild_drafter_changes_nothing(
     assert target.model.n_past == len(target.tokens)
 
 
-@pytest.mark.grid(short=7)
+@pytest.mark.grid(short=5)
 @pytest.mark.parametrize("method", ["begin", "propose", "extend", "observe", "close"])
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 @pytest.mark.parametrize("chain", ["wild", "wild+draft:draft.n_max=3:draft.p_min=0"])

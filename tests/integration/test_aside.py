@@ -56,9 +56,16 @@ def two_turns(
     return started.n_reused, [(step.text, step.tokens, step.likely) for step in steps]
 
 
-@pytest.mark.parametrize("sampling", [GREEDY, WARM], ids=["greedy", "warm"])
-@pytest.mark.parametrize("exact", [False, True], ids=["usual", "exact"])
-@pytest.mark.parametrize("strategy", ["off", "draft:n_max=4"])
+@pytest.mark.grid(short=2)
+@pytest.mark.parametrize(
+    ("strategy", "sampling", "exact"),
+    [
+        ("draft:n_max=4", WARM, False),
+        ("off", GREEDY, False),
+        ("off", WARM, True),
+        ("draft:n_max=4", GREEDY, True),
+    ],
+)
 def test_the_next_turn_is_what_it_would_have_been(
     demo_pair: tuple[Path, Path],
     monkeypatch: pytest.MonkeyPatch,

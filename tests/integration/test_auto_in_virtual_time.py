@@ -40,8 +40,7 @@ def rig_of(target: Path, draft: Path, patch: pytest.MonkeyPatch) -> Iterator[Rig
     with Engine(target, draft) as engine:
         # The first steps of a load are plain, and the first long reply measures invariance.
         engine.reply("How are files opened? " * 80, strategy="off", max_tokens=32)
-        pair = engine.client.service._pair  # type: ignore[attr-defined]
-        yield Rig(engine, pair, patch)
+        yield Rig(engine, engine.pair, patch)
 
 
 def loss(reply: Reply, plain_s: float, machine: Machine) -> float:

@@ -8,7 +8,6 @@ import pytest
 
 from integration.engine import GREEDY, Engine
 from paceline.engine.idle import PIECE, CatchingUp, IdleWork
-from paceline.engine.pair import LoadedPair
 from paceline.errors import ComputeFailedError, EngineError
 from paceline.messages import ChatMessage, TurnFinished
 
@@ -16,22 +15,12 @@ LONG = "What do these functions do? " + "os.path.join, os.path.split, os.path.ex
 
 
 class Idling(Engine):
-    """An engine whose idle time a test spends."""
+    """An engine whose idle time a test spends with catching up alone."""
 
-    @property
-    def pair(self) -> LoadedPair:
-        pair = self.client.service._pair  # type: ignore[attr-defined]
-        assert isinstance(pair, LoadedPair)
-        assert pair.draft
-        return pair
-
-    def idle(self) -> int:
+    def catch_up(self) -> int:
         """Spend it to the end; returns how many slices there were."""
-        service, n = self.client.service, 0
-        service._idle_work = IdleWork(  # type: ignore[attr-defined]
-            self.pair, [CatchingUp(self.pair)]
-        )
-        while service.idle():  # type: ignore[attr-defined]
+        work, n = IdleWork(self.pair, [CatchingUp(self.pair)]), 0
+        while work.slice():
             n += 1
             assert n < 100
         return n
@@ -58,10 +47,10 @@ def test_behind_a_long_prompt_the_model_is_ready_for_the_next_reply(
             n_before = len(draft.tokens)
             if idles:
                 assert n_before < 300 < len(engine.pair.target.tokens)
-                assert engine.idle() >= (len(engine.pair.target.tokens) - n_before) // PIECE
+                assert engine.catch_up() >= (len(engine.pair.target.tokens) - n_before) // PIECE
                 assert draft.tokens == engine.pair.target.tokens
                 assert draft.model.n_past == len(draft.tokens)
-                assert engine.idle() == 0
+                assert engine.catch_up() == 0
             return engine.next(first)
 
     expected, found = two_replies(idles=False), two_replies(idles=True)
@@ -74,14 +63,14 @@ def test_behind_a_long_prompt_the_model_is_ready_for_the_next_reply(
 def test_who_does_not_use_it_does_not_pay(demo_pair: tuple[Path, Path]) -> None:
     with Idling(*demo_pair) as engine:
         engine.first("off")
-        assert engine.idle() == 0
+        assert engine.catch_up() == 0
         engine.first("suffix")
-        assert engine.idle() == 0
+        assert engine.catch_up() == 0
         engine.first("auto")
         rates = engine.pair.knowledge.rates["draft"]
         while not rates.is_given_up:
             rates.gained(-1.0)
-        assert engine.idle() == 0
+        assert engine.catch_up() == 0
 
 
 def test_a_command_stops_it(demo_pair: tuple[Path, Path]) -> None:
@@ -91,13 +80,13 @@ def test_a_command_stops_it(demo_pair: tuple[Path, Path]) -> None:
         assert draft is not None
         held = list(draft.tokens)  # the text's end, which is no beginning of it
         assert held == engine.pair.target.tokens[: len(held)] or len(held) < 300
-        flag = engine.client._broker.flag
+        flag = engine.client.flag
         flag.set()
         work = IdleWork(engine.pair, [CatchingUp(engine.pair)])
         assert work.slice()
         assert draft.tokens in (held, [])
         flag.clear()
-        assert engine.idle() > 0
+        assert engine.catch_up() > 0
         assert draft.tokens == engine.pair.target.tokens
 
 

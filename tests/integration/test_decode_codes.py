@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from inline_client import InlineClient
-from integration.engine import Engine
+from integration.engine import Engine, native_context
 from paceline.chat.pair import Pair, PairLoader
 from paceline.chat.reply import TurnOptions
 from paceline.chat.session import ChatSession
@@ -69,14 +69,11 @@ class Binding:
 
     def start(self, engine: Engine, plan: dict[int, int]) -> None:
         self.plan, self.calls = plan, []
-        model = target_of(engine)
-        self.target = model._context
+        self.target = native_context(target_of(engine))
 
 
 def target_of(engine: Engine) -> LlamaModel:
-    pair = engine.client.service._pair  # type: ignore[attr-defined]
-    assert pair is not None
-    model = pair.target.model
+    model = engine.pair.target.model
     assert isinstance(model, LlamaModel)
     return model
 
@@ -115,12 +112,11 @@ class Bench:
 
     def fresh(self) -> Engine:
         """Return the engine with empty contexts of the usual size."""
-        pair = self.engine.client.service._pair  # type: ignore[attr-defined]
-        if pair is None or pair.target.model.n_ctx != 512:
+        if self.engine.client.has_pair and target_of(self.engine).n_ctx == 512:
+            self.engine.pair.empty(wipe=True)
+        else:
             self.engine.client.close()
             self.engine = self._load()
-        else:
-            pair.empty(wipe=True)
         return self.engine
 
     @property
@@ -162,7 +158,7 @@ def test_a_code_at_every_decode(
     control, calls = undisturbed(bench, binding, strategy)
     seen = set()
     # Plain steps are all alike. Kinds take turns, so that every seventh decode is of another one.
-    for n in range(1, N_CALLS + 1, 7 if not is_long else 3 if strategy == "off" else 1):
+    for n in range(1, N_CALLS + 1, 13 if not is_long else 3 if strategy == "off" else 1):
         engine = bench.fresh()
         binding.start(engine, {n: code})
         last = bench.reply(strategy)
@@ -246,7 +242,7 @@ def test_exact_mode_keeps_its_promise_behind_a_failure(
     prompt = "Explain the following words. " + "dict list tuple set " * 60
     options: dict[str, Any] = {"strategy": DRAFT, "max_tokens": 60, "ignore_eog": True}
     with Engine(*demo_pair, n_ctx=512, exact=True) as engine:
-        pair = engine.client.service._pair  # type: ignore[attr-defined]
+        pair = engine.pair
         engine.reply(prompt, **options)
         pair.empty(wipe=True)
         control = engine.reply(prompt, **options).tokens

@@ -151,9 +151,10 @@ def compare(
     return n, n_other
 
 
-@pytest.mark.grid(short=4)
-@pytest.mark.parametrize("n_threads", [1, 2])
-@pytest.mark.parametrize("kernels", ["own", "stock"])
+@pytest.mark.grid(short=2)
+@pytest.mark.parametrize(
+    ("kernels", "n_threads"), [("own", 1), ("own", 2), ("stock", 1), ("stock", 2)]
+)
 def test_a_reply_equals_that_of_a_fresh_context(
     demo_pair: tuple[Path, Path],
     text: list[int],

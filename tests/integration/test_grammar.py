@@ -374,7 +374,7 @@ def test_a_grammar_that_reads_a_text_in_ever_more_ways_is_stopped(vocab: Vocabul
 
 
 def test_grammars_are_read_as_llama_cpp_reads_them(target_path: Path, trials: Trials) -> None:
-    n = sum(1 for _ in trials(600, 10_000))
+    n = sum(1 for _ in trials(250, 10_000))
     counts = in_child("integration.grammar_fuzz", target_path, str(n))
     assert counts["wrong"] == []
     for kind in ("taken", "refused", "compared"):

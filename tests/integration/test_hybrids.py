@@ -85,6 +85,7 @@ def test_the_text_is_that_of_plain_decoding(
     assert engine.checks == len(engine.steps) > 0, "positions were compared after every step"
 
 
+@pytest.mark.grid(short=3)
 def test_a_short_reply_once_more_and_after_idle_time(engine: Engine) -> None:
     """The state before the last token alone is not kept: the prompt is read again."""
 
@@ -135,6 +136,7 @@ def test_two_turns_a_reply_once_more_and_an_edit(engine: Engine) -> None:
     assert course("suffix") == course("off")
 
 
+@pytest.mark.grid(short=3)
 def test_a_reply_once_more_after_a_short_second_question(engine: Engine) -> None:
     """No copy lies in its prompt, so that it goes back to the first one's."""
     engine.pair.empty()
@@ -164,6 +166,7 @@ def test_a_reply_once_more_after_a_short_second_question(engine: Engine) -> None
     assert np.abs(again - fresh).max() < 0.2 * spread
 
 
+@pytest.mark.grid(short=3)
 def test_without_memory_for_states_it_goes_on_by_copies(engine: Engine, kind: str) -> None:
     """As after a decode that ran out of memory, which makes the context anew."""
     target = engine.pair.target
@@ -225,6 +228,7 @@ def test_any_rejection_leaves_the_state_of_a_fresh_context(
         n_patterns += bool(wrong)
 
 
+@pytest.mark.grid(short=1)
 @pytest.mark.parametrize("draft", ["tiny-qwen35", "tiny-mamba"])
 def test_a_draft_model_goes_back_by_copies(draft: str) -> None:
     with Engine(make_pairs.path("tiny-lfm2"), make_pairs.path(draft)) as engine:

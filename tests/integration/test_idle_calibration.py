@@ -11,12 +11,11 @@ from pathlib import Path
 import llama_cpp
 import pytest
 
-from integration.engine import WARM, Engine
+from integration.engine import WARM, Engine, native_context
 from paceline.engine.auto.costs import VerifyCosts
+from paceline.engine.idle import IdleWork
 from paceline.engine.measure.calibration import IdleCalibration
 from paceline.engine.model.context import CachedContext
-from paceline.engine.pair import LoadedPair
-from paceline.engine.service import EngineService
 from paceline.messages import ChatMessage, Reset, TurnFinished
 
 FIRST = "How do I read a file line by line?"
@@ -25,16 +24,6 @@ NEXT = "And how do I write one?"
 
 class Idling(Engine):
     """An engine that a test lets measure between two replies."""
-
-    @property
-    def service(self) -> EngineService:
-        assert isinstance(self.client.service, EngineService)
-        return self.client.service
-
-    @property
-    def pair(self) -> LoadedPair:
-        assert self.service._pair is not None
-        return self.service._pair
 
     def first(self) -> TurnFinished:
         return self.reply(FIRST, strategy="draft", sampling=WARM, max_tokens=60)
@@ -47,44 +36,41 @@ class Idling(Engine):
         )
         return self.reply("", messages=messages, strategy="draft", sampling=WARM, max_tokens=60)
 
-    def begin_anew(self) -> None:
-        """Let it measure everything once more."""
+    def new_work(self) -> IdleWork:
+        """Return what is to be done in idle time, with everything to be measured once more."""
         self.pair.knowledge.costs = VerifyCosts()
         self.pair.knowledge.draft_costs.clear()
-        work = self.service._idle_work
-        assert work is not None
-        work._jobs = [
-            IdleCalibration(self.pair, is_known=False),
-            *(job for job in work._jobs if not isinstance(job, IdleCalibration)),
-        ]
+        work = IdleWork(self.pair)
+        work.calibrate_anew()
+        return work
 
     def state(self) -> list[tuple[bytes, list[int], int]]:
         """Every cell of both contexts, and their books."""
         assert self.pair.draft
         return [
-            (_cells(context), list(context.tokens), context._n_whole)
+            (_cells(context), list(context.tokens), context.n_owed)
             for context in (self.pair.target, self.pair.draft)
         ]
 
 
 def _cells(context: CachedContext) -> bytes:
-    native = context.model._context  # type: ignore[attr-defined]
+    native = native_context(context.model)
     size = llama_cpp.llama_state_seq_get_size(native, 0)
     buffer = (ctypes.c_uint8 * size)()
     assert llama_cpp.llama_state_seq_get_data(native, buffer, size, 0) == size
     return bytes(buffer)
 
 
-def idle_to_the_end(engine: Idling) -> int:
+def idle_to_the_end(_engine: Idling, work: IdleWork) -> int:
     n = 0
-    while engine.service.idle():
+    while work.slice():
         n += 1
     return n
 
 
-def idle_with_interruptions(engine: Idling) -> int:
+def idle_with_interruptions(engine: Idling, work: IdleWork) -> int:
     """Let another thread set the flag again and again, at any moment; returns how often."""
-    flag, chance = engine.client._broker.flag, random.Random(5)
+    flag, chance = engine.client.flag, random.Random(5)
     n_set, is_over = 0, threading.Event()
 
     def disturb() -> None:
@@ -99,7 +85,7 @@ def idle_with_interruptions(engine: Idling) -> int:
     try:
         for _ in range(100):
             flag.clear()
-            engine.service.idle()
+            work.slice()
     finally:
         is_over.set()
         thread.join()
@@ -118,14 +104,12 @@ def test_replies_and_contexts_are_those_without_it(
         first = engine.first()
         expected = engine.next(first)
         engine.client.request(Reset())
-        engine.begin_anew()
-        assert idle(engine) > 10
+        assert idle(engine, engine.new_work()) > 10
         assert engine.first().tokens == first.tokens
-        idle_to_the_end(engine)  # the draft model catches up
+        engine.idle()  # the draft model catches up
         before = engine.state()
         assert len(before[0][1]) > 40
-        engine.begin_anew()
-        assert idle(engine) > 10
+        assert idle(engine, engine.new_work()) > 10
         assert engine.state() == before
         found = engine.next(first)
     assert found.tokens == expected.tokens
@@ -136,7 +120,8 @@ def test_replies_and_contexts_are_those_without_it(
 def test_the_costs_are_those_of_real_steps(demo_pair: tuple[Path, Path]) -> None:
     with Idling(*demo_pair) as engine:
         engine.first()
-        idle_to_the_end(engine)
+        calibration = IdleCalibration(engine.pair, is_known=False)
+        idle_to_the_end(engine, IdleWork(engine.pair, [calibration]))
         costs = engine.pair.knowledge.costs
         plain_s = costs.seconds(1, len(engine.pair.target.tokens))
         assert plain_s is not None
@@ -149,9 +134,6 @@ def test_the_costs_are_those_of_real_steps(demo_pair: tuple[Path, Path]) -> None
         drafting = engine.pair.knowledge.draft_costs["draft"]
         assert drafting.per_token is not None
         assert 0 < drafting.per_token < plain_s
-        work = engine.service._idle_work
-        assert work is not None
-        (calibration,) = (job for job in work._jobs if isinstance(job, IdleCalibration))
         assert calibration.spent_s < 10
 
 
@@ -164,5 +146,5 @@ def test_a_full_context_is_left_alone(demo_pair: tuple[Path, Path]) -> None:
         assert last.reason == "context"
         before = engine.state()
         assert len(before[0][1]) >= 63
-        idle_to_the_end(engine)
+        engine.idle()
         assert engine.state() == before

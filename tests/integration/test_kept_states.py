@@ -36,12 +36,6 @@ def pair(request: pytest.FixtureRequest) -> Iterator[Pair]:
         yield opened_pair
 
 
-@pytest.fixture(params=("smollm2-135m", "gemma3-270m"))
-def real(request: pytest.FixtureRequest) -> Iterator[Pair]:
-    with opened(real_models.path_or_skip(request.param, "q8_0")) as opened_pair:
-        yield opened_pair
-
-
 def same(live: list[np.ndarray], again: list[np.ndarray]) -> bool:
     return all(map(np.array_equal, live, again))
 
@@ -111,8 +105,9 @@ def test_windows_that_are_stored_as_a_whole_are_laid_out_anew(
         assert check_places(pair, 1500, 6, nearly_same) >= 5
 
 
-def test_a_stored_state_of_a_real_model_is_the_live_one(
-    real: Pair, request: pytest.FixtureRequest
-) -> None:
-    n_places = 200 if request.config.getoption("--long") else 3
-    assert check_places(real, 1200, n_places) == n_places
+@pytest.mark.grid(short=1)
+@pytest.mark.parametrize("name", ["gemma3-270m", "smollm2-135m"])
+def test_a_stored_state_of_a_real_model_is_the_live_one(name: str, *, is_long: bool) -> None:
+    n_places = 200 if is_long else 2
+    with opened(real_models.path_or_skip(name, "q8_0")) as pair:
+        assert check_places(pair, 1200, n_places) == n_places

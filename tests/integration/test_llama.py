@@ -96,10 +96,7 @@ def test_an_aborted_decode_of_a_recurrent_model_is_forgotten() -> None:
     """Its state is half updated then, and the next reply must not start from it."""
     with Engine(make_pairs.path("tiny-mamba")) as engine:
         fresh = engine.reply(QUESTION, max_tokens=20, ignore_eog=True)
-        pair = engine.client.service._pair
-        assert pair is not None
-        model = pair.target.model
-        flag = engine.client._broker.flag
+        model, flag = engine.pair.target.model, engine.client.flag
         decode = model.decode
 
         def aborting(tokens, n_rows):  # type: ignore[no-untyped-def]
@@ -168,24 +165,10 @@ def test_a_draft_longer_than_any_batch_is_cut(engine: Engine) -> None:
 
 def test_positions_equal_the_books_after_every_step(demo_pair: tuple[Path, Path]) -> None:
     with Engine(*demo_pair) as engine:
-        pair = engine.client.service._pair
-        assert pair is not None
-        assert pair.draft is not None
-        seen = 0
-
-        def check(event: object) -> None:
-            nonlocal seen
-            engine.events.append(event)  # type: ignore[arg-type]
-            if isinstance(event, StepCommitted):
-                seen += 1
-                for context in (pair.target, pair.draft):
-                    assert context is not None
-                    assert context.model.n_past == len(context.tokens)
-
-        engine.client.on_event = check
+        engine.watch_positions()
         for strategy in ("draft:n_max=5:p_min=0", "prompt-lookup"):
             engine.reply(QUESTION, strategy=strategy, sampling=WARM, max_tokens=120)
-        assert seen > 60
+            assert engine.checks == len(engine.steps) > 30
 
 
 @pytest.mark.parametrize("when", ["prefill", "decode"])

@@ -94,16 +94,6 @@ def check(n_ctx: int, kind: str, *paths: Path) -> None:
         assert abs(guessed - found) <= max(found / 5, 16 * MIB)
 
 
-def test_one_model_takes_what_was_predicted() -> None:
-    check(512, "f16", make_pairs.path("twin-70m"))
-
-
-@pytest.mark.grid(short=1)
-@pytest.mark.parametrize(("n_ctx", "kind"), [(1024, "q8_0"), (2048, "f16")])
-def test_longer_contexts_take_what_was_predicted(n_ctx: int, kind: str, target_path: Path) -> None:
-    check(n_ctx, kind, target_path)
-
-
 def test_a_pair_takes_what_was_predicted(demo_pair: tuple[Path, Path]) -> None:
     check(1024, "q8_0", *demo_pair)
 
@@ -149,14 +139,22 @@ def test_weights_that_the_cpu_copies_count_twice(tmp_path: Path) -> None:
     check(512, "f16", model)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["f16", "q8_0"])
-@pytest.mark.parametrize("n_ctx", [512, 1024, 2048, 8192])
-@pytest.mark.parametrize("name", ["demo", "twin-70m", "twin-350m", "pair"])
+@pytest.mark.parametrize(
+    ("name", "n_ctx"),
+    [
+        *(
+            (name, n)
+            for name in ("demo", "twin-70m", "twin-350m", "pair")
+            for n in (512, 1024, 2048)
+        ),
+        ("demo", 8192),
+    ],
+)
 def test_many_loads_take_what_was_predicted(
-    is_long: bool, demo_pair: tuple[Path, Path], tmp_path: Path, name: str, n_ctx: int, kind: str
+    demo_pair: tuple[Path, Path], tmp_path: Path, name: str, n_ctx: int, kind: str
 ) -> None:
-    if not is_long or (name != "demo" and n_ctx > 2048):
-        pytest.skip("only with --long, and 8192 tokens only with few layers")
     light, heavy = make_pairs.path("twin-70m"), make_pairs.path("twin-350m")
     paths = {
         "demo": demo_pair[:1],

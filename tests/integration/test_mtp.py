@@ -63,7 +63,7 @@ def drafted(engine: Engine, drafter: str = "mtp") -> tuple[int, int]:
     return sum(count.n_drafted for count in counts), sum(count.n_accepted for count in counts)
 
 
-@pytest.mark.grid(short=8)
+@pytest.mark.grid(short=4)
 @pytest.mark.parametrize("temperature", [2.0, 4.0])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_the_text_is_that_of_plain_decoding(

@@ -17,7 +17,7 @@ import pytest
 
 import make_pairs
 from inline_client import InlineClient
-from integration.engine import GREEDY
+from integration.engine import GREEDY, native_context
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.llama import LlamaBackend, LlamaModel
 from paceline.engine.llama.devices import Device, Devices, cpu_buffer_type
@@ -310,10 +310,9 @@ def pair(demo_pair: tuple[Path, Path]) -> Iterator[InlineClient]:
 
 
 def test_a_draft_has_its_own_settings(pair: InlineClient) -> None:
-    loaded = pair.service._pair
-    assert loaded is not None
+    loaded = pair.pair
     assert loaded.draft is not None
-    contexts = [loaded.target.model._context, loaded.draft.model._context]  # type: ignore[attr-defined]
+    contexts = [native_context(book.model) for book in (loaded.target, loaded.draft)]
     for getter, expected in (
         (llama_cpp.llama_n_ctx, [768, 512]),
         (llama_cpp.llama_n_threads, [1, 2]),
@@ -329,8 +328,8 @@ def test_a_draft_has_its_own_settings(pair: InlineClient) -> None:
         book.model.decode([5], 0)
         sizes.append(llama_cpp.llama_state_seq_get_size(context, 0) - one)
     per_element = []
-    for book, size in zip((loaded.target, loaded.draft), sizes, strict=True):
-        native_model = book.model._model  # type: ignore[attr-defined]
+    for context, size in zip(contexts, sizes, strict=True):
+        native_model = llama_cpp.llama_get_model(context)
         head = llama_cpp.llama_model_n_embd(native_model) // llama_cpp.llama_model_n_head(
             native_model
         )
@@ -375,7 +374,7 @@ def test_a_context_computes_with_the_threads_set_last() -> None:
         before = model.facts_key
         model.set_threads(2, 3)
         for _ in range(2):
-            context = model._context
+            context = native_context(model)
             assert llama_cpp.llama_n_threads(context) == model.info.n_threads == 2
             assert llama_cpp.llama_n_threads_batch(context) == model.info.n_threads_batch == 3
             model.remake(64, 32)  # which must not bring the old ones back

@@ -26,7 +26,7 @@ def test_waiting_for_others_is_told_and_not_learned(
 
     monkeypatch.setattr(AutoChain, "timed", noted)
     with Engine(*demo_pair) as engine, others(2 * (os.cpu_count() or 1)) as go:
-        pair = engine.client.service._pair  # type: ignore[attr-defined]
+        pair = engine.pair
         if own_clock(pair.target.model, pair.draft.model) is None:
             pytest.skip("the system does not tell, or a device may compute")
         go()

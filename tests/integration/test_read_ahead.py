@@ -29,21 +29,10 @@ from paceline.messages import (
 )
 
 OWNERS = StateOwner("a chat"), StateOwner("another"), StateOwner("a private chat", private=True)
-WORDS = [
-    "the",
-    "state",
-    "of",
-    "a",
-    "chat",
-    "is",
-    "kept",
-    "in",
-    "blocks,",
-    "nothing",
-    "is",
-    "read",
-    "again",
-]
+WORDS = (
+    *("the", "state", "of", "a", "chat", "is", "kept", "in", "blocks,"),
+    *("nothing", "is", "read", "again"),
+)
 DRAWN = SamplingParams(0.8, top_k=0, top_p=1, min_p=0)
 
 
@@ -91,11 +80,13 @@ def turn_of_chat(
     return StartTurn(prompt, DRAWN, max_tokens=12, seed=seed, owner=owner, ignore_eog=True)
 
 
-def test_twenty_typings_have_the_replies_of_a_cold_start(pair: tuple[Engine, Engine]) -> None:
+def test_typings_have_the_replies_of_a_cold_start(
+    pair: tuple[Engine, Engine], *, is_long: bool
+) -> None:
     engine, cold = pair
     chats: dict[StateOwner, list[ChatMessage]] = {owner: [] for owner in OWNERS}
     n_ahead = n_prompts = 0
-    for number in range(20):
+    for number in range(20 if is_long else 8):
         drawn = random.Random(number)
         owner = drawn.choice(OWNERS)
         messages = chats[owner]
@@ -164,6 +155,7 @@ def test_a_request_stops_it_and_it_goes_on_where_it_was(pair: tuple[Engine, Engi
     assert ended.n_read == progress.n_done < ended.n_certain
 
 
+@pytest.mark.grid(short=1)
 @pytest.mark.parametrize("kind", ["tiny-mtp", "tiny-mtp-glm4moe"])
 def test_a_head_reads_along(kind: str) -> None:
     """It needs the target's state at each token, which is there right after its decode alone."""
@@ -182,14 +174,16 @@ def test_a_head_reads_along(kind: str) -> None:
         assert head.tokens == target.tokens
 
 
-def test_a_real_context_that_is_nearly_full_reads_no_more_than_the_new_message() -> None:
+def test_a_real_context_that_is_nearly_full_reads_no_more_than_the_new_message(
+    *, is_long: bool
+) -> None:
     if kernel_files.find() is None:
         pytest.skip("Paceline's own kernels are not built for this llama.cpp")
     message = "Is that so, and would it be so if the question were as long as this one is?"
     said: list[ChatMessage] = []
     cuts = set()
     with opened("tiny-target", n_ctx=512, states=StateStorage(1 << 28)) as engine:
-        for n in range(30):
+        for n in range(30 if is_long else 22):
             chat = turn_of_chat(said, "", OWNERS[0])
             for command in (ReadAhead(cut(chat)), cut(turn_of_chat(said, message, OWNERS[0]))):
                 engine.events.clear()

@@ -68,25 +68,25 @@ def read(context: CachedContext, tokens: list[int], drawn: random.Random) -> byt
     return context.feed(tokens[-1:], 1).tobytes()
 
 
-def check(path: Path, n_lives: int) -> None:
+def check(path: Path, n_lives: int, n_tokens: int = N_TOKENS) -> None:
     rows: set[bytes] = set()
     for n_threads in (1, 2):
         with opened(path, n_threads) as engine:
             assert engine.loaded.sameness.any_context
             assert engine.loaded.sameness.holds is True
             context = engine.pair.target
-            tokens = sample_tokens(context.model.vocab, N_TOKENS, 3)
+            tokens = sample_tokens(context.model.vocab, n_tokens, 3)
             rows.add(context.prefill(tokens, context.model.n_batch).tobytes())
             for seed in range(n_lives):
                 drawn = random.Random(seed)
-                context.rollback(drawn.choice((0, drawn.randrange(N_TOKENS))))
+                context.rollback(drawn.choice((0, drawn.randrange(n_tokens))))
                 rows.add(read(context, tokens, drawn))
-                context.rollback(drawn.randrange(1, N_TOKENS))
+                context.rollback(drawn.randrange(1, n_tokens))
                 rows.add(context.prefill(tokens, drawn.choice((512, 100))).tobytes())
     assert len(rows) == 1
 
 
-@pytest.mark.grid(short=6)
+@pytest.mark.grid(short=3)
 @pytest.mark.parametrize(
     "kind",
     [
@@ -105,7 +105,7 @@ def test_random_weights_of_any_type(kind: str, small: Path, tmp_path: Path) -> N
 @pytest.mark.grid(short=1)
 @pytest.mark.parametrize("name", REAL)
 def test_weights_that_people_have_trained(name: str, *, is_long: bool) -> None:
-    check(real_models.path_or_skip(*REAL[name]), 6 if is_long else 1)
+    check(real_models.path_or_skip(*REAL[name]), *((6,) if is_long else (1, 600)))
 
 
 @pytest.mark.grid(short=1)
@@ -124,9 +124,10 @@ def test_the_layout_of_weights_makes_no_difference(kind: str, small: Path, tmp_p
     assert rows[0] == rows[1]
 
 
-def test_with_stock_kernels_a_cut_does_make_a_difference() -> None:
+def test_with_stock_kernels_a_cut_does_make_a_difference(small: Path, tmp_path: Path) -> None:
     """The control."""
-    path = real_models.path_or_skip("smollm2-135m", "q4_k_m")
+    path = tmp_path / "q4_k_m.gguf"
+    requantise(small, "q4_k_m", path)
     with Engine(path, n_ctx=2048, kernels="stock") as engine:
         assert not engine.loaded.sameness.any_context
         context = engine.pair.target
@@ -136,6 +137,7 @@ def test_with_stock_kernels_a_cut_does_make_a_difference() -> None:
         assert read(context, tokens, random.Random(1)) != row
 
 
+@pytest.mark.grid(short=1)
 @pytest.mark.parametrize("is_exact", [False, True])
 def test_exact_mode_costs_nothing(small: Path, is_exact: bool) -> None:
     """No token is read again, whatever the place where a prompt begins to differ."""

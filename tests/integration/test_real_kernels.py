@@ -92,10 +92,13 @@ def may_have(kernel: Kernel, fault: int) -> bool:
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=FAULTS.get)
-def test_a_planted_fault_is_found(library: KernelLibrary, fault: int) -> None:
+def test_a_planted_fault_is_found(library: KernelLibrary, fault: int, *, is_long: bool) -> None:
+    """In every kernel that may have it; in the usual run, each fault in other ones."""
     kernels = {i: kernel for i, kernel in enumerate(library.kernels) if may_have(kernel, fault)}
+    if not is_long:
+        kernels = dict(list(kernels.items())[fault % 3 :: 3])
     found = {kernel.name: library.self_test(i, fault) for i, kernel in kernels.items()}
-    assert len(found) > 4
+    assert len(found) > 1
     assert found == dict.fromkeys(found, 0)
 
 

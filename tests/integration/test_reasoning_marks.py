@@ -105,9 +105,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 
 def vocabulary(engine: Engine) -> LlamaVocabulary:
-    pair = engine.client.service._pair
-    assert pair is not None
-    vocab = pair.target.model.vocab
+    vocab = engine.pair.target.model.vocab
     assert isinstance(vocab, LlamaVocabulary)
     return vocab
 

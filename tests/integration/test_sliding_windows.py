@@ -17,7 +17,7 @@ import pytest
 from msgspec import structs
 
 import make_pairs
-from integration.engine import Engine, of_few_tokens
+from integration.engine import Engine, native_context, of_few_tokens
 from paceline.catalog.inspect.inspector import Inspector
 from paceline.catalog.memory.plan import plan
 from paceline.engine.auto.costs import MAX_WIDTH
@@ -35,7 +35,7 @@ STRATEGIES = (
 )
 
 
-@pytest.fixture(scope="module", params=["tiny-swa", "tiny-swa with windows alone", "tiny-moe"])
+@pytest.fixture(scope="module", params=["tiny-swa", "tiny-moe", "tiny-swa with windows alone"])
 def engine(request: pytest.FixtureRequest, demo_pair: tuple[Path, Path]) -> Iterator[Engine]:
     name, _, how = request.param.partition(" ")
     with Engine(make_pairs.path(name), demo_pair[1], n_ctx=2048, swa_full=not how) as engine:
@@ -118,6 +118,7 @@ def test_another_reply_after_a_long_one_begins_in_the_prompt(engine: Engine) -> 
     assert len(set(first)) > 1
 
 
+@pytest.mark.grid(short=2)
 def test_any_rejection_leaves_the_rows_of_a_fresh_context(
     engine: Engine, read: tuple[list[int], list[np.ndarray]]
 ) -> None:
@@ -195,13 +196,14 @@ def test_the_copy_of_windows_is_as_large_as_planned() -> None:
     with Engine(Path(params.path), n_ctx=2048, swa_full=False) as engine:
         context = engine.pair.target
         context.prefill([i % 8192 for i in range(1500)], 512, lambda _: None)
-        found = state_bytes(context.model._context)  # type: ignore[attr-defined]
+        found = state_bytes(native_context(context.model))
     devices = [structs.replace(d, free_bytes=2**34) for d in LlamaBackend().describe().devices]
     main = plan(card, params, None, None, devices, measured_target=measured).devices[-1]
     in_cell = found / make_pairs.SLIDING_WINDOW
     assert 0.9 * found <= main.target.states <= found + 256 * in_cell
 
 
+@pytest.mark.grid(short=2)
 def test_no_window_is_gone_back_to_that_is_not_whole(
     engine: Engine, read: tuple[list[int], list[np.ndarray]]
 ) -> None:

@@ -111,6 +111,7 @@ def has(folder: Path, tokens: tuple[int, ...]) -> bool:
     return any(form in file.read_bytes() for file in files(folder) for form in forms)
 
 
+@pytest.mark.grid(short=2)
 @pytest.mark.parametrize("name", KINDS)
 def test_a_restart_finds_what_was_read(name: str, tmp_path: Path) -> None:
     load = LoadPair(model(name), None)
@@ -139,34 +140,28 @@ def test_a_restart_finds_what_the_draft_model_has_read(
         assert reply.tokens == live.tokens
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
+def test_states_of_other_settings_or_models_are_not_used(tmp_path: Path) -> None:
+    copy, folder = tmp_path / "model.gguf", tmp_path / "states"
+    copy.write_bytes(Path(model().path).read_bytes())
+    own = replace(model(flash_attn="on"), path=str(copy))
+
+    def n_reused(params: ModelParams) -> int:
+        with Engine(LoadPair(params, None), folder) as engine:
+            return engine.ask(TEXT)[0].n_reused
+
+    assert n_reused(own) == 0
+    for other in (
         model(kv_type_k="q8_0", kv_type_v="q8_0", flash_attn="on"),
         model(n_gpu_layers=0, flash_attn="off"),
         replace(model(), n_ctx=1792),
         model("tiny-bos"),
-        None,
-    ],
-    ids=["cache type", "attention", "context", "model", "file"],
-)
-def test_states_of_other_settings_or_models_are_not_used(
-    tmp_path: Path, other: ModelParams | None
-) -> None:
-    copy = tmp_path / "model.gguf"
-    copy.write_bytes(Path(model().path).read_bytes())
-    own = replace(model(flash_attn="on"), path=str(copy))
-    with Engine(LoadPair(own, None), tmp_path / "states") as engine:
-        engine.ask(TEXT)
-    if other is None:
-        with copy.open("r+b") as file:  # a model of the same size that begins alike
-            file.seek(-1, 2)
-            file.write(b"\1")
-    with Engine(LoadPair(other or own, None), tmp_path / "states") as engine:
-        assert engine.ask(TEXT)[0].n_reused == 0
-    if other is not None:
-        with Engine(LoadPair(own, None), tmp_path / "states") as engine:
-            assert engine.ask(TEXT)[0].n_reused == len(TEXT) - 1
+    ):
+        assert n_reused(other) == 0, other
+    assert n_reused(own) == len(TEXT) - 1
+    with copy.open("r+b") as file:  # a model of the same size that begins alike
+        file.seek(-1, 2)
+        file.write(b"\1")
+    assert n_reused(own) == 0
 
 
 def test_a_damaged_file_is_read_again_and_told_once(

@@ -10,6 +10,7 @@ import llama_cpp
 import numpy as np
 import pytest
 
+from integration.engine import last_position, native_context
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.llama import LlamaBackend, LlamaModel
 from paceline.engine.llama.native_params import native_context_params
@@ -89,7 +90,7 @@ def test_a_decode_stopped_between_its_pieces_goes_on_behind_what_was_computed(
         return flag.is_set()
 
     callback = llama_cpp.ggml_abort_callback(poll)
-    llama_cpp.llama_set_abort_callback(model._context, callback, None)
+    llama_cpp.llama_set_abort_callback(native_context(model), callback, None)
     try:
         expected = model.decode(PROMPT, 1).copy()
         model.clear()
@@ -101,7 +102,7 @@ def test_a_decode_stopped_between_its_pieces_goes_on_behind_what_was_computed(
         n_done = model.n_past
         assert 0 < n_done < len(PROMPT)
         assert n_done % 8 == 0
-        assert n_done == llama_cpp.llama_memory_seq_pos_max(model._memory, 0) + 1
+        assert n_done == last_position(model) + 1
         assert np.array_equal(model.decode(PROMPT[n_done:], 1), expected)
     finally:
         model.close()

@@ -169,13 +169,13 @@ def test_line_breaks_that_gemma_3_has_twice_are_drafted() -> None:
 
 def test_a_text_that_outgrows_the_draft_model() -> None:
     smollm2 = real_models.path_or_skip("smollm2-135m", "q8_0")
-    with load(smollm2, make_pairs.DEMO_DRAFT, n_ctx=72) as pair:
-        plain = run(pair, CODE, "off", 50)
-        assert run(pair, CODE, DRAFT, 50) == plain
-        assert len(pair.loaded.target.tokens) > 72
+    with load(smollm2, make_pairs.DEMO_DRAFT, n_ctx=56) as pair:
+        plain = run(pair, CODE, "off", 36)
+        assert run(pair, CODE, DRAFT, 36) == plain
+        assert len(pair.loaded.target.tokens) > 56
         assert pair.reply is not None
         assert pair.reply.stats.n_accepted > 0
-        assert len(draft_of(pair).own.tokens) <= 72
+        assert len(draft_of(pair).own.tokens) <= 56
 
 
 @pytest.mark.parametrize(
@@ -189,15 +189,15 @@ def test_a_text_that_outgrows_the_draft_model() -> None:
 def test_the_text_stays_with_what_can_be_chosen(how: Translating) -> None:
     smollm2 = real_models.path_or_skip("smollm2-135m", "q8_0")
     with load(smollm2, make_pairs.DEMO_DRAFT, how) as pair:
-        for sampling in (GREEDY, WARM):
-            plain = run(pair, CODE, "off", 16, sampling=sampling, ignore_eog=False)
-            assert run(pair, CODE, DRAFT, 16, sampling=sampling, ignore_eog=False) == plain
-            assert pair.reply is not None
-            assert 0 < pair.reply.stats.n_accepted < pair.reply.stats.n_drafted
+        plain = run(pair, CODE, "off", 16, sampling=WARM, ignore_eog=False)
+        assert run(pair, CODE, DRAFT, 16, sampling=WARM, ignore_eog=False) == plain
+        assert pair.reply is not None
+        assert 0 < pair.reply.stats.n_accepted < pair.reply.stats.n_drafted
         told = b"".join(map(pair.loaded.draft.model.vocab.text, draft_of(pair).own.tokens))
         assert (b"###" in told) == bool(how.replace)
 
 
+@pytest.mark.grid(short=2)
 @pytest.mark.parametrize("name", ["tiny-qwen35", "tiny-mamba", "tiny-swa"])
 def test_a_draft_model_with_states_or_windows(name: str, tmp_path: Path) -> None:
     """The same tokens, but for one flag that keeps them from being taken as the target's."""
