@@ -20,7 +20,7 @@ from paceline.catalog.hub.values import SearchQuery
 from paceline.catalog.local.library import Library
 from paceline.gui.kit.notices import Notifications
 from paceline.gui.look.current import look
-from paceline.gui.models.candidates import Machine, Picks
+from paceline.gui.models.candidates import MachineFacts, Picks
 from paceline.gui.models.lists import hub_search
 from paceline.gui.models.lists.hub_page import HubPage
 from paceline.gui.models.lists.hub_search import HubSearch
@@ -68,7 +68,7 @@ def press(page: Page, row: int, key: Qt.Key) -> None:
 
 
 def show(page: Page, picks: Picks, n_free: int = 16 * GB) -> None:
-    page.show_picks(picks, Machine(n_free, has_gpu=True))
+    page.show_picks(picks, MachineFacts(n_free, has_gpu=True))
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from catalog.made_models import SMALL as SMALL_CARD
 from gui.library_help import DRAFT, PAIR, TARGET, card, entry
 from paceline.catalog.hub.values import HubChoice, HubFile, HubModel, HubRepository
-from paceline.gui.models.candidates import Candidate, Machine, Picks
+from paceline.gui.models.candidates import Candidate, MachineFacts, Picks
 from paceline.gui.models.lists.offers import (
     Offer,
     files_of,
@@ -125,7 +125,7 @@ def test_models_that_may_draft_come_first_in_the_second_step() -> None:
 
 def test_a_recommended_row_stands_for_a_pair_then_for_a_draft_model() -> None:
     nameless = replace(PAIR, title="Wolf 8B", target_file=None)
-    first, second = recommended_pairs((PAIR, nameless), Machine(16 * GB, has_gpu=True))
+    first, second = recommended_pairs((PAIR, nameless), MachineFacts(16 * GB, has_gpu=True))
     assert (first.title, first.facts) == ("Wolf 7B", "drafted by Wolf-0.5B-Q8_0")
     assert first.size == "about 5.2 GB"
     assert first.spoken == ", ".join(
@@ -144,7 +144,7 @@ def test_a_recommended_row_stands_for_a_pair_then_for_a_draft_model() -> None:
         "Source: https://example.org/wolf · 2026-01-02",
     )
     unknown = replace(nameless, gain=None, evidence=None, vocabulary_checked=True)
-    (brief,) = recommended_pairs((unknown,), Machine())
+    (brief,) = recommended_pairs((unknown,), MachineFacts())
     assert [line.partition(":")[0] for line in brief.details] == [
         "For any machine, from 6.0 GB of memory", "Drafter", "Vocabularies",
     ]  # fmt: skip
@@ -174,7 +174,7 @@ def test_pairs_are_told_by_what_this_machine_has() -> None:
     large = replace(PAIR, title="Wolf 70B", least_memory=45 * GB)
     unknown = replace(PAIR, title="Wolf", least_memory=None)
     pairs = (large, for_gpu, PAIR, unknown)
-    shown = recommended_pairs(pairs, Machine(16 * GB, has_gpu=False))
+    shown = recommended_pairs(pairs, MachineFacts(16 * GB, has_gpu=False))
     assert [(row.title, badges(row), row.is_dimmed) for row in shown] == [
         ("Wolf 7B", ["fits the memory"], False),
         ("Wolf", [], False),
@@ -182,8 +182,8 @@ def test_pairs_are_told_by_what_this_machine_has() -> None:
         ("Wolf 70B", ["needs more memory"], True),
     ]
     assert [row.badges[0].tone for row in shown if row.badges] == ["accent", "lookup", "lookup"]
-    assert titles(recommended_pairs(pairs, Machine(16 * GB, has_gpu=True)))[0] == "Wolf 8B"
-    assert not any(map(badges, recommended_pairs(pairs, Machine(0, has_gpu=True))))
+    assert titles(recommended_pairs(pairs, MachineFacts(16 * GB, has_gpu=True)))[0] == "Wolf 8B"
+    assert not any(map(badges, recommended_pairs(pairs, MachineFacts(0, has_gpu=True))))
 
 
 def test_pairs_that_are_pleasant_to_read_come_first_among_what_fits() -> None:
@@ -192,7 +192,7 @@ def test_pairs_that_are_pleasant_to_read_come_first_among_what_fits() -> None:
     unknown = replace(PAIR, title="Unknown", target_bytes=None)
     large = replace(quick, title="Large", least_memory=45 * GB)
     pairs = (large, slow, unknown, quick)
-    machine = Machine(16 * GB)
+    machine = MachineFacts(16 * GB)
     assert titles(recommended_pairs(pairs, machine)) == ["Slow", "Unknown", "Quick", "Large"]
     machine = replace(machine, reading=Reading(8, 2e10, 2.5e10, 3e10))
     assert titles(recommended_pairs(pairs, machine)) == ["Quick", "Slow", "Unknown", "Large"]
@@ -204,7 +204,7 @@ def test_what_is_no_pair_to_load_is_shown_as_what_it_is() -> None:
         PAIR, title="Small ones", kind="lookup", target_repo="", target_file=None, target_words=(),
         target_architecture=None, target_params=(1, 8 * GB), draft_repo="", draft_file=None,
     )  # fmt: skip
-    shown = recommended_pairs((network, lookups, PAIR), Machine(16 * GB, has_gpu=True))
+    shown = recommended_pairs((network, lookups, PAIR), MachineFacts(16 * GB, has_gpu=True))
     assert titles(shown) == ["Wolf 7B", "Wolf 7B, network", "Small ones"]
     assert "this version cannot use it yet" in shown[1].facts
     opened = [row.picked(Picks()) for row in shown[1:]]
@@ -224,7 +224,8 @@ def test_a_recommended_head_is_a_pair_to_load() -> None:
     inside = replace(PAIR, title="Inside", kind="mtp", draft_repo="", draft_file=None)
     beside = replace(PAIR, title="Beside", kind="mtp", draft_file="mtp-wolf.gguf")
     picked = [
-        row.picked(Picks()) for row in recommended_pairs((inside, beside), Machine(0, has_gpu=True))
+        row.picked(Picks())
+        for row in recommended_pairs((inside, beside), MachineFacts(0, has_gpu=True))
     ]
     assert [(each.drafts_itself, each.draft and each.draft.is_head) for each in picked if each] == [
         (True, None), (False, True),
@@ -320,7 +321,7 @@ def test_every_row_tells_the_speed_that_is_expected_here() -> None:
     alone = timed(here, Picks(), reading)
     assert alone.speed.startswith("about ")
     assert alone.speed in alone.spoken
-    (pair,) = recommended_pairs((PAIR,), Machine())
+    (pair,) = recommended_pairs((PAIR,), MachineFacts())
     told = timed(pair, Picks(), reading).speed
     assert re.fullmatch(r"about [\d.]+ tokens/s, [\d.]+ with drafts", told)
     as_draft = offer_of_entry(entry("cub", SMALL_CARD))

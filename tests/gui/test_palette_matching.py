@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paceline.gui.kit.commands import CommandIndex, PaletteCommand, Query
+from paceline.gui.kit.commands import CommandIndex, CommandQuery, PaletteCommand
 
 
 def ranked(text: str, *titles: str) -> list[str]:
-    query = Query(text)
+    query = CommandQuery(text)
     found = [(match.score, title) for title in titles if (match := query.match(title)) is not None]
     return [title for _, title in sorted(found, key=lambda pair: -pair[0])]
 
@@ -34,19 +34,19 @@ def test_the_meant_one_stands_first(text: str, titles: list[str]) -> None:
 
 
 def test_letters_must_stand_in_their_order() -> None:
-    assert Query("abc").match("a-b-c") is not None
-    assert Query("abc").match("acb") is None
-    assert Query("chats").match("chat") is None
+    assert CommandQuery("abc").match("a-b-c") is not None
+    assert CommandQuery("abc").match("acb") is None
+    assert CommandQuery("chats").match("chat") is None
 
 
 def test_case_and_blanks_do_not_matter() -> None:
-    match = Query("NEW Ch").match("new chat")
+    match = CommandQuery("NEW Ch").match("new chat")
     assert match is not None
     assert match.places == (0, 1, 2, 4, 5)
 
 
 def test_an_empty_query_fits_everything() -> None:
-    match = Query("  ").match("anything")
+    match = CommandQuery("  ").match("anything")
     assert match is not None
     assert match.places == ()
 
@@ -60,7 +60,7 @@ def brute_force(letters: str, title: str) -> bool:
 @given(st.text("abA -", max_size=4), st.text("abAB -_", max_size=9))
 def test_it_finds_what_a_search_through_all_places_finds(text: str, title: str) -> None:
     letters = "".join(text.casefold().split())
-    match = Query(text).match(title)
+    match = CommandQuery(text).match(title)
     assert (match is not None) == brute_force(letters, title.casefold())
     if match is not None:
         assert "".join(title[at].casefold() for at in match.places) == letters
@@ -70,13 +70,13 @@ def test_it_finds_what_a_search_through_all_places_finds(text: str, title: str) 
 @settings(max_examples=60, deadline=None)
 @given(st.text(max_size=30), st.text(max_size=60))
 def test_any_text_is_harmless(text: str, title: str) -> None:
-    match = Query(text).match(title)
+    match = CommandQuery(text).match(title)
     if match is not None:
         assert all(0 <= at < len(title) for at in match.places)
 
 
 def test_no_title_takes_long() -> None:
-    query = Query("a" * 40 + "b")
+    query = CommandQuery("a" * 40 + "b")
     begin = time.perf_counter()
     for _ in range(20):
         assert query.match("a" * 5000) is None

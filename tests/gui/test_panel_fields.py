@@ -11,7 +11,7 @@ from PySide6.QtGui import QAccessible, QGuiApplication
 from gui.fake_client import STATS
 from paceline.chat.presets import MAX_STOPS
 from paceline.engine.draft.strategy import strategy_named
-from paceline.gui.kit.fields import Choice, SliderField
+from paceline.gui.kit.fields import DropDown, SliderField
 from paceline.gui.look.current import look
 from paceline.gui.sampling.reply_form import EXAMPLES, SeedField, StopField, judge
 from paceline.messages import TurnFinished
@@ -35,7 +35,7 @@ pytestmark = [
 
 @pytest.mark.usefixtures("dressed")
 def test_a_list_has_a_whole_round_frame_and_is_as_wide_as_its_words(qtbot: QtBot) -> None:
-    choice = Choice([("Short", 1), ("An entry with many more words", 2)])
+    choice = DropDown([("Short", 1), ("An entry with many more words", 2)])
     qtbot.addWidget(choice)
     choice.setFixedWidth(90)
     choice.show()

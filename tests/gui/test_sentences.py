@@ -33,7 +33,7 @@ from paceline.errors import ModelError, UserError
 from paceline.gui.kit.notices import ErrorBar, Notice
 from paceline.gui.kit.sentences import SENTENCES, said
 from paceline.gui.kit.translation import install_language
-from paceline.gui.models.candidates import Machine, Picks
+from paceline.gui.models.candidates import MachineFacts, Picks
 from paceline.gui.models.lists.recommended_page import RecommendedPage
 from paceline.hosting.exit_reasons import describe_death
 from paceline.messages import LoadFailed
@@ -236,7 +236,7 @@ def test_recommended_pairs_are_described_in_german(qtbot: QtBot) -> None:
     """Every shipped claim, machine and drafter: what is left of English would be one of these."""
     page = RecommendedPage(load_curated(curated_pairs_path()))
     qtbot.addWidget(page)
-    page.show_picks(Picks(), Machine())
+    page.show_picks(Picks(), MachineFacts())
     offers = page.rows.offers.rows
     assert "Jedes Modell bis 2B" in [offer.title for offer in offers]
     for offer in offers:

@@ -53,7 +53,7 @@ SIGNALS = tuple(
 )
 
 
-class Interrupts(QObject):
+class QuitSignals(QObject):
     """Between `install` and `remove` a signal asks for the end, once."""
 
     interrupted = Signal()
@@ -110,7 +110,7 @@ def run(begun: Beginning, files: Sequence[Path] = ()) -> int:
     one.called.connect(program.call)
     failures = _Failures(program)
     ending = Ending(app, program)
-    interrupts = Interrupts(program)
+    interrupts = QuitSignals(program)
     interrupts.interrupted.connect(program.window.close)
     failures.install()
     interrupts.install()

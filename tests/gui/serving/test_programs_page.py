@@ -11,7 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QCheckBox
 
 from paceline.gui.serving.page import ProgramsPage
-from paceline.gui.serving.recipes import Access, recipes
+from paceline.gui.serving.recipes import EndpointAccess, recipes
 from paceline.settings import SERVER_PORT
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def test_the_page_is_found_by_the_names_of_programs(program: Program, qtbot: QtB
 @pytest.mark.parametrize("model", ["demo", 'it\'s "a" model: größe #1'])
 @pytest.mark.parametrize("key", ["", "k-1_x"])
 def test_ready_made_settings_hold_what_a_program_needs(model: str, key: str) -> None:
-    access = Access("http://127.0.0.1:8642", key, model, 8192)
+    access = EndpointAccess("http://127.0.0.1:8642", key, model, 8192)
     texts = {recipe.id: recipe.write(access) for recipe in recipes()}
     given = key or "none"
 

@@ -103,7 +103,7 @@ class WritingPace(QObject):
             self.finished.emit()
 
 
-class Found(NamedTuple):
+class FoundMarks(NamedTuple):
     """What is marked in all messages until told otherwise: a pattern, and its current hit."""
 
     pattern: re.Pattern[str] | None = None
@@ -147,7 +147,7 @@ class ChatView(QWidget):
         self._edits: dict[str, str] = {}
         self._dropped: list[MessageItem] = []
         self._stepped: tuple[int, int] | None = None
-        self._found = Found()
+        self._found = FoundMarks()
         self._sought = ""
         self._unmark = QTimer(self, singleShot=True, interval=MARKED_MS)
         self._unmark.timeout.connect(self._show_found)
@@ -230,7 +230,7 @@ class ChatView(QWidget):
 
     def mark(self, pattern: re.Pattern[str] | None) -> None:
         """Mark what is found in all messages, until told otherwise; None: no marks."""
-        self._found = Found(pattern)
+        self._found = FoundMarks(pattern)
         self._unmark.stop()
         self._show_found()
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialog, QFrame, QPushButton, QWidget
 from paceline.gui.compare.columns import ReplyColumn, TwoColumns
 from paceline.gui.kit.card import FoldHeader
 from paceline.gui.kit.dialogs import within_screen
-from paceline.gui.kit.fields import Choice
+from paceline.gui.kit.fields import DropDown
 from paceline.gui.kit.labels import YieldingLabel, text_label
 from paceline.gui.kit.layouts import column_of, grid_of, row_of, styled
 from paceline.gui.look.current import look
@@ -39,7 +39,7 @@ class SideForm:
 
     def __init__(self, offered: SideChoice, names: Sequence[str]) -> None:
         self.fields = tuple(
-            Choice(entries, name=name, n_letters=8)
+            DropDown(entries, name=name, n_letters=8)
             for entries, name in zip(offered, names, strict=True)
         )
         for field, name in zip(self.fields, names, strict=True):

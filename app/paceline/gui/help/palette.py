@@ -52,7 +52,7 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.conversation import ConversationSummary
-from paceline.gui.kit.commands import CommandIndex, PaletteCommand, Query, Row
+from paceline.gui.kit.commands import CommandIndex, CommandQuery, FoundCommand, PaletteCommand
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, styled
 from paceline.gui.kit.row_painting import LEFT, RIGHT, draw_text
@@ -153,7 +153,7 @@ class ChatCommands(QObject):
         newest_first = sorted(self._summaries(), key=attrgetter("changed_s"), reverse=True)
         self._chats = [(s.title[:_LONGEST_TITLE].casefold(), s) for s in newest_first]
 
-    def find(self, query: Query, limit: int) -> Sequence[PaletteCommand]:
+    def find(self, query: CommandQuery, limit: int) -> Sequence[PaletteCommand]:
         """Return the best of the newest that may match; with an empty query the newest."""
         if not query.letters:
             return [self._command(summary) for _, summary in self._chats[:_N_NEWEST]]
@@ -398,18 +398,18 @@ class PaletteField(QLineEdit):
         return is_again or event.key() == Qt.Key.Key_Escape
 
 
-class PaletteModel(Rows[Row]):
+class PaletteModel(Rows[FoundCommand]):
     """What was found."""
 
-    def title(self, row: Row) -> str:
+    def title(self, row: FoundCommand) -> str:
         """Name the command."""
         return row.command.title
 
-    def tip(self, row: Row) -> str:
+    def tip(self, row: FoundCommand) -> str:
         """Say why it cannot be used now."""
         return row.command.obstacle or ""
 
-    def spoken(self, row: Row) -> str:
+    def spoken(self, row: FoundCommand) -> str:
         """Say where it stands, too, and its keys."""
         command = row.command
         parts = (command.title, command.group, command.keys, command.obstacle)
@@ -425,7 +425,7 @@ class PaletteRow(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Paint one row."""
-        row: Row = index.data(ROW)
+        row: FoundCommand = index.data(ROW)
         command, theme = row.command, look.theme
         is_possible = command.obstacle is None
         rect = QRect(option.rect).adjusted(0, 1, 0, -1)
@@ -472,7 +472,7 @@ class PaletteRow(QStyledItemDelegate):
         painter.drawText(field, Qt.AlignmentFlag.AlignCenter, keys)
         return field.left() - GAP
 
-    def _paint_title(self, painter: QPainter, area: QRect, row: Row, ink: str) -> None:
+    def _paint_title(self, painter: QPainter, area: QRect, row: FoundCommand, ink: str) -> None:
         found = set(row.match.places)
         title = row.command.title
         plain, strong = ui_font(), ui_font(weight=QFont.Weight.DemiBold)

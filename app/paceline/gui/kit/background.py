@@ -27,7 +27,7 @@ _T = TypeVar("_T")
 _tr = translator("Background")
 
 
-class Job(QObject):
+class BackgroundJob(QObject):
     """One running function; lives on the thread that started it and answers there."""
 
     _returned = Signal(object)
@@ -72,7 +72,7 @@ def _ignore(_answer: object) -> None:
 
 
 class _Runnable(QRunnable):
-    def __init__(self, job: Job, function: Callable[[], object]) -> None:
+    def __init__(self, job: BackgroundJob, function: Callable[[], object]) -> None:
         super().__init__()
         # The pool would delete it on its own thread, and with it what the job's answer holds; when
         # the window closes meanwhile, that corrupts the heap (seen with PySide6 6.11.3).
@@ -90,7 +90,7 @@ class Background(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._pool = QThreadPool(self, maxThreadCount=2)
-        self._jobs: dict[Job, _Runnable] = {}
+        self._jobs: dict[BackgroundJob, _Runnable] = {}
 
     def start(
         self,
@@ -99,7 +99,7 @@ class Background(QObject):
         failed: Failed = _ignore,
     ) -> None:
         """Call `function` in the pool, then `done` with its result or `failed` with its error."""
-        job = Job(done, failed, self)
+        job = BackgroundJob(done, failed, self)
         job.ended.connect(self._forget)
         self._jobs[job] = _Runnable(job, function)
         self._pool.start(self._jobs[job])
@@ -110,7 +110,7 @@ class Background(QObject):
         return self._pool.waitForDone(timeout_ms)
 
     @Slot(object)
-    def _forget(self, job: Job) -> None:
+    def _forget(self, job: BackgroundJob) -> None:
         self._jobs.pop(job, None)
         job.deleteLater()
 

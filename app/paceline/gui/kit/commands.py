@@ -32,7 +32,7 @@ class Match:
     places: tuple[int, ...]
 
 
-class Query:
+class CommandQuery:
     """What was typed, prepared for many titles."""
 
     def __init__(self, text: str) -> None:
@@ -158,12 +158,12 @@ class CommandSource(Protocol):
 class SearchedSource(Protocol):
     """Who knows too many to list them."""
 
-    def find(self, query: Query, limit: int) -> Sequence[PaletteCommand]:
+    def find(self, query: CommandQuery, limit: int) -> Sequence[PaletteCommand]:
         """Return at most this many that may match; with an empty query the most wanted."""
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FoundCommand:
     """A command as it is shown, with the letters that were found."""
 
     command: PaletteCommand
@@ -206,9 +206,9 @@ class CommandIndex:
         self._recent.insert(0, command.key)
         del self._recent[_MAX_RECENT:]
 
-    def rows(self, text: str) -> list[Row]:
+    def rows(self, text: str) -> list[FoundCommand]:
         """Return what a query finds, the best first; an empty one shows what was used last."""
-        query = Query(text)
+        query = CommandQuery(text)
         self._commands = [command for source in self._sources for command in source.commands()]
         commands = [*self._commands]
         for source in self._searched:
@@ -217,16 +217,16 @@ class CommandIndex:
         if not query.letters:
             used = sorted((c for c in commands if c.key in rank), key=lambda c: rank[c.key])
             others = [c for c in commands if c.key not in rank]
-            return [Row(command, Match(0.0, ())) for command in (*used, *others)]
+            return [FoundCommand(command, Match(0.0, ())) for command in (*used, *others)]
         found = []
         for command in commands:
             match = query.match(command.title)
             if match is not None:
-                found.append(Row(command, match))
+                found.append(FoundCommand(command, match))
         found.sort(key=lambda row: -_value(row, rank))
         return found[:MAX_ROWS]
 
 
-def _value(row: Row, rank: dict[CommandKey, int]) -> float:
+def _value(row: FoundCommand, rank: dict[CommandKey, int]) -> float:
     bonus = _RECENT_BONUS if row.command.key in rank else 0.0
     return row.match.score + bonus - (2.0 if row.command.obstacle is not None else 0.0)

@@ -298,7 +298,7 @@ class ParsedLine(QLineEdit):
         self.changed.emit()
 
 
-class Choice(_StillUnderWheel, QComboBox):
+class DropDown(_StillUnderWheel, QComboBox):
     """A drop-down list that leaves the wheel to the panel around it."""
 
     def __init__(
@@ -322,9 +322,9 @@ class Choice(_StillUnderWheel, QComboBox):
         super().showPopup()
 
 
-def choice_field(parameter: Parameter) -> Choice:
+def choice_field(parameter: Parameter) -> DropDown:
     """Return a list of what a parameter offers."""
-    return Choice((words, value) for value, words in parameter.choices if words)
+    return DropDown((words, value) for value, words in parameter.choices if words)
 
 
 def value_of(field: Any) -> Any:

@@ -219,7 +219,7 @@ class Shown(QWidget):
         return QSize(0, 0) if self.isHidden() else super().minimumSizeHint()
 
 
-class Bar(QFrame):
+class Strip(QFrame):
     """A frame in a line of its own that comes and goes."""
 
     def showEvent(self, event: QShowEvent) -> None:

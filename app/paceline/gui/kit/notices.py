@@ -21,7 +21,7 @@ from paceline.gui.kit.labels import (
     say,
     with_soft_breaks,
 )
-from paceline.gui.kit.layouts import Bar, IconButton, Refits, row_of, set_look, styled
+from paceline.gui.kit.layouts import IconButton, Refits, Strip, row_of, set_look, styled
 from paceline.gui.kit.sentences import said
 from paceline.gui.look.theme import restyle
 from paceline.sentence import joined
@@ -131,7 +131,7 @@ NEWS_MS = 10_000
 """How long good news stays that asks for nothing."""
 
 
-class ErrorBar(Refits, Bar):
+class ErrorBar(Refits, Strip):
     """One notice at a time, in one line that unfolds; hidden while there is none.
 
     Attributes:

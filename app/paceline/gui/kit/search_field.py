@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QLineEdit, QToolButton
 
 from paceline.gui.kit.fields import leaves_undo
 from paceline.gui.kit.labels import text_label
-from paceline.gui.kit.layouts import Bar, IconButton, row_of, styled
+from paceline.gui.kit.layouts import IconButton, Strip, row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import TINY
 from paceline.gui.look.theme import ui_font
@@ -117,7 +117,7 @@ def takes_escape(event: QEvent) -> bool:
     return is_offered
 
 
-class FindBar(Bar):
+class FindBar(Strip):
     """Counts nothing itself; hidden at first.
 
     Attributes:

@@ -200,7 +200,7 @@ Todo = Literal["load", "download", "files", "wait"]
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class MachineFacts:
     """Facts about this computer.
 
     Attributes:

@@ -57,7 +57,7 @@ class FiguresCard(Card):
         self._grid.setColumnStretch(at, 1)
 
 
-class ModelCard(FactsCard):
+class ModelFactsCard(FactsCard):
     """One model; below its rows the SHA-256 of the file, or a button for it."""
 
     hash_wanted = Signal(str)

@@ -23,7 +23,7 @@ from paceline.gui.kit.dialogs import DialogOwner
 from paceline.gui.kit.file_dialogs import png_of
 from paceline.gui.kit.sentences import said
 from paceline.gui.plot.speed_plot import PlotPicture, SpeedPlot
-from paceline.gui.run.cards import ModelCard
+from paceline.gui.run.cards import ModelFactsCard
 from paceline.gui.run.dialog import RunDialog
 from paceline.gui.run.hashes import ModelHashes
 from paceline.gui.run.sameness import result_words
@@ -309,7 +309,7 @@ class RunController(DialogOwner[RunDialog]):
             model = self._record.target if which == "target" else self._record.draft
             self._hashes.start(self._path_of(model))
 
-    def _cards(self, path: str) -> list[ModelCard]:
+    def _cards(self, path: str) -> list[ModelFactsCard]:
         if self.dialog is None or self._record is None:
             return []
         models = {"target": self._record.target, "draft": self._record.draft}

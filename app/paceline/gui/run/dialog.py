@@ -32,7 +32,7 @@ from paceline.gui.look.style import RUN
 from paceline.gui.plot.bars import TimeBar
 from paceline.gui.plot.plot_words import spoken
 from paceline.gui.plot.speed_plot import SpeedPlot
-from paceline.gui.run.cards import FiguresCard, ModelCard
+from paceline.gui.run.cards import FiguresCard, ModelFactsCard
 from paceline.gui.run.drafters_card import DraftersCard
 from paceline.gui.run.run_words import settings_rows, times
 from paceline.gui.run.sameness import SamenessStrip
@@ -67,7 +67,7 @@ class ReplyPage(QScrollArea):
         self._judges = True
         self._filling = Slices(self)
         self.metrics = StepMetrics(sources)
-        self.models: dict[str, ModelCard] = {}
+        self.models: dict[str, ModelFactsCard] = {}
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         page = styled(QWidget(), kind="page")
@@ -164,7 +164,7 @@ class ReplyPage(QScrollArea):
         self._add(self.prompt)
         yield
         for name, title in (("target", self.tr("Model")), ("draft", self.tr("Draft model"))):
-            card = self.models[name] = ModelCard(name, title, self.widget())
+            card = self.models[name] = ModelFactsCard(name, title, self.widget())
             card.hash_wanted.connect(self.hash_wanted)
             card.hash_unwanted.connect(self.hash_unwanted)
             self._add(card)

@@ -15,7 +15,7 @@ from paceline.chat.reply import Reply, can_be_repeated, to_record
 from paceline.conversation import Message
 from paceline.gui.context import AppContext
 from paceline.gui.kit.dialogs import DialogOwner, within_screen
-from paceline.gui.kit.fields import Choice
+from paceline.gui.kit.fields import DropDown
 from paceline.gui.kit.labels import YieldingLabel, text_label
 from paceline.gui.kit.layouts import column_of, grid_of, row_of, styled
 from paceline.gui.look.current import look
@@ -48,8 +48,8 @@ class VersionsDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(self.tr("Versions side by side"))
         self.setObjectName(RUN)
-        self.left = Choice(name=self.tr("Version to the left"))
-        self.right = Choice(name=self.tr("Version to the right"))
+        self.left = DropDown(name=self.tr("Version to the left"))
+        self.right = DropDown(name=self.tr("Version to the right"))
         self.figures = tuple(text_label(wraps=True, plain=True) for _ in range(2))
         self.summary = YieldingLabel()
         self.back = QPushButton(self.tr("&Previous"), autoDefault=False)

@@ -16,7 +16,7 @@ from paceline.chat.prompt import build_messages
 from paceline.engine.prompt.formats import FORMATS
 from paceline.gui.context import AppContext
 from paceline.gui.kit.dialogs import DialogOwner, deciding_box
-from paceline.gui.kit.fields import Choice, LeavingEdit, TextField
+from paceline.gui.kit.fields import DropDown, LeavingEdit, TextField
 from paceline.gui.kit.labels import text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, row_of, set_look
 from paceline.gui.kit.sentences import said
@@ -129,14 +129,14 @@ class TemplateEditor(QDialog):
         label.setBuddy(field)
         return column_of(label, (field, 1), spacing=4)
 
-    def _make_formats(self) -> Choice:
+    def _make_formats(self) -> DropDown:
         names = {
             "plain": self.tr("Plain text with User: and Assistant:"),
             "continue": self.tr("Go on with the text"),
         }
         known = ((names.get(each.name, each.name), each.source) for each in FORMATS)
         entries = ((self.tr("Start from…"), ""), *known)
-        choice = Choice(entries, name=self.tr("Start from another template"), n_letters=16)
+        choice = DropDown(entries, name=self.tr("Start from another template"), n_letters=16)
         choice.activated.connect(self._on_format)
         return choice
 

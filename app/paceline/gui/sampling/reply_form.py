@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QLineEdit, QToolButton, QWidget
 
 from paceline.chat.presets import MAX_STOP_CHARS, MAX_STOPS, check_stops
 from paceline.errors import UserError
-from paceline.gui.kit.fields import Choice, LeavingEdit, Number, Segments
+from paceline.gui.kit.fields import DropDown, LeavingEdit, Number, Segments
 from paceline.gui.kit.labels import YieldingLabel, say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import FlowLayout, column_of, discard, row_of, styled
 from paceline.gui.kit.sentences import said
@@ -101,7 +101,7 @@ class ReplyForm(QWidget):
             (self.tr("JSON schema"), "schema"),
             (self.tr("Grammar"), "grammar"),
         )
-        self.form_choice = Choice(forms, n_letters=9)
+        self.form_choice = DropDown(forms, n_letters=9)
         self.form_choice.setToolTip(
             self.tr("What the reply must look like; forced pieces are drafted for free.")
         )

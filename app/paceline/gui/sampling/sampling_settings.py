@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 from paceline.errors import refuse
 from paceline.gui.kit.card import Card, FoldSection
 from paceline.gui.kit.fields import (
-    Choice,
+    DropDown,
     LeavingEdit,
     ParsedLine,
     SliderField,
@@ -251,7 +251,7 @@ class SamplingSettings(Card):
 
     def _make_thinking(self) -> QWidget:
         label = styled(YieldingLabel(self.tr("Reasoning"), keeps=8), role="muted")
-        self.thinking = Choice(n_letters=12)
+        self.thinking = DropDown(n_letters=12)
         self.thinking.setToolTip(
             self.tr(
                 "How much the model reasons before it answers: the choices that its chat template "

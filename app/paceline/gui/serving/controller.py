@@ -16,7 +16,7 @@ from paceline.catalog.local.library import Library
 from paceline.errors import UserError
 from paceline.gui.context import AppContext
 from paceline.gui.kit.sentences import said
-from paceline.gui.serving.recipes import Access
+from paceline.gui.serving.recipes import EndpointAccess
 from paceline.gui.serving.window_models import WindowModels
 from paceline.gui.state.next_reply import kept_for, names_of
 from paceline.hosting.client import EngineClient
@@ -99,12 +99,12 @@ class ServingController(QObject):
         self.models.show_state(context.pair.state)
 
     @property
-    def access(self) -> Access:
+    def access(self) -> EndpointAccess:
         """The way of programs to the server, also while it is off."""
         value, served = self._settings.value, self.models.loaded
         key = value("serving_key") if value("serving_needs_key") else ""
         model, n_ctx = (served.id, served.target.n_ctx) if served else ("default", 4096)
-        return Access(f"http://{HOST}:{value('serving_port')}", key, model, n_ctx)
+        return EndpointAccess(f"http://{HOST}:{value('serving_port')}", key, model, n_ctx)
 
     def start(self) -> None:
         """Start the server if the settings say so, and follow them from now on."""

@@ -15,7 +15,7 @@ _QUESTION = [{"role": "user", "content": "What is a list?"}]
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class EndpointAccess:
     """The way to the endpoint.
 
     Attributes:
@@ -36,7 +36,7 @@ class Access:
         return self.key or NO_KEY
 
 
-def openai_python(access: Access) -> str:
+def openai_python(access: EndpointAccess) -> str:
     """Return a program for OpenAI's Python client."""
     return f"""from openai import OpenAI
 
@@ -52,7 +52,7 @@ print(reply.choices[0].message.content)
 """
 
 
-def curl(access: Access) -> str:
+def curl(access: EndpointAccess) -> str:
     """Return a command of curl."""
     body = json.dumps({"model": access.model, "messages": _QUESTION}, ensure_ascii=False)
     key = f"  -H {shlex.quote(f'Authorization: Bearer {access.key}')} \\\n" if access.key else ""
@@ -62,7 +62,7 @@ def curl(access: Access) -> str:
     )
 
 
-def claude_code(access: Access) -> str:
+def claude_code(access: EndpointAccess) -> str:
     """Return commands that start Claude Code."""
     model = shlex.quote(access.model)
     names = ("ANTHROPIC_MODEL", *(f"ANTHROPIC_DEFAULT_{each}_MODEL" for each in _SIZES))
@@ -79,7 +79,7 @@ def claude_code(access: Access) -> str:
 _SIZES = ("OPUS", "SONNET", "HAIKU")
 
 
-def continue_yaml(access: Access) -> str:
+def continue_yaml(access: EndpointAccess) -> str:
     """Return a ``config.yaml`` of Continue; strings of JSON are strings of YAML, too."""
     model = json.dumps(access.model, ensure_ascii=False)
     return f"""name: Paceline
@@ -95,7 +95,7 @@ models:
 """
 
 
-def zed_json(access: Access) -> str:
+def zed_json(access: EndpointAccess) -> str:
     """Return what goes into the ``settings.json`` of Zed."""
     model = {"name": access.model, "display_name": access.model, "max_tokens": access.n_ctx}
     provider = {"api_url": f"{access.url}/v1", "available_models": [model]}
@@ -106,7 +106,7 @@ def zed_json(access: Access) -> str:
     return json.dumps(settings, indent=2, ensure_ascii=False) + "\n"
 
 
-def aider(access: Access) -> str:
+def aider(access: EndpointAccess) -> str:
     """Return commands that start aider."""
     return (
         f"export OPENAI_API_BASE={access.url}/v1\n"
@@ -129,7 +129,7 @@ class Recipe:
     id: str
     name: str
     where: str
-    write: Callable[[Access], str]
+    write: Callable[[EndpointAccess], str]
 
 
 def recipes() -> tuple[Recipe, ...]:

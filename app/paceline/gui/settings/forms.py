@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.gui.kit.card import Card, FoundRow, show_matching
-from paceline.gui.kit.fields import Choice, Slider, WholeNumber
+from paceline.gui.kit.fields import DropDown, Slider, WholeNumber
 from paceline.gui.kit.file_dialogs import FileChooser
 from paceline.gui.kit.labels import ElidedLabel, text_label
 from paceline.gui.kit.layouts import IconButton, column_of, discard, row_of
@@ -144,7 +144,7 @@ class SwitchRow(QWidget):
         setting.bind(self.box)
 
 
-class ChoiceField(Choice):
+class ChoiceField(DropDown):
     """A drop-down list of values with their names."""
 
     def __init__(

@@ -40,9 +40,9 @@ from paceline.gui.state.speculation import (
     GROUPS,
     HEADS,
     USUAL_LOOKUP,
-    Choice,
     Group,
     SpeculationModel,
+    StrategyChoice,
     choice_of,
     in_order,
 )
@@ -268,7 +268,7 @@ class _Chooser(QPushButton):
         for label in (self.title, self.kind, self.arrow):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 
-    def show_choice(self, title: str, kind: str, choice: Choice) -> None:
+    def show_choice(self, title: str, kind: str, choice: StrategyChoice) -> None:
         """Show a strategy."""
         # A line never ends within “N-gram”.
         self.title.setText(title.replace("-", _UNBROKEN_HYPHEN))
@@ -465,7 +465,7 @@ class ChainDialog(QDialog):
         self.preview.setText(preview)
 
     @property
-    def _choice(self) -> Choice:
+    def _choice(self) -> StrategyChoice:
         return choice_of([self._infos[name] for name in self._order])
 
     @Slot()

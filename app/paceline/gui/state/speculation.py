@@ -49,7 +49,7 @@ _ARROW = " → "
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class StrategyChoice:
     """One strategy of a menu, without its settings: ``ID[+ID…]``."""
 
     name: str
@@ -76,10 +76,10 @@ def group_of(infos: Sequence[DrafterInfo]) -> Group:
     return groups[infos[0].family]
 
 
-def choice_of(infos: Sequence[DrafterInfo]) -> Choice:
+def choice_of(infos: Sequence[DrafterInfo]) -> StrategyChoice:
     """What a menu shows of a strategy."""
     infos = in_order(infos)
-    return Choice(
+    return StrategyChoice(
         name=name_of(infos),
         title=_ARROW.join(info.title for info in infos),
         summary=infos[0].summary if len(infos) == 1 else _chain_summary(infos),
@@ -159,7 +159,7 @@ class SpeculationModel(QObject):
         return tuple(self._infos.values())
 
     @property
-    def current(self) -> Choice:
+    def current(self) -> StrategyChoice:
         """The chosen strategy."""
         return choice_of(self.members)
 
@@ -178,7 +178,7 @@ class SpeculationModel(QObject):
         """The last valid strategy, as text."""
         return strategy_text(self.strategy, self._infos.__getitem__)
 
-    def choices(self, group: Group) -> tuple[Choice, ...]:
+    def choices(self, group: Group) -> tuple[StrategyChoice, ...]:
         """Everything that a group offers."""
         if group == "mixed":
             usable = ("", self.model if self.model in HEADS else DRAFT)
@@ -228,7 +228,7 @@ class SpeculationModel(QObject):
         """Return whether all drafters of a strategy exist."""
         return all(name in self._infos for name, _ in strategy.drafters)
 
-    def choice_for(self, strategy: Strategy) -> Choice:
+    def choice_for(self, strategy: Strategy) -> StrategyChoice:
         """Return the entry of a menu for a strategy that `knows` accepts."""
         return choice_of([self._infos[name] for name, _ in strategy.drafters])
 

@@ -55,7 +55,7 @@ class MessageField(Protocol):
         """Put the keyboard into the field."""
 
 
-class Loads(Protocol):
+class LoadsPairs(Protocol):
     """Loads pairs of models; implemented by `models.controller.ModelsController`."""
 
     @property
@@ -105,7 +105,7 @@ class WelcomeController(QObject):
         context: AppContext,
         *,
         composer: MessageField,
-        loads: Loads,
+        loads: LoadsPairs,
         catalogue: KnownModels | None,
         devices: CurrentDevices,
         resources: Path,

@@ -53,18 +53,18 @@ class Formula(NamedTuple):
     ascent: float
     descent: float
 
-    def room(self, *, is_display: bool) -> Room:
+    def room(self, *, is_display: bool) -> FormulaBox:
         """The room of its object. Qt puts one on the baseline or centres it on the letters.
 
         In a line, one that is no deeper than letters stands on the baseline and is painted below
         it; a deeper one is made as high as centring it takes. Alone, it stands on its own depth.
         """
         if is_display:
-            return Room(self.ascent + self.descent, self.descent, is_centred=False)
+            return FormulaBox(self.ascent + self.descent, self.descent, is_centred=False)
         if self.descent <= _LINE_DEPTH:
-            return Room(self.ascent, 0.0, is_centred=False)
+            return FormulaBox(self.ascent, 0.0, is_centred=False)
         height = max(2 * self.ascent - _HALF_X, 2 * self.descent + _HALF_X)
-        return Room(height, (height - _HALF_X) / 2, is_centred=True)
+        return FormulaBox(height, (height - _HALF_X) / 2, is_centred=True)
 
     def paint(self, painter: QPainter, at: QPointF, width: float, ink: QBrush) -> None:
         """Paint it in this width, from a place on the baseline on."""
@@ -77,7 +77,7 @@ class Formula(NamedTuple):
         painter.restore()
 
 
-class Room(NamedTuple):
+class FormulaBox(NamedTuple):
     """What a formula's object takes, in ems: its height, and where in it the baseline is."""
 
     height: float
@@ -220,7 +220,7 @@ def shared_formulas() -> Formulas:
     return Formulas()
 
 
-def object_format(base: QTextCharFormat, room: Room, size_px: float) -> QTextCharFormat:
+def object_format(base: QTextCharFormat, room: FormulaBox, size_px: float) -> QTextCharFormat:
     """The format of a formula's character: text around it has this format and this size."""
     fmt = QTextCharFormat(base)
     fmt.setObjectType(OBJECT_TYPE)

@@ -44,7 +44,7 @@ LANGUAGE_PX = 12
 _BOX_PX = 13
 
 
-class Piece(NamedTuple):
+class PaintedPiece(NamedTuple):
     """A part of a span within one line, in document coordinates."""
 
     rect: QRectF
@@ -53,7 +53,7 @@ class Piece(NamedTuple):
 
 def text_pieces(
     document: QTextDocument, spans: Sequence[Span], first: int, last: int
-) -> Iterator[Piece]:
+) -> Iterator[PaintedPiece]:
     """Where the characters of spans stand between two positions, without outer blanks.
 
     The spans are sorted and do not overlap. Each line is looked up once, since asking Qt is what
@@ -87,7 +87,7 @@ def text_pieces(
                 if start < stop:
                     left, right = x_of(line, start), x_of(line, stop)
                     rect = QRectF(origin.x() + min(left, right), top, abs(right - left), height)
-                    yield Piece(rect, spans[index].kind)
+                    yield PaintedPiece(rect, spans[index].kind)
                 if spans[index].end > end:
                     break  # goes on in the next line
                 index += 1
@@ -115,7 +115,7 @@ def _letters(document: QTextDocument, block: QTextBlock, line: QTextLine) -> tup
 
 def formula_pieces(
     document: QTextDocument, parts: Iterable[tuple[PlacedFormula, Span]]
-) -> Iterator[Piece]:
+) -> Iterator[PaintedPiece]:
     """Where the tokens of formulas are shown: as if a source's characters stood side by side.
 
     Within text they reach at least as far down as its letters, which are underlined there.
@@ -130,7 +130,7 @@ def formula_pieces(
             rect.setBottom(max(rect.bottom(), below))
         width = rect.width() / placed.n_chars
         left = rect.left() + start * width
-        yield Piece(QRectF(left, rect.top(), (end - start) * width, rect.height()), kind)
+        yield PaintedPiece(QRectF(left, rect.top(), (end - start) * width, rect.height()), kind)
 
 
 def marked_rects(
@@ -387,7 +387,7 @@ class GroundPainter:
             # Any further to the right, and the frame hides a full stop.
             painter.drawRoundedRect(rect.adjusted(-1.5, -1, 0.5, 1), 3, 3)
 
-    def _spans(self, painter: QPainter, pieces: Sequence[Piece]) -> None:
+    def _spans(self, painter: QPainter, pieces: Sequence[PaintedPiece]) -> None:
         grounds = {
             "draft": QColor(look.theme.accent_soft),
             "lookup": QColor(look.theme.lookup_soft),
@@ -396,10 +396,12 @@ class GroundPainter:
         for rect, kind in pieces:
             painter.setBrush(grounds[kind])
             painter.drawRoundedRect(rect.adjusted(-1, -1, 1, 1), 3, 3)
-        self._lines(painter, [Piece(rect.adjusted(-1, 0, 1, 0), kind) for rect, kind in pieces])
+        self._lines(
+            painter, [PaintedPiece(rect.adjusted(-1, 0, 1, 0), kind) for rect, kind in pieces]
+        )
 
     @staticmethod
-    def _lines(painter: QPainter, pieces: Sequence[Piece]) -> None:
+    def _lines(painter: QPainter, pieces: Sequence[PaintedPiece]) -> None:
         """What says by whom pieces are; below a formula that is all, since grounds cut it up."""
         theme = look.theme
         for kind, ink in (("draft", theme.accent), ("lookup", theme.lookup)):

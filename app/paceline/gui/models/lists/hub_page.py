@@ -12,7 +12,7 @@ from paceline.errors import UserError
 from paceline.gui.kit.labels import YieldingCheckBox
 from paceline.gui.kit.layouts import row_of
 from paceline.gui.kit.sentences import said
-from paceline.gui.models.candidates import Machine, Picks
+from paceline.gui.models.candidates import MachineFacts, Picks
 from paceline.gui.models.lists.hub_search import OUT_OF_REACH, HubSearch
 from paceline.gui.models.lists.model_list import ModelList
 from paceline.gui.models.lists.offers import Offer, offer_of_repository
@@ -97,7 +97,7 @@ class HubPage(Page):
             architecture=architecture,
         )
 
-    def show_picks(self, picks: Picks, machine: Machine) -> None:
+    def show_picks(self, picks: Picks, machine: MachineFacts) -> None:
         """Follow what is picked: draft models are searched by their target."""
         super().show_picks(picks, machine)
         self.drafts.setVisible(picks.step == 2)

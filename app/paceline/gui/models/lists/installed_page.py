@@ -10,7 +10,7 @@ from paceline.catalog.local.library import LibraryEntry
 from paceline.gui.kit.labels import YieldingButton
 from paceline.gui.kit.layouts import row_of
 from paceline.gui.look.current import look
-from paceline.gui.models.candidates import Machine, Picks
+from paceline.gui.models.candidates import MachineFacts, Picks
 from paceline.gui.models.lists.library import LibraryController
 from paceline.gui.models.lists.model_list import OptionRow
 from paceline.gui.models.lists.offers import Offer, head_inside, installed, lookups_only
@@ -103,7 +103,7 @@ class InstalledPage(Page):
             action=self.recommended_wanted.emit,
         )
 
-    def show_picks(self, picks: Picks, machine: Machine) -> None:
+    def show_picks(self, picks: Picks, machine: MachineFacts) -> None:
         """Mark what is picked."""
         super().show_picks(picks, machine)
         is_second = picks.step != 1

@@ -30,7 +30,7 @@ from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import known_size, local_weights, translator
 from paceline.gui.models.candidates import (
     Candidate,
-    Machine,
+    MachineFacts,
     Picks,
     candidate_facts,
     facts,
@@ -293,7 +293,7 @@ def lookups_only() -> Offer:
 # ------------------------------------------------------------------------------- recommended
 
 
-def recommended_pairs(pairs: Sequence[CuratedPair], machine: Machine) -> list[Offer]:
+def recommended_pairs(pairs: Sequence[CuratedPair], machine: MachineFacts) -> list[Offer]:
     """Return pairs to load first, of these what fits, and of that what is pleasant to read.
 
     Within that, and where no speeds are known, they keep the order of the list.
@@ -314,7 +314,7 @@ def recommended_pairs(pairs: Sequence[CuratedPair], machine: Machine) -> list[Of
 _RANKS = {"": 0, "fits": 0, "gpu": 1, "large": 2}
 
 
-def _fit(pair: CuratedPair, machine: Machine) -> str:
+def _fit(pair: CuratedPair, machine: MachineFacts) -> str:
     """Return whether a pair suits this machine: a key of `_RANKS`; empty: not known."""
     if not machine.n_free or pair.least_memory is None or not pair.is_usable:
         return ""

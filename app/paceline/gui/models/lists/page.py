@@ -16,13 +16,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from paceline.gui.kit.fields import Choice
+from paceline.gui.kit.fields import DropDown
 from paceline.gui.kit.labels import say, text_label
 from paceline.gui.kit.layouts import Refits, Shown, column_of, fill, row_of
 from paceline.gui.kit.search_field import PAUSE_MS, SearchField
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
-from paceline.gui.models.candidates import Machine, Picks
+from paceline.gui.models.candidates import MachineFacts, Picks
 from paceline.gui.models.lists.model_list import ModelList
 from paceline.gui.models.lists.offers import Offer, timed
 
@@ -121,7 +121,7 @@ class Page(Refits, Shown):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.picks = Picks()
         """What is picked so far."""
-        self.machine = Machine()
+        self.machine = MachineFacts()
         """Facts about this computer"""
         self._step = 0
         self._words: SearchField | None = None
@@ -177,7 +177,7 @@ class Page(Refits, Shown):
         picks, reading = self.picks, self.machine.reading
         rows.offers.show([timed(offer, picks, reading) for offer in offers], picks)
 
-    def show_picks(self, picks: Picks, machine: Machine) -> None:
+    def show_picks(self, picks: Picks, machine: MachineFacts) -> None:
         """Follow what is picked; another step begins without words, at what is picked there."""
         if (picks, machine) == (self.picks, self.machine) and self._step:
             return  # not while a slider moves
@@ -197,9 +197,9 @@ class Page(Refits, Shown):
         is_wide = self.width() >= px(self.wide_px)
         self.bar.setDirection(directions.LeftToRight if is_wide else directions.TopToBottom)
 
-    def make_choice(self, name: str, entries: Iterable[tuple[str, str]]) -> Choice:
+    def make_choice(self, name: str, entries: Iterable[tuple[str, str]]) -> DropDown:
         """Make a field to choose from words with their values."""
-        choice = Choice(entries, name=name, n_letters=12)
+        choice = DropDown(entries, name=name, n_letters=12)
         choice.setToolTip(name)
         return choice
 

@@ -22,7 +22,7 @@ from paceline.gui.context import AppContext
 from paceline.gui.kit.dialogs import DialogOwner
 from paceline.gui.kit.file_dialogs import FileChooser
 from paceline.gui.kit.notices import Notice
-from paceline.gui.models.candidates import Candidate, Machine, MainButton, Picks, main_button
+from paceline.gui.models.candidates import Candidate, MachineFacts, MainButton, Picks, main_button
 from paceline.gui.models.downloads.controller import DownloadsController, PairFetcher
 from paceline.gui.models.lists.hub_page import HubPage
 from paceline.gui.models.lists.hub_search import HubSearch
@@ -233,11 +233,11 @@ class PickerController(DialogOwner[PickerDialog]):
             self._pane.show_loaded(self._pair.state)
 
     @property
-    def _machine(self) -> Machine:
+    def _machine(self) -> MachineFacts:
         devices, room = self._devices, self._room
         n_free = devices.planner.n_free(room) if devices.planner else room.n_free
         reading = reading_for(devices.reading, room.devices)
-        return Machine(n_free, room.has_gpu, reading)
+        return MachineFacts(n_free, room.has_gpu, reading)
 
     @Slot()
     def _on_reach(self) -> None:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
-from paceline.gui.kit.fields import Choice
+from paceline.gui.kit.fields import DropDown
 from paceline.gui.kit.layouts import column_of
 from paceline.gui.state.device_words import device_words
 from paceline.messages import DeviceInfo
@@ -34,7 +34,7 @@ class _StayingMenu(QMenu):
             super().keyPressEvent(event)
 
 
-class _Shown(Choice):
+class _Shown(DropDown):
     """Looks like a list of one entry; the menu opens in place of the list."""
 
     opened = Signal()

@@ -37,7 +37,7 @@ from paceline.gui.kit.sentences import said
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px, scaled
 from paceline.gui.look.style import PICKER
-from paceline.gui.models.candidates import Machine, MainButton, Picks
+from paceline.gui.models.candidates import MachineFacts, MainButton, Picks
 from paceline.gui.models.downloads.model import DownloadsModel
 from paceline.gui.models.downloads.panel import DownloadStrip
 from paceline.gui.models.lists.hub_page import HubPage
@@ -230,7 +230,7 @@ class PickerDialog(Refits, QDialog):
         self.cancel.clicked.connect(self.reject)
         return foot
 
-    def show_picks(self, picks: Picks, button: MainButton, machine: Machine) -> None:
+    def show_picks(self, picks: Picks, button: MainButton, machine: MachineFacts) -> None:
         """Show what is picked, and what the main button would do."""
         self.steps.show_picks(picks)
         for page in self.pages:

@@ -11,7 +11,7 @@ from paceline.catalog.memory.values import DevicePlan, MemoryPlan
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of
 from paceline.gui.look.current import look
-from paceline.gui.models.picker.parts_bar import Part, PartsBar, mixed
+from paceline.gui.models.picker.parts_bar import BarPart, PartsBar, mixed
 
 
 class LayersBar(QWidget):
@@ -49,8 +49,10 @@ class LayersBar(QWidget):
             for colour in (theme.time_verify, theme.accent, mixed(theme.accent, theme.surface))
         ]
         *devices, cpu = self._counts or (("", 0),)
-        parts = [Part(name, n, *colours[i % len(colours)]) for i, (name, n) in enumerate(devices)]
-        parts.append(Part(cpu[0], cpu[1], theme.faint))
+        parts = [
+            BarPart(name, n, *colours[i % len(colours)]) for i, (name, n) in enumerate(devices)
+        ]
+        parts.append(BarPart(cpu[0], cpu[1], theme.faint))
         self.bar.show_parts(parts, sum(n for _, n in self._counts))
 
 

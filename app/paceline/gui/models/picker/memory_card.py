@@ -15,7 +15,7 @@ from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local_size, local_sizes, translator
 from paceline.gui.look.current import look
 from paceline.gui.models.load_checks import saving_title
-from paceline.gui.models.picker.parts_bar import Part, PartsBar, Swatch, mixed
+from paceline.gui.models.picker.parts_bar import BarPart, PartsBar, Swatch, mixed
 from paceline.gui.state.device_words import device_title
 from paceline.messages import DeviceMemory
 from paceline.params import Drafting
@@ -100,13 +100,13 @@ class MemoryBar(QWidget):
         words = words if plan.fits else f"{words}, {excess}"
         self._tell(plan, words, self._show_parts(plan))
 
-    def _show_parts(self, plan: DevicePlan) -> tuple[Part, ...]:
+    def _show_parts(self, plan: DevicePlan) -> tuple[BarPart, ...]:
         parts = parts_of(plan)
         self.bar.show_parts(parts, plan.free)
         self._show_legend([part for part in parts if part.size])
         return parts
 
-    def _tell(self, plan: DevicePlan, words: str, parts: Sequence[Part]) -> None:
+    def _tell(self, plan: DevicePlan, words: str, parts: Sequence[BarPart]) -> None:
         """Give a screen reader all that the bar shows."""
         listed = ", ".join(f"{part.name} {local_size(part.size)}" for part in parts if part.size)
         self.setAccessibleName(f"{title_of(plan)}: {words}")
@@ -117,7 +117,7 @@ class MemoryBar(QWidget):
             )
         )
 
-    def _show_legend(self, parts: Sequence[Part]) -> None:
+    def _show_legend(self, parts: Sequence[BarPart]) -> None:
         while len(self._entries) < len(parts):
             entry = Swatch(), text_label(), text_label()
             entry[2].setAlignment(Qt.AlignmentFlag.AlignRight)
@@ -144,7 +144,7 @@ def title_of(plan: DevicePlan) -> str:
     return _tr("Memory") if plan.title == "Memory" else device_title(plan.device, plan.title)
 
 
-def parts_of(plan: DevicePlan) -> tuple[Part, ...]:
+def parts_of(plan: DevicePlan) -> tuple[BarPart, ...]:
     """Return the parts of a device's bar from the left, in the colours of the theme in force.
 
     The draft model's parts and what stays free are striped. The last one is none of what the pair
@@ -155,15 +155,15 @@ def parts_of(plan: DevicePlan) -> tuple[Part, ...]:
     pale_draft = mixed(theme.accent, theme.surface)
     beyond, kv = target.beyond_windows, target.kv - target.beyond_windows
     return (
-        Part(_tr("Model"), target.weights, full),
-        Part(_tr("Its cache"), kv, pale_target),
-        Part(_tr("More than its sliding windows"), beyond, pale_target, theme.surface),
-        Part(_tr("Drafter"), draft.weights, theme.accent, pale_draft),
-        Part(_tr("Drafter's cache"), draft.kv, pale_draft, theme.surface),
-        Part(_tr("Buffers for computing"), target.compute + draft.compute, theme.faint),
-        Part(_tr("Earlier states, to take drafts back"), plan.states, pale_target, full),
-        Part(_tr("Kept free"), plan.kept_free, theme.line, theme.line_strong),
-        Part(_tr("Prompt cache, up to"), plan.prompts, mixed(theme.lookup, theme.surface)),
+        BarPart(_tr("Model"), target.weights, full),
+        BarPart(_tr("Its cache"), kv, pale_target),
+        BarPart(_tr("More than its sliding windows"), beyond, pale_target, theme.surface),
+        BarPart(_tr("Drafter"), draft.weights, theme.accent, pale_draft),
+        BarPart(_tr("Drafter's cache"), draft.kv, pale_draft, theme.surface),
+        BarPart(_tr("Buffers for computing"), target.compute + draft.compute, theme.faint),
+        BarPart(_tr("Earlier states, to take drafts back"), plan.states, pale_target, full),
+        BarPart(_tr("Kept free"), plan.kept_free, theme.line, theme.line_strong),
+        BarPart(_tr("Prompt cache, up to"), plan.prompts, mixed(theme.lookup, theme.surface)),
     )
 
 

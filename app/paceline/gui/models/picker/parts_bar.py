@@ -20,7 +20,7 @@ _STRIPE_WIDTH = 1.4
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BarPart:
     """One part of a bar: its name, its size, and its colours."""
 
     name: str
@@ -60,7 +60,7 @@ class PartsBar(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._parts: tuple[Part, ...] = ()
+        self._parts: tuple[BarPart, ...] = ()
         self._free = 0
         self._from: list[float] = []
         self._at: list[float] = []  # sizes as painted now, and last what is free
@@ -73,7 +73,7 @@ class PartsBar(QWidget):
         """As high as a bar is; it grows as wide as there is room."""
         return QSize(120, _HEIGHT)
 
-    def show_parts(self, parts: Sequence[Part], n_free: int) -> None:
+    def show_parts(self, parts: Sequence[BarPart], n_free: int) -> None:
         """Show these; what goes beyond `n_free` is marked as too much."""
         wanted = [*(float(part.size) for part in parts), float(n_free)]
         is_first = len(self._at) != len(wanted) or not self.isVisible()
@@ -126,7 +126,7 @@ class Swatch(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.part: Part | None = None
+        self.part: BarPart | None = None
         self.setFixedSize(_SWATCH_PX, _SWATCH_PX)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
