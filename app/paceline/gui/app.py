@@ -54,7 +54,7 @@ SIGNALS = tuple(
 
 
 class QuitSignals(QObject):
-    """Between `install` and `remove` a signal asks for the end, once."""
+    """Signals of the system that ask the program to end; emits `interrupted` once per `install`."""
 
     interrupted = Signal()
 
@@ -75,7 +75,7 @@ class QuitSignals(QObject):
         self._before = {number: signal.signal(number, _note) for number in SIGNALS}
 
     def remove(self) -> None:
-        """Give the signals back."""
+        """Restore the previous signal handlers."""
         signal.set_wakeup_fd(self._fd_before)
         for number, handler in self._before.items():
             signal.signal(number, handler)  # type: ignore[arg-type]
@@ -92,7 +92,7 @@ class QuitSignals(QObject):
 
 
 def _note(_number: int, _frame: FrameType | None) -> None:
-    """Do nothing: the number is on its way through the socket."""
+    """Do nothing: the number arrives through the socket."""
 
 
 INTERRUPTED = 130
@@ -100,7 +100,7 @@ _logger = logging.getLogger(__name__)
 
 
 def run(begun: Beginning, files: Sequence[Path] = ()) -> int:
-    """Open the window and return when it is closed; the exit code.
+    """Open the window; return the exit code when it is closed.
 
     Raises:
         UserError: The files that belong to the program are missing.
@@ -124,7 +124,7 @@ def run(begun: Beginning, files: Sequence[Path] = ()) -> int:
             program.call([str(file.absolute()) for file in files])
         code = app.exec()
     except BaseException:
-        program.window.close()  # a thread that goes on would hold up the end, or abort it
+        program.window.close()  # a thread that goes on would delay or abort the end
         raise
     finally:
         interrupts.remove()
@@ -132,8 +132,8 @@ def run(begun: Beginning, files: Sequence[Path] = ()) -> int:
         frame.close()
         one.close()
     if not ending.engine_ended:
-        # A thread in a native call cannot be stopped, and destroying it would abort. Everything
-        # worth keeping is saved.
+        # A thread in a native call cannot be stopped, and destroying it would abort the process.
+        # Everything worth keeping is saved.
         logging.shutdown()
         os._exit(1)
     logs.tear_down()
@@ -145,7 +145,7 @@ def make_program(paths: Paths, loaded: LoadedSettings | None = None) -> Program:
 
     Args:
         paths: The home.
-        loaded: Its settings; None: they are read now.
+        loaded: Its settings; None to read them now.
     """
     collect_less()
     kernels_of_environment(os.environ)  # a wrong value is reported before there is a window
@@ -178,7 +178,7 @@ def make_program(paths: Paths, loaded: LoadedSettings | None = None) -> Program:
 
 
 def _drafters() -> tuple[tuple[DrafterInfo, ...], UserError | None]:
-    """All drafters; a plug-in that cannot be imported costs the plug-ins, not the window."""
+    """Return all drafters; a plug-in that fails to import loses the plug-ins, not the window."""
     try:
         return registry.available(), None
     except UserError as error:
@@ -203,7 +203,7 @@ class Ending(QObject):
 
 
 class _Failures(QObject):
-    """Unexpected exceptions and Qt's own complaints: logged, and bugs are shown."""
+    """Logger of unexpected exceptions and of Qt's own warnings; bugs are shown, too."""
 
     _happened = Signal(str)
 
@@ -213,13 +213,13 @@ class _Failures(QObject):
         self._happened.connect(self._on_happened)
 
     def install(self) -> None:
-        """Take every exception that was not caught."""
+        """Receive every exception that was not caught."""
         sys.excepthook = self._on_exception
         threading.excepthook = self._on_thread_exception
         qInstallMessageHandler(self._on_qt_message)
 
     def remove(self) -> None:
-        """Put the hooks of the interpreter back."""
+        """Restore the interpreter's hooks."""
         sys.excepthook = sys.__excepthook__
         threading.excepthook = threading.__excepthook__
         qInstallMessageHandler(None)

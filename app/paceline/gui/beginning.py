@@ -1,8 +1,8 @@
 """The first moments of the window: the application, the one window of a home, an empty frame.
 
-What the window is made of takes a second of processor time to import, and several on a busy
-machine. So this module imports little, and the frame stands on the screen meanwhile, in the colour
-and place of the window that follows. Main thread.
+Importing the window's modules takes a second of processor time, and several on a busy machine. So
+this module imports little, and the frame is on the screen meanwhile, in the colour and place of the
+window that follows. Main thread.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from paceline.settings import SETTINGS_FILE, LoadedSettings, load_settings
 
 DEFAULT_SIZE = (1280, 800)
 _COLLECT_AFTER = (20_000, 20, 10)
-"""New objects after which each generation is collected; see `gc.set_threshold`."""
+"""Thresholds of the garbage collector's three generations; see `gc.set_threshold`."""
 
 
 def make_application(argv: Sequence[str]) -> QApplication:
-    """Make the one `QApplication`; without a display it draws into memory."""
+    """Make the one `QApplication`; without a display, Qt draws into memory."""
     has_display = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
     if sys.platform == "linux" and not has_display:
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     QLocale.setDefault(QLocale.c())  # numbers are written in one style everywhere
-    # PySide6 tells Qt where it lies by a text that ends at a comma or semicolon, as a list would.
+    # PySide6 passes Qt its folder in a text that ends at a comma or semicolon, as in a list.
     for folder in ("Qt/plugins", "plugins"):
         QCoreApplication.addLibraryPath(str(Path(PySide6.__file__).parent / folder))
     app = QApplication(list(argv))
@@ -60,10 +60,10 @@ def make_application(argv: Sequence[str]) -> QApplication:
 
 
 def collect_less() -> None:
-    """Keep modules out of the cycle collector, and let it run rarely.
+    """Keep modules out of the garbage collector, and let it run rarely.
 
-    A streaming reply makes many small objects and hardly a cycle; with Python's usual thresholds
-    looking for cycles takes a twelfth of the window's time.
+    A streaming reply makes many small objects and hardly any cycle; with Python's usual thresholds
+    the collector takes a twelfth of the window's time.
     """
     gc.freeze()
     gc.set_threshold(*_COLLECT_AFTER)
@@ -73,10 +73,10 @@ class FirstFrame(QSplashScreen):
     """Covers the place of the window in its colour, until the window has been painted."""
 
     def __init__(self, geometry: str) -> None:
-        """Make it; `show` puts it on the screen.
+        """Make the frame; `show` puts it on the screen.
 
         Args:
-            geometry: Where the window was left, as `WindowSettings` keeps it; empty: in the middle.
+            geometry: Where the window was left, as `WindowSettings` keeps it; empty for the middle.
         """
         super().__init__()
         self.setWindowTitle("Paceline")
@@ -110,10 +110,10 @@ class Beginning:
 
 
 def begin(argv: Sequence[str], files: Sequence[Path]) -> Beginning | None:
-    """Show the empty frame; None: the window that is open on this home took the files.
+    """Show the empty frame; return None where the window open on this home took the files.
 
     Raises:
-        UserError: The home is another user's, or not known.
+        UserError: The home belongs to another user, or is not known.
     """
     paths = Paths.from_environment()
     check_readable(paths)

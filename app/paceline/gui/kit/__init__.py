@@ -1,1 +1,1 @@
-"""Parts that any window could be made of; they know nothing of models and chats."""
+"""General parts for any window; they know nothing of models and chats."""

@@ -1,7 +1,7 @@
-"""Reads a growing reply out in sentences, for those who listen to the screen.
+"""Reads a growing reply aloud in sentences, for users of screen readers.
 
-A screen reader that is told every change of a text reads half words many times a second. What is
-whole is announced instead, politely and at most every two seconds, without markup.
+A screen reader that is notified of every change of a text reads half words many times a second. So
+complete sentences are announced, politely and at most every two seconds, without markup.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 
 
 class Announcer(QObject):
-    """Says what a reply gained, and when it is finished."""
+    """Announcer of the new text of a reply, and of its end."""
 
     said = Signal(str)
 
@@ -33,25 +33,25 @@ class Announcer(QObject):
         self._timer.timeout.connect(self._on_due)
 
     def begin(self, text: str = "") -> None:
-        """Listen to another reply; what it has already is not read out."""
+        """Start with another reply; the text that it already has is not announced."""
         self._timer.stop()
         self._text, self._at = text, len(text)
 
     def hear(self, text: str) -> None:
-        """Take the reply's whole source as it is now."""
+        """Receive the whole source of the reply as it is now."""
         self._text = text
         if not self._timer.isActive():
             self._timer.start()
 
     def finish(self, words: str) -> None:
-        """Say what is left, then how the reply ended."""
+        """Announce the rest, then how the reply ended."""
         self._timer.stop()
         rest = spoken(self._text[self._at :])
         self._at = len(self._text)
         self._say(f"{rest} {words}".strip())
 
     def stop(self) -> None:
-        """Say nothing more."""
+        """Announce nothing more."""
         self._timer.stop()
         self._text, self._at = "", 0
 
@@ -73,7 +73,7 @@ class Announcer(QObject):
 
 
 def last_end(text: str, start: int) -> int:
-    """Where the last whole sentence or line after `start` ends; `start` where there is none."""
+    """Return the end of the last whole sentence or line after `start`, or `start` without one."""
     end = start
     for found in _END.finditer(text, start):
         if found.end() < len(text) or found[0] == "\n":  # "3." may become "3.5"
@@ -82,6 +82,6 @@ def last_end(text: str, start: int) -> int:
 
 
 def spoken(text: str) -> str:
-    """Markdown as one would read it out: without its signs."""
+    """Return Markdown as it is read aloud: without its markup."""
     text = _LINK.sub(r"\1", _FENCE.sub(" ", text))
     return " ".join(_AROUND.sub("", _AT_START.sub(" ", text)).split())

@@ -47,7 +47,7 @@ class BackgroundJob(QObject):
             result = function()
         except UserError as error:
             self._raised.emit(error)
-        except CancelledError:  # what it asked is closed
+        except CancelledError:  # the requested service is closed
             self._raised.emit(UserError("cancelled", _tr("Stopped.")))
         except Exception as error:
             _logger.exception("a job in the background failed")
@@ -74,8 +74,9 @@ def _ignore(_answer: object) -> None:
 class _Runnable(QRunnable):
     def __init__(self, job: BackgroundJob, function: Callable[[], object]) -> None:
         super().__init__()
-        # The pool would delete it on its own thread, and with it what the job's answer holds; when
-        # the window closes meanwhile, that corrupts the heap (seen with PySide6 6.11.3).
+        # The pool would delete it on its own thread, and with it the objects that the job's
+        # callback holds; when the window closes meanwhile, that corrupts the heap (seen with
+        # PySide6 6.11.3).
         self.setAutoDelete(False)
         self._job = job
         self._function = function
@@ -105,7 +106,7 @@ class Background(QObject):
         self._pool.start(self._jobs[job])
 
     def close(self, timeout_ms: int = CLOSE_TIMEOUT_MS) -> bool:
-        """Drop what has not begun and wait for the rest; False: something hangs."""
+        """Drop waiting jobs and wait for running ones; return False if one hangs."""
         self._pool.clear()
         return self._pool.waitForDone(timeout_ms)
 
@@ -117,12 +118,12 @@ class Background(QObject):
 
 @dataclass(frozen=True, slots=True)
 class Batch(Generic[_T]):
-    """Some of what an iterator yields.
+    """Some values of an iterator.
 
     Attributes:
-        values: In its order.
+        values: In the iterator's order.
         is_last: Whether nothing follows.
-        error: What it ended with; None: nothing.
+        error: The error that ended the iterator, or None.
     """
 
     values: list[_T]
@@ -131,10 +132,10 @@ class Batch(Generic[_T]):
 
 
 def next_batch(source: Iterator[_T], most: int, seconds: float) -> Batch[_T]:
-    """Take values for `seconds`, at most so many; a function for a pool.
+    """Collect values for `seconds`, at most so many; a function for a pool.
 
-    A job per batch shows what comes without a queue between threads: the next one is begun when the
-    window has shown the last.
+    A job per batch shows results early without a queue between threads: the next batch begins when
+    the window has shown the last.
     """
     values: list[_T] = []
     until = time.monotonic() + seconds
@@ -149,13 +150,13 @@ def next_batch(source: Iterator[_T], most: int, seconds: float) -> Batch[_T]:
 
 
 class Slices(QObject):
-    """Work that only this thread may do, a slice per turn of the event loop, so that nothing waits.
+    """Work in slices on this thread, one per turn of the event loop, so that nothing waits.
 
     Each ``next`` of an iterator is a slice; what follows the last ``yield`` is done with it.
     """
 
     def __init__(self, parent: QObject, pause_ms: int = 0) -> None:
-        """Make it idle.
+        """Create it idle.
 
         Args:
             parent: Owns it.
@@ -169,11 +170,11 @@ class Slices(QObject):
 
     @property
     def is_busy(self) -> bool:
-        """Whether something is left to do."""
+        """Return whether work is left."""
         return self._timer.isActive()
 
     def start(self, steps: Iterator[None]) -> None:
-        """Begin; what was left of other work is dropped."""
+        """Start; the rest of earlier work is dropped."""
         self._steps = steps
         self._timer.start(self._pause_ms)
 

@@ -23,7 +23,7 @@ from paceline.gui.look.scale import px
 
 _HEAD_PX, _ARROW_PX = 26, 16
 _KEPT = 16
-"""Letters of a title that stay, however long the words beside it are."""
+"""Minimum number of visible letters of a title, however long the words beside it are."""
 
 
 class Card(QFrame):
@@ -48,7 +48,7 @@ class Card(QFrame):
 
 @dataclass(frozen=True, slots=True)
 class FoundRow:
-    """A row in a card that can be searched for: by `words`, in small letters."""
+    """A row in a card that can be searched for by `words`, in small letters."""
 
     card: Card
     widget: QWidget
@@ -56,10 +56,10 @@ class FoundRow:
 
 
 def show_matching(rows: Iterable[FoundRow], words: Sequence[str]) -> int:
-    """Show only rows with all these words, none meaning everything, and cards that have such rows.
+    """Show the rows that contain all these words, and the cards with such rows; no words show all.
 
     Returns:
-        How many there are.
+        The number of rows shown.
     """
     cards: dict[Card, int] = {}
     for row in rows:
@@ -73,7 +73,7 @@ def show_matching(rows: Iterable[FoundRow], words: Sequence[str]) -> int:
 
 NAME_PX = 132
 Row = tuple[str, str]
-"""What something is called, and its value."""
+"""A name and a value."""
 
 
 class FactsCard(Card):
@@ -88,7 +88,7 @@ class FactsCard(Card):
 
     @property
     def rows(self) -> dict[str, str]:
-        """What is shown, as it can be copied."""
+        """The rows as they can be copied."""
         return {
             name.text(): value.property("whole")
             for name, value in self._rows
@@ -96,7 +96,7 @@ class FactsCard(Card):
         }
 
     def show_rows(self, rows: Sequence[Row]) -> None:
-        """Show these rows in place of others."""
+        """Replace the rows."""
         while len(self._rows) < len(rows):
             self._add_row()
         for at, (name, value) in enumerate(self._rows):
@@ -120,7 +120,7 @@ class FactsCard(Card):
 
 
 class FoldSection(QFrame):
-    """Content that is shown or hidden by its title; `body` takes the widgets."""
+    """Content that its title shows or hides; `body` takes the widgets."""
 
     toggled = Signal(bool)
 
@@ -178,12 +178,12 @@ class FoldHeader(QAbstractButton):
         self.setProperty("kind", "fold_header")
 
     def sizeHint(self) -> QSize:
-        """As wide as the text."""
+        """Return the width of the text."""
         width = self.fontMetrics().horizontalAdvance(self.text())
         return QSize(width + px(_ARROW_PX) + 10, px(_HEAD_PX))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """The arrow points to the right, or down where the text is shown."""
+        """Paint the arrow to the right, or down where the text is shown."""
         theme = look.theme
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -1,9 +1,8 @@
-"""What the palette offers: commands with their names, and how a query finds them.
+"""Commands of the palette and their search.
 
 The letters of a query must stand in a title in their order. Letters at the beginnings of words and
-letters in a row count most, as in the finders of editors; the places that count most are found by
-trying each place of a letter once (dynamic programming over the few places there are). Everything
-but the sources is a pure function.
+consecutive letters score most, as in the finders of editors; the best places are found by trying
+each place of a letter once (dynamic programming). Everything but the sources is a pure function.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ _LONGEST_TITLE = 200
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """How well a title fits.
+    """Result of matching a title.
 
     Attributes:
-        score: More is better; only scores of the same query compare.
-        places: Which letters of the title were meant, ascending.
+        score: Higher is better; comparable only within one query.
+        places: Indices of the matched letters in the title, ascending.
     """
 
     score: float
@@ -33,25 +32,25 @@ class Match:
 
 
 class CommandQuery:
-    """What was typed, prepared for many titles."""
+    """Search text, prepared for many titles."""
 
     def __init__(self, text: str) -> None:
         self.letters = "".join(text.casefold().split())[:_LONGEST_QUERY]
-        # Each part skips what is not its letter and never gives anything back: one pass, whatever
-        # the title is.
+        # Each part skips other letters and never gives anything back (possessive): one pass,
+        # whatever the title is.
         pattern = "".join(f"[^{re.escape(c)}]*+{re.escape(c)}" for c in self.letters)
         self._accepts = re.compile(pattern, re.DOTALL).match
 
     def may_match(self, title: str) -> bool:
-        """Return whether `match` would find anything; much cheaper. The title is in small letters.
+        """Return whether `match` would find anything; much cheaper.
 
         Args:
-            title: In small letters (`str.casefold`).
+            title: The title in small letters (`str.casefold`).
         """
         return self._accepts(title) is not None
 
     def match(self, title: str) -> Match | None:
-        """Return how well a title fits; None: a letter is missing. An empty query fits all."""
+        """Match a title; None where a letter is missing. An empty query matches all."""
         if not self.letters:
             return Match(0.0, ())
         title = title[:_LONGEST_TITLE]
@@ -63,7 +62,7 @@ class CommandQuery:
         if best is None:
             return None
         score, places = best
-        # Of two titles that fit alike, the shorter one is meant.
+        # Of two titles with equal matches, the shorter one wins.
         return Match(score - len(title) / 100, places)
 
 
@@ -105,7 +104,7 @@ def _best_places(letters: str, folded: str, title: str) -> tuple[float, tuple[in
 
 
 def _worth(title: str, at: int) -> float:
-    """Return what a letter at this place counts on its own."""
+    """Return the score of a letter at this place alone."""
     if at == 0:
         return _PLAIN + _BEGINS_WORD + _FIRST
     before, letter = title[at - 1], title[at]
@@ -114,7 +113,7 @@ def _worth(title: str, at: int) -> float:
 
 
 MAX_ROWS = 60
-"""More than people look through; typing on is quicker."""
+"""More rows than anyone reads; typing on is quicker."""
 _MAX_RECENT = 6
 _RECENT_BONUS = 3.0
 
@@ -124,15 +123,15 @@ CommandKey = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class PaletteCommand:
-    """Something that can be done.
+    """A command of the palette.
 
     Attributes:
-        title: What the row says.
-        group: Where it is found otherwise, e.g. "View › Theme".
-        keys: Its shortcut in words; empty: none.
-        run: Does it.
+        title: The text of the row.
+        group: Its place in menus, e.g. "View › Theme".
+        keys: Its shortcut in words, or empty.
+        run: Carries it out.
         obstacle: Why it cannot be done now, in words; None: it can.
-        is_on: Whether it is ticked; None: it is nothing to tick.
+        is_on: Whether it is ticked, or None without a tick.
     """
 
     title: str
@@ -144,34 +143,34 @@ class PaletteCommand:
 
     @property
     def key(self) -> CommandKey:
-        """What it is remembered by."""
+        """Key under which its use is remembered."""
         return self.group, self.title
 
 
 class CommandSource(Protocol):
-    """Who knows commands."""
+    """Source that can list its commands."""
 
     def commands(self) -> Sequence[PaletteCommand]:
-        """Everything there is now, the most wanted first."""
+        """Return all present commands, the most wanted first."""
 
 
 class SearchedSource(Protocol):
-    """Who knows too many to list them."""
+    """Source with too many commands to list them."""
 
     def find(self, query: CommandQuery, limit: int) -> Sequence[PaletteCommand]:
-        """Return at most this many that may match; with an empty query the most wanted."""
+        """Return at most `limit` commands that may match, the most wanted for an empty query."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundCommand:
-    """A command as it is shown, with the letters that were found."""
+    """A command for display, with the letters that matched."""
 
     command: PaletteCommand
     match: Match
 
 
 class CommandIndex:
-    """All commands of all sources, which are asked for them with every query."""
+    """All commands of all sources, which are read anew for every query."""
 
     def __init__(
         self,
@@ -179,12 +178,12 @@ class CommandIndex:
         searched: Iterable[SearchedSource] = (),
         recent: Iterable[CommandKey] = (),
     ) -> None:
-        """Know the sources without asking them yet.
+        """Keep the sources; they are not read yet.
 
         Args:
-            sources: Who is asked for everything.
-            searched: Who is asked with each query.
-            recent: What was used last, the newest first.
+            sources: Sources that list all their commands.
+            searched: Sources that are searched with each query.
+            recent: Recently used commands, the newest first.
         """
         self._sources = tuple(sources)
         self._searched = tuple(searched)
@@ -194,11 +193,11 @@ class CommandIndex:
 
     @property
     def recent(self) -> tuple[CommandKey, ...]:
-        """What was used last and may be kept: chats have titles that may be private."""
+        """Recently used commands that may be stored: titles of chats may be private."""
         return tuple(key for key in self._recent if key in self._lasting)
 
     def note_used(self, command: PaletteCommand) -> None:
-        """Remember that it was used."""
+        """Remember that a command was used."""
         if command in self._commands:
             self._lasting.add(command.key)
         if command.key in self._recent:
@@ -207,7 +206,7 @@ class CommandIndex:
         del self._recent[_MAX_RECENT:]
 
     def rows(self, text: str) -> list[FoundCommand]:
-        """Return what a query finds, the best first; an empty one shows what was used last."""
+        """Return the commands that a text finds, best first, or recent ones for an empty text."""
         query = CommandQuery(text)
         self._commands = [command for source in self._sources for command in source.commands()]
         commands = [*self._commands]

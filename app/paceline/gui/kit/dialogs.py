@@ -1,4 +1,4 @@
-"""What dialogs share: their owner, a scrolling page, buttons at the end, and one for a name."""
+"""Parts of dialogs: their owner, a scrolling page, buttons at the end, and a dialog for a name."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _Dialog = TypeVar("_Dialog", bound=QDialog)
 
 
 class DialogOwner(QObject, Generic[_Dialog]):
-    """Has at most one dialog of a kind at a time; main thread.
+    """Owner of at most one dialog of a kind at a time; main thread.
 
     Attributes:
-        dialog: The one that is open; None: there is none.
+        dialog: The open dialog, or None.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -39,20 +39,20 @@ class DialogOwner(QObject, Generic[_Dialog]):
         self.dialog: _Dialog | None = None
 
     def own(self, dialog: _Dialog) -> _Dialog:
-        """Return a dialog that is known until it ends, and deleted then."""
+        """Return the dialog after taking charge of it until it ends; it is deleted then."""
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.finished.connect(self._on_finished)
         self.dialog = dialog
         return dialog
 
     def bring_to_front(self) -> None:
-        """Let the user see it, where there is one."""
+        """Bring an open dialog to the front."""
         if self.dialog is not None:
             self.dialog.raise_()
             self.dialog.activateWindow()
 
     def close(self) -> None:
-        """Close it with the window."""
+        """Close the dialog together with the window."""
         if self.dialog is not None:
             self.dialog.reject()
 
@@ -62,7 +62,7 @@ class DialogOwner(QObject, Generic[_Dialog]):
 
 
 def within_screen(window: QWidget, size: QSize) -> QSize:
-    """Return a size, or what the screen has room for; a frame is only known to have a title bar."""
+    """Return a size reduced to fit the screen; a frame is assumed to be a title bar alone."""
     return size.boundedTo(window.screen().availableSize() - QSize(0, _TITLE_BAR_PX))
 
 
@@ -92,11 +92,11 @@ def closing_row(dialog: QDialog, at_the_left: Sequence[QWidget] = ()) -> QFrame:
 def deciding_box(
     dialog: QDialog, action: str, accepted: Callable[[], None]
 ) -> tuple[QDialogButtonBox, QPushButton]:
-    """Return what a dialog ends with that changes something, and its first button.
+    """Return the buttons of a dialog that changes something, and the first of them.
 
     Args:
         dialog: Cancel rejects it.
-        action: What the first button says.
+        action: The text of the first button.
         accepted: A bound method of the dialog; called when that is pressed.
     """
     box = QDialogButtonBox()
@@ -121,15 +121,15 @@ class NameDialog(QDialog):
         name: str,
         parent: QWidget,
     ) -> None:
-        """Ask under a title.
+        """Set up the dialog.
 
         Args:
-            title: What is named, e.g. "Save as a preset".
-            action: What the button says.
-            obstacle: Why a text cannot be the name, in words; empty: it can.
+            title: The title, e.g. "Save as a preset".
+            action: The text of the button.
+            obstacle: Returns why a text cannot be the name, in words, or empty if it can.
             done: Takes the name.
             name: The first content of the field, selected.
-            parent: What the dialog stands over.
+            parent: The window below the dialog.
         """
         super().__init__(parent)
         self.setWindowTitle(title)
@@ -157,7 +157,7 @@ class NameDialog(QDialog):
     def _judge(self) -> None:
         obstacle = self._obstacle(self.field.text())
         self.take.setEnabled(not obstacle)
-        # The line keeps its height, so that the buttons stay where they are.
+        # An empty line keeps its height, so that the buttons stay where they are.
         self.problem.setText(obstacle if self.field.text() else " ")
 
     @Slot()

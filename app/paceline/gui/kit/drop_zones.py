@@ -1,4 +1,4 @@
-"""What appears while files are dragged over the window: one zone per place that can take them."""
+"""Zones that appear while files are dragged over the window, one for each possible use."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
 _MODEL = ".gguf"
 _CHATS = (".json", ".jsonl")
 _MOST = (400, 20)
-"""Entries that are looked at of a folder that is dragged, and of each in it."""
+"""Maximum number of entries that are read in a dragged folder, and in each folder in it."""
 
 
 class DropZones(QWidget):
-    """Covers a window while files are over it, with a zone for each thing to do with them.
+    """Cover over a window while files are dragged over it, with a zone for each possible use.
 
-    Models: left for the target, right for the draft model. Folders with models: to be looked into
-    from now on. JSON: chats to open, or a file to attach. All other files can be attached.
+    Models: left for the target, right for the draft model. Folders with models: to be searched from
+    now on. JSON: chats to open, or a file to attach. All other files can be attached.
     """
 
     dropped = Signal(list, bool)
@@ -56,7 +56,7 @@ class DropZones(QWidget):
         window.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Take the window's drag and drop events."""
+        """Handle the window's drag and drop events."""
         if isinstance(event, QDragEnterEvent):
             if paths := local_files(event.mimeData()):
                 event.acceptProposedAction()
@@ -80,7 +80,7 @@ class DropZones(QWidget):
         return super().eventFilter(watched, event)
 
     def take(self, paths: list[str]) -> None:
-        """Do with files what dropping them on the first of their zones does."""
+        """Treat files as if they were dropped on the first of their zones."""
         self._shown = self._zones_for(paths)
         self._tell(paths, self._shown[0])
 
@@ -141,12 +141,12 @@ class DropZones(QWidget):
 
 
 def local_files(data: QMimeData) -> list[str]:
-    """The paths of the local files in what is dragged or pasted."""
+    """Return the paths of the local files in dragged or pasted data."""
     return [url.toLocalFile() for url in data.urls() if url.isLocalFile()]
 
 
 def model_files(data: QMimeData) -> list[str]:
-    """The local ``.gguf`` files in what is dragged."""
+    """Return the local ``.gguf`` files in dragged data."""
     return _models(local_files(data))
 
 
@@ -155,7 +155,7 @@ def _models(paths: list[str]) -> list[str]:
 
 
 def model_folders(paths: list[str]) -> list[str]:
-    """Those of these paths that are folders with models in them, or one folder further down."""
+    """Return those of these paths that are folders with models in them or one level below."""
     return [path for path in paths if _holds_models(path, *_MOST)]
 
 

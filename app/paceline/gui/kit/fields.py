@@ -1,4 +1,4 @@
-"""Fields for numbers, choices and lines of text, made for a narrow scrolling panel.
+"""Fields for numbers, choices and lines of text, for a narrow scrolling panel.
 
 The wheel scrolls the panel and never changes a value by accident; keyboard and typing do. Tab
 leaves every field, also those of several lines.
@@ -52,7 +52,7 @@ _LONG_WORD = re.compile(rf"\S{{{_LONG_CHARS}}}")
 
 
 def leaves_undo(event: QEvent, has_undo: Callable[[], bool]) -> bool:
-    """Return true for the key that undoes where a field has nothing to undo; Qt's would take it."""
+    """Return True for the undo key in a field without anything to undo; Qt would consume it."""
     if (
         event.type() == QEvent.Type.ShortcutOverride
         and isinstance(event, QKeyEvent)
@@ -67,8 +67,8 @@ def leaves_undo(event: QEvent, has_undo: Callable[[], bool]) -> bool:
 class TextField(QPlainTextEdit):
     """Plain text, whose lines break anywhere once it holds a very long word.
 
-    To break lines between words, Qt looks for the end of the word in each line, which takes a time
-    that grows with the square of its length.
+    To break lines between words, Qt searches for the end of the word in each line, which takes time
+    quadratic in its length.
     """
 
     def __init__(self, text: str = "") -> None:
@@ -78,27 +78,27 @@ class TextField(QPlainTextEdit):
             self.setPlainText(text)
 
     def has_undo(self) -> bool:
-        """Return whether the key for it undoes something here; if not, it belongs to the window."""
+        """Return whether the undo key undoes something here; if not, it belongs to the window."""
         return self.document().isUndoAvailable()
 
     def event(self, event: QEvent) -> bool:
-        """Leave the key that undoes to the window where nothing was written."""
+        """Leave the undo key to the window where nothing was written."""
         return leaves_undo(event, self.has_undo) or super().event(event)
 
     def setPlainText(self, text: str) -> None:
-        """Show another text, without what was undone."""
-        with QSignalBlocker(self):  # the old text is not to be laid out in the other way
+        """Show another text; the undo history is cleared."""
+        with QSignalBlocker(self):  # keeps the old text from being laid out in the other way
             super().clear()
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self._make_way(text)
         super().setPlainText(text)
 
     def clear(self) -> None:
-        """Show nothing."""
+        """Remove the text."""
         self.setPlainText("")
 
     def insertPlainText(self, text: str) -> None:
-        """Put a text where the cursor is."""
+        """Insert a text at the cursor."""
         self._make_way(text)
         super().insertPlainText(text)
 
@@ -125,7 +125,7 @@ class LeavingEdit(TextField):
     """Plain text; Tab and Shift+Tab go to the next and the previous field."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move on by Tab, write with every other key."""
+        """Move the focus by Tab, and write with every other key."""
         if event.key() in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
             event.ignore()
             self.focusNextPrevChild(event.key() == Qt.Key.Key_Tab)
@@ -134,27 +134,27 @@ class LeavingEdit(TextField):
 
 
 _KEPT = 4
-"""Letters of a word that stay; the frame around them takes about two more."""
+"""Minimum number of visible letters of a word; the frame around them takes about two more."""
 
 
 class _Segment(QToolButton):
-    """Cuts its word off where there is no room; the hover text says all."""
+    """A button that elides its word where space is short; its tool tip has all of it."""
 
     def minimumSizeHint(self) -> QSize:
-        """A few letters."""
+        """Return the size for a few letters."""
         hint = self.sizeHint()
         room = (_KEPT + 2) * self.fontMetrics().averageCharWidth()
         return QSize(min(hint.width(), room), hint.height())
 
 
 class Segments(QFrame):
-    """Buttons with a value each; Tab reaches every one, Space chooses."""
+    """Buttons with a value each; Tab reaches every one, Space selects."""
 
     chosen = Signal(str)
-    """The value of the button that was pressed"""
+    """The value of the pressed button"""
 
     def __init__(self, choices: Sequence[tuple[str, str, str]]) -> None:
-        """Offer triples of a value, its name, and what it means."""
+        """Offer triples of a value, its name, and its meaning."""
         super().__init__()
         self.setProperty("kind", "segments")
         row = row_of(on=self, margins=2, spacing=2)
@@ -174,7 +174,7 @@ class Segments(QFrame):
 
     @property
     def value(self) -> str:
-        """What is chosen; empty: nothing yet."""
+        """The selected value, or empty before a choice."""
         return next((value for value, b in self.buttons.items() if b.isChecked()), "")
 
     def show_value(self, value: str) -> None:
@@ -190,14 +190,14 @@ class Segments(QFrame):
 
 _SLIDER_STEPS = 100
 _EVEN = 1e-9
-"""Values that are nearer to each other are the same"""
+"""Values whose difference is smaller are equal."""
 LABEL_PX = 124
 _FIELD_PX = 56
 _PUT_BACK_PX = 20
 
 
 def two_columns(names: Sequence[str], first_row: int = 0) -> QGridLayout:
-    """Return a grid with these labels at the left and room for two equal columns beside them."""
+    """Return a grid with these labels at the left and two equal columns beside them."""
     grid = grid_of(across=8, down=6, stretches=(1, 2))
     grid.setColumnMinimumWidth(0, LABEL_PX)
     for row, name in enumerate(names, start=first_row):
@@ -207,7 +207,7 @@ def two_columns(names: Sequence[str], first_row: int = 0) -> QGridLayout:
 
 class _StillUnderWheel:
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave it to the panel."""
+        """Leave the wheel to the panel."""
         event.ignore()
 
 
@@ -229,7 +229,7 @@ class WholeNumber(_StillUnderWheel, QSpinBox):
 
 
 def number_field(parameter: Parameter) -> WholeNumber:
-    """Return a field for a whole number, or for a word in place of the automatic one."""
+    """Return a field for a whole number, with a word for the automatic value."""
     low, high = parameter.offered
     if parameter.can_be_auto:
         low = min(low, parameter.auto)
@@ -251,12 +251,12 @@ class Number(_StillUnderWheel, QDoubleSpinBox):
         self.setSingleStep(0.05)
 
     def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
-        """Judge what is typed, and show it with the language's sign."""
+        """Validate the input, and show it with the language's decimal sign."""
         verdict: tuple[QValidator.State, str, int] = super().validate(self._local(text), position)
         return verdict
 
     def valueFromText(self, text: str) -> float:
-        """The number that is typed."""
+        """Return the typed number."""
         return super().valueFromText(self._local(text))
 
     def _local(self, text: str) -> str:
@@ -265,7 +265,7 @@ class Number(_StillUnderWheel, QDoubleSpinBox):
 
 
 class ParsedLine(QLineEdit):
-    """A line of text with items between commas, which a function reads."""
+    """A line of items between commas, which a function parses."""
 
     changed = Signal()
 
@@ -275,7 +275,7 @@ class ParsedLine(QLineEdit):
         write: Callable[[Any], str],
         placeholder: str,
     ) -> None:
-        """`read` takes the whole line, and raises a `UserError`; `write` gives one item's text."""
+        """Keep the functions `read`, which parses the line or raises `UserError`, and `write`."""
         super().__init__(placeholderText=placeholder)
         self._read, self._write = read, write
         self.value: tuple[Any, ...] = ()
@@ -304,7 +304,7 @@ class DropDown(_StillUnderWheel, QComboBox):
     def __init__(
         self, entries: Iterable[tuple[str, Any]] = (), *, name: str = "", n_letters: int = 5
     ) -> None:
-        """`entries` are words with their values, `n_letters` of the words are seen at least."""
+        """Offer `entries` (words with values); at least `n_letters` of the words stay visible."""
         super().__init__()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
@@ -323,12 +323,12 @@ class DropDown(_StillUnderWheel, QComboBox):
 
 
 def choice_field(parameter: Parameter) -> DropDown:
-    """Return a list of what a parameter offers."""
+    """Return a drop-down list of a parameter's choices."""
     return DropDown((words, value) for value, words in parameter.choices if words)
 
 
 def value_of(field: Any) -> Any:
-    """Return what a field holds: a number, a choice's data, a tick, or its own `value`."""
+    """Return the value of a field: a number, a choice's data, a tick, or its own `value`."""
     match field:
         case QSpinBox() | QDoubleSpinBox():
             return field.value()
@@ -342,7 +342,7 @@ def value_of(field: Any) -> Any:
 
 
 def show_value(field: Any, value: Any) -> None:
-    """Show a value without a signal; what a choice does not offer is its first one."""
+    """Show a value without a signal; a value that a list does not offer shows its first entry."""
     with QSignalBlocker(field):
         match field:
             case QSpinBox() | QDoubleSpinBox():
@@ -358,7 +358,7 @@ def show_value(field: Any, value: Any) -> None:
 
 
 def changes_of(field: Any) -> SignalInstance:
-    """Return the signal that another value is in a field."""
+    """Return the signal of a field's changes."""
     match field:
         case QSpinBox() | QDoubleSpinBox():
             return field.valueChanged
@@ -373,7 +373,7 @@ def changes_of(field: Any) -> SignalInstance:
 
 
 # WORKAROUND: under a style sheet that places the buttons, `NoButtons` leaves a field of one pixel
-# (Qt 6.11); so the panel's style sheet makes the buttons of kind "value" vanish instead.
+# (Qt 6.11); so the panel's style sheet hides the buttons of kind "value" instead.
 def _make_quiet(field: QAbstractSpinBox) -> None:
     field.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     field.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -382,12 +382,12 @@ def _make_quiet(field: QAbstractSpinBox) -> None:
 
 
 class _NameLabel(YieldingLabel):
-    """The name of a value; a double click asks for the default."""
+    """The name of a value; a double click requests the default."""
 
     double_clicked = Signal()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Ask for the default."""
+        """Request the default."""
         event.accept()
         self.double_clicked.emit()
 
@@ -395,13 +395,13 @@ class _NameLabel(YieldingLabel):
 class SliderField(QWidget):
     """A parameter's name, a slider for the usual values, and a field that takes all of them.
 
-    A small button puts the default back; it is there while another value is shown.
+    A small button restores the default; it is visible while another value is shown.
     """
 
     changed = Signal()
 
     def __init__(self, parameter: Parameter, explanation: str = "") -> None:
-        """Show a parameter's default; without an explanation its help explains it."""
+        """Show a parameter's default; without `explanation`, its help is the tool tip."""
         super().__init__()
         self._default = parameter.default
         self._low, slider_end = parameter.on_slider
@@ -428,7 +428,7 @@ class SliderField(QWidget):
         for widget in (self, self.label, self.slider, self.field):
             widget.setToolTip(explanation)
         self.slider.setAccessibleName(title)
-        # The slider has a line of its own: 64 values need more than what names leave beside them.
+        # The slider has a line of its own: 64 values need more space than the names leave.
         head = row_of((self.label, 1), self.put_back_button, self.field, spacing=6)
         column_of(head, self.slider, on=self, margins=0, spacing=0)
         room = self.put_back_button.sizePolicy()
@@ -447,7 +447,7 @@ class SliderField(QWidget):
 
     @property
     def value(self) -> float:
-        """The value that is shown; an integer where only whole numbers are offered."""
+        """The shown value; an integer where only whole numbers are offered."""
         return self.field.value()
 
     def show_value(self, value: float) -> None:
@@ -461,7 +461,7 @@ class SliderField(QWidget):
 
     @Slot()
     def put_back(self) -> None:
-        """Set the default."""
+        """Restore the default."""
         if self.value != self._default:
             had_keyboard = self.put_back_button.hasFocus()
             self.show_value(self._default)

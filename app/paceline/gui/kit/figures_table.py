@@ -1,4 +1,4 @@
-"""A table of figures, in which columns give way where there is no room for them, and its texts."""
+"""A table of figures, which hides columns where space is short, and its model."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ ROW_PX = 38
 _BESIDE_PX = 22
 """Pixels of a cell beside its text."""
 _NAME_PX = 220
-"""Names get so much before other columns get anything, if they are as long."""
+"""Pixels reserved for names before other columns get any, if the names are that long."""
 
 
 class FiguresModel(QAbstractTableModel):
-    """Texts in columns, figures flush right; a class of its own says which texts.
+    """Texts in columns, figures aligned right; subclasses supply the texts.
 
     Args:
-        n_columns: All columns, whether there is room for them or not.
-        at_left: Those that are flush left, as words are.
+        n_columns: All columns, hidden ones included.
+        at_left: Columns that are aligned left, as words are.
         parent: Qt's parent.
     """
 
@@ -40,7 +40,7 @@ class FiguresModel(QAbstractTableModel):
         raise NotImplementedError
 
     def explanations(self) -> Sequence[str]:
-        """Return what each column has, in a sentence; empty: its name says it."""
+        """Return a sentence about each column, or empty if its name says enough."""
         raise NotImplementedError
 
     def text(self, row: int, column: int) -> str:
@@ -48,15 +48,15 @@ class FiguresModel(QAbstractTableModel):
         raise NotImplementedError
 
     def hint(self, row: int, column: int) -> str:
-        """Return what is shown where one points at a cell; empty: nothing."""
+        """Return the tool tip of a cell, or empty."""
         raise NotImplementedError
 
     def colour(self, row: int, column: int) -> QColor | None:
-        """Return the colour of a cell's text; None: that of all."""
+        """Return the colour of a cell's text, or None for the usual one."""
         raise NotImplementedError
 
     def columnCount(self, parent: Index | None = None) -> int:
-        """All columns."""
+        """Return the number of all columns."""
         return 0 if parent is not None and parent.isValid() else self._n_columns
 
     def headerData(
@@ -75,7 +75,7 @@ class FiguresModel(QAbstractTableModel):
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """A figure, or how it looks."""
+        """Return the text of a cell, or its appearance."""
         if not index.isValid():
             return None
         row, column = index.row(), index.column()
@@ -97,12 +97,12 @@ class FiguresModel(QAbstractTableModel):
 
 
 class FiguresTable(RefitsWords, QTableView):
-    """Rows of texts; one of them is chosen.
+    """Rows of texts; one of them is selected.
 
     Args:
-        figures: The texts.
-        name: The column that takes the room that is left.
-        giving_way: Columns that are hidden where there is no room, the first one first.
+        figures: The model with the texts.
+        name: The column that takes the remaining width.
+        giving_way: Columns that are hidden where space is short, the first one first.
     """
 
     def __init__(self, figures: FiguresModel, name: int, giving_way: Sequence[int]) -> None:
@@ -127,11 +127,11 @@ class FiguresTable(RefitsWords, QTableView):
         header.setSectionResizeMode(name, QHeaderView.ResizeMode.Stretch)
 
     def refit(self) -> None:
-        """Give columns the room that their texts take now."""
+        """Fit the columns to the present widths of their texts."""
         self._fit()
 
     def _fit(self) -> None:
-        """Leave columns out that there is no room for."""
+        """Hide columns that do not fit."""
         self.verticalHeader().setDefaultSectionSize(px(ROW_PX))
         widths = {column: self._wanted(column) for column in range(self.model().columnCount())}
         shown = set(widths)
@@ -146,7 +146,7 @@ class FiguresTable(RefitsWords, QTableView):
         self.updateGeometry()
 
     def _wanted(self, column: int) -> int:
-        """Return the width that a column's texts take."""
+        """Return the width of a column's texts."""
         model, metrics = self.model(), self.fontMetrics()
         texts = [model.index(row, column).data() for row in range(model.rowCount())]
         texts.append(model.headerData(column, Qt.Orientation.Horizontal))

@@ -1,7 +1,7 @@
-"""Asks for files and folders, reads and writes files in the background, opens the file manager.
+"""Dialogs for files and folders, reading and writing in the background, the file manager.
 
-No dialog blocks. What is saved is also made in the background, once a file has been chosen; a file
-that was there before is replaced in one go. Where the system cannot show a chosen file, as on Linux
+No dialog blocks. Content to be saved is also made in the background, once a file has been chosen;
+an existing file is replaced atomically. Where the system cannot show a selected file, as on Linux
 without D-Bus, the file's folder is opened. Main thread, except `read_text`, `write_made`, `png_of`.
 """
 
@@ -48,7 +48,7 @@ Take = Callable[[str], None]
 Make = Callable[[], bytes | str]
 _NAME_PX = 400
 PNG_SCALE = 2.0
-"""Of pictures that are saved, for sharp screens."""
+"""Scale of saved pictures, for sharp screens."""
 _Mode = QFileDialog.FileMode
 
 
@@ -60,7 +60,7 @@ _BUTTONS = {
     "listModeButton": "",
     "detailModeButton": "",
 }
-"""Of Qt's dialog, with their icons; one view of the files is enough."""
+"""Buttons of Qt's dialog, with their icons; one view of the files is enough."""
 
 
 _TYPE = 2
@@ -68,10 +68,10 @@ _TYPE = 2
 
 
 class _Icons(QFileIconProvider):
-    """Files and folders as in the rest of the window."""
+    """Icons of files and folders as in the rest of the window."""
 
     def icon(self, what: QFileInfo | QFileIconProvider.IconType) -> QIcon:
-        """One of two."""
+        """Return the icon of a folder or of a file."""
         is_file = (
             what.isFile()
             if isinstance(what, QFileInfo)
@@ -81,16 +81,16 @@ class _Icons(QFileIconProvider):
 
 
 class FileChooser(QObject):
-    """One dialog at a time, which begins where something was chosen last, and at first at home.
+    """One dialog at a time, which starts in the folder of the last choice, and at first at home.
 
     Attributes:
-        dialog: The one that is open; asking for another does nothing meanwhile.
+        dialog: The open dialog; a second request is ignored meanwhile.
     """
 
     chosen = Signal(str)
-    """The file or the first of several, the folder, or the place that was asked for."""
+    """The chosen file or the first of several, the folder, or the place to save to."""
     files_chosen = Signal(list)
-    """All files that were asked for."""
+    """All chosen files."""
     closed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -101,19 +101,19 @@ class FileChooser(QObject):
 
     @property
     def is_open(self) -> bool:
-        """Whether a dialog is open."""
-        # One whose window is deleted goes with it without telling that it is closed.
+        """Return whether a dialog is open."""
+        # A dialog that is deleted with its window does not signal that it was closed.
         return self.dialog is not None and isValid(self.dialog)
 
     def remember(self, path: str) -> None:
-        """Begin in this file's folder the next time."""
+        """Start in this file's folder the next time."""
         self._folder = str(Path(path).parent)
 
     def ask_file(self, window: QWidget, title: str, kinds: str) -> None:
         """Ask for a file that exists.
 
         Args:
-            window: What the dialog stands over.
+            window: The window below the dialog.
             title: The dialog's title.
             kinds: The filters, e.g. ``"Presets (*.json);;All files (*)"``.
         """
@@ -128,7 +128,7 @@ class FileChooser(QObject):
         self._ask(window, title, "", _Mode.Directory)
 
     def ask_place(self, window: QWidget, title: str, name: str, kinds: str) -> None:
-        """Ask where something is to be saved; `name` is proposed, with its ending."""
+        """Ask for a place to save to; `name` is proposed, with its ending."""
         self._ask(window, title, kinds, _Mode.AnyFile, name)
 
     def _ask(self, window: QWidget, title: str, kinds: str, mode: _Mode, name: str = "") -> None:
@@ -143,15 +143,15 @@ class FileChooser(QObject):
             dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
             dialog.setDefaultSuffix(Path(name).suffix.lstrip("."))
             dialog.selectFile(name)
-        dialog.filesSelected.connect(self._on_chosen)  # of a single one as well
+        dialog.filesSelected.connect(self._on_chosen)  # emitted for a single file as well
         dialog.finished.connect(self._on_finished)
         self.dialog = dialog
         dialog.open()
 
     def _dress(self, dialog: QFileDialog) -> None:
-        """Put our icons on Qt's own dialog, and let its columns be as wide as what they say.
+        """Put our icons on Qt's own dialog, and fit its columns to their words.
 
-        The system's has other parts, and keeps its own.
+        The system's dialog has other parts and keeps its own icons.
         """
         dialog.setIconProvider(self._icons)
         if (files := dialog.findChild(QTreeView)) is not None:
@@ -177,7 +177,7 @@ class FileChooser(QObject):
 
 
 class OpenFile(FileChooser):
-    """One file at a time."""
+    """Reader of one chosen file at a time."""
 
     def __init__(
         self, background: Background, notifications: Notifications, parent: QObject | None = None
@@ -190,13 +190,13 @@ class OpenFile(FileChooser):
         self.chosen.connect(self.read)
 
     def ask(self, window: QWidget, title: str, kinds: str, max_bytes: int, take: Take) -> None:
-        """Open the dialog; `take` gets the text of the file that is chosen.
+        """Open the dialog; `take` receives the text of the chosen file.
 
         Args:
-            window: What the dialog stands over.
+            window: The window below the dialog.
             title: The dialog's title.
             kinds: The filter, e.g. ``"Presets (*.json)"``.
-            max_bytes: A longer file is refused in words.
+            max_bytes: A longer file is refused with an error.
             take: Called on the main thread; a `UserError` that it raises is shown.
         """
         if self.is_open:
@@ -206,7 +206,7 @@ class OpenFile(FileChooser):
 
     @Slot(str)
     def read(self, path: str) -> None:
-        """Read what was chosen."""
+        """Read the chosen file."""
         job = partial(read_text, Path(path), self._max_bytes)
         self._background.start(job, self._on_read, self._notifications.user_error)
 
@@ -218,7 +218,7 @@ class OpenFile(FileChooser):
 
 
 class SaveFile(FileChooser):
-    """One file at a time."""
+    """Writer of one chosen file at a time."""
 
     def __init__(
         self, background: Background, notifications: Notifications, parent: QObject | None = None
@@ -230,10 +230,10 @@ class SaveFile(FileChooser):
         self.chosen.connect(self.write)
 
     def ask(self, window: QWidget, title: str, name: str, kinds: str, make: Make) -> None:
-        """Open the dialog; `make` gives the file's content when a place has been chosen.
+        """Open the dialog; `make` returns the file's content when a place has been chosen.
 
         Args:
-            window: What the dialog stands over.
+            window: The window below the dialog.
             title: The dialog's title.
             name: The proposed file name, with its ending.
             kinds: The filter, e.g. ``"Tables (*.csv)"``.
@@ -246,7 +246,7 @@ class SaveFile(FileChooser):
 
     @Slot(str)
     def write(self, path: str) -> None:
-        """Write what was asked to be saved to this file."""
+        """Write the requested content to this file."""
         make, self._make = self._make, None
         if make is None:
             return
@@ -259,7 +259,7 @@ class SaveFile(FileChooser):
 
 
 class FileField(QWidget):
-    """Holds a path; empty: none."""
+    """Field for a path; empty without one."""
 
     changed = Signal()
 
@@ -281,7 +281,8 @@ class FileField(QWidget):
             widget.setToolTip(explanation)
         row = row_of(label, None, self.choose, self.clear, spacing=4)
         column = column_of(row, on=self, margins=0, spacing=2)
-        column.addWidget(self.name)  # a line of its own: beside the buttons nothing is left of it
+        # on a line of its own: beside the buttons it would have no space
+        column.addWidget(self.name)
         self.choose.clicked.connect(self._on_choose)
         self.clear.clicked.connect(self._on_clear)
         self.show_path("")
@@ -302,7 +303,7 @@ class FileField(QWidget):
 
     @Slot(str)
     def take(self, path: str) -> None:
-        """Take a file, and tell."""
+        """Set a file and emit the signal."""
         if path != self.path:
             self.show_path(path)
             self.changed.emit()
@@ -313,7 +314,7 @@ class FileField(QWidget):
 
 
 def reveal(path: Path) -> bool:
-    """Show a file in the file manager; false: there is none to show it in."""
+    """Show a file in the file manager; return False without one."""
     return _choose(path) or open_folder(path.parent)
 
 
@@ -321,7 +322,7 @@ def open_folder(folder: Path) -> bool:
     """Open a folder in the file manager, or the nearest one above that exists.
 
     Returns:
-        Whether there is a file manager.
+        True if there is a file manager.
     """
     folder = next(place for place in (folder, *folder.parents) if place.exists())
     return QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
@@ -331,7 +332,7 @@ def read_text(path: Path, max_bytes: int) -> str:
     """Return the text of a small file.
 
     Raises:
-        UserError: It cannot be read, is too long, or is no text.
+        UserError: The file cannot be read, is too long, or is no text.
     """
     name = path.name
     try:
@@ -365,12 +366,12 @@ _tr = translator("SaveFile")
 
 
 def write_made(path: Path, make: Make) -> str:
-    """Make a file's content and write it in one go; returns its name.
+    """Make a file's content and write it atomically; return the file's name.
 
     A lone surrogate, which no file can hold, is replaced: otherwise all would be lost.
 
     Raises:
-        UserError: It cannot be written.
+        UserError: The file cannot be written.
     """
     try:
         made = make()
@@ -385,7 +386,7 @@ def write_made(path: Path, make: Make) -> str:
 
 
 def png_of(image: QImage) -> bytes:
-    """A picture as the content of a PNG file; any thread."""
+    """Return a picture as the content of a PNG file; any thread."""
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     image.save(buffer, "PNG")  # type: ignore[call-overload]  # the stubs want bytes
@@ -393,9 +394,10 @@ def png_of(image: QImage) -> bytes:
 
 
 def command_for(path: Path, platform: str) -> tuple[str, list[str]] | None:
-    """Return the program that shows a file chosen, and its arguments; None: there is none."""
+    """Return the program and arguments that show a file selected, or None if there is none."""
     if platform == "win32":
-        # The explorer reads its arguments in a way of its own; a quoted whole would be a folder.
+        # The explorer parses its arguments in its own way; with quotes around all of it, it would
+        # open a folder.
         return "explorer.exe", [f'/select,"{path}"']
     if platform == "darwin":
         return "open", ["-R", str(path)]

@@ -4,7 +4,8 @@
 are for words of the interface, which are longer in some languages, beside buttons that must stay
 whole. `BreakingLabel` has several lines: paths and strategy texts have no blanks, and a label
 breaks lines at blanks alone, so that a single long path would make everything around it as wide as
-itself. Qt has no other way of breaking for labels; zero-width spaces are invisible and no wider.
+itself. Qt breaks labels in no other way; so zero-width spaces, which are invisible, mark further
+breaks.
 
 Positions of a Qt text are UTF-16 units: characters beyond the Basic Multilingual Plane, an emoji
 for example, are one character in Python and two units in Qt.
@@ -42,19 +43,19 @@ from PySide6.QtWidgets import (
 from paceline.gui.look.scale import px
 
 _FEW = 5
-"""Letters that are still worth showing, the ellipsis among them."""
+"""Fewer letters than this, the ellipsis included, are not worth showing."""
 _KEPT = 12
-"""Letters of a check box that stay in any case."""
+"""Minimum number of visible letters of a check box."""
 ZERO_WIDTH_SPACE = "\u200b"
 LONGEST = 24
-"""Letters in a row that always find room in a line."""
+"""Number of letters in a row that always fit into a line."""
 _BEHIND_SIGNS = re.compile(r"(?<=[/\\:+])(?=[^\s/\\:+])")
 _LONG_WORD = re.compile(rf"[^\s{ZERO_WIDTH_SPACE}]{{{LONGEST}}}(?=[^\s{ZERO_WIDTH_SPACE}])")
 _MIN_PX = 40
 
 
 class YieldingLabel(QLabel):
-    """Plain text; what is cut off is shown whole while the pointer rests on it."""
+    """Plain text; elided text is shown whole while the pointer rests on it."""
 
     def __init__(
         self,
@@ -66,9 +67,9 @@ class YieldingLabel(QLabel):
         """Show a text.
 
         Args:
-            text: What it says.
-            keeps: Letters that it keeps in any case; 0: it may vanish.
-            mode: Where it is cut.
+            text: The text.
+            keeps: Minimum number of visible letters; 0 lets it vanish.
+            mode: The place where it is cut.
         """
         super().__init__(text)
         self._keeps = keeps
@@ -77,29 +78,29 @@ class YieldingLabel(QLabel):
 
     @property
     def shown_text(self) -> str:
-        """What there is room for; empty where that would be a few letters alone."""
+        """The part of the text that fits; empty where that would be a few letters alone."""
         room = self.contentsRect().width()
         text = _fitting(self, self.text(), room, self._mode)
         is_scrap = text != self.text() and room < _FEW * self.fontMetrics().averageCharWidth()
         return "" if is_scrap and not self._keeps else text
 
     def sizeHint(self) -> QSize:
-        """As wide as the text; QLabel's own still has the least width of a larger text in it."""
+        """Return the width of the text; QLabel's own hint keeps the minimum of a larger text."""
         width = self.fontMetrics().horizontalAdvance(self.text())
         return QSize(width, super().sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
-        """Next to nothing, or the letters that it keeps."""
+        """Return almost nothing, or the width of the letters that must stay visible."""
         hint = super().minimumSizeHint()
         kept = self._keeps * self.fontMetrics().averageCharWidth()
         return QSize(min(hint.width(), kept), hint.height())
 
     def event(self, event: QEvent) -> bool:
-        """Show the whole text where it is cut off."""
+        """Show the whole text as a tool tip where it is cut off."""
         return _tells_whole(self, event) or super().event(event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Paint what there is room for."""
+        """Paint the part of the text that fits."""
         painter = QStylePainter(self)
         painter.drawItemText(
             self.contentsRect(),
@@ -112,15 +113,15 @@ class YieldingLabel(QLabel):
 
 
 class ElidedLabel(YieldingLabel):
-    """As wide as its text, up to a limit; where there is less room, a few letters are left."""
+    """A label as wide as its text, up to a limit; where space is short, a few letters remain."""
 
     def __init__(
         self, limit_px: int, mode: Qt.TextElideMode = Qt.TextElideMode.ElideMiddle
     ) -> None:
-        """Take at most `limit_px` at scale 1."""
+        """Set the maximum width, `limit_px` at scale 1."""
         super().__init__(keeps=1, mode=mode)
         self._limit_px = limit_px
-        # Absolute: a name in a script from right to left begins where its neighbours begin.
+        # Absolute: a name in a right-to-left script begins where its neighbours begin.
         self.setAlignment(
             Qt.AlignmentFlag.AlignLeft
             | Qt.AlignmentFlag.AlignAbsolute
@@ -129,17 +130,17 @@ class ElidedLabel(YieldingLabel):
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
 
     def sizeHint(self) -> QSize:
-        """As wide as the text, up to the limit."""
+        """Return the width of the text, up to the limit."""
         hint = super().sizeHint()
         return QSize(min(hint.width(), px(self._limit_px)), hint.height())
 
     def minimumSizeHint(self) -> QSize:
-        """A few letters."""
+        """Return the width of a few letters."""
         return QSize(min(px(_MIN_PX), self.sizeHint().width()), super().minimumSizeHint().height())
 
 
 class YieldingCheckBox(QCheckBox):
-    """A check box whose words give way."""
+    """A check box whose words are elided where space is short."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -147,7 +148,7 @@ class YieldingCheckBox(QCheckBox):
 
     @property
     def shown_text(self) -> str:
-        """What there is room for."""
+        """The part of the text that fits."""
         option = QStyleOptionButton()
         self.initStyleOption(option)
         words = QStyle.SubElement.SE_CheckBoxContents
@@ -155,17 +156,17 @@ class YieldingCheckBox(QCheckBox):
         return _fitting(self, self.text(), room, Qt.TextElideMode.ElideRight)
 
     def minimumSizeHint(self) -> QSize:
-        """The box and a few letters."""
+        """Return the size of the box and a few letters."""
         hint, metrics = self.sizeHint(), self.fontMetrics()
         beside = hint.width() - metrics.horizontalAdvance(self.text())
         return QSize(min(hint.width(), beside + _KEPT * metrics.averageCharWidth()), hint.height())
 
     def event(self, event: QEvent) -> bool:
-        """Show the whole text where it is cut off."""
+        """Show the whole text as a tool tip where it is cut off."""
         return _tells_whole(self, event) or super().event(event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Paint what there is room for."""
+        """Paint the part of the text that fits."""
         option = QStyleOptionButton()
         self.initStyleOption(option)
         option.text = self.shown_text
@@ -173,20 +174,20 @@ class YieldingCheckBox(QCheckBox):
 
 
 class YieldingButton(QPushButton):
-    """Cuts its words off at their end where there is no room; a button does so on both sides."""
+    """A button that elides its words at their end; Qt's own cuts them off on both sides."""
 
     def __init__(self, text: str = "") -> None:
         super().__init__(text)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
 
     def minimumSizeHint(self) -> QSize:
-        """The frame and a few letters."""
+        """Return the size of the frame and a few letters."""
         hint, metrics = self.sizeHint(), self.fontMetrics()
         beside = hint.width() - metrics.horizontalAdvance(self.text())
         return QSize(min(hint.width(), beside + _FEW * metrics.averageCharWidth()), hint.height())
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Paint what there is room for."""
+        """Paint the part of the text that fits."""
         option = QStyleOptionButton()
         self.initStyleOption(option)
         part = QStyle.SubElement.SE_PushButtonContents
@@ -196,7 +197,7 @@ class YieldingButton(QPushButton):
 
 
 class BreakingLabel(QLabel):
-    """A plain text in several lines to select from; what is copied has no soft breaks."""
+    """A plain text in several lines that can be selected; copies have no soft breaks."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -205,14 +206,14 @@ class BreakingLabel(QLabel):
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copy without the soft breaks; all else as always."""
+        """Copy without the soft breaks; handle all other keys as usual."""
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
         else:
             super().keyPressEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer to copy what is selected."""
+        """Offer to copy the selected text."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         action = menu.addAction(self.tr("Copy"))
@@ -222,7 +223,7 @@ class BreakingLabel(QLabel):
 
     @Slot()
     def copy(self) -> None:
-        """Put what is selected onto the clipboard."""
+        """Copy the selected text to the clipboard."""
         if self.hasSelectedText():
             QGuiApplication.clipboard().setText(without_soft_breaks(self.selectedText()))
 
@@ -235,9 +236,9 @@ def _fitting(widget: QWidget, text: str, room: int, mode: Qt.TextElideMode) -> s
 
 
 def _tells_whole(widget: YieldingLabel | YieldingCheckBox, event: QEvent) -> bool:
-    """Show the text where it is cut off, and below it what else is said about it; whether it did.
+    """Show elided text as a tool tip, with the widget's own tip below; return whether it did.
 
-    Few events ask for a tooltip; their class tells fastest.
+    Few events ask for a tooltip; testing their class is fastest.
     """
     if not isinstance(event, QHelpEvent) or event.type() != QEvent.Type.ToolTip:
         return False
@@ -251,12 +252,12 @@ def _tells_whole(widget: YieldingLabel | YieldingCheckBox, event: QEvent) -> boo
 
 
 def with_soft_breaks(text: str) -> str:
-    """The same to look at, with places to break within words of more than `LONGEST` letters."""
+    """Return a text that looks the same but can break within words of `LONGEST` or more letters."""
     return " ".join(_broken(word) if len(word) > LONGEST else word for word in text.split(" "))
 
 
 def without_soft_breaks(text: str) -> str:
-    """What `with_soft_breaks` was given."""
+    """Return the original of a text by `with_soft_breaks`."""
     return text.replace(ZERO_WIDTH_SPACE, "")
 
 
@@ -272,10 +273,10 @@ def text_label(
     """Return a label with the look of a role.
 
     Args:
-        text: What it says.
+        text: The text.
         role: As the style sheet knows it: "small", "title", "value" and so on.
         wraps: Whether it breaks into lines.
-        plain: Whether its text comes from elsewhere, so that marks in it mean nothing.
+        plain: Whether its text comes from elsewhere and must not be read as markup.
     """
     label = QLabel(text, wordWrap=wraps)
     label.setProperty("role", role)
@@ -285,7 +286,7 @@ def text_label(
 
 
 def say(label: QLabel | QAbstractButton, text: str) -> None:
-    """Show words, or take their label away where there are none."""
+    """Show words, or hide the label where there are none."""
     label.setText(text)
     label.setVisible(bool(text))
 

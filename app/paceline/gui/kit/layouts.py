@@ -1,6 +1,6 @@
-"""Short ways to make what windows are made of: boxes with their contents, widgets with their look.
+"""Short ways to build windows: boxes with their contents, widgets with their look.
 
-`FlowLayout` places widgets in lines, as words are.
+`FlowLayout` places widgets in lines, like words.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from paceline.gui.look.theme import restyle
 
 Part = QWidget | QLayout | int | tuple[Any, ...] | None
 """A widget or layout, alone or in a tuple with its stretch and alignment, as `QBoxLayout` takes
-them; a gap in pixels; None, alone or with a stretch: room that is left."""
+them; a gap in pixels; or None, alone or with a stretch, for remaining space."""
 Margins = int | tuple[int, int, int, int]
-"""In pixels: all around, or left, top, right and bottom."""
+"""Margins in pixels: all around, or left, top, right and bottom."""
 _Box = TypeVar("_Box", bound=QBoxLayout)
 _Widget = TypeVar("_Widget", bound=QWidget)
 
@@ -47,8 +47,8 @@ def row_of(
     Args:
         parts: From left to right.
         on: The widget that they fill.
-        margins: None: as the style has them on a widget, and none in another layout.
-        spacing: Pixels between two of them; None: as the style has it.
+        margins: None for the style's on a widget, and for none in another layout.
+        spacing: Pixels between two parts, or None for the style's.
     """
     box = QHBoxLayout(on) if on is not None else QHBoxLayout()
     return _made(box, parts, margins, spacing)
@@ -78,9 +78,9 @@ def grid_of(
     Args:
         on: The widget that it fills.
         margins: See `row_of`.
-        across: Pixels between two columns; -1: as the style has it.
-        down: The same between two rows.
-        stretches: The columns that take the room that is left.
+        across: Pixels between two columns, or -1 for the style's.
+        down: Pixels between two rows, or -1 for the style's.
+        stretches: Columns that take the remaining width.
     """
     grid = QGridLayout(on) if on is not None else QGridLayout()
     _set_margins(grid, margins)
@@ -105,12 +105,12 @@ def _made(box: _Box, parts: tuple[Part, ...], margins: Margins | None, spacing: 
 
 
 def centred(widget: QWidget, *, margins: Margins = 0) -> QHBoxLayout:
-    """Return a row that keeps a widget in its middle, as wide as there is room, or as it may be."""
+    """Return a row with a widget in its middle, as wide as the space and its own limit allow."""
     return row_of((None, 0), (widget, 1), (None, 0), margins=margins, spacing=0)
 
 
 def rounded(popup: QWidget) -> None:
-    """Paint nothing outside of what is in a popup; call it before it is shown."""
+    """Paint nothing outside of a popup's content; call it before the popup is shown."""
     flags = Qt.WindowType.FramelessWindowHint | Qt.WindowType.NoDropShadowWindowHint
     popup.setWindowFlags(popup.windowFlags() | flags)
     popup.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
@@ -122,13 +122,13 @@ class Popup(QWidget):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
         rounded(self)
-        self.card = QFrame()  # Qt paints no ground of the style sheet on a translucent window
+        self.card = QFrame()  # Qt paints no background of the style sheet on a translucent window
         self.card.setProperty("kind", "card")
         column_of(self.card, on=self, margins=0)
 
 
 def fill(box: QBoxLayout, *parts: Part) -> None:
-    """Put parts into a box, after what is in it; see `row_of`."""
+    """Append parts to a box; see `row_of`."""
     for part in parts:
         if isinstance(part, int):
             box.addSpacing(part)
@@ -150,7 +150,7 @@ class IconButton(QToolButton):
 
         Args:
             icon: Its name.
-            name: What the button does.
+            name: The action of the button, in words.
             tip: Another tool tip than the name.
             kind: The button's look.
             sign: The icon's size, where it is not the usual one: "small", "medium" or "large".
@@ -182,50 +182,50 @@ class IconLabel(QLabel):
 
 
 class Refits:
-    """A widget that gives its parts other places, or other words, in another size: by `_fit`."""
+    """A widget that lays out its parts, or chooses their words, anew in each size: by `_fit`."""
 
     def _fit(self) -> None:
         raise NotImplementedError
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit everything in anew."""
+        """Fit the parts to the new size."""
         super().resizeEvent(event)  # type: ignore[misc]  # the widget's
         self._fit()
 
 
 class RefitsWords(Refits):
-    """The same for words whose widths decide: they are fitted in anew in another font, too."""
+    """A `Refits` that depends on the widths of words, too: it refits after a change of font."""
 
     def changeEvent(self, event: QEvent) -> None:
-        """Fit everything in anew."""
+        """Fit the parts to another font."""
         super().changeEvent(event)  # type: ignore[misc]  # the widget's
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._fit()
 
 
 class Shown(QWidget):
-    """A page of a stack that asks for no room while another one is in front."""
+    """A page of a stack that requests no space while another page is in front."""
 
     def heightForWidth(self, width: int) -> int:
-        """Pixels that all lines take; -1: none are shown."""
+        """Return the height of all lines in pixels, or -1 while hidden."""
         return -1 if self.isHidden() else super().heightForWidth(width)
 
     def sizeHint(self) -> QSize:
-        """What the parts ask for."""
+        """Return the preferred size of the parts, or none while hidden."""
         return QSize(0, 0) if self.isHidden() else super().sizeHint()
 
     def minimumSizeHint(self) -> QSize:
-        """What they need."""
+        """Return the minimum size of the parts, or none while hidden."""
         return QSize(0, 0) if self.isHidden() else super().minimumSizeHint()
 
 
 class Strip(QFrame):
-    """A frame in a line of its own that comes and goes."""
+    """A frame across the window that comes and goes."""
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Have all around it painted anew: X11 shows it before it has its place.
+        """Repaint everything around: X11 shows the frame before it has its place.
 
-        It is too wide then, and the messages below take its picture along when they scroll.
+        It is too wide then, and the messages below move its picture along when they scroll.
         """
         super().showEvent(event)
         if (around := self.parentWidget()) is not None:
@@ -233,7 +233,7 @@ class Strip(QFrame):
 
 
 def discard(widgets: Iterable[QWidget], layout: QLayout | None = None) -> None:
-    """Take widgets out of sight and out of their layout now; they are deleted a moment later."""
+    """Hide widgets and remove them from their layout now; they are deleted a moment later."""
     for widget in widgets:
         if layout is not None:
             layout.removeWidget(widget)
@@ -244,7 +244,7 @@ def discard(widgets: Iterable[QWidget], layout: QLayout | None = None) -> None:
 def as_many(
     widgets: list[_Widget], n: int, make: Callable[[], _Widget], layout: QBoxLayout
 ) -> list[_Widget]:
-    """Show `n` widgets, which are returned, of those that there are and of new ones at the end."""
+    """Return exactly `n` shown widgets: those given, and new ones at the end."""
     while len(widgets) < n:
         widgets.append(make())
         layout.addWidget(widgets[-1])
@@ -254,23 +254,23 @@ def as_many(
 
 
 def styled(widget: _Widget, **properties: str) -> _Widget:
-    """Return the widget, with properties by which the style sheet knows it (`look.style`)."""
+    """Return the widget, with properties that the style sheet selects by (`look.style`)."""
     for name, value in properties.items():
         widget.setProperty(name, value)
     return widget
 
 
 def set_look(widget: QWidget, **properties: str) -> None:
-    """Change such properties of a widget that is shown already."""
+    """Change style properties of a widget that is already shown."""
     changed = {name: v for name, v in properties.items() if widget.property(name) != v}
     if changed:
         restyle(styled(widget, **changed))
 
 
 class FlowLayout(QLayout):
-    """From left to right, then downwards: what has no room begins the next line.
+    """Layout from left to right, then downwards: an item that does not fit begins the next line.
 
-    Its owner gives itself the height (`heightForWidth`): Qt caps a nested layout at its size hint,
+    Its owner sets its own height by `heightForWidth`: Qt caps a nested layout at its size hint,
     which knows no width. Margins and spacing are as of any layout.
     """
 
@@ -281,27 +281,27 @@ class FlowLayout(QLayout):
         self.setSpacing(spacing)
 
     def addItem(self, item: QLayoutItem) -> None:
-        """Take an item."""
+        """Add an item."""
         self._items.append(item)
 
     def count(self) -> int:
-        """How many there are."""
+        """Return the number of items."""
         return len(self._items)
 
     def itemAt(self, index: int) -> QLayoutItem | None:
-        """One of them; None after the end."""
+        """Return an item, or None after the last."""
         return self._items[index] if 0 <= index < len(self._items) else None
 
     def takeAt(self, index: int) -> QLayoutItem | None:
-        """Give one back."""
+        """Remove and return an item, or None after the last."""
         return self._items.pop(index) if 0 <= index < len(self._items) else None
 
     def expandingDirections(self) -> Qt.Orientation:
-        """Nowhere."""
+        """Return no direction."""
         return Qt.Orientation(0)
 
     def heightForWidth(self, width: int) -> int:
-        """Pixels that all lines take."""
+        """Return the height of all lines in pixels."""
         return self._arrange(QRect(0, 0, width, 0), moves=False)
 
     def setGeometry(self, rect: QRect) -> None:
@@ -310,13 +310,13 @@ class FlowLayout(QLayout):
         self._arrange(rect, moves=True)
 
     def sizeHint(self) -> QSize:
-        """One line."""
+        """Return the size of a single line."""
         hints = [item.sizeHint() for item in self._items]
         width = sum(hint.width() + self.spacing() for hint in hints)
         return QSize(width, max((hint.height() for hint in hints), default=0))
 
     def minimumSize(self) -> QSize:
-        """As narrow as needed."""
+        """Return the narrowest possible size."""
         heights = [item.minimumSize().height() for item in self._items]
         return QSize(0, max(heights, default=0))
 

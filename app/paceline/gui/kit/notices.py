@@ -1,7 +1,7 @@
 """Notices and their bar, and the only dialogs that block.
 
-Everything that goes wrong is told here, as a message and what to do about it. Nothing else in the
-program opens a message box.
+Every failure is shown here, as a message and a remedy. Nothing else in the program opens a message
+box.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ Level = Literal["error", "warning", "info"]
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What the button of a notice says, and does when it is pressed.
+    """The text of a notice's button and its function.
 
-    `run` is a function or a bound method, possibly partial, and no `emit` of a signal: a stored one
-    can outlive its object, which crashes Python's garbage collector.
+    `run` is a function or a bound method, possibly partial, but no `emit` of a signal: a stored
+    `emit` can outlive its object, which crashes Python's garbage collector.
     """
 
     text: str
@@ -46,13 +46,13 @@ class Notice:
     """A message for the error bar.
 
     Attributes:
-        level: How bad it is.
+        level: Its severity.
         message: What happened.
         hint: What to do about it.
-        action: Its button; None: there is none.
-        other: Another button before it; None: there is none.
-        topic: What it is about; when that is settled, the notice may go.
-        is_question: Asked because of something the user just did: takes an error's place.
+        action: Its button, or None.
+        other: Another button before it, or None.
+        topic: Its subject; once that is resolved, the notice may go.
+        is_question: True for a question about the user's last action, which may replace an error.
     """
 
     level: Level
@@ -65,11 +65,11 @@ class Notice:
 
 
 class Notifications(QObject):
-    """Posts notices; the error bars show them."""
+    """Sender of notices, which the error bars show."""
 
     posted = Signal(object)
     settled = Signal(str)
-    """This topic is settled; a notice about it may go"""
+    """This topic is resolved; a notice about it may go."""
 
     def error(
         self,
@@ -80,27 +80,27 @@ class Notifications(QObject):
         other: Action | None = None,
         topic: str = "",
     ) -> None:
-        """Tell that something failed."""
+        """Report that something failed."""
         self.posted.emit(Notice("error", message, hint, action, topic, other=other))
 
     def warn(self, message: str, hint: str = "", *, topic: str = "") -> None:
-        """Tell that something is not as asked for."""
+        """Report that something differs from what was requested."""
         self.posted.emit(Notice("warning", message, hint, topic=topic))
 
     def tell(self, message: str, *, action: Action | None = None, topic: str = "") -> None:
-        """Tell good news, with a button that goes on from there."""
+        """Report good news, with a button for the next action."""
         self.posted.emit(Notice("info", message, "", action, topic))
 
     def ask(self, message: str, action: Action) -> None:
-        """Ask before something is done that the user has just asked for."""
+        """Ask before an action that the user has just requested."""
         self.posted.emit(Notice("info", message, "", action, is_question=True))
 
     def user_error(self, error: UserError, *, topic: str = "") -> None:
-        """Tell of an error as it is."""
+        """Report an error with its own words."""
         self.error(error.message, error.hint, topic=topic)
 
     def attempt(self, use_case: Callable[..., object], *args: object) -> bool:
-        """Do something that the user asked for; why it cannot be done is an error, and False."""
+        """Call a function for the user; report its `UserError`, and return False then."""
         try:
             use_case(*args)
         except UserError as error:
@@ -109,11 +109,12 @@ class Notifications(QObject):
         return True
 
     def user_errors(self, errors: Sequence[UserError], others: str, *, topic: str = "") -> None:
-        """Tell the first of some errors, if there is any, and how many more there are.
+        """Report the first of some errors, if any, and the number of the others.
 
         Args:
             errors: What failed, one by one.
-            others: What says how many more, e.g. ``"{} more files could not be read either."``.
+            others: Words for the number of the others, e.g. ``"{} more files could not be read
+                either."``.
             topic: See `Notice`.
         """
         if not errors:
@@ -124,18 +125,18 @@ class Notifications(QObject):
 
 
 _AROUND_PX = 48
-"""Margins of a notice, and what is between its parts."""
+"""Margins of a notice and the gaps between its parts, in pixels."""
 _LEAST_LETTERS = 24
-"""Of a message that are seen beside two buttons."""
+"""Minimum number of visible letters of a message beside two buttons."""
 NEWS_MS = 10_000
-"""How long good news stays that asks for nothing."""
+"""Time that good news without a button is shown."""
 
 
 class ErrorBar(Refits, Strip):
     """One notice at a time, in one line that unfolds; hidden while there is none.
 
     Attributes:
-        text: All of it, while there is room or it is unfolded.
+        text: The whole text, if it fits or is unfolded.
     """
 
     dismissed = Signal()
@@ -164,7 +165,7 @@ class ErrorBar(Refits, Strip):
 
     @Slot(object)
     def show_notice(self, notice: Notice) -> None:
-        """Show this notice in place of an older one; an error only to errors and questions."""
+        """Show this notice in place of an older one; only errors and questions replace an error."""
         shows_error = self._shown is not None and self._shown.level == "error"
         if shows_error and notice.level != "error" and not notice.is_question:
             return
@@ -185,7 +186,7 @@ class ErrorBar(Refits, Strip):
 
     @Slot()
     def _fit(self) -> None:
-        """Show one line of what is longer, and offer the rest; words go before a second button."""
+        """Show one line of a longer text and a button for the rest; words give way first."""
         words = self._line.text()
         buttons = (each for each in (self.action, self.close_button) if not each.isHidden())
         room = self.width() - _AROUND_PX - sum(each.sizeHint().width() for each in buttons)
@@ -202,13 +203,13 @@ class ErrorBar(Refits, Strip):
 
     @Slot(str)
     def settle(self, topic: str) -> None:
-        """Take the notice away if it is about this topic."""
+        """Hide the notice if it is about this topic."""
         if self._shown is not None and self._shown.topic == topic:
             self.dismiss()
 
     @Slot()
     def dismiss(self) -> None:
-        """Take the notice away."""
+        """Hide the notice."""
         self._shown = None
         self._leave.stop()
         if self.isHidden():
@@ -235,9 +236,9 @@ class ErrorBar(Refits, Strip):
 def ask_to_delete(
     parent: QWidget, title: str, text: str, action: str, accepted: Callable[[], None]
 ) -> None:
-    """Open a dialog that says what will be gone; returns at once.
+    """Open a dialog that names what will be deleted; return at once.
 
-    `accepted` is called when the user wants it. The button that keeps everything is the default.
+    `accepted` is called if the user confirms. The button that keeps everything is the default.
     """
     box = QMessageBox(QMessageBox.Icon.Warning, title, text, parent=parent)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

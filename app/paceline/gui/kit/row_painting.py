@@ -1,4 +1,4 @@
-"""What rows of lists have in common: how they answer to the pointer, their ground, their words."""
+"""Painting that rows of lists share: hover and selection, background, words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 def show_rows(view: QListView, delegate: QAbstractItemDelegate) -> None:
-    """Let rows as wide as the list be painted, and move under the pointer by pixels."""
+    """Set up a list: rows as wide as the view, hover effects, scrolling by pixels."""
     view.setItemDelegate(delegate)
     view.setMouseTracking(True)
     view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -25,7 +25,7 @@ def show_rows(view: QListView, delegate: QAbstractItemDelegate) -> None:
 def paint_ground(
     painter: QPainter, rect: QRect, *, is_chosen: bool, is_over: bool, has_ring: bool
 ) -> None:
-    """Paint the ground of a row, and the ring of what has the keyboard."""
+    """Paint the background of a row, and the focus ring."""
     theme = look.theme
     if is_chosen or is_over:
         painter.setPen(Qt.PenStyle.NoPen)
@@ -38,7 +38,7 @@ def paint_ground(
 
 
 def paint_state(painter: QPainter, rect: QRect, state: QStyle.StateFlag) -> None:
-    """Paint the ground of a row in this state."""
+    """Paint the background of a row in this state."""
     flag = QStyle.StateFlag
     paint_ground(
         painter,
@@ -56,7 +56,7 @@ def draw_text(
     alignment: Qt.AlignmentFlag = LEFT,
     mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
 ) -> None:
-    """Write as much of a text as fits."""
+    """Draw as much of a text as fits."""
     room = max(rect.width(), 0)
     elided = painter.fontMetrics().elidedText(visible(text), mode, room)
     painter.drawText(rect, alignment, elided)

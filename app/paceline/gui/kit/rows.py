@@ -1,4 +1,4 @@
-"""A list of values for a view, each with its words; views and delegates get the value by `ROW`."""
+"""A list of values for a view, with their words; views and delegates get the value by `ROW`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from paceline.names import visible
 
 Index = QModelIndex | QPersistentModelIndex
 ROW = int(Qt.ItemDataRole.UserRole) + 1
-"""The value of a row."""
+"""Role of a row's value."""
 _Row = TypeVar("_Row")
 
 
 class Rows(QAbstractListModel, Generic[_Row]):
-    """Shows values; a class for each kind of them has the words.
+    """Model of values; subclasses supply the words.
 
     Attributes:
         rows: The values.
@@ -28,17 +28,17 @@ class Rows(QAbstractListModel, Generic[_Row]):
         self.rows: tuple[_Row, ...] = ()
 
     def set_rows(self, rows: Iterable[_Row]) -> None:
-        """Show other ones."""
+        """Replace the rows."""
         self.beginResetModel()
         self.rows = tuple(rows)
         self.endResetModel()
 
     def update_rows(self, rows: Iterable[_Row], key: Callable[[_Row], Hashable]) -> None:
-        """Show other ones; views keep their place and what is chosen.
+        """Replace the rows; views keep their scroll position and selection.
 
         Args:
-            rows: All of them.
-            key: What a row is known by while its value changes; no two rows have the same.
+            rows: The new rows.
+            key: Returns the identity of a row, unique and constant while its value changes.
         """
         rows = tuple(rows)
         place = {key(row): at for at, row in enumerate(rows)}
@@ -59,7 +59,7 @@ class Rows(QAbstractListModel, Generic[_Row]):
             self.dataChanged.emit(self.index(first), self.index(last))
 
     def _reorder(self, places: Sequence[int]) -> None:
-        """Sort the rows by the places that they are to have."""
+        """Sort the rows by their new places."""
         order = sorted(range(len(places)), key=places.__getitem__)
         if order == list(range(len(places))):
             return
@@ -71,23 +71,23 @@ class Rows(QAbstractListModel, Generic[_Row]):
         self.layoutChanged.emit()
 
     def title(self, row: _Row) -> str:
-        """What a row is called."""
+        """Return the title of a row."""
         raise NotImplementedError
 
     def spoken(self, row: _Row) -> str:
-        """What a screen reader says of it."""
+        """Return the words for screen readers."""
         return self.title(row)
 
     def tip(self, _row: _Row) -> str:
-        """What is said while the pointer rests on it; empty: nothing."""
+        """Return the tool tip, or empty."""
         return ""
 
     def rowCount(self, parent: Index | None = None) -> int:
-        """How many there are."""
+        """Return the number of rows."""
         return 0 if parent is not None and parent.isValid() else len(self.rows)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """The value of a row, or words about it."""
+        """Return the value of a row, or words about it."""
         if not index.isValid():
             return None
         row = self.rows[index.row()]

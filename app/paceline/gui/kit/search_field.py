@@ -1,6 +1,6 @@
-"""Fields to search with: above a list, and in a bar with the hits and the ways to them.
+"""Search fields: above a list, and in a bar with the number of hits and buttons to reach them.
 
-A `SearchField` tells what to search for when typing pauses, and Down leads into the list.
+A `SearchField` emits its text when typing pauses, and Down leads into the list.
 """
 
 from __future__ import annotations
@@ -24,23 +24,26 @@ from paceline.gui.look.scale import TINY
 from paceline.gui.look.theme import ui_font
 
 PAUSE_MS = 120
-"""Without a key for so long, what is written is searched for."""
+"""Search starts after so long without a key, in milliseconds."""
 _MARGIN_PX = 10
 _ICON_PX = 30
-"""Taken by the icon at the left end."""
+"""Width of the icon at the left end."""
 
 
 class SearchField(QLineEdit):
     """Esc clears it; while it is empty the key belongs to the window."""
 
     wanted = Signal(str)
-    """What to search for: at once when it is empty, otherwise when typing pauses or on Enter"""
+    """Text to search for: at once when it is empty, otherwise when typing pauses or on Enter"""
     confirmed = Signal()
-    """Enter was pressed; `wanted` has been told before."""
+    """Enter was pressed; `wanted` has been emitted before."""
     left_downwards = Signal()
 
     def __init__(self, words: str, keys: str = "", *, pause_ms: int = PAUSE_MS) -> None:
-        """`keys` lead here from anywhere; they are shown while the field is empty."""
+        """Set the placeholder.
+
+        `keys` focus the field from anywhere and are shown in it while empty.
+        """
         super().__init__()
         self.setProperty("kind", "search")
         self.setPlaceholderText(words)
@@ -60,7 +63,7 @@ class SearchField(QLineEdit):
         return (bool(self.text()) and takes_escape(event)) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Clear on Esc, go into the list on Down, take what is best on Enter."""
+        """Clear on Esc, go into the list on Down, choose the best hit on Enter."""
         key = event.key()
         if key == Qt.Key.Key_Escape and self.text():
             self.clear()
@@ -74,7 +77,7 @@ class SearchField(QLineEdit):
             super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Show the keys that lead here where they do not disturb."""
+        """Paint the focus keys where they do not overlap the text."""
         super().paintEvent(event)
         if self.text() or not self._keys or self.hasFocus():
             return
@@ -97,7 +100,7 @@ class SearchField(QLineEdit):
 
     @Slot()
     def tell_now(self) -> None:
-        """Say what is wanted without waiting for a pause."""
+        """Emit the text without waiting for a pause."""
         self._pause.stop()
         text = self.text().strip()
         if text != self._told:
@@ -106,7 +109,7 @@ class SearchField(QLineEdit):
 
 
 def takes_escape(event: QEvent) -> bool:
-    """Take Esc where a widget is asked for it before a shortcut of the window; whether it was."""
+    """Accept Esc before a shortcut of the window does; return whether it was Esc."""
     is_offered = (
         event.type() == QEvent.Type.ShortcutOverride
         and isinstance(event, QKeyEvent)
@@ -118,10 +121,10 @@ def takes_escape(event: QEvent) -> bool:
 
 
 class FindBar(Strip):
-    """Counts nothing itself; hidden at first.
+    """A bar for searching, hidden at first; hits are counted elsewhere.
 
     Attributes:
-        field: What is searched for.
+        field: The text to search for.
         count: "3 of 17".
         previous: Also Shift+Enter.
         next: Also Enter.
@@ -153,7 +156,7 @@ class FindBar(Strip):
         self.hide()
 
     def show_count(self, words: str) -> None:
-        """Say how many hits there are, also to screen readers."""
+        """Show the number of hits, also to screen readers."""
         if words != self.count.text():
             self.count.setText(words)
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.field, words))
@@ -163,7 +166,7 @@ class FindBar(Strip):
         return takes_escape(event) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Esc closes, Enter goes on, Shift+Enter goes back, as the buttons do."""
+        """Close on Esc, go on with Enter, go back with Shift+Enter, as the buttons do."""
         if event.key() == Qt.Key.Key_Escape:
             self.close_button.click()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):

@@ -1,8 +1,8 @@
 """Sentences of engine and catalogue in the language of the interface.
 
-They are made where no translation is known, many of them in other processes. Each knows its English
-template and its arguments (`paceline.sentence`), so here the same arguments are put into the
-template's translation. Main thread.
+They are made where no translation is available, many of them in other processes. Each has its
+English template and its arguments (`paceline.sentence`), so here the same arguments are put into
+the template's translation. Main thread.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ SENTENCES = "Sentences"
 
 
 def said(*texts: str) -> str:
-    """Return what engine or catalogue say, such as a message and a hint, as the window says it.
+    """Translate texts of engine or catalogue, such as a message and a hint, and join them.
 
-    A text without arguments is its own template, as those are that old records keep. What has no
-    translation, such as the words of a plug-in or of the system, stays as it is.
+    A text without arguments is its own template; so are those that old records keep. A text without
+    a translation, such as the words of a plug-in or of the system, stays as it is.
     """
     return visible(" ".join(_in_language(text) for text in texts if text))
 
@@ -33,7 +33,7 @@ def _in_language(text: str) -> str:
 
 
 class _Wording(Wording):
-    """Numbers get the signs of the language, sentences their translations."""
+    """Formatting in the window's language: signs of numbers, translations of sentences."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if isinstance(value, str):

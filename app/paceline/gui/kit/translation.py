@@ -1,4 +1,4 @@
-"""The interface's language: English in the sources, others from files made by Qt's own tools.
+"""The interface's language: English in the sources, others from files of Qt's own tools.
 
 Texts are looked up when widgets are made, so a language is installed before the window and another
 one takes effect with the next start. Qt's own words (buttons of its dialogs, menus of text fields)
@@ -24,9 +24,9 @@ from paceline.sizes import part_and_whole, readable_size, weights
 
 ENGLISH = "en"
 FOLDER = "translations"
-"""Below the resources."""
+"""Name of the folder of translations, below the resources."""
 DRAFTERS = "Drafters"
-"""Context of what drafters say of themselves; `packaging/translations.py` collects it."""
+"""Context of the drafters' own words; `packaging/translations.py` collects it."""
 FIELDS = "Fields"
 """Context of the words of parameters, those of drafters included."""
 
@@ -34,7 +34,7 @@ _logger = logging.getLogger(__name__)
 
 
 def translator(context: str) -> Callable[[str], str]:
-    """Return what translates the words of a context, where no object's `tr` does."""
+    """Return the function that translates words of a context, where there is no object's `tr`."""
     return partial(QCoreApplication.translate, context)
 
 
@@ -55,11 +55,11 @@ def install_language(setting: str, resources: Path) -> tuple[QTranslator, ...]:
 
     Args:
         setting: `Settings.language`.
-        resources: The files that are shipped.
+        resources: The folder of shipped files.
 
     Returns:
-        The installed translators, owned by the application; none for English, and for a language
-        that there is no file for.
+        The installed translators, owned by the application; empty for English and for a language
+        without a file.
     """
     language = language_of(setting)
     app = QCoreApplication.instance()
@@ -82,7 +82,7 @@ def install_language(setting: str, resources: Path) -> tuple[QTranslator, ...]:
 def in_words(info: DrafterInfo) -> DrafterInfo:
     """Return a drafter's description in the language of the interface.
 
-    A plug-in's own words stay as they are.
+    The words of a plug-in stay as they are.
     """
     parameters = tuple(map(parameter_in_words, info.parameters))
     return replace(info, title=_tr(info.title), summary=_tr(info.summary), parameters=parameters)
@@ -101,7 +101,7 @@ def parameter_in_words(parameter: Parameter) -> Parameter:
 
 
 def value_in_words(parameter: Parameter, value: Any) -> str:
-    """Return a parameter, already in words, with its value in a few words."""
+    """Return a parameter, already translated, with its value in a few words."""
     if value in (None, "", ()):
         return parameter.unset
     if not parameter.is_number:
@@ -132,32 +132,32 @@ class local:  # noqa: N801  # it reads as a function
 
 
 def local_size(n_bytes: float) -> str:
-    """A size in words, as `readable_size`."""
+    """Return a size in words, as `readable_size`."""
     return with_signs(readable_size(n_bytes))
 
 
 def known_size(n_bytes: float) -> str:
-    """A file's size in words; empty for 0, which is not known."""
+    """Return a file's size in words, or empty for 0, an unknown size."""
     return local_size(n_bytes) if n_bytes else ""
 
 
 def local_weights(n_params: int) -> str:
-    """A number of weights, or of downloads, as `weights`; empty for 0, which is not known."""
+    """Return a number of weights or downloads, as `weights`, or empty for 0, an unknown number."""
     return with_signs(weights(n_params))
 
 
 def local_sizes(n_part: float, n_whole: float) -> tuple[str, str]:
-    """Two sizes in one unit, as `part_and_whole`."""
+    """Return two sizes in one unit, as `part_and_whole`."""
     part, whole = part_and_whole(n_part, n_whole)
     return with_signs(part), with_signs(whole)
 
 
 def with_signs(number: str) -> str:
-    """A number in Python's form with the signs of the interface's language."""
+    """Return a number in Python's form with the signs of the interface's language."""
     locale = QLocale()
     return number.translate({ord("."): locale.decimalPoint(), ord(","): locale.groupSeparator()})
 
 
 def with_unit(number: str) -> str:
-    """A number with the language's signs, and its unit after a thin space that does not break."""
+    """Return a number with the language's signs, and its unit after a thin non-breaking space."""
     return with_signs(number).replace(" ", "\N{NARROW NO-BREAK SPACE}")

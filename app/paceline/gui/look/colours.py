@@ -1,7 +1,7 @@
 """The two sets of colours; `paceline.gui.look.theme` applies them.
 
-Accent teal is what the draft model gave, amber what a lookup gave, grey what was rejected. Text and
-muted text keep a contrast of 4.5:1 on both grounds.
+Teal (the accent) marks tokens of the draft model, amber those of a lookup, grey rejected ones. Text
+and muted text keep a contrast of 4.5:1 on both grounds.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ class Theme:
 
     Attributes:
         name: "light" or "dark".
-        window: Behind everything; the chat's ground.
+        window: Background of the window and of the chat.
         surface: Cards, side panels, fields.
-        line: Hairlines around and between surfaces.
-        line_strong: Lines of controls, and of hovered ones.
-        text: Running text.
+        line: Thin lines around and between surfaces.
+        line_strong: Outlines of controls, and of items under the pointer.
+        text: Body text.
         muted: Secondary text; still 4.5:1 on window and surface.
-        faint: Placeholders and what is disabled.
+        faint: Placeholders and disabled controls.
         accent: The draft model's colour, and the product's.
-        accent_soft: Ground behind text that the draft model gave; chosen items.
+        accent_soft: Background of text that the draft model wrote, and of selected items.
         accent_hover: The accent under the pointer.
         accent_text: Text on the accent.
-        lookup: The colour of every other drafter.
-        lookup_soft: Ground behind text that a lookup gave.
+        lookup: The colour of all drafters that are not a model.
+        lookup_soft: Background of text that a lookup proposed.
         rejected: Drafted but not accepted.
         danger: Failures.
-        danger_soft: Ground behind failures.
-        hover: Ground of a hovered item.
-        pressed: Ground of a pressed item.
-        bubble: Ground of the user's messages.
-        code_surface: Ground of code.
-        selection: Ground of selected text.
+        danger_soft: Background of failures.
+        hover: Background of an item under the pointer.
+        pressed: Background of a pressed item.
+        bubble: Background of the user's messages.
+        code_surface: Background of code.
+        selection: Background of selected text.
         selection_text: Selected text.
-        tooltip: Ground of tool tips.
+        tooltip: Background of tool tips.
         tooltip_text: Text of tool tips.
-        time_verify: Time in the target's decodes; no drafter has one of the time colours.
+        time_verify: Time in the target's decodes. Colours of times are never those of drafters.
         time_draft: Time spent on drafting.
         time_sample: Time spent on sampling.
         time_rest: All other time.
@@ -80,7 +80,7 @@ class Theme:
 
     @property
     def is_dark(self) -> bool:
-        """Whether light text stands on dark ground."""
+        """Return whether the theme has light text on a dark background."""
         return self.name == "dark"
 
 
@@ -150,7 +150,7 @@ DARK = Theme(
     time_prefill="#B4C46C",
 )
 
-# Neither teal nor amber: these two say where a token came from.
+# Neither teal nor amber, since these two show which drafter a token came from.
 CODE_COLOURS: dict[str, dict[str, str]] = {
     "light": {
         "keyword": "#7B3FA0",
@@ -171,4 +171,4 @@ CODE_COLOURS: dict[str, dict[str, str]] = {
         "wrong": "#FF8A80",
     },
 }
-"""Of what code is made of (`paceline.chat.syntax.code`), by the theme's name."""
+"""Colours of code by the theme's name, then by the kind of token (`paceline.chat.syntax.code`)."""

@@ -1,10 +1,10 @@
 """The look in force: theme, size of text, icons, motion. Widgets ask `look` when they paint.
 
 There is one `look`, since there is one application, whose palette and style sheet are global, too;
-runs on the main thread. What keeps a size, or a text in the theme's colours, renews it in a method
-that it gives to `look.follow`; only what depends on the widths of words waits for Qt, which tells
-every widget in `changeEvent` that its font or its style sheet is another one. Icons are tinted when
-they are painted, in sizes of the style sheet, so they never have to be set again.
+runs on the main thread. A widget that stores a size, or a text in the theme's colours, sets it in a
+method that it passes to `look.follow`; only what depends on the widths of words waits for Qt's
+`changeEvent`, which follows every change of font or style sheet. Icons are tinted when they are
+painted, in sizes of the style sheet, so they never have to be set again.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from paceline.settings import ChatWidth, Density, Motion, ThemeMode
 
 
 class Look(QObject):
-    """Which theme is in force (the desktop's, or the one that was chosen), and in which size."""
+    """The theme in force (the desktop's or the chosen one) and the size of text."""
 
     changing = Signal()
-    """Another theme, or another size of text, is about to be put on."""
+    """The look is about to change to another theme or another size of text."""
     changed = Signal(object)
-    """It was put on: the `Theme`."""
+    """The look has changed; carries the `Theme`."""
     token_colours_changed = Signal()
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class Look(QObject):
     def follow(self, dress: Callable[[], None]) -> None:
         """Call a widget's method now, and again after every change of the look.
 
-        It is a bound method, so that Qt forgets it with the widget.
+        `dress` is a bound method, so that Qt drops the connection with the widget.
         """
         dress()
         self.changed.connect(dress)
@@ -110,31 +110,31 @@ class Look(QObject):
             self._put_on()
 
     def set_motion(self, motion: Motion) -> None:
-        """Let things move ("full", "system"), or not ("reduced")."""
+        """Allow animations ("full", "system") or not ("reduced")."""
         self.reduces_motion = motion == "reduced"
 
     def set_code_wrap(self, on: bool) -> None:  # noqa: FBT001
-        """Let long lines of code go on in the next line, or be scrolled."""
+        """Wrap long lines of code, or let them be scrolled."""
         if on != self.wraps_code:
             self.wraps_code = on
             self._lay_out_anew()
 
     def set_chat_width(self, width: ChatWidth) -> None:
-        """Let chats be as wide as this at most."""
+        """Set the maximum width of chats."""
         self.column_px = COLUMNS[width]
         self._lay_out_anew()
 
     def set_density(self, density: Density) -> None:
-        """Leave more or less room between things."""
+        """Set how much space is between things."""
         self.is_compact = density == "compact"
         self._lay_out_anew()
 
     def room(self, size: int) -> int:
-        """Return what is left of a room between things, in pixels: half of it where compact."""
+        """Return a space between things, in pixels: half of `size` where the look is compact."""
         return size // 2 if self.is_compact else size
 
     def set_token_colours(self, on: bool) -> None:  # noqa: FBT001
-        """Show or hide in all replies where each token came from."""
+        """Show or hide the source of each token, in all replies."""
         if on != self.token_colours:
             self.token_colours = on
             self.token_colours_changed.emit()
@@ -142,13 +142,13 @@ class Look(QObject):
     # ------------------------------------------------------------------------------------- icons
 
     def use_icons(self, folder: Path) -> None:
-        """Take drawings from this folder: SVG files in `currentColor`."""
+        """Use the drawings in this folder: SVG files in `currentColor`."""
         self._icons = folder
 
     def icon(self, name: str, colour: str = "muted") -> QIcon:
-        """The icon ``name.svg``, in the colour that the theme has under this name when it paints.
+        """Return the icon ``name.svg``; it paints itself in the theme's colour of this name.
 
-        A missing or broken drawing gives an empty icon.
+        The icon is empty where the drawing is missing or broken.
         """
         return _icon(_drawing(self._icons, name), colour)
 
@@ -207,7 +207,7 @@ class _Tinted(QIconEngine):
 
 
 _clones: list[_Tinted] = []
-"""Qt deletes what `clone` returns, so that Python may not."""
+"""References that keep Python from deleting what `clone` returns: Qt deletes it."""
 
 
 @cache
@@ -224,7 +224,7 @@ def _drawing(folder: Path | None, name: str) -> str:
         text = (folder / f"{name}.svg").read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return ""
-    # Qt complains on the console about what is no SVG at all.
+    # Qt writes warnings to the console about a text that is no SVG.
     if "<svg" not in text or "</svg>" not in text:
         return ""
     return text if QSvgRenderer(QByteArray(text.encode())).isValid() else ""

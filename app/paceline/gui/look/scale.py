@@ -10,19 +10,20 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication, QSize
 
 BASE_PX = 14
-"""Running text of the interface at scale 1."""
+"""Body text of the interface at scale 1."""
 
 TINY, SMALL, COMPACT, READING, HEADING, FIGURE = 11, 12, 13, 15, 20, 28
-"""Badges and axes; secondary text; rows of lists; chat messages; titles of dialogs; the big
-figure. Titles of cards are running text in semi-bold."""
+"""Sizes of text: badges and axes; secondary text; rows of lists; chat messages; titles of dialogs;
+the big figure. Titles of cards have the size of body text, in semi-bold."""
 
 HALF, STEP, GAP, PAGE = 4, 8, 12, 24
-"""Within a control; between controls that belong together; between cards; around a page."""
+"""Distances: within a control; between controls that belong together; between cards; around a
+page."""
 
 CORNER = 8
 
 COLUMNS = {"narrow": 600, "normal": 760, "full": 1 << 14}
-"""Widths of a chat at most, by the setting; independent of the size of text."""
+"""Maximum width of a chat, by the setting; independent of the size of text."""
 
 ICON, _ICON_LARGE = 16, 18
 """Side of an icon beside running text, and of one that stands alone."""
@@ -31,14 +32,14 @@ _PROPERTY = "paceline_font_px"
 
 
 def font_px() -> int:
-    """Return the size of running text that is in force."""
+    """Return the size of body text in force."""
     app = QCoreApplication.instance()
     chosen = app.property(_PROPERTY) if app is not None else None
     return chosen if isinstance(chosen, int) else BASE_PX
 
 
 def set_font_px(size: int) -> None:
-    """Let every size that is asked for from now on follow this one; needs an application."""
+    """Set the size of body text, which all later calls of `px` follow; needs an application."""
     app = QCoreApplication.instance()
     if app is not None:
         app.setProperty(_PROPERTY, size)

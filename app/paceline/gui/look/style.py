@@ -3,63 +3,55 @@
 The text is a `string.Template` over the fields of a `Theme` and the type scale, so that braces stay
 braces. Sizes are device-independent pixels on the grid of `paceline.gui.look.scale`.
 
-Panes have no sheets of their own. Qt looks at a widget once for every sheet above it, and a sheet
-of the application that takes another's place is handed down once for every ancestor of a widget,
-which is eight times for most of them (`theme.apply_basics` says how that is avoided). So the rules
-for a pane are part of this sheet, restricted to the pane's name.
+Panes have no sheets of their own. Qt polishes a widget once for every sheet above it, and where a
+sheet of the application replaces another, once for every ancestor of the widget, which is eight
+times for most of them (`theme.apply_basics` says how that is avoided). So the rules for a pane are
+part of this sheet, restricted to the pane's name.
 
 How to get a look: set one of these dynamic properties before the widget is shown (later changes
 need `restyle`). Plain `QWidget`s need `Qt.WidgetAttribute.WA_StyledBackground` for backgrounds;
 `QFrame`s do not.
 
-=====================  =====================================================================
-Buttons                ``kind`` of a QPushButton or QToolButton
-=====================  =====================================================================
-(none)                 outlined button on the surface colour
-``primary``            filled with the accent: the one main action of an area
-``quiet``              no frame until hovered; for tool buttons and secondary actions
-``link``               muted text only, accent when hovered
-``danger``             outlined, text in the danger colour
-``stop``               outlined, semi-bold
-``segment``            one part of a segmented row: checkable, inside a ``segments`` frame
-``chip``               rounded, holds the chosen pair in the top bar
-``option``             lines of text within, see `welcome.pages`
+=====================  ===================================================================== Buttons
+``kind`` of a QPushButton or QToolButton =====================
+===================================================================== (none)
+outlined button on the surface colour ``primary``            filled with the accent: the one main
+action of an area ``quiet``              no frame until hovered; for tool buttons and secondary
+actions ``link``               muted text only, accent when hovered ``danger``             outlined,
+text in the danger colour ``stop``               outlined, semi-bold ``segment``            one part
+of a segmented row: checkable, inside a ``segments`` frame ``chip``               rounded, holds the
+chosen pair in the top bar ``option``             lines of text within, see `welcome.pages`
 =====================  =====================================================================
 
 =====================  =====================================================================
-Containers             ``kind`` of a QFrame (or of a styled QWidget)
-=====================  =====================================================================
-``card``               surface with a line around it, radius 10
-``segments``           the frame around ``segment`` buttons (layout margins 2, spacing 2)
-``topbar``             surface with a line below
-``sidebar``            surface with a line at its right
-``panel``              surface with a line at its left
-``bubble``             what the user wrote, radius 12
-``notice``             inline message; with ``tone`` "danger" or "lookup" in those colours
-``page``               the window's ground; inside a scroll area transparent
-``sheet``              what stands over the window, radius 12
-``foot``               surface with a line above: the buttons of a dialog
-=====================  =====================================================================
+Containers             ``kind`` of a QFrame (or of a styled QWidget) =====================
+===================================================================== ``card``               surface
+with a line around it, radius 10 ``segments``           the frame around ``segment`` buttons (layout
+margins 2, spacing 2) ``topbar``             surface with a line below ``sidebar``
+surface with a line at its right ``panel``              surface with a line at its left ``bubble``
+what the user wrote, radius 12 ``notice``             inline message; with ``tone`` "danger" or
+"lookup" in those colours ``page``               the window's ground; inside a scroll area
+transparent ``sheet``              what stands over the window, radius 12 ``foot``
+surface with a line above: the buttons of a dialog =====================
+=====================================================================
 
-=====================  =====================================================================
-Labels                 ``role`` of a QLabel
-=====================  =====================================================================
-``title``              semi-bold heading of a card        ``heading``  larger, for dialogs
-``muted``              secondary text                     ``small``    secondary and 12 px
-``section``            12 px, spaced, above list groups   ``big``      the large figure
-``accent``             accent colour, semi-bold           ``ratio``    large accent figure
-``danger``             danger colour                      ``value``    text colour, digits
-``stats``              secondary, 13 px: the line below a reply
-``keys``               the cap of a key
-``pill``               rounded badge; ``tone`` is one of "accent", "lookup", "danger", "muted"
-=====================  =====================================================================
+=====================  ===================================================================== Labels
+``role`` of a QLabel =====================
+===================================================================== ``title``
+semi-bold heading of a card        ``heading``  larger, for dialogs ``muted``              secondary
+text                     ``small``    secondary and 12 px ``section``            12 px, spaced,
+above list groups   ``big``      the large figure ``accent``             accent colour, semi-bold
+``ratio``    large accent figure ``danger``             danger colour                      ``value``
+text colour, digits ``stats``              secondary, 13 px: the line below a reply ``keys``
+the cap of a key ``pill``               rounded badge; ``tone`` is one of "accent", "lookup",
+"danger", "muted" =====================
+=====================================================================
 
 ``QListView[kind="chats"]`` has tall rounded rows; ``QLineEdit[kind="search"]`` is a search field,
-``QLineEdit[kind="palette"]`` the one of the palette.
-``QPlainTextEdit[kind="code"]`` has the size of code; its font comes from `mono_font`.
-Line edits, combo boxes, spin boxes, sliders, scroll bars, menus, tabs, tables, progress bars,
-splitters and tool tips need no property. A widget that has the keyboard shows a
-ring in the accent colour.
+``QLineEdit[kind="palette"]`` the one of the palette. ``QPlainTextEdit[kind="code"]`` has the size
+of code; its font comes from `mono_font`. Line edits, combo boxes, spin boxes, sliders, scroll bars,
+menus, tabs, tables, progress bars, splitters and tool tips need no property. A widget that has the
+keyboard shows a ring in the accent colour.
 """
 
 from __future__ import annotations
@@ -218,7 +210,7 @@ QFrame[kind="dropzone"][tone="accent"] { background: $accent_soft; border-color:
 PANEL, SIDEBAR, SPLITTER = "speculation_panel", "sidebar", "panes"
 PICKER, PICKER_PANE, DOWNLOADS = "picker", "picker_pane", "downloads"
 BENCH, RUN, REQUESTS = "bench_dialog", "run_dialog", "requests_dialog"
-"""Names of the objects that their rules are for."""
+"""Names of objects that have rules of their own."""
 _RULE = re.compile(r"([^{}]+)(\{[^{}]*\})")
 # The panes have lines of their own; the handle is seen when the pointer is over it.
 _SPLITTER = f"QSplitter#{SPLITTER}::handle:!hover {{ background: transparent; }}\n"
@@ -507,7 +499,7 @@ _COMMON = _GROUNDS + _LABELS + _BUTTONS + _FIELDS + _LISTS + _MENUS + _SCROLLING
 
 
 def whole_stylesheet(theme: Theme) -> str:
-    """The style sheet of the application in the colours of a theme and the type scale in force."""
+    """Return the application's style sheet in a theme's colours and the type scale in force."""
     rules = (
         _COMMON,
         within(PANEL, _FOLD + _PANEL + _PLOT),
@@ -525,7 +517,7 @@ def whole_stylesheet(theme: Theme) -> str:
 
 
 def plot_stylesheet(theme: Theme) -> str:
-    """The rules of a plot and its controls, for one that is drawn outside of the window."""
+    """Return the rules for a plot and its controls that are drawn outside of the window."""
     return _in_colours(_PLOT, theme)
 
 
@@ -534,7 +526,7 @@ def _in_colours(rules: str, theme: Theme) -> str:
 
 
 def within(name: str, rules: str) -> str:
-    """Return the rules for what is in the object of this name; they win over all others there."""
+    """Return the rules, restricted to the object of this name; they win over all others there."""
 
     def narrow(rule: re.Match[str]) -> str:
         selectors = (f"#{name} {each.strip()}" for each in rule[1].split(","))

@@ -1,8 +1,8 @@
-"""Fonts, palette and how the application is dressed in a theme; runs on the main thread.
+"""Fonts and palette, and how the application takes on a theme; runs on the main thread.
 
 A `Theme` is a plain record of colours (`look.colours`); sizes are in `look.scale`. `look.current`
-knows which theme is in force and tells when it changes; `apply_theme` dresses the application in
-it (Fusion, palette, style sheet).
+holds the theme in force and signals changes; `apply_theme` sets it for the application (Fusion,
+palette, style sheet).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MONO_FAMILIES = ("JetBrains Mono", "Cascadia Mono", "SF Mono", "Menlo", "Noto Sa
 def install_fonts(font_folder: Path) -> None:
     """Make every font file in the folder known to Qt; a missing folder or bad file is no error.
 
-    Once only: each time, Qt forgets how it had measured texts.
+    Call it once only: each time, Qt discards its measurements of texts.
     """
     if not font_folder.is_dir():
         return
@@ -36,7 +36,7 @@ def install_fonts(font_folder: Path) -> None:
 
 
 def ui_font(size: int = BASE_PX, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
-    """The font of the interface in a size of scale 1; the font has the size of the scale in force.
+    """Return the interface's font in a size of scale 1, at the scale in force.
 
     Ask when painting, or in a method that `look.follow` calls: the user may choose another size.
     """
@@ -47,7 +47,7 @@ def ui_font(size: int = BASE_PX, weight: QFont.Weight = QFont.Weight.Normal) -> 
 
 
 def mono_font(size: int = BASE_PX - 1) -> QFont:
-    """The font of code in a size of scale 1; as `ui_font`."""
+    """Return the font of code in a size of scale 1, at the scale in force; see `ui_font`."""
     font = _font(MONO_FAMILIES, QFontDatabase.SystemFont.FixedFont)
     font.setPixelSize(px(size))
     font.setStyleHint(QFont.StyleHint.Monospace)
@@ -66,13 +66,13 @@ def _font(families: tuple[str, ...], fallback: QFontDatabase.SystemFont) -> QFon
 
 @cache
 def _present(families: tuple[str, ...]) -> str:
-    # Only a family that is there: asking Qt for a missing one costs a search of all aliases.
+    # Only an installed family: asking Qt for a missing one costs a search of all aliases.
     known = set(QFontDatabase.families())
     return next((family for family in families if family in known), "")
 
 
 def palette(theme: Theme) -> QPalette:
-    """The theme's colours in the roles of a Qt palette."""
+    """Return a Qt palette with the theme's colours in its roles."""
     role = QPalette.ColorRole
     result = QPalette()
     for key, colour in (
@@ -105,23 +105,23 @@ def palette(theme: Theme) -> QPalette:
 
 
 def apply_theme(app: QApplication, theme: Theme, font_px: int = BASE_PX) -> None:
-    """Dress the whole application: Fusion, palette, font and style sheet."""
+    """Apply a theme to the whole application: Fusion, palette, font and style sheet."""
     apply_basics(app, theme, font_px)
     apply_sheet(app, theme)
 
 
 def apply_basics(app: QApplication, theme: Theme, font_px: int = BASE_PX) -> None:
-    """Dress the application in all but the style sheet.
+    """Apply all of a theme but the style sheet.
 
-    A window is built in half the time before there is a sheet: under one, every widget is polished
-    anew for each ancestor that it gets.
+    A window is built in half the time without a sheet: under one, every widget is polished anew for
+    each ancestor that it gets.
     """
     set_font_px(font_px)
     if app.styleSheet():
-        # A sheet in place of another is handed down once for every ancestor of a widget; without
-        # one in between, every widget is visited once for each of the two steps.
+        # Replacing a sheet by another polishes each widget once for every ancestor of it. Without a
+        # sheet in between, each widget is visited only twice.
         app.setStyleSheet("")
-    else:  # with a style sheet set, the style no longer tells its name
+    else:  # the name of a style cannot be read while a style sheet is set
         app.setStyle("Fusion")
     font = ui_font()
     if app.font() != font:  # each of these calls visits every widget

@@ -1,1 +1,1 @@
-"""What several features show: the pair, the running reply, the strategy, and their words."""
+"""State that several features show: the pair, the running reply, the strategy, and their words."""

@@ -1,6 +1,6 @@
-"""Everything the user can do by menu or key; what then happens is connected elsewhere.
+"""Actions that the user can start by menu or key; other modules connect what they do.
 
-Qt has no key for Quit on some platforms, hence the spelled-out sequences.
+Some platforms have no key for Quit in Qt, hence the spelled-out sequences.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
 OBSTACLE = "obstacle"
-"""Property of an action that is sometimes off: why, in words."""
+"""Property of an action that is sometimes off: the reason, in words."""
 
 
 class Actions(QObject):
@@ -112,7 +112,7 @@ class Actions(QObject):
         self.requests = self._make(self.tr("Requests of other pro&grams…"))
 
     def fill(self, menus: QMenuBar) -> QMenu:
-        """Put the actions into menus; returns the one about models."""
+        """Put the actions into menus; return the menu about models."""
         file = menus.addMenu(self.tr("&File"))
         file.addActions([self.new_chat, self.new_private, self.search])
         file.addSeparator()
@@ -157,7 +157,7 @@ class Actions(QObject):
         return models
 
     def _say_why_off(self) -> None:
-        """Give the reason to each action that is sometimes off; the palette tells it."""
+        """Give each action that is sometimes off its reason, which the palette shows."""
         for action, why in (
             (self.export_chat, self.tr("The chat has no messages yet.")),
             (self.find, self.tr("The chat has no messages yet.")),
@@ -180,7 +180,7 @@ class Actions(QObject):
         if keys:
             action.setShortcut(QKeySequence(keys))
         action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
-        self._window.addAction(action)  # keys work also while no menu has been opened
+        self._window.addAction(action)  # makes keys work also before any menu was opened
         return action
 
     def _make_switch(self, text: str, keys: str = "") -> QAction:

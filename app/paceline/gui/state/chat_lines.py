@@ -1,4 +1,4 @@
-"""What is said of a chat: its title, when, and whether it is kept. Pure functions, Qt's locale."""
+"""Words about a chat: its title, its date, and whether it is kept. Pure functions, Qt's locale."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _tr = translator("ChatLines")
 
 
 def title_text(chat: Conversation | ConversationSummary) -> str:
-    """The title, or what a chat without one is called."""
+    """Return the title, or the words for a chat without one."""
     return visible(chat.title) or (_tr("Private chat") if chat.private else _tr("New chat"))
 
 
 def when_text(changed_s: float, now_s: float) -> str:
-    """When that was, as short as people would say it; 0: that is not known, and nothing is said."""
+    """Return the time of the last change in short words, or empty if it is not known (0)."""
     if not changed_s:
         return ""
     if abs(now_s - changed_s) < _NOW_S:
@@ -45,7 +45,7 @@ def when_text(changed_s: float, now_s: float) -> str:
 
 
 def origin_text(origin: Origin, original: ConversationSummary | None) -> str:
-    """Of which program or chat another one is; None: that chat is not there any more."""
+    """Name the program or chat that a chat comes from; `original` is None if that chat is gone."""
     if origin.program:
         return _tr("Imported from {}").format(origin.program)
     if original is None:
@@ -54,12 +54,12 @@ def origin_text(origin: Origin, original: ConversationSummary | None) -> str:
 
 
 def second_line(summary: ConversationSummary, now_s: float, note: str = "") -> str:
-    """The line below the title.
+    """Return the line below the title.
 
     Args:
         summary: The chat.
         now_s: Seconds since the epoch.
-        note: What is happening in it.
+        note: Words about what is happening in it.
     """
     kept = _tr("not stored") if summary.private else ""
     origin, branch = summary.origin, ""
@@ -76,12 +76,12 @@ def spoken_row(
     original: ConversationSummary | None = None,
     folder: Folder | None = None,
 ) -> str:
-    """A whole row in words, for screen readers.
+    """Return a whole row in words, for screen readers.
 
     Args:
         summary: The chat.
         now_s: Seconds since the epoch.
-        note: What is happening in it.
+        note: Words about what is happening in it.
         original: The chat that it is a branch of.
         folder: The folder that it is in.
     """

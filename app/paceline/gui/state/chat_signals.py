@@ -21,18 +21,19 @@ from paceline.messages import (
 
 
 class ChatSignals(QObject, SessionListener):
-    """Each method emits one signal, which says the same."""
+    """Emitter of the session's events as Qt signals: one signal per method."""
 
     list_changed = Signal()
     """Chats came or went, or what the list shows of them changed."""
     turned = Signal(object)
-    """Another path of a `Conversation` is active, or it has other messages."""
+    """Another path of a `Conversation` is active, or its messages have changed."""
     changed = Signal(object)
-    """A `Conversation` has another title or other flags."""
+    """The title or the flags of a `Conversation` have changed."""
     removed = Signal(str, bool)
-    """The conversation of this id is gone; true: the engine refused its only question."""
+    """The conversation of this id is gone; True if that is since the engine refused its only
+    question."""
     started = Signal(object)
-    """A `Reply` was asked for; it may wait for models or for the prompt."""
+    """A `Reply` was requested; it may wait for models or for the prompt."""
     progressed = Signal(object)
     """The status of a `Reply` before its first token changed."""
     grew = Signal(object, object)
@@ -40,9 +41,10 @@ class ChatSignals(QObject, SessionListener):
     ended = Signal(object)
     """A `Reply` is complete, was stopped, or failed."""
     tuned = Signal(object, object)
-    """A change of strategy during a `Reply`: the engine's `TuneApplied` or `TuneRejected`."""
+    """The engine's answer (`TuneApplied` or `TuneRejected`) to a change of strategy in a
+    `Reply`."""
     reported = Signal(object, object)
-    """Auto's knowledge in the turn of a `Reply` so far: a `ControlReported`."""
+    """A `ControlReported` with Auto's knowledge so far in the turn of a `Reply`."""
     described = Signal(object)
     """The engine's versions and devices: `EngineDescribed`."""
     died = Signal(object)

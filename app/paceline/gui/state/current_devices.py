@@ -1,12 +1,12 @@
-"""The memory of the devices as of now, and plans of what a pair would take of it.
+"""Free memory of the devices, and plans of what a pair would take of it.
 
-Free bytes mean something only together with the pair that was loaded when they were read, since a
-pair is loaded in place of another, whose memory is then there for it. A `Room` keeps both.
-`CurrentDevices` keeps the newest one, and `RoomPlanner` plans with it.
+Free bytes mean something only together with the pair that was loaded when they were read: the next
+pair replaces that one and may use its memory, too. A `Room` keeps both. `CurrentDevices` keeps the
+newest one, and `RoomPlanner` plans with it.
 
-Free main memory is read at once, in this process. What is free of a GPU only the engine's process
-can tell; its answer may have to wait until a reply is written, and until then the last known value
-is used, together with the pair that was loaded at that time.
+Free main memory is read at once, in this process. Free memory of a GPU is known to the engine's
+process alone; its answer may have to wait until a reply is written, and until then the last known
+value is used, together with the pair that was loaded at that time.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LOOK_EVERY_MS = 2000
 STEP_BYTES = 32 * 2**20
 """Smaller changes are not reported, since free memory changes all the time."""
 ABOUT = 1 / 16
-"""Share of a device's memory that is no other figure for someone who is looking at it."""
+"""Relative change of a device's free memory that a user would not notice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,9 @@ class Room:
     """The devices at one moment.
 
     Attributes:
-        devices: With the bytes that were free.
-        holders: Device name, and the pair that was loaded when its free bytes were read. Devices
-            that held no pair are left out.
+        devices: All devices, with the bytes that were free.
+        holders: The pair that was loaded when a device's free bytes were read, by the device's
+            name. Devices that held no pair are left out.
     """
 
     devices: tuple[DeviceInfo, ...] = ()
@@ -48,17 +48,17 @@ class Room:
 
     @property
     def n_free(self) -> int:
-        """Free bytes of all devices together, without what the loaded pair would give back."""
-        # A built-in GPU has the processor's memory, which must not be counted twice.
+        """Free bytes of all devices, not counting what the loaded pair would free."""
+        # A built-in GPU uses the processor's memory, which must not be counted twice.
         return sum(each.free_bytes for each in self.devices if not each.shares)
 
     @property
     def has_gpu(self) -> bool:
-        """Whether there is a GPU, one in the processor included."""
+        """Return whether there is a GPU, built-in ones included."""
         return any(each.takes_layers for each in self.devices)
 
     def is_about(self, other: Room) -> bool:
-        """Return whether another room has the same devices and pairs, and about as much free."""
+        """Return whether another room has the same devices and pairs, and nearly as much free."""
         pairs = zip(self.devices, other.devices, strict=False)
         return (
             len(self.devices) == len(other.devices)
@@ -82,19 +82,19 @@ class Planner(Protocol):
         reclaimable: Mapping[str, int] | None = ...,
         is_stopped: Callable[[], bool] = ...,
     ) -> MemoryPlan:
-        """Return what a pair takes of every device. Worker threads; may take seconds."""
+        """Return the bytes that a pair takes of every device. Worker threads; may take seconds."""
 
     def card(self, reference: str, is_stopped: Callable[[], bool] = ...) -> ModelCard:
-        """Return what a model's header says. Worker threads."""
+        """Return the facts in a model's header. Worker threads."""
 
 
 class RoomPlanner:
-    """Plans memory in a room; remembers what loaded pairs would give back.
+    """Planner of memory in a room; remembers what loaded pairs would free.
 
     Attributes:
-        usual_ctx: Context in tokens of models whose own is automatic, where it finds room and they
-            were trained for it; 0: as `ModelParams` says.
-        states: How many states of prompts are kept; None: none.
+        usual_ctx: Context in tokens for models with automatic context, where memory suffices and
+            they were trained for it; 0 to leave it to `ModelParams`.
+        states: Number of prompt states that are kept; None for none.
     """
 
     def __init__(self, models: Planner) -> None:
@@ -104,7 +104,7 @@ class RoomPlanner:
         self._given_back: dict[object, Mapping[str, int]] = {}
 
     def n_free(self, room: Room) -> int:
-        """Return the bytes a pair may take, all devices together, as far as known; any thread."""
+        """Return the bytes that a pair may take on all devices, as far as known; any thread."""
         back = (self._given_back.get(_key(room, pair), {}).get(at, 0) for at, pair in room.holders)
         return room.n_free + sum(back)
 
@@ -114,14 +114,14 @@ class RoomPlanner:
         pair: Pair,
         is_stopped: Callable[[], bool] = lambda: False,
     ) -> MemoryPlan:
-        """Return what a pair takes in a room; for a worker thread.
+        """Return the bytes that a pair takes in a room; for a worker thread.
 
         Raises:
             UserError: As `Models.plan`.
         """
         back = {name: self._of(room, held).get(name, 0) for name, held in room.holders}
         wished = self._wished(pair, is_stopped) if self.usual_ctx else pair
-        for each in dict.fromkeys((wished, pair)):  # what finds no room is shortened
+        for each in dict.fromkeys((wished, pair)):  # a context that does not fit is shortened
             plan = self._models.plan(each.target, each.drafting, room.devices, back, is_stopped)
             if plan.fits:
                 break
@@ -140,10 +140,10 @@ class RoomPlanner:
         return replace(pair, target=target, drafting=with_params(pair.drafting, draft))
 
     def _of(self, room: Room, pair: Pair) -> Mapping[str, int]:
-        """Return what a loaded pair would give back per device; empty where that is unknown."""
+        """Return the bytes that a loaded pair would free per device; empty if that is unknown."""
         key = _key(room, pair)
         if key not in self._given_back:
-            # The pair did fit, so what is free now must not decide any automatic value.
+            # The pair did fit, so the present free memory must not decide any automatic value.
             empty = tuple(
                 structs.replace(each, free_bytes=each.total_bytes) for each in room.devices
             )
@@ -160,29 +160,31 @@ def _key(room: Room, pair: Pair) -> object:
 
 
 class Holder(Protocol):
-    """Knows what is loaded; implemented by `chat.pair.PairLoader`."""
+    """Access to the loaded pair; implemented by `chat.pair.PairLoader`."""
 
     @property
     def held(self) -> Pair | None:
-        """What the engine holds, automatic values decided."""
+        """The loaded pair with its automatic values decided, or None if none is loaded."""
 
 
 class CurrentDevices(QObject):
-    """Main thread; never waits. Knows nothing before the engine has been described once.
+    """State of the devices for the widgets; unknown until the engine has been described once.
+
+    Main thread; never waits.
 
     Attributes:
         planner: Plans memory on these devices; None without models.
-        description: What the engine said of itself last; None: nothing yet.
+        description: The engine's last description; None before the first one.
         room: The newest state of the devices.
-        reading: How fast the processor reads weights; None: not known yet.
+        reading: Speed at which the processor reads weights; None while it is not known.
     """
 
     changed = Signal(object)
-    """Room; free bytes have changed by more than a step, or another pair holds the rest"""
+    """`Room`, after free bytes changed by more than `STEP_BYTES` or another pair was loaded."""
     described = Signal()
-    """The engine has answered"""
+    """The engine has answered."""
     read = Signal()
-    """`reading` is known"""
+    """`reading` is known."""
 
     def __init__(
         self,
@@ -193,14 +195,14 @@ class CurrentDevices(QObject):
         *,
         main_memory: Callable[[], int] = free_memory,
     ) -> None:
-        """Ask nothing yet.
+        """Keep the arguments; the engine is not asked yet.
 
         Args:
-            describe: Asks the engine, whose answer comes to `show_engine`.
+            describe: Asks the engine; its answer arrives at `show_engine`.
             holder: Knows what is loaded.
-            models: Plans memory; None: there will be no plans.
+            models: Plans memory; None for no plans.
             parent: Owns this.
-            main_memory: Tells how many bytes of the main memory are free.
+            main_memory: Returns the free bytes of main memory.
         """
         super().__init__(parent)
         self._describe = describe
@@ -219,17 +221,17 @@ class CurrentDevices(QObject):
 
     @property
     def n_free(self) -> int:
-        """Bytes that a pair may take, all devices together; 0: not known."""
+        """Bytes that a pair may take on all devices, or 0 if that is not known."""
         return self.planner.n_free(self.room) if self.planner is not None else self.room.n_free
 
     @property
     def is_asked(self) -> bool:
-        """Return true while an answer of the engine is on its way."""
+        """Return whether an answer of the engine is awaited."""
         return self._is_asked
 
     @Slot()
     def look(self) -> Room:
-        """Return what is known to be free without waiting; `changed` reports the rest later."""
+        """Return the room as it is known without waiting; `changed` reports later news."""
         if self.description is not None and not self._is_loading:
             self._look_at_main_memory()
             self._tell()
@@ -238,19 +240,19 @@ class CurrentDevices(QObject):
         return self.room
 
     def ask(self) -> None:
-        """Have the engine described, which starts one where there is none."""
+        """Request a description of the engine, which is started if necessary."""
         if not self._is_asked:
             self._is_asked = True
             self._describe()
 
     def ask_anew(self) -> None:
-        """Forget the engine's answer, and the one that is on its way: other servers are used."""
+        """Discard the engine's answer and the awaited one, after a change of the RPC servers."""
         self.description = None
         self._is_asked = False
         self.ask()
 
     def watch(self, *, is_watched: bool) -> None:
-        """Start to look now and then every few seconds, or stop it."""
+        """Start or stop to update the room every few seconds."""
         if is_watched:
             self.look()
             self._again.start()
@@ -259,7 +261,7 @@ class CurrentDevices(QObject):
 
     @Slot(object)
     def show_engine(self, description: EngineDescribed) -> None:
-        """Take over the engine's answer."""
+        """Apply the engine's answer."""
         self._is_asked = False
         self.description = description
         self._held_on_gpus = self._holder.held
@@ -270,13 +272,13 @@ class CurrentDevices(QObject):
 
     @Slot(object)
     def show_reading(self, reading: Reading) -> None:
-        """Take over how fast the processor reads weights."""
+        """Apply the measured speed at which the processor reads weights."""
         self.reading = reading
         self.read.emit()
 
     @Slot(object)
     def show_pair(self, state: PairState) -> None:
-        """Follow the state of the pair: while one is being loaded, no value is valid."""
+        """Follow the state of the pair; no value is valid while one is being loaded."""
         was_loading, self._is_loading = self._is_loading, state.has_begun
         self._is_dead = state.status == "dead"
         if self._is_dead:

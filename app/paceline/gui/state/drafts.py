@@ -1,4 +1,4 @@
-"""Drafts of messages: text and files that were not sent, stored with each chat. Main thread."""
+"""Drafts of messages: unsent text and files, stored with each chat. Main thread."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from paceline.gui.state.shown_chat import ShownChat
 
 
 class Drafts(QObject):
-    """The draft of the shown chat, and those that other chats were left with.
+    """Unsent message of the shown chat, and those of all other chats.
 
     Attributes:
-        text: What is written in the shown chat.
-        files: What is attached to it.
+        text: The unsent text of the shown chat.
+        files: Its attachments.
     """
 
     turned = Signal()
-    """Text and files are those of another chat."""
+    """Text and files are now those of another chat."""
 
     def __init__(self, shown: ShownChat, chats: Conversations, signals: ChatSignals) -> None:
         super().__init__(shown)
@@ -31,7 +31,7 @@ class Drafts(QObject):
         signals.started.connect(self._on_started)
 
     def write(self, text: str, files: tuple[Attachment, ...]) -> None:
-        """Keep this as the draft of the shown chat."""
+        """Store this as the draft of the shown chat."""
         if text != self.text:
             self.text = text
             self._chats.save_unsent(self._id, text)
@@ -50,11 +50,11 @@ class Drafts(QObject):
 
     @Slot()
     def _on_shown(self) -> None:
-        """Take up the draft of the chat that is shown now."""
+        """Load the draft of the chat that is shown now."""
         left, self._id = self._id, self._chats.unsent_id(self._shown.id)
         if self._id == left:
             return
-        if self._chats.is_purged(left):  # its question was refused, and is to be written anew
+        if self._chats.is_purged(left):  # its question was refused and returns as a draft
             text, files, self.text, self.files = self.text, self.files, "", ()
             self.write(text, files)
             return
@@ -63,7 +63,7 @@ class Drafts(QObject):
 
     @Slot()
     def _on_started(self) -> None:
-        """Begin the draft of a chat that was new: what was written is sent, or written again."""
+        """Start the draft of a new chat once its first message is sent or written again."""
         left, self._id = self._id, self._chats.unsent_id(self._shown.id)
         if self._id != left:
             self._chats.save_unsent(left, "")

@@ -1,10 +1,9 @@
 """Figures in words: the line below a reply, the headline of the panel, a row per drafter.
 
-Pure functions. What plain decoding would have given is the engine's estimate alone, and what may be
-said of a ratio is `TurnStats.verdict`; nothing drafted, no ratio. While a
-reply grows, the figures come from its steps; calls and seconds are known when it ends. The words
-about drafters are llama.cpp's (`common/speculative.cpp`): calls, drafts, tokens, and what was
-accepted.
+Pure functions. The speed of plain decoding is always the engine's estimate, and `TurnStats.verdict`
+decides what may be said of the ratio; without drafts there is none. While a reply grows, the
+figures come from its steps; calls and seconds are known when it ends. The words about drafters are
+llama.cpp's (`common/speculative.cpp`): calls, drafts, tokens, accepted.
 """
 
 from __future__ import annotations
@@ -37,9 +36,9 @@ _tr = translator("Figures")
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """The large figures of the panel; empty texts where nothing is known.
+    """Large figures of the panel; texts are empty where nothing is known.
 
-    `asker` is the program whose reply they are of; empty: it is the shown chat's.
+    `asker` is the program whose reply they describe, or empty for a reply of the shown chat.
     """
 
     speed: str = ""
@@ -51,43 +50,43 @@ class Headline:
 
 
 def speed_text(tokens_per_s: float) -> str:
-    """A speed with three significant digits or so."""
+    """Return a speed with about three significant digits."""
     return f"{local(tokens_per_s):.{0 if tokens_per_s >= 100 else 1}f}"
 
 
 def ratio_text(ratio: float) -> str:
-    """A ratio of two speeds."""
+    """Return a ratio of two speeds as text."""
     return with_signs(sizes.ratio_text(ratio))
 
 
 def interval_text(low: float, high: float) -> str:
-    """Between which ratios the true one is, in 95 of 100 cases."""
+    """Return the 95 % confidence interval of a ratio as text."""
     return f"{local(low):.2f}–{local(high):.2f}×"
 
 
 def percent_text(rate: float) -> str:
-    """A rate of 0..1 in percent, with a thin space that does not break."""
+    """Return a rate of 0..1 in percent, with a thin non-breaking space."""
     return with_unit(sizes.percent_text(rate))
 
 
 def seconds_text(seconds: float) -> str:
-    """Seconds with one decimal, below a tenth with two."""
+    """Return seconds with one decimal, or two below a tenth."""
     return f"{local(seconds):.{1 if seconds >= 0.095 else 2}f}"
 
 
 def duration_text(seconds: float) -> str:
-    """A short time with its unit: microseconds, milliseconds or seconds."""
+    """Return a short time with its unit: microseconds, milliseconds or seconds."""
     return with_unit(sizes.short_time(seconds))
 
 
 @dataclass(frozen=True, slots=True)
 class ShownGain:
-    """A speed over plain decoding's, as it is shown everywhere; without text where it is not.
+    """Speed relative to plain decoding, as shown everywhere; texts are empty if none is shown.
 
     Attributes:
-        text: The ratio; "≈ 1×" where it may be a gain or a loss, or is not felt.
+        text: The ratio, or "≈ 1×" where it is too small to notice or may be either gain or loss.
         tone: Its colour.
-        plain: What plain decoding would have given, beside a gain or a loss.
+        plain: The estimated speed of plain decoding, where there is a gain or a loss.
     """
 
     text: str = ""
@@ -99,7 +98,7 @@ def gain_of(stats: TurnStats | None, *, judges: bool = True) -> ShownGain:
     """Return a reply's gain.
 
     Args:
-        stats: Its figures so far; None: there are none.
+        stats: Its figures so far, or None.
         judges: Whether a loss is shown.
     """
     verdict = stats.verdict if stats is not None else None
@@ -116,15 +115,15 @@ def gain_of(stats: TurnStats | None, *, judges: bool = True) -> ShownGain:
 
 
 def about_one() -> str:
-    """A ratio that is neither a gain nor a loss."""
+    """Return the text for a ratio that is neither a gain nor a loss."""
     return "≈ 1×"
 
 
 def stats_line(reply: Reply, *, judges: bool = True) -> str:
-    """The one line below a finished reply: its speed and its gain; empty where it has no figures.
+    """Return the line below a finished reply: its speed and its gain; empty without figures.
 
-    It has what was read again, too, since the first token waited for it. Speed is in ``<b>``, a
-    gain in ``<em>``, a loss in ``<del>``.
+    It also names tokens that were read again, since the first token waited for them. The speed is
+    in ``<b>``, a gain in ``<em>``, a loss in ``<del>``.
     """
     speed = speed_of(reply)
     if speed is None:  # stopped before its first token
@@ -141,7 +140,7 @@ def stats_line(reply: Reply, *, judges: bool = True) -> str:
 
 
 def speed_of(written: Reply | RunRecord) -> float | None:
-    """Tokens per second; of a reply that broke off from its steps, None without any."""
+    """Return tokens per second, from the steps of a reply that broke off; None without any."""
     if written.stats is not None:
         return written.stats.tokens_per_s if written.stats.n_generated else None
     seconds = sum(step.total_s for step in written.last_part)
@@ -150,12 +149,12 @@ def speed_of(written: Reply | RunRecord) -> float | None:
 
 
 def edited_words() -> str:
-    """That a reply is not as the model wrote it."""
+    """Return the words for a reply that the user has edited."""
     return _tr("Edited by you.")
 
 
 def cut_words() -> dict[FinishReason, str]:
-    """Why a reply ends before its end, with the most tokens that it was allowed."""
+    """Return the reasons for a truncated reply in words, with the limit of tokens."""
     return {
         "length": _tr("Cut off at the limit of {} tokens."),
         "context": _tr("Cut off: the context is full."),
@@ -164,12 +163,12 @@ def cut_words() -> dict[FinishReason, str]:
 
 
 def asks_drafter(reply: Reply) -> bool:
-    """Whether the reply's strategy asks any drafter."""
+    """Return whether the reply's strategy uses any drafter."""
     return reply.strategy != Strategy.of(OFF)
 
 
 def stats_details(reply: Reply, *, judges: bool = True) -> str:
-    """All figures of a reply, one per row; the tool tip of the line."""
+    """Return all figures of a reply, one per row, for the tool tip of its line."""
     stats = reply.stats
     if stats is None:
         return ""
@@ -219,7 +218,7 @@ def stats_details(reply: Reply, *, judges: bool = True) -> str:
 
 
 def kept_words(kept: Kept) -> str:
-    """What a reply has of the one that it replaces, before and after the first insertion."""
+    """Describe what a reply kept of its previous version, before and after the first insertion."""
     words = _tr("kept {} of the {} tokens of the earlier reply").format(kept.n_kept, kept.n_earlier)
     if kept.n_before == kept.n_earlier:
         return words
@@ -247,14 +246,14 @@ def headline(
     *,
     judges: bool = True,
 ) -> Headline:
-    """The large figures of a reply, so far or in the end.
+    """Return the large figures of a growing or finished reply.
 
     Args:
         metrics: The reply's steps.
         reply: The reply.
-        phase: What Auto does; None: another strategy is in charge.
+        phase: Auto's phase; None with another strategy.
         title: Names drafters.
-        judges: Whether it may be said that drafts do not pay.
+        judges: Whether a loss may be shown.
     """
     stats = reply.stats
     speed = stats.tokens_per_s if stats is not None else metrics.tokens_per_s
@@ -263,7 +262,7 @@ def headline(
     rate = metrics.whole.acceptance_rate
     if phase is None and rate is not None:
         used = tuple(name for name in metrics.tallies if name != grammar_drafter.INFO.id)
-        # The first token is the prefill's, no step's.
+        # The first token comes from the prefill, not from a step.
         per_step = (metrics.n_tokens - 1) / max(metrics.n_steps, 1)
         phase = drafting(used or tuple(metrics.tallies), per_step, rate, stats)
     if phase is not None:
@@ -281,20 +280,20 @@ def headline(
 
 @dataclass(frozen=True, slots=True)
 class DrafterRow:
-    """One drafter of a reply, in words; a text is empty where nothing is known.
+    """One drafter of a reply in words; texts are empty where nothing is known.
 
     Attributes:
         drafter_id: Its id.
-        title: What it is called.
+        title: Its name for users.
         kind: Its colour.
-        rate: Accepted of the judged tokens, in percent.
-        details: llama.cpp's statistics, one group per line.
-        per_position: Accepted tokens by their place in the draft.
-        tokens: Accepted and drafted tokens; empty where it never drafted.
-        drafts: Drafts of which something was accepted, and all.
-        calls: How often it was asked.
-        seconds: What all its calls took.
-        per_draft: What one call for a draft took.
+        rate: Accepted share of the judged tokens, in percent.
+        details: Statistics as in llama.cpp, one group per line.
+        per_position: Accepted tokens by their position in the draft.
+        tokens: Accepted and drafted tokens; empty if it never drafted.
+        drafts: Number of drafts with accepted tokens, and of all drafts.
+        calls: Number of calls.
+        seconds: Time of all its calls.
+        per_draft: Time of one call.
     """
 
     drafter_id: str
@@ -313,7 +312,7 @@ class DrafterRow:
 def drafter_rows(
     metrics: StepMetrics, stats: TurnStats | None, sources: Sources
 ) -> tuple[DrafterRow, ...]:
-    """One row per drafter that drafted or, once the reply has ended, that was asked."""
+    """Return a row per drafter that drafted or, once the reply has ended, that was called."""
     finished = {} if stats is None else {s.drafter: s for s in stats.by_drafter if s.n_draft}
     ids = dict.fromkeys((*metrics.tallies, *finished))
     return tuple(_row(name, metrics.tallies.get(name), finished.get(name), sources) for name in ids)
@@ -322,7 +321,7 @@ def drafter_rows(
 def _row(
     drafter_id: str, tally: Tally | None, stats: DrafterStats | None, sources: Sources
 ) -> DrafterRow:
-    """Return a row; where steps and final figures are known, the steps say what was accepted."""
+    """Return a row; where both are known, steps take precedence over the final figures."""
     known = [each for each in (tally, stats) if each is not None]
     drafted, counted = known[0], known[-1]
     details = [
@@ -362,7 +361,7 @@ def _row(
 
 
 def kernel_words(uses: Sequence[KernelUse]) -> str:
-    """Whose kernels computed with which types of weights."""
+    """Name the kernels that computed, with their types of weights."""
     parts = []
     for by, words in (("own", _tr("own ({})")), ("stock", _tr("llama.cpp's ({})"))):
         kinds = [use.kind for use in uses if use.by == by]
@@ -373,7 +372,7 @@ def kernel_words(uses: Sequence[KernelUse]) -> str:
 
 
 def model_rows(model: ModelRecord) -> tuple[Row, ...]:
-    """What is known of a model."""
+    """Return the known facts about a model."""
     size = known_size(model.size_bytes)
     threads = ""
     if model.n_threads:
@@ -393,7 +392,7 @@ def model_rows(model: ModelRecord) -> tuple[Row, ...]:
 
 
 def _description(model: ModelRecord) -> str:
-    """What llama.cpp calls it, without the size, which it guesses from the number of layers."""
+    """Return llama.cpp's description without the size, which it guesses from the layers."""
     return _GUESSED_SIZE.sub("", model.description) or model.architecture
 
 

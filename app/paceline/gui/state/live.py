@@ -1,10 +1,10 @@
 """The figures of one reply while it grows: fed by events, shown at the pace of one timer.
 
-It is a reply of the shown chat, or one for another program: what is generated is shown in either
-case. What the chat would show meanwhile follows when that reply is over.
+The reply belongs to the shown chat or to another program. While a program's reply grows, changes of
+the chat's figures wait until it is over.
 
-Events arrive hundreds of times per second, which no one can see; so `add` only stores, and a timer
-lets the widgets draw. It runs only while a reply runs.
+Events arrive hundreds of times per second, more often than anyone can see; so `add` only stores,
+and a timer lets the widgets draw. It runs only while a reply runs.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from paceline.server.journal import Entry
 
 REFRESH_MS = 150
 FIRST_REPLIES = 3
-"""Replies in which Auto learns what drafts gain with the models here."""
+"""Number of first replies in which Auto learns what drafts gain with the models here."""
 TICKS_PER_REFRESH = 3
-"""Of the plot, for one of the figures."""
+"""Refreshes of the plot for each refresh of the figures."""
 
 
 class LiveFigures(QObject):
-    """The metrics of the reply that is shown, and when to draw them again.
+    """Metrics of the reply that is shown, and the pace at which they are drawn.
 
     Attributes:
         reply: The reply whose figures these are.
-        asker: The program whose reply it is; empty: it is one of the shown chat.
+        asker: The program whose reply it is, or empty for a reply of the shown chat.
     """
 
     refreshed = Signal()
     """All figures are to be drawn."""
     moved = Signal()
-    """The plot alone is to be drawn: figures that change faster cannot be read."""
+    """Only the plot is to be drawn: figures that change faster cannot be read."""
 
     def __init__(self, sources: Sources, n_replies: Setting, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -65,7 +65,7 @@ class LiveFigures(QObject):
 
     @property
     def judges(self) -> bool:
-        """True: it may be said that drafts do not pay; not in the first replies of a home."""
+        """Return whether losses may be shown, which they are not in a home's first replies."""
         return bool(self._n_replies.value > FIRST_REPLIES)
 
     @Slot(object)
@@ -76,13 +76,13 @@ class LiveFigures(QObject):
 
     @property
     def plain_tokens_per_s(self) -> float | None:
-        """What plain decoding would give, by the reply's own figures; None: not known."""
+        """Estimated speed of plain decoding by the reply's own figures, or None if unknown."""
         stats = self.reply.stats if self.reply is not None else None
         return stats.plain_tokens_per_s if stats is not None else None
 
     @property
     def gain(self) -> ShownGain:
-        """All that is said of the reply's gain."""
+        """The gain of the reply as text."""
         return gain_of(self.reply.stats if self.reply is not None else None, judges=self.judges)
 
     @property
@@ -96,10 +96,7 @@ class LiveFigures(QObject):
         return replace(shown, asker=self.asker)
 
     def show(self, reply: Reply | None) -> None:
-        """Take over all that is known of a chat's reply; None: there is none.
-
-        While a program's reply grows, that waits for its end.
-        """
+        """Show a chat's reply, or none. While a program's reply grows, this waits for its end."""
         if self._is_held:
             self._put_off = (reply,)
             return
@@ -110,13 +107,13 @@ class LiveFigures(QObject):
         self._begin(is_growing=reply is not None and not reply.has_ended)
 
     def follow(self, reply: Reply, asker: str) -> None:
-        """Show a program's reply from its first step on, which `add` brings."""
+        """Show a program's reply from its first step on; `add` brings the steps."""
         self._is_held = True
         self._take(reply, asker)
         self._begin(is_growing=True)
 
     def leave(self, reply: Reply) -> None:
-        """A program's reply is over: its figures stay until a chat's reply is to be shown."""
+        """End a program's reply; its figures stay until a chat's reply is to be shown."""
         if self.reply is not reply:
             return
         self._is_held = False
@@ -128,12 +125,12 @@ class LiveFigures(QObject):
 
     @Slot(object)
     def on_program_began(self, entry: Entry) -> None:
-        """A program's reply begins."""
+        """Show the program's reply that begins."""
         self.follow(entry.reply, entry.caller.short)
 
     @Slot(object, object)
     def on_program_grew(self, entry: Entry, event: Event) -> None:
-        """Something happened in the turn of a program's reply."""
+        """Apply an event in the turn of a program's reply."""
         if entry.reply is not self.reply:
             return
         if isinstance(event, StepCommitted):
@@ -143,7 +140,7 @@ class LiveFigures(QObject):
 
     @Slot(object)
     def on_program_ended(self, entry: Entry) -> None:
-        """A program's reply is over."""
+        """End the figures of a program's reply."""
         self.leave(entry.reply)
 
     def _take(self, reply: Reply | None, asker: str) -> None:
@@ -166,19 +163,19 @@ class LiveFigures(QObject):
         self.decisions.push(step)
 
     def on_engine_event(self, event: EngineEvent) -> None:
-        """Learn which models are loaded."""
+        """Update the loaded models by an event of the engine."""
         if isinstance(event, PairLoaded):
             self.pair, self.report = event, None
-            self.refreshed.emit()  # costs of the pair before would be wrong now
+            self.refreshed.emit()  # the plain-decoding costs of the previous pair no longer apply
 
     @Slot(object, object)
     def show_report(self, reply: Reply, report: ControlReported) -> None:
-        """Learn what Auto knows of the loaded pair."""
+        """Update what Auto knows of the loaded pair."""
         if self.reply is not None and reply.message_id == self.reply.message_id:
             self.report, self._reported = report, reply.message_id
 
     def finish(self) -> None:
-        """The reply has ended: draw once more, then rest."""
+        """Draw once more and stop the timer: the reply has ended."""
         self._timer.stop()
         self._refresh()
 
@@ -203,7 +200,8 @@ class LiveFigures(QObject):
         self._n_ticks += 1
         if not self._has_figures and self.headline.speed:
             self._has_figures = True
-            self._n_ticks = TICKS_PER_REFRESH  # the first figures come with the first bars
+            # makes the first figures appear together with the first bars
+            self._n_ticks = TICKS_PER_REFRESH
         if self._n_ticks % TICKS_PER_REFRESH:
             self.moved.emit()
         else:

@@ -1,4 +1,4 @@
-"""Asks the engine once how fast this machine reads weights, when it has nothing else to do."""
+"""Measurement of how fast this machine reads weights, requested once while the engine is idle."""
 
 from __future__ import annotations
 
@@ -13,23 +13,24 @@ _MOST_TRIES = 5
 
 
 class MachineReading(QObject):
-    """Main thread; never waits. It is asked for after a load or a reply, until it is known.
+    """Requester of the measurement: after each load or reply, until the value is known.
 
-    Anything else goes first, and a reply or a load that comes meanwhile ends it.
+    Every other request goes first, and a reply or a load that comes meanwhile ends the measurement.
+    Main thread; never waits.
 
     Attributes:
-        value: The processor's; None: not known yet, or not to be told.
+        value: The processor's; None while it is not known, or if it cannot be measured.
     """
 
     known = Signal(object)
-    """`Reading`, once"""
+    """`Reading`, emitted once."""
 
     def __init__(self, client: EngineClient, cache_dir: str, parent: QObject | None = None) -> None:
-        """Ask nothing yet.
+        """Keep the arguments; nothing is requested yet.
 
         Args:
             client: The engine.
-            cache_dir: Folder of what was measured; empty: it is not kept.
+            cache_dir: Folder for measurements, or empty to keep none.
             parent: Owns this.
         """
         super().__init__(parent)
@@ -41,13 +42,13 @@ class MachineReading(QObject):
 
     @Slot(object)
     def on_pair(self, state: PairState) -> None:
-        """Ask once models are loaded."""
+        """Request the measurement once models are loaded."""
         if state.status == "ready":
             self.ask()
 
     @Slot()
     def ask(self) -> None:
-        """Ask where it is not known, as often as makes sense."""
+        """Request the measurement unless the value is known or too many tries failed."""
         if self.value is None and self._ticket is None and self._n_left:
             self._n_left -= 1
             command = MeasureReading(self._cache_dir)

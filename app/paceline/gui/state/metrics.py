@@ -1,11 +1,10 @@
 """The figures of the plots: a row of numbers per decoding step of one reply. No Qt.
 
-Writing costs a few array stores per step, 40 bytes each; reading gives copies of a part, in which
-several steps share a place where there are more than a plot has room for. `steps_csv` is a table of
-them for other programs.
-A step's tokens are counted by the drafter that proposed them, of which a step may have several,
-and for the plot by its kind: a draft model, or a lookup. The first step of a reply commits the
-token from the prefill's logits; it is timed, but it is no verify step and so gets no bar.
+Writing costs a few array stores per step, 40 bytes each. Reading gives copies of a part; where it
+has more steps than the plot has places, several steps share a place. `steps_csv` writes them as a
+table for other programs. A step's tokens are counted per drafter, of which a step may have several,
+and for the plot per kind: draft model or lookup. The first step of a reply commits the token from
+the prefill's logits; it is timed, but it is no verify step and so gets no bar.
 """
 
 from __future__ import annotations
@@ -23,24 +22,24 @@ from paceline.messages import StepCommitted, TurnStats
 
 _FIRST_ROOM = 512
 MOST_PLACES = 400
-"""Bars that are drawn at most; narrower ones than a pixel show nothing more."""
+"""Maximum number of bars; narrower ones than a pixel would show nothing more."""
 RATE_STEPS, _FEWEST_RATE_STEPS = 16, 4
-"""Steps over which the speed is averaged, at most and at the reply's start: one step alone jumps
-between 1 and n_max tokens."""
+"""Steps over which the speed is averaged, at most and at the reply's start: a single step's speed
+jumps, since it commits between 1 and n_max tokens."""
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class StepWindow:
-    """Steps in a row, oldest first; all arrays float64 [n places].
+    """Consecutive steps, oldest first; all arrays float64 [n places].
 
     Attributes:
         first: Number of the first step, counted from the reply's start.
-        per_place: How many steps share a place; the last place may have fewer.
-        drafted: Tokens drafted per step, on average over the place.
-        accepted: Tokens accepted, of all drafters; likewise.
-        by_model: Those of them that a draft model proposed; likewise.
+        per_place: Steps per place; the last place may have fewer.
+        drafted: Tokens drafted per step, averaged over the place.
+        accepted: Tokens of all drafters accepted per step; likewise.
+        by_model: Accepted tokens that a draft model proposed; likewise.
         tokens_per_s: Speed at the place's last step, averaged over the steps before.
     """
 
@@ -60,7 +59,7 @@ class StepWindow:
 
 @dataclass(frozen=True, slots=True)
 class TimeShares:
-    """Seconds of a reply by what they were spent on; a reply that grows has no prefill here."""
+    """Seconds of a reply by what they were spent on; without prefill while the reply grows."""
 
     verify_s: float = 0.0
     draft_s: float = 0.0
@@ -70,13 +69,13 @@ class TimeShares:
 
     @property
     def total_s(self) -> float:
-        """All of them."""
+        """The sum of all shares, in seconds."""
         return self.verify_s + self.draft_s + self.sample_s + self.rest_s + self.prefill_s
 
 
 @dataclass(slots=True)
 class Tally:
-    """What one drafter did in a reply so far; see `DrafterStats` for the words."""
+    """Counts of one drafter in a reply so far; see `DrafterStats` for the words."""
 
     drafts: int = 0
     drafts_accepted: int = 0
@@ -87,20 +86,20 @@ class Tally:
 
     @property
     def acceptance_rate(self) -> float | None:
-        """Accepted of the drafted tokens that were judged; None when there were none."""
+        """Accepted share of the drafted tokens that were judged; None when there were none."""
         judged = self.tokens - self.tokens_discarded
         return self.tokens_accepted / judged if judged > 0 else None
 
 
 class StepMetrics:
-    """Takes every `StepCommitted` of one reply and answers for plot, time bar and headline."""
+    """Store of the `StepCommitted` events of one reply; answers for plot, time bar and headline."""
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
         self.clear()
 
     def clear(self) -> None:
-        """Begin another reply."""
+        """Remove all steps, for another reply."""
         self.n_steps = 0
         self.n_tokens = 0
         self.tallies: dict[str, Tally] = {}
@@ -149,7 +148,7 @@ class StepMetrics:
             places[trace.position] += 1
 
     def window(self, n: int, first: int | None = None) -> StepWindow:
-        """`n` steps from `first` on, or the newest; as many of them as there are."""
+        """Return up to `n` steps from `first` on, or the newest ones without `first`."""
         n = max(min(n, self.n_steps), 0)
         first = self.n_steps - n if first is None else min(max(first, 0), self.n_steps - n)
         per_place = -(-n // MOST_PLACES) or 1
@@ -163,11 +162,11 @@ class StepMetrics:
         return StepWindow(first, per_place, drafted, accepted, by_model, rates)
 
     def step(self, index: int) -> StepCommitted | None:
-        """The verify step at this place of the reply, from 0; None: there is none."""
+        """Return the verify step at this place of the reply, from 0, or None if there is none."""
         return self._steps[index] if 0 <= index < self.n_steps else None
 
     def speed_at(self, index: int) -> float:
-        """Tokens per second at a verify step that there is, averaged as in `StepWindow`."""
+        """Return tokens per second at an existing verify step, averaged as in `StepWindow`."""
         return float(self._rates(np.array([index]))[0])
 
     @property
@@ -186,14 +185,14 @@ class StepMetrics:
 
     @property
     def times(self) -> TimeShares:
-        """What the reply's time was spent on so far."""
+        """Seconds of the reply so far by what they were spent on."""
         known = self._verify_s + self._draft_s + self._sample_s
         return TimeShares(
             self._verify_s, self._draft_s, self._sample_s, max(self._seconds - known, 0.0)
         )
 
     def _rates(self, ends: NDArray[np.int64]) -> Array:
-        """Tokens per second at these steps, each over `RATE_STEPS` steps."""
+        """Return tokens per second at these steps, each averaged over `RATE_STEPS` steps."""
         ends = np.maximum(ends, min(_FEWEST_RATE_STEPS, self.n_steps - 1))
         begins = np.maximum(ends - RATE_STEPS, 0)
         tokens, seconds = (self._rows[ends, 3:] - self._rows[begins, 3:]).T
@@ -207,7 +206,7 @@ _END = ("draft_s", "verify_s", "sample_s", "total_s", "tokens_per_s", "plain", *
 
 
 def steps_csv(steps: Sequence[StepCommitted], stats: TurnStats | None) -> str:
-    """Return the table.
+    """Return the steps as a table.
 
     ``time_s`` counts from the prefill's end to the step's; ``tokens_per_s`` is that of the step
     alone; ``plain`` is 1 for a true plain step; the last three columns are those of the reply.

@@ -1,6 +1,6 @@
 """The options of the next reply: strategy, settings, the model's prompting, switches.
 
-All of it is state that others keep; here it becomes one value. Main thread.
+Other modules keep this state; here it becomes one value. Main thread.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from paceline.settings import ModelPrompting
 
 
 class NextReply(QObject):
-    """Makes the `TurnOptions` of the next reply; what a user changed last is in them at once."""
+    """Maker of the next reply's `TurnOptions`, which include the user's latest changes at once."""
 
     changed = Signal()
-    """They may be others."""
+    """The options may have changed."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class NextReply(QObject):
         self.changed.emit()
 
     def options(self) -> TurnOptions:
-        """Return those of the shown chat with the pair that is loaded now."""
+        """Return the options for the shown chat with the pair that is loaded now."""
         return TurnOptions(
             strategy=self._speculation.strategy,
             settings=self._shown.sent_settings,
@@ -58,13 +58,13 @@ class NextReply(QObject):
 
 
 def kept_for(kept: Sequence[ModelPrompting], names: Sequence[str]) -> Prompting:
-    """Return what is kept for a target of one of these names; the defaults where nothing is."""
+    """Return the stored choices for a target of one of these names, or the defaults."""
     found = (each.prompting for name in names for each in kept if each.target == name)
     return next(found, Prompting())
 
 
 def names_of(state: PairState) -> tuple[str, ...]:
-    """Return what a target's choices are kept under: its id, or, before that, its file name."""
+    """Return the names that store a target's choices: its id and, before that, its file name."""
     if state.target is None:
         return ()
     return tuple(filter(None, (state.target.file_id, Path(state.target.path).name)))

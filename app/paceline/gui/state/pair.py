@@ -1,4 +1,4 @@
-"""The pair of models for the widgets: how it stands, in names and sentences."""
+"""The pair of models for the widgets: its state, in names and sentences."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from paceline.names import visible
 
 
 class PairModel(QObject, PairListener):
-    """Keeps the last state and tells of every change.
+    """Holder of the pair's last state; signals every change.
 
     Attributes:
-        state: How the pair stands now.
+        state: The present state.
     """
 
     changed = Signal(object)
@@ -25,7 +25,7 @@ class PairModel(QObject, PairListener):
     sameness_found = Signal(object)
     """PairState, in which `sameness` alone is new"""
     failed = Signal(object, bool)
-    """LoadFailed, and whether the pair that worked last is being loaded again"""
+    """LoadFailed, and whether the previous working pair is being loaded again"""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -35,12 +35,12 @@ class PairModel(QObject, PairListener):
 
     @property
     def waits_for_reply(self) -> bool:
-        """Whether a load waits until the reply under way is written."""
+        """Return whether a load waits until the running reply is written."""
         state = self.state
         return state.status == "loading" and not state.has_begun and self._is_writing
 
     def set_writing(self, is_writing: bool) -> None:  # noqa: FBT001
-        """Know whether the engine is writing a reply."""
+        """Store whether the engine is writing a reply."""
         if is_writing == self._is_writing:
             return
         self._is_writing = is_writing
@@ -48,7 +48,7 @@ class PairModel(QObject, PairListener):
             self.changed.emit(self.state)
 
     def pair_changed(self, state: PairState) -> None:
-        """Keep the state, learn the models' titles, and tell."""
+        """Store the state and the models' titles, and emit `changed`."""
         self.state = state
         if state.pair is not None:
             self._learn_title(state.target, state.pair.target)
@@ -56,23 +56,23 @@ class PairModel(QObject, PairListener):
         self.changed.emit(state)
 
     def sameness_changed(self, state: PairState) -> None:
-        """Keep the state, in which `sameness` is new, and tell."""
+        """Store the state, in which `sameness` is new, and emit `sameness_found`."""
         self.state = state
         self.sameness_found.emit(state)
 
     def load_failed(self, failure: LoadFailed, *, falls_back: bool) -> None:
-        """Tell why a load failed, and whether the pair before it is loaded again."""
+        """Emit why a load failed, and whether the pair before it is loaded again."""
         self.failed.emit(failure, falls_back)
 
     @property
     def target_name(self) -> str:
-        """A name for the target, loaded or not; empty when there is none."""
+        """Name of the target, loaded or not; empty without one."""
         pair = self.state.pair
         return self._name(self.state.target, pair.target if pair else None)
 
     @property
     def draft_name(self) -> str:
-        """A name for the draft model; empty when there is none."""
+        """Name of the draft model; empty without one."""
         pair = self.state.pair
         return self._name(self.state.draft, pair.draft if pair else None)
 
@@ -87,13 +87,14 @@ class PairModel(QObject, PairListener):
 
 
 def model_name(reference: str, title: str = "") -> str:
-    """Return what a model is called everywhere: by its file, or by its title where that is shorter.
+    """Return a model's name for display: its file's, or its title where that is shorter.
 
-    The first model has the name that the first page gives it: its header has a training run's.
+    The first model has the name that the first page gives it, since its header has the name of a
+    training run.
 
     Args:
-        reference: Its path or ``hf:OWNER/REPO:FILE``; empty: there is no model.
-        title: What its header says, with the type of its weights; empty: not known.
+        reference: Its path or ``hf:OWNER/REPO:FILE``, or empty for no model.
+        title: The title in its header with the type of its weights, or empty if unknown.
     """
     path = reference.rpartition(":")[2] if reference.startswith("hf:") else reference
     if starter.is_called(Path(path).name):

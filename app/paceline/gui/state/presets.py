@@ -1,6 +1,6 @@
-"""Presets that the user names: the list, the menu that offers it, and who asks for a name.
+"""Presets that the user names: their list, the menu that offers them, the dialog for a name.
 
-There are presets of how replies are drawn, and of draft settings. Main thread.
+There are presets of sampling and of draft settings. Main thread.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class PresetList(QObject, Generic[_Preset]):
     """
 
     changed = Signal()
-    """The list, or what it is compared with"""
+    """The list has changed, or what it is compared with."""
     kept_changed = Signal()
-    """The values to be saved"""
+    """The values to be saved have changed."""
 
     def __init__(self, own: Sequence[_Preset] = (), parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -41,25 +41,25 @@ class PresetList(QObject, Generic[_Preset]):
 
     @property
     def offered(self) -> tuple[_Preset, ...]:
-        """Those that can be chosen now."""
+        """Presets that can be chosen now."""
         return self.own
 
     @property
     def titles(self) -> list[str]:
-        """All names that a preset cannot get any more."""
+        """Names that no further preset may have."""
         return [preset.name for preset in self.offered]
 
     @property
     def room(self) -> int:
-        """Room for further named presets; an older file may have made one too many."""
+        """Number of named presets that may still be added; an older file may have one too many."""
         return max(MAX_PRESETS - sum(bool(preset.name) for preset in self.own), 0)
 
     def find(self, name: str) -> _Preset | None:
-        """Return one of those that can be chosen; None: it does not exist."""
+        """Return the preset of this name that can be chosen, or None if there is none."""
         return next((preset for preset in self.offered if preset.name == name), None)
 
     def obstacle(self, name: str, but: str = "") -> str:
-        """Return why a preset cannot have a name; empty: it can. `but` is its present name."""
+        """Return why a preset cannot have a name, or empty if it can; `but` is its present name."""
         name = clean_name(name)
         if not name:
             return self.tr("Give the preset a name.")
@@ -68,7 +68,7 @@ class PresetList(QObject, Generic[_Preset]):
         return ""
 
     def rename(self, old: str, new: str) -> None:
-        """Give a preset another name without obstacle."""
+        """Rename a preset; the new name has no obstacle."""
         found = self.find(old)
         if found is not None:
             renamed = replace(found, name=clean_name(new))
@@ -81,14 +81,14 @@ class PresetList(QObject, Generic[_Preset]):
             self.set_own(tuple(preset for preset in self.own if preset is not found))
 
     def set_own(self, own: tuple[_Preset, ...]) -> None:
-        """Take another list."""
+        """Replace the list."""
         self.own = own
         self.changed.emit()
         self.kept_changed.emit()
 
 
 class PresetMenu(QMenu):
-    """A menu that is filled anew when it opens; `add_entry` fills it."""
+    """A menu that is filled each time it opens; `add_entry` fills it."""
 
     def __init__(self, fill: Callable[[QMenu], None], parent: QWidget) -> None:
         super().__init__(parent)
@@ -99,7 +99,7 @@ class PresetMenu(QMenu):
 
     @Slot()
     def fill(self) -> None:
-        """Show what there is now."""
+        """Replace the entries by the present ones."""
         self.clear()
         self._fill(self)
 
@@ -121,11 +121,11 @@ def add_entry(
 
     Args:
         menu: Where it is added.
-        text: What it says, with names as they are.
+        text: Its words; names in them are not translated.
         run: Called when it is chosen.
         is_on: Whether it can be chosen.
-        is_chosen: Whether it has a tick; None: it never has one.
-        explanation: Its tooltip; empty: the text.
+        is_chosen: Whether it has a tick, or None for an entry without one.
+        explanation: Its tooltip, or empty to repeat the text.
     """
     action = menu.addAction(visible(text).replace("&", "&&"))
     action.setData(run)
@@ -137,10 +137,10 @@ def add_entry(
 
 
 class PresetNamer(DialogOwner[NameDialog], Generic[_List]):
-    """Asks for the names of presets.
+    """Dialog owner for the names of presets.
 
     Attributes:
-        presets: What is named.
+        presets: The list whose presets are named.
     """
 
     def __init__(self, presets: _List, window: QWidget, parent: QObject | None = None) -> None:
@@ -149,11 +149,11 @@ class PresetNamer(DialogOwner[NameDialog], Generic[_List]):
         self._window = window
 
     def ask_name(self, title: str, action: str, done: Callable[[str], None], but: str = "") -> None:
-        """Open a dialog that calls a function with a name without obstacle.
+        """Open a dialog that calls a function with a name that has no obstacle.
 
         Args:
-            title: What is named.
-            action: What the button says.
+            title: The title of the dialog.
+            action: The text of the button.
             done: Takes the name.
             but: The name that a preset has already.
         """
@@ -162,6 +162,6 @@ class PresetNamer(DialogOwner[NameDialog], Generic[_List]):
         self.own(dialog).open()
 
     def ask_new_name(self, name: str) -> None:
-        """Ask for another name of a preset, and give it to it."""
+        """Ask for another name of a preset and rename it."""
         done = partial(self.presets.rename, name)
         self.ask_name(self.tr("Rename the preset"), self.tr("Rename"), done, name)

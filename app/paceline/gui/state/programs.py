@@ -1,4 +1,4 @@
-"""The requests of other programs: which one is answered, and which are over. Main thread."""
+"""Requests of other programs: the one being answered, and finished ones. Main thread."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from paceline.server.journal import Entry, Journal
 
 
 class ProgramReplies(QObject):
-    """Follows a journal, whose news come from the server's thread.
+    """Follower of the server's journal, whose events arrive on the server's thread.
 
     Attributes:
-        journal: The last requests that are over.
-        answered: The request whose reply is generated now; None: none is.
+        journal: The last finished requests.
+        answered: The request whose reply is generated now, or None.
         n_waiting: Requests that wait for the engine.
-        n_answered: Requests that are over, since the program began.
+        n_answered: Finished requests since the start of the program.
     """
 
     changed = Signal()
-    """Another request is answered, waits or is over."""
+    """A request was added, is being answered, or is finished."""
     began = Signal(object)
     """The reply to an `Entry` begins."""
     grew = Signal(object, object)
-    """An `Entry` whose reply has begun, and an event of its turn."""
+    """An `Entry` whose reply has begun, and an event of its turn"""
     ended = Signal(object)
-    """An `Entry` is over."""
+    """An `Entry` is finished."""
     _queued = Signal(object)
     _told = Signal(object, object)
     _over = Signal(object)
@@ -44,11 +44,11 @@ class ProgramReplies(QObject):
 
     @property
     def asker(self) -> str:
-        """The program whose reply is generated now; empty: none is."""
+        """Name of the program whose reply is generated now, or empty."""
         return self.answered.caller.short if self.answered is not None else ""
 
     def forget(self) -> None:
-        """Keep no request any longer."""
+        """Delete all finished requests."""
         self.journal.forget()
         self.changed.emit()
 

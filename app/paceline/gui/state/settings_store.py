@@ -24,17 +24,17 @@ _logger = logging.getLogger(__name__)
 
 
 class SettingsStore(QObject):
-    """Holds a frozen `Settings`, and writes it to its file a moment after the last change.
+    """Holder of a frozen `Settings`; writes it to its file a moment after the last change.
 
     Attributes:
         settings: All of them.
     """
 
     changed = Signal(str)
-    """The field of this name has another value"""
+    """The field of this name has changed."""
     saving = Signal()
-    """The file is about to be written; the last moment for values that tell of no change, such as
-    the size of the window."""
+    """The file is about to be written: the last chance to record values without change signals,
+    such as the size of the window."""
 
     def __init__(self, settings: Settings, file: Path, parent: QObject) -> None:
         super().__init__(parent)
@@ -56,7 +56,7 @@ class SettingsStore(QObject):
         """Change fields of `Settings` together, and save them soon.
 
         Raises:
-            ValueError: A value is out of range; nothing has changed then.
+            ValueError: A value is out of range; nothing was changed.
         """
         new = replace(self.settings, **values)
         changed = [name for name in values if getattr(new, name) != self.value(name)]
@@ -69,7 +69,7 @@ class SettingsStore(QObject):
             self.changed.emit(name)
 
     def setting(self, name: str) -> Setting:
-        """Return one field as an object of its own; always the same one for the same name."""
+        """Return a field as an object; the same name always gives the same object."""
         if name not in self._each:
             self._each[name] = Setting(self, name)
         return self._each[name]
@@ -103,27 +103,27 @@ class Setting(QObject):
 
     @property
     def value(self) -> Any:
-        """What it is now."""
+        """Present value."""
         return self._store.value(self._name)
 
     @property
     def default(self) -> Any:
-        """What it is in a new installation."""
+        """Value in a new installation."""
         return getattr(Settings(), self._name)
 
     @Slot(object)
     def set_value(self, value: Any) -> None:
-        """Change it; `changed` tells when it really is another value."""
+        """Set the value; `changed` is emitted if it differs from the present one."""
         self._store.set(self._name, value)
 
     @Slot(str)
     def add(self, text: str) -> None:
-        """Put a text into a setting that is a tuple of them, unless it is empty or there."""
+        """Add a text to a setting that is a tuple of texts, unless it is empty or already there."""
         if text and text not in self.value:
             self.set_value((*self.value, text))
 
     def bind(self, switch: QAction | QAbstractButton) -> None:
-        """Let a switch show and change it, as long as both live."""
+        """Let a switch show and change the setting, as long as both live."""
         switch.setChecked(bool(self.value))
         switch.toggled.connect(self.set_value)
         self._switched.connect(switch.setChecked)

@@ -1,7 +1,7 @@
-"""The chat that the window shows, and what belongs to showing it. Main thread.
+"""The chat that the window shows, with the state of its view. Main thread.
 
-The session knows chats by their ids and shows none. The shown one is held open, so its value is
-always in memory.
+The session only knows chats by their ids. The shown one is held open, so its value is always in
+memory.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from paceline.params import ReplySettings
 
 
 class ShownChat(QObject):
-    """The chat that is shown; there always is one, if only an empty one.
+    """The shown chat; there always is one, even if it is empty.
 
     Attributes:
         id: Its id.
     """
 
     leaving = Signal()
-    """Another one is about to be shown: what only a widget knows of this one is to be kept."""
+    """Another chat is about to be shown: widgets store their state of this one now."""
     path_changed = Signal(object)
     """Another `Conversation` is shown, or another path of it."""
     details_changed = Signal(object)
-    """Title, flags or siblings of the shown `Conversation` changed; its path is the same."""
+    """Title, flags or siblings of the shown `Conversation` have changed; its path has not."""
     settings_changed = Signal()
-    """Its replies are drawn otherwise from now on."""
+    """Its settings for replies have changed."""
 
     def __init__(self, session: ChatSession, signals: ChatSignals, parent: QObject) -> None:
         super().__init__(parent)
@@ -42,7 +42,7 @@ class ShownChat(QObject):
 
     @property
     def conversation(self) -> Conversation:
-        """Its value now; not in the list of chats before its first message."""
+        """Its present value; the list of chats lacks it before its first message."""
         return self._chats.get(self.id)
 
     def has(self, reply: Reply) -> bool:
@@ -54,17 +54,17 @@ class ShownChat(QObject):
         return self._chats.reply_of(self.id, message_id)
 
     def full_reply(self, message_id: str) -> Reply | None:
-        """Return the same with steps, which are read from the store if necessary.
+        """Return a reply with its steps, which are read from the store if necessary.
 
         Raises:
-            UserError: They cannot be read.
+            UserError: The steps cannot be read.
         """
         return self._chats.full_reply(self.id, message_id)
 
     # --------------------------------------------------------------------------------- showing
 
     def new(self, *, private: bool = False, folder_id: str = "") -> None:
-        """Show an empty chat, unless such a one is shown."""
+        """Show an empty chat, unless such a chat is shown."""
         old = self.conversation
         if old.messages or (old.private, old.folder_id) != (private, folder_id):
             self._take(self._chats.new(private=private, folder_id=folder_id))
@@ -73,7 +73,7 @@ class ShownChat(QObject):
         """Show another chat.
 
         Raises:
-            UserError: It is not there, or cannot be read.
+            UserError: The chat does not exist or cannot be read.
         """
         if conversation_id != self.id:
             self._chats.open(conversation_id)
@@ -83,23 +83,23 @@ class ShownChat(QObject):
         """Show a chat on a path through this message.
 
         Raises:
-            UserError: The chat is not there, or cannot be read.
+            UserError: The chat does not exist or cannot be read.
         """
         self.show(conversation_id)
         self._session.turn_to(conversation_id, message_id)
 
     def show_copy(self, conversation_id: str) -> None:
-        """List all copies that were added, and show one, unless it was deleted since.
+        """Update the list after chats were copied, and show one unless it was deleted since.
 
         Raises:
-            UserError: It cannot be read.
+            UserError: The chat cannot be read.
         """
         self._session.list_copies()
         if self._chats.summary(conversation_id) is not None:
             self.show(conversation_id)
 
     def _take(self, chat_id: str) -> None:
-        """Show a chat that is open, in place of the one before."""
+        """Show an open chat in place of the previous one."""
         self.leaving.emit()
         left, self.id = self.id, chat_id
         self._chats.close(left)
@@ -117,8 +117,9 @@ class ShownChat(QObject):
 
     @Slot(str, bool)
     def _on_removed(self, conversation_id: str, was_refused: bool) -> None:  # noqa: FBT001
-        """Show an empty chat in place of the one that is gone."""
-        if conversation_id == self.id and was_refused:  # what is set is to be corrected
+        """Show an empty chat in place of the removed one."""
+        # keeps the settings, which the user is to correct
+        if conversation_id == self.id and was_refused:
             private, folder_id = self.conversation.private, self.conversation.folder_id
             new = self._chats.new(private=private, settings=self.settings, folder_id=folder_id)
             self._take(new)
@@ -129,35 +130,35 @@ class ShownChat(QObject):
 
     @property
     def settings(self) -> ReplySettings:
-        """The settings that its replies are drawn with."""
+        """Settings of its next replies."""
         return self._chats.settings_of(self.id)
 
     @property
     def sent_settings(self) -> ReplySettings:
-        """The same with its folder's instructions before the system prompt, as a reply gets it."""
+        """Settings as replies get them: with its folder's instructions before the system prompt."""
         return self._chats.sent_settings(self.id)
 
     @property
     def folder(self) -> Folder | None:
-        """The folder that it is in."""
+        """The folder that contains it, if any."""
         return self._chats.folder_of(self.id)
 
     def set_settings(self, settings: ReplySettings) -> None:
-        """Let its next replies be drawn like this; see `keep_settings`."""
+        """Set the settings of its next replies; `keep_settings` stores them."""
         self._chats.set_settings(self.id, settings)
         self.settings_changed.emit()
 
     def keep_settings(self) -> None:
-        """Store what `set_settings` has changed."""
+        """Store the changes of `set_settings`."""
         self._chats.keep_settings(self.id)
 
     # ------------------------------------------------------------------------- how it was left
 
     @property
     def place(self) -> ViewPlace:
-        """The place where its view was left last."""
+        """Position at which its view was left last."""
         return self._chats.place(self.id)
 
     def keep_place(self, place: ViewPlace) -> None:
-        """Remember where its view stands."""
+        """Store the position of its view."""
         self._chats.save_place(self.id, place)

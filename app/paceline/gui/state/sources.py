@@ -1,4 +1,4 @@
-"""What drafters are called and which colour they have, wherever a token or a figure names one."""
+"""Titles and colours of drafters, wherever a token or a figure names one."""
 
 from __future__ import annotations
 
@@ -31,26 +31,26 @@ class Sources:
 
     @property
     def titles(self) -> dict[str, str]:
-        """What is shown for them, by id."""
+        """Titles for display, by id."""
         return {name: self.title(name) for name in self._infos}
 
     @property
     def models(self) -> frozenset[str]:
-        """The ids of those that are models."""
+        """Ids of the drafters that are models."""
         return frozenset(name for name in (DRAFT, *self._infos) if self.kind(name) == "draft")
 
     def title(self, drafter_id: str) -> str:
-        """Return what is shown for it: one word for all that look up; details have `full_title`."""
+        """Return the short title: one word for all lookups; details use `full_title`."""
         info = self._infos.get(drafter_id)
         return drafter_id if info is None else short_title(info)
 
     def full_title(self, drafter_id: str) -> str:
-        """Return what tells it from others of its kind."""
+        """Return the title that distinguishes a drafter from others of its kind."""
         info = self._infos.get(drafter_id)
         return drafter_id if info is None else info.title
 
     def kind(self, drafter_id: str) -> Kind:
-        """Which colour it has."""
+        """Return the kind, which decides the colour."""
         info = self._infos.get(drafter_id)
         is_model = drafter_id == DRAFT if info is None else info.family == "model"
         return "draft" if is_model else "lookup"

@@ -1,12 +1,12 @@
-"""Which strategy is chosen and with which settings; everything the panel shows comes from here.
+"""The chosen strategy with its settings; everything that the panel shows comes from here.
 
-Built from the drafters' own descriptions, so a new drafter or a plug-in needs no code here. A
+It is built from the drafters' own descriptions, so a new drafter or a plug-in needs no code here. A
 strategy is one drafter or a chain of them. Every drafter has one set of settings, which it keeps in
 every chain, also while it is not chosen.
 
-The window offers strategies in groups: auto, draft model, lookups, chains, and off. The order of
-the chains is that of usefulness: the first whose members there are is what the group means until
-the user chooses another one.
+The window offers strategies in groups: auto, draft model, lookups, chains, and off. Chains are
+ordered by usefulness: until the user chooses another one, the group stands for the first chain
+whose members exist.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ USUAL_CHAINS = (
     *(f"{lookup}+{head}" for head in HEADS for lookup in ("suffix", "ngram-mod", "prompt-lookup")),
 )
 USUAL_LOOKUP = "suffix"
-"""What the group of lookups means at first: it finds the longest match of them all."""
+"""Initial choice in the group of lookups: it finds the longest match of them all."""
 _ARROW = " → "
 
 
@@ -59,17 +59,17 @@ class StrategyChoice:
 
 
 def in_order(infos: Sequence[DrafterInfo]) -> list[DrafterInfo]:
-    """The drafters of a chain as they are asked: lookups as given, the model last."""
+    """Return the drafters of a chain in call order: lookups as given, the model last."""
     return sorted(infos, key=lambda info: info.family == "model")
 
 
 def name_of(infos: Sequence[DrafterInfo]) -> str:
-    """The name of a strategy: its text without settings."""
+    """Return the name of a strategy: its text without settings."""
     return strategy_text(Strategy(tuple((info.id, ()) for info in in_order(infos))))
 
 
 def group_of(infos: Sequence[DrafterInfo]) -> Group:
-    """The group that a strategy belongs to."""
+    """Return the group of a strategy."""
     if len(infos) > 1:
         return "mixed"
     groups: dict[str, Group] = {"off": "off", "auto": "auto", "model": "draft", "lookup": "lookup"}
@@ -77,7 +77,7 @@ def group_of(infos: Sequence[DrafterInfo]) -> Group:
 
 
 def choice_of(infos: Sequence[DrafterInfo]) -> StrategyChoice:
-    """What a menu shows of a strategy."""
+    """Return a menu's entry for a strategy."""
     infos = in_order(infos)
     return StrategyChoice(
         name=name_of(infos),
@@ -104,9 +104,9 @@ _tr = translator("Choices")
 
 
 YIELDING = ("n_min", "p_min")
-"""Settings that end drafts early; an automatic length takes them out of force."""
+"""Settings that end drafts early; an automatic length overrides them."""
 DEFAULT = "auto"
-"""What is chosen when nothing usable was saved."""
+"""Strategy that is chosen when nothing usable was saved."""
 
 
 class SpeculationModel(QObject):
@@ -114,8 +114,8 @@ class SpeculationModel(QObject):
 
     Attributes:
         strategy: The last valid strategy.
-        problem: Why the settings do not fit together, in words; empty: they do.
-        unusable: The saved strategy that was to be chosen and cannot be; None: there is none.
+        problem: Why the settings do not fit together, in words, or empty if they do.
+        unusable: The saved choice, if it cannot be used; otherwise None.
     """
 
     drafter_changed = Signal()
@@ -123,9 +123,9 @@ class SpeculationModel(QObject):
     strategy_changed = Signal()
     """The strategy is different and valid."""
     refused = Signal(str)
-    """The settings do not fit together; empty: they do again."""
+    """The settings do not fit together (the reason), or fit again (empty)."""
     choices_changed = Signal()
-    """What can be chosen, or whether it can be used now, is different."""
+    """The offered strategies have changed, or whether they can be used now."""
 
     def __init__(
         self,
@@ -133,7 +133,7 @@ class SpeculationModel(QObject):
         saved: Sequence[Strategy] = (),
         parent: QObject | None = None,
     ) -> None:
-        """Start with saved strategies, the chosen one first; an unknown one is `unusable`."""
+        """Start with saved strategies, the chosen one first; an unknown one becomes `unusable`."""
         super().__init__(parent)
         self._infos = {info.id: info for info in infos}
         self._values: dict[str, dict[str, float]] = {
@@ -155,7 +155,7 @@ class SpeculationModel(QObject):
 
     @property
     def infos(self) -> tuple[DrafterInfo, ...]:
-        """All drafters that there are."""
+        """All existing drafters."""
         return tuple(self._infos.values())
 
     @property
@@ -165,7 +165,7 @@ class SpeculationModel(QObject):
 
     @property
     def members(self) -> tuple[DrafterInfo, ...]:
-        """The drafters of the chosen strategy, in the order in which they are asked."""
+        """Drafters of the chosen strategy in call order."""
         return self._members(self._current)
 
     @property
@@ -179,7 +179,7 @@ class SpeculationModel(QObject):
         return strategy_text(self.strategy, self._infos.__getitem__)
 
     def choices(self, group: Group) -> tuple[StrategyChoice, ...]:
-        """Everything that a group offers."""
+        """Return all strategies of a group."""
         if group == "mixed":
             usable = ("", self.model if self.model in HEADS else DRAFT)
             names = [name for name in self._usual_chains if self.needs(name) in usable]
@@ -190,7 +190,7 @@ class SpeculationModel(QObject):
         return tuple(choice_of(self._members(name)) for name in names)
 
     def usual(self, group: Group) -> str:
-        """What a group means: its last choice, or else its best one; empty: it has none."""
+        """Return the strategy that a group stands for: its last choice or its best one, or ""."""
         names = [choice.name for choice in self.choices(group)]
         for name in (self._last.get(group, ""), USUAL_LOOKUP, *names):
             if name in names:
@@ -207,7 +207,7 @@ class SpeculationModel(QObject):
         return needed not in HEADS or needed == self._loaded or name == self._current
 
     def obstacle(self, name: str) -> str:
-        """Why a strategy cannot be used now, in words; empty: it can."""
+        """Return why a strategy cannot be used now, in words, or empty if it can."""
         if self._loaded is None or self.needs(name) in ("", self._loaded):
             return ""
         if self.needs(name) == DRAFT:
@@ -216,12 +216,12 @@ class SpeculationModel(QObject):
 
     @property
     def is_controlled(self) -> bool:
-        """Whether Auto decides: as the chosen strategy, or about the length of drafts."""
+        """Return whether Auto decides: as the chosen strategy, or about the length of drafts."""
         return self.group == "auto" or any(self._is_automatic(info.id) for info in self.members)
 
     @property
     def model(self) -> str:
-        """What is loaded to draft beside the target; a draft model while that is not known."""
+        """Loaded drafter beside the target; a draft model while that is not known."""
         return DRAFT if self._loaded is None else self._loaded
 
     def knows(self, strategy: Strategy) -> bool:
@@ -233,7 +233,7 @@ class SpeculationModel(QObject):
         return choice_of([self._infos[name] for name, _ in strategy.drafters])
 
     def told(self, strategy: Strategy) -> str:
-        """A strategy of drafters that there are in words, with what differs from the chosen one."""
+        """Describe a strategy of existing drafters, with its differences from the chosen one."""
         infos = [self._infos[name] for name, _ in strategy.drafters]
         title, chosen = choice_of(infos).title, dict(self.strategy.drafters)
         changes = [
@@ -248,13 +248,13 @@ class SpeculationModel(QObject):
         return _tr("“{}” with {}").format(title, ", ".join(changes))
 
     def set_drafter(self, loaded: str | None) -> None:
-        """Know what is loaded to draft beside the target; None: that is not known."""
+        """Set the drafter that is loaded beside the target, or None if that is not known."""
         if loaded != self._loaded:
             self._loaded = loaded
             self.choices_changed.emit()
 
     def value(self, drafter_id: str, name: str) -> float:
-        """A setting of a drafter."""
+        """Return a setting of a drafter."""
         return self._values[drafter_id][name]
 
     def choose(self, name: str) -> None:
@@ -278,18 +278,18 @@ class SpeculationModel(QObject):
         values = self._values[drafter_id]
         values[name] = value
         after = self._defaults(drafter_id)
-        for other in after:  # what still has its default follows the length
+        for other in after:  # settings that still have their default follow the length
             if other != name and values[other] == before[other]:
                 values[other] = after[other]
         self._check()
 
     def is_idle(self, drafter_id: str, name: str) -> bool:
-        """Whether a setting is out of force, because the length of drafts is automatic."""
+        """Return whether a setting has no effect, because the length of drafts is automatic."""
         is_yielding = name in YIELDING and self._is_automatic(drafter_id)
         return is_yielding and self._values[drafter_id][name] == self._defaults(drafter_id)[name]
 
     def reset(self) -> None:
-        """Put the settings of the chosen drafters back to their defaults."""
+        """Reset the settings of the chosen drafters to their defaults."""
         for info in self.members:
             for parameter in info.parameters:
                 self._values[info.id][parameter.name] = parameter.default
@@ -300,7 +300,7 @@ class SpeculationModel(QObject):
         """Choose a strategy with its settings.
 
         Raises:
-            UserError: Its drafters or settings are not those that there are.
+            UserError: A drafter or a setting does not exist.
         """
         whole = complete(strategy)
         for info in whole.infos:
@@ -317,7 +317,7 @@ class SpeculationModel(QObject):
         self._check()
 
     def _check(self) -> None:
-        """Emit whether the settings fit together, and the strategy if it is another one."""
+        """Emit whether the settings fit together, and the strategy if it has changed."""
         strategy = self.value_of(self._current)
         try:
             complete(strategy, self._infos.__getitem__)
@@ -334,7 +334,7 @@ class SpeculationModel(QObject):
         self.refused.emit(problem)
 
     def saved(self) -> tuple[Strategy, ...]:
-        """What `__init__` takes as `saved`."""
+        """Return what `__init__` takes as `saved`."""
         in_use = {info.id for info in self.members}
         others = [self.value_of(name) for name in self._infos if name not in in_use]
         changed = [other for other in others if other.drafters[0][1]]
@@ -351,7 +351,7 @@ class SpeculationModel(QObject):
         return tuple(in_order([self._infos[part] for part in drafters_named(name)]))
 
     def value_of(self, name: str) -> Strategy:
-        """A strategy with those of its settings that are not the default."""
+        """Return a strategy with those of its settings that are not the default."""
         return Strategy(tuple((info.id, self._changed(info)) for info in self._members(name)))
 
     def _changed(self, info: DrafterInfo) -> tuple[tuple[str, float], ...]:
@@ -359,7 +359,7 @@ class SpeculationModel(QObject):
         return tuple((name, values[name]) for name in defaults if values[name] != defaults[name])
 
     def _is_automatic(self, drafter_id: str) -> bool:
-        """Whether the length of a drafter's drafts is left to Auto."""
+        """Return whether Auto decides the length of a drafter's drafts."""
         values = self._values[drafter_id]
         return any(
             parameter.can_be_auto and values[parameter.name] == AUTO
@@ -367,7 +367,7 @@ class SpeculationModel(QObject):
         )
 
     def _defaults(self, drafter_id: str) -> dict[str, float]:
-        """What a setting is where a strategy does not say it; see `engine.draft.strategy`."""
+        """Return the values of settings that a strategy leaves out; see `engine.draft.strategy`."""
         yields = YIELDING if self._is_automatic(drafter_id) else ()
         return {
             parameter.name: parameter.low if parameter.name in yields else parameter.default

@@ -1,4 +1,4 @@
-"""The last deletion that can be taken back by key, wherever it was. Main thread."""
+"""The last deletion that can be undone by key, anywhere in the window. Main thread."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from PySide6.QtGui import QAction
 
 
 class Undoing(QObject):
-    """Ties one deletion at a time to the action, which is off while there is none.
+    """Connection of the undo action with one deletion at a time; the action is off without one.
 
-    A text field that has something to undo takes the key for itself.
+    A text field with something to undo handles the key itself.
     """
 
     def __init__(self, action: QAction) -> None:
@@ -22,12 +22,12 @@ class Undoing(QObject):
         action.setEnabled(False)
 
     def offer(self, take_back: Callable[[], object]) -> None:
-        """Let the action do this, once, in place of what it did before."""
+        """Let the action undo this deletion, once, in place of the previous one."""
         self._take_back = take_back
         self._action.setEnabled(True)
 
     def withdraw(self, take_back: Callable[[], object] | None) -> None:
-        """Let the action do nothing, if it would do this."""
+        """Disable the action if it would call this function."""
         if take_back is not None and take_back == self._take_back:
             self._take_back = None
             self._action.setEnabled(False)
