@@ -1,1 +1,1 @@
-"""The benchmark's dialog: what to compare, how it stands, and what came out."""
+"""The benchmark's dialog: choice of what to compare, progress, and results."""

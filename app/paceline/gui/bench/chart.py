@@ -50,19 +50,19 @@ from paceline.paths import resources
 ROW_PX, BAR_PX, AXIS_PX, GAP_PX = 32, 14, 20, 12
 _CORNER = 3.0
 _MOST_NAME = 0.36
-"""Of the width, for the names at the left."""
+"""Maximum share of the width for the names at the left."""
 _WITH_SPEED_PX = 400
-"""Narrower charts leave the speeds to the table."""
+"""Minimum width of a chart that shows speeds; narrower ones leave them to the table."""
 _STEPS = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 _TICK_PX = 44
-"""Between two marks of the axis at least."""
+"""Minimum distance between two marks of the axis."""
 
 _tr = translator("BenchChart")
 
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """The places of the parts of a chart, in pixels: names, bars, the ratio, the speed."""
+    """Positions of a chart's parts in pixels: names, bars, the ratio, the speed."""
 
     left: float
     name: float
@@ -72,12 +72,12 @@ class _Frame:
     longest: float
 
     def x(self, ratio: float) -> float:
-        """The place of a ratio."""
+        """Return the position of a ratio."""
         return self.left + self.name + px(GAP_PX) + self.bars * min(ratio / self.longest, 1.0)
 
 
 def chart_height(n_rows: int) -> int:
-    """Return the height of a chart of so many strategies, in pixels."""
+    """Return the height of a chart of `n_rows` strategies, in pixels."""
     return px(ROW_PX) * max(n_rows, 1) + px(AXIS_PX)
 
 
@@ -88,19 +88,19 @@ def _axis_end(rows: Sequence[BenchRow]) -> float:
 
 
 def tick_step(longest: float, pixels: float) -> float:
-    """How far apart marks of an axis of so many pixels stand."""
+    """Return the distance between marks of an axis, as a ratio."""
     most = max(pixels / px(_TICK_PX), 1.0)
     return next((step for step in _STEPS if longest / step <= most), longest)
 
 
 def row_at(y: float, n_rows: int) -> int | None:
-    """Return which row of a chart is at this height; None: none is."""
+    """Return the row of a chart at this height, or None if there is none."""
     at = int(y // px(ROW_PX))
     return at if 0 <= at < n_rows else None
 
 
 def paint_chart(painter: QPainter, rect: QRectF, rows: Sequence[BenchRow], theme: Theme) -> None:
-    """Draw bars into a rectangle that is as high as `chart_height` says."""
+    """Draw bars into a rectangle of the height that `chart_height` returns."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     frame = _frame(rect, rows)
@@ -150,7 +150,7 @@ def _paint_axis(painter: QPainter, rect: QRectF, n_rows: int, frame: _Frame, the
 
 
 def _paint_plain_line(painter: QPainter, middle: float, frame: _Frame, theme: Theme) -> None:
-    """The row's part of the line at which plain decoding is."""
+    """Draw a row's part of the line that marks plain decoding."""
     pen = QPen(QColor(theme.muted), 1, Qt.PenStyle.DashLine)
     pen.setDashPattern([3, 3])
     painter.setPen(pen)
@@ -227,7 +227,8 @@ def _paint_quartiles(
     painter: QPainter, middle: float, low: float, high: float, theme: Theme
 ) -> None:
     half = px(BAR_PX) / 2 - 3
-    for colour, width in ((theme.surface, 3.5), (theme.text, 1.5)):  # seen on bar and ground
+    # visible on bars and background
+    for colour, width in ((theme.surface, 3.5), (theme.text, 1.5)):
         painter.setPen(QPen(QColor(colour), width))
         painter.drawLine(QPointF(low, middle), QPointF(high, middle))
         for x in (low, high):
@@ -243,7 +244,7 @@ class BenchChart(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_rows(self, rows: Sequence[BenchRow]) -> None:
-        """Show other bars."""
+        """Replace the bars."""
         self.rows = tuple(rows)
         self.updateGeometry()
         listed = "; ".join(self.words(row) for row in rows)
@@ -251,7 +252,7 @@ class BenchChart(QWidget):
         self.update()
 
     def words(self, row: BenchRow) -> str:
-        """One bar in words."""
+        """Return the words about one bar."""
         if row.speedup is None:
             return self.tr("{}: {}").format(row.title, row.problem or self.tr("not measured"))
         parts = [self.tr("{} of plain decoding's speed").format(row.ratio_text)]
@@ -268,11 +269,11 @@ class BenchChart(QWidget):
         return self.tr("{}: {}").format(row.title, ", ".join(parts))
 
     def sizeHint(self) -> QSize:
-        """As high as the bars need, as wide as there is room."""
+        """Return the height of all bars and a width that may grow."""
         return QSize(420, chart_height(len(self.rows)))
 
     def minimumSizeHint(self) -> QSize:
-        """Short bars."""
+        """Return a size for short bars."""
         return QSize(260, chart_height(len(self.rows)))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
@@ -297,9 +298,9 @@ _EXIT_DONE = 0
 
 
 def draw_chart(report: Report, path: Path) -> int:
-    """Write the picture of a report as a PNG file; returns the exit code of the command line.
+    """Write the picture of a report as a PNG file; return the command line's exit code.
 
-    Main thread. Where there is no Qt application, one without a display is made.
+    Main thread. Without a Qt application, one without a display is made.
 
     Raises:
         UserError: The file cannot be written.

@@ -1,6 +1,7 @@
-"""What a benchmark can compare here, and on which questions of the shown chat. Pure functions.
+"""Strategies that a benchmark can compare here, and questions of the shown chat. Pure functions.
 
-Strategies come as contenders: the usual ones, the rest, and for some why they cannot be measured.
+Strategies come as contenders: the usual ones, the rest, and for some the reason why they cannot be
+measured.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from paceline.messages import Chat
 from paceline.params import ReplySettings
 
 USUAL = (PLAIN, "auto", "draft:n_max=3", "draft:n_max=8", "suffix", "suffix+draft")
-"""Ticked at first."""
+"""Strategies that are ticked at first."""
 LENGTHS = (1, 2, 4, 6, 12)
 """Further draft lengths, in the folded part."""
 CHAT_TOKENS = 128
-"""Tokens that a question of a chat is answered with at most; more change the ratios little."""
+"""Maximum length of replies to a chat's questions, in tokens; longer ones change ratios little."""
 _NAME_LETTERS = 48
 _SEED = 1
 
@@ -32,7 +33,7 @@ _tr = translator("BenchChoices")
 
 
 def n_questions(conversation: Conversation) -> int:
-    """How many questions the shown path has."""
+    """Return the number of questions on the shown path."""
     return sum(message.role == "user" for message in conversation.path())
 
 
@@ -46,9 +47,9 @@ def chat_workloads(
 
     Args:
         conversation: The chat.
-        settings: How its replies are generated.
-        n_last: How many questions.
-        known: Tells how its replies came about.
+        settings: Settings of its replies.
+        n_last: Number of questions.
+        known: Returns the record of a reply.
     """
     path, prompt = conversation.path(), GradualPrompt()
     found = []
@@ -61,14 +62,14 @@ def chat_workloads(
 def chat_outline(
     conversation: Conversation, settings: ReplySettings, n_last: int
 ) -> tuple[Workload, ...]:
-    """Return the same with the questions alone, to count by: a long chat costs next to nothing."""
+    """Return the same with the questions alone, for counting: cheap even in a long chat."""
     return tuple(workload for _, workload in _outlines(conversation.path(), settings, n_last))
 
 
 def _outlines(
     path: Sequence[Message], settings: ReplySettings, n_last: int
 ) -> Iterator[tuple[int, Workload]]:
-    """Yield the last questions with their places in the path."""
+    """Yield the last questions with their positions in the path."""
     asked = [at for at, message in enumerate(path) if message.role == "user"]
     for number, at in enumerate(asked, 1):
         if number > len(asked) - n_last:
@@ -95,10 +96,10 @@ class Contender:
 
     Attributes:
         strategy: Its text.
-        title: What it is called.
-        summary: What it does, in a sentence.
-        is_usual: Whether it stands above the fold.
-        obstacle: Why it cannot be measured here; empty: it can.
+        title: Its name for users.
+        summary: A sentence about what it does.
+        is_usual: Whether it is shown above the fold.
+        obstacle: Why it cannot be measured here, or empty if it can.
     """
 
     strategy: str
@@ -109,18 +110,18 @@ class Contender:
 
     @property
     def is_needed(self) -> bool:
-        """Whether everything is compared with it."""
+        """Return whether all others are compared with it."""
         return self.strategy == PLAIN
 
 
 def contenders(
     speculation: SpeculationModel, *, can_rollback: bool = True
 ) -> tuple[Contender, ...]:
-    """Return everything that can be compared, the usual ones first.
+    """Return all strategies that can be compared, the usual ones first.
 
     Args:
-        speculation: Knows the strategies and the one that is chosen now.
-        can_rollback: Whether the loaded target can take tokens back.
+        speculation: All strategies, and the chosen one.
+        can_rollback: Whether the loaded target can roll tokens back.
     """
     found: dict[str, bool] = {}
     for strategy in USUAL:

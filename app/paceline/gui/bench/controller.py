@@ -1,4 +1,4 @@
-"""Opens the benchmark, runs it on the window's engine, and saves or uses what it found."""
+"""Controller of the benchmark: opens it, runs it on the window's engine, saves or uses results."""
 
 from __future__ import annotations
 
@@ -39,22 +39,23 @@ from paceline.gui.kit.sentences import said
 
 
 def report_text(report: Report) -> str:
-    """A report as JSON, as `paceline bench --json` writes it."""
+    """Return a report as JSON, as `paceline bench --json` writes it."""
     return json.dumps(to_json(report), ensure_ascii=False, indent=1) + "\n"
 
 
 def _png(report: Report) -> bytes:
-    return png_of(picture_of(report))  # drawing takes longer than the window may stand still
+    return png_of(picture_of(report))  # drawing would freeze the window too long
 
 
 _FEW_READ = 32
-"""Tokens of a prompt that say nothing of how fast prompts are read."""
+"""Minimum number of prompt tokens that allow an estimate of the prefill's speed."""
 _TELL_MS = 250
-"""Figures change with every reply, which can be many in a second; time left changes anyway."""
+"""Interval of updates: figures change with every reply, of which there may be many per second; the
+time left changes anyway."""
 
 
 class BenchController(DialogOwner[BenchDialog]):
-    """Owns the dialog while it is open, and what was found while the program runs."""
+    """Owner of the open dialog, and of the last results while the program runs."""
 
     def __init__(self, context: AppContext, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -63,7 +64,7 @@ class BenchController(DialogOwner[BenchDialog]):
         self._speculation = context.speculation
         self._workloads: tuple[Workload, ...] = ()
         self._pace: words.BenchPace | None = None
-        self._choice: SetupChoice | None = None  # what was chosen last
+        self._choice: SetupChoice | None = None  # the last choice
         self._ending = ""
         self._n_shown = 0
         self.report: Report | None = None
@@ -86,11 +87,11 @@ class BenchController(DialogOwner[BenchDialog]):
 
     @Slot()
     def open(self) -> None:
-        """Show the dialog, or bring it to the front; what was measured before is still there."""
+        """Show the dialog, or bring it to the front; earlier results are still there."""
         if self.dialog is None:
             dialog = self._make_dialog()
             self._refresh()
-            dialog.show_setup()  # there is something to give the keyboard to by now
+            dialog.show_setup()  # only now is there something to focus
             if self.report is not None:
                 self._reveal.start()  # the other page takes as long again to build
         if not self._reveal.isActive():
@@ -98,7 +99,7 @@ class BenchController(DialogOwner[BenchDialog]):
 
     @Slot()
     def _on_reveal(self) -> None:
-        """Show what was measured before, and the dialog with it."""
+        """Show earlier results, and the dialog with them."""
         if self.dialog is None:
             return
         if self.report is not None and not self.driver.is_running:
@@ -162,7 +163,7 @@ class BenchController(DialogOwner[BenchDialog]):
 
     @Slot()
     def close(self) -> None:
-        """Close the dialog, and end what is measured; the window closes."""
+        """Close the dialog and stop the benchmark: the window closes."""
         self._tell.stop()
         super().close()
 
@@ -172,7 +173,7 @@ class BenchController(DialogOwner[BenchDialog]):
 
     @Slot()
     def _on_copy(self) -> None:
-        """Copy the report as JSON; in the background, since many replies have many tokens."""
+        """Copy the report as JSON; in the background, since it may be long."""
         report, context = self._shown_report(), self._context
         if report is not None:
             context.background.start(
@@ -201,7 +202,7 @@ class BenchController(DialogOwner[BenchDialog]):
     # ----------------------------------------------------------------------- what can be done
 
     def _chosen(self, *, is_outline: bool = True) -> Sequence[Workload]:
-        """The prompts that are chosen; an outline has only the questions of a chat."""
+        """Return the chosen prompts; an outline has only the questions of a chat."""
         assert self.dialog is not None
         prompts = self.dialog.setup.prompts
         if prompts.is_chat:
@@ -213,7 +214,7 @@ class BenchController(DialogOwner[BenchDialog]):
         return [workload for workload in self._workloads if workload.name in prompts.names]
 
     def _obstacle(self, workloads: Sequence[Workload]) -> str:
-        """Why it cannot begin; empty: it can."""
+        """Return why the benchmark cannot start, or empty if it can."""
         assert self.dialog is not None
         status = self._pair.state.status
         if status == "loading":
@@ -267,12 +268,12 @@ class BenchController(DialogOwner[BenchDialog]):
     # ------------------------------------------------------------------------------- running
 
     def bench_progressed(self) -> None:
-        """Show what there is, a few times a second."""
+        """Show the figures so far, a few times a second."""
         if not self._tell.isActive() and self.driver.is_running:
             self._tell.start()
 
     def bench_ended(self, report: Report, ending: Ending, reason: str) -> None:
-        """Keep and show what was measured."""
+        """Keep and show the results."""
         self._tell.stop()
         self.report = report if report.runs else None
         self._ending = words.ending_text(ending, reason, report)
@@ -312,7 +313,7 @@ class BenchController(DialogOwner[BenchDialog]):
     @Slot(object)
     def _on_started(self, _reply: object) -> None:
         self.driver.reply_began()
-        self._show_progress()  # a reply may be over before the next turn of the timer
+        self._show_progress()  # a reply may be over before the next tick of the timer
 
     @Slot(object)
     def _on_ended(self, reply: Reply) -> None:

@@ -1,6 +1,7 @@
-"""The dialog of the benchmark: first what to compare, then what comes out. The controller decides.
+"""The dialog of the benchmark: the choice of what to compare, then the results.
 
-It does not block the window: a benchmark takes minutes, and replies go first.
+It decides nothing (the controller does) and does not block the window: a benchmark takes minutes,
+and replies go first.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class BenchDialog(QDialog):
     """Two pages above a row of buttons."""
 
     used = Signal(str)
-    """A strategy is to be taken"""
+    """The strategy to use from now on"""
     stop_wanted = Signal()
     save_wanted = Signal(str)
     """ "json", "csv" or "png" """
@@ -93,7 +94,7 @@ class BenchDialog(QDialog):
 
     @property
     def results(self) -> ResultPage:
-        """The page of the results; it is built after the first turn of the event loop, or now."""
+        """Page of results; built after the first turn of the event loop or on first access."""
         return self._results or self._build_results()
 
     @Slot()
@@ -106,18 +107,18 @@ class BenchDialog(QDialog):
         return self._results
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Build the rest when this is seen."""
+        """Build the rest when the dialog is shown."""
         super().showEvent(event)
         self._later.start()
 
     @Slot()
     def show_setup(self) -> None:
-        """Let it be chosen what to compare."""
+        """Show the choice of what to compare."""
         self._turn(0)
         self.setup.focus_first()
 
     def show_results(self, *, is_running: bool, has_figures: bool) -> None:
-        """Show what there is, and while it runs how it stands."""
+        """Show the results so far, with the progress while the benchmark runs."""
         results = self.results
         self._turn(1)
         had_keyboard = results.strip.stop.hasFocus()
@@ -132,7 +133,7 @@ class BenchDialog(QDialog):
             self.close_button.setFocus()
 
     def show_estimate(self, words: str, obstacle: str) -> None:
-        """Show how long it will take, or why it cannot begin."""
+        """Show how long it will take, or why it cannot start."""
         self.estimate.setText(obstacle or words)
         self.start.setEnabled(not obstacle)
         self.start.setToolTip(obstacle)

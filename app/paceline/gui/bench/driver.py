@@ -1,9 +1,9 @@
 """Runs a benchmark on the window's own engine, beside the session.
 
-`paceline.bench.runner` says what comes next; here that is asked for as idle work, so a reply that
-the user asks for goes first: what runs gives way, and is asked for again after the reply. The
-benchmark does not notice. Its turns belong to no chat and nothing is remembered. It ends,
-with what it has, when the engine dies or other models are loaded. Lives on the session's thread.
+`paceline.bench.runner` yields the next command, which is requested here as idle work: a reply that
+the user requests interrupts it, and it is requested again after the reply. The results do not
+change by that. Its turns belong to no chat and are not stored. It ends with the results so far when
+the engine dies or other models are loaded. Lives on the session's thread.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from paceline.messages import (
 )
 
 Ending = Literal["done", "stopped", "died", "other-models"]
-"""Why a benchmark is over: it is complete, was cancelled, or its engine or its models are gone."""
+"""Reasons why a benchmark is over: complete, cancelled, or its engine or its models are gone."""
 
 
 class BenchListener(Protocol):
-    """Shows the benchmark; called on the session's thread."""
+    """Listener to a benchmark; called on the session's thread."""
 
     def bench_progressed(self) -> None:
-        """Something was measured, begun, or is paused."""
+        """Receive progress: something was measured, has begun, or is paused."""
 
     def bench_ended(self, report: Report, ending: Ending, reason: str) -> None:
-        """No more will be measured; `reason` is the engine's own sentence, where it has one."""
+        """Receive the end; `reason` is the engine's own sentence, where it has one."""
 
 
 class BenchDriver:
@@ -67,25 +67,25 @@ class BenchDriver:
 
     @property
     def is_running(self) -> bool:
-        """Whether a benchmark is under way, paused or not."""
+        """Return whether a benchmark is running, paused or not."""
         return self._run is not None
 
     @property
     def is_paused(self) -> bool:
-        """Whether it waits for a reply to be written."""
+        """Return whether it waits for a reply to be written."""
         return self._run is not None and self._session.active is not None
 
     @property
     def progress(self) -> Progress | None:
-        """How far it is; None: nothing is under way."""
+        """Progress of the running benchmark, or None."""
         return self._run.progress if self._run is not None else None
 
     def report(self) -> Report | None:
-        """What was measured so far; None: nothing is under way."""
+        """Return the results so far of the running benchmark, or None without one."""
         return self._run.result() if self._run is not None else None
 
     def start(self, plan: Plan) -> bool:
-        """Begin; False: one is under way already, or no models are loaded."""
+        """Start; return False if a benchmark is running already or no models are loaded."""
         state = self._loader.state
         if self._run is not None or state.status != "ready" or state.target is None:
             return False
@@ -96,7 +96,7 @@ class BenchDriver:
         return True
 
     def stop(self) -> None:
-        """End it with what it has; the listener is called when the engine has stopped."""
+        """Stop with the results so far; the listener is called when the engine has stopped."""
         run = self._run
         if run is None or self._stops:
             return
@@ -108,7 +108,7 @@ class BenchDriver:
             self._ticket.cancel()
 
     def reply_began(self) -> None:
-        """A reply is requested: what waits would not come directly after its reset any more."""
+        """Pause for a requested reply: the next run would not directly follow its reset."""
         ticket = self._ticket
         if ticket and ticket.state == "waiting" and isinstance(self._command, StartTurn):
             self._is_overtaken = True
@@ -117,13 +117,13 @@ class BenchDriver:
             self._listener.bench_progressed()
 
     def reply_ended(self) -> None:
-        """The reply has ended: go on."""
+        """Continue after the reply."""
         self._go_on()
         if self._run is not None:
             self._listener.bench_progressed()
 
     def models_changed(self) -> None:
-        """Other models are being loaded, or none: what is measured from now on is another pair."""
+        """End for other models, or none: further figures would be of another pair."""
         run = self._run
         if run is None or self._loader.state.status in ("ready", "dead"):
             return
@@ -134,11 +134,11 @@ class BenchDriver:
     # ------------------------------------------------------------------------------- private
 
     def _go_on(self) -> None:
-        """Ask for what comes next, unless a reply is being written."""
+        """Request the next command, unless a reply is being written."""
         run = self._run
         if run is None or self._ticket is not None or self._session.active is not None:
             return
-        if self._command is not None:  # what gave way
+        if self._command is not None:  # the interrupted command
             if isinstance(self._command, StartTurn):
                 self._request(Reset())
             self._request(self._command)
@@ -151,7 +151,7 @@ class BenchDriver:
     def _request(self, command: Command) -> None:
         hear = partial(self._on_event, command)
         ticket = self._client.request(command, Priority.IDLE, hear, "benchmark")
-        if not isinstance(command, Reset):  # which has no answer
+        if not isinstance(command, Reset):  # it has no answer
             self._command, self._ticket = command, ticket
 
     def _on_engine(self, event: Event) -> None:
@@ -161,7 +161,7 @@ class BenchDriver:
             self._end("died", event.reason)
 
     def _on_event(self, command: Command, event: Event) -> None:
-        """Take the answer to a command; of death and other models `_end` has heard before."""
+        """Handle an answer; `_end` already knows of a dead engine or other models."""
         run, ticket = self._run, self._ticket
         if run is None or ticket is None or command is not self._command:
             return
@@ -185,7 +185,7 @@ class BenchDriver:
         run, self._run = self._run, None
         assert run is not None
         if ending in ("done", "stopped") and self._session.active is None:
-            # What Auto learned of these prompts is not the user's.
+            # The user's Auto must not keep what it learned of these prompts.
             self._client.request(Reset())
         self._command = self._ticket = None
         self._listener.bench_ended(run.result(), ending, reason)
@@ -194,7 +194,7 @@ class BenchDriver:
 def _was_cancelled(event: Event) -> bool:
     match event:
         case Calibrated():
-            return bool(event.problem)  # present in any case, so it is reported again
+            return bool(event.problem)  # it persists, so it is reported again
         case TurnFinished():
             return event.reason == "cancelled"
         case TurnFailed():

@@ -1,6 +1,6 @@
-"""What a benchmark found, also while it runs: a verdict, bars, and the figures as a table.
+"""Results of a benchmark, also while it runs: a verdict, bars, and a table of figures.
 
-A button in each row of the table takes its strategy.
+A button in each row of the table chooses its strategy.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ from paceline.gui.state.figures import percent_text, speed_text
 
 NAME, SPEED, RATIO, WHOLE, SPREAD, RIGHT, PER_STEP, SAME, RUNS, USE = range(10)
 _BESIDE_BUTTON_PX = 14
-"""Pixels that a cell takes beside its button."""
+"""Pixels of a cell beside its button."""
 _GIVING_WAY = (PER_STEP, RUNS, SPREAD, SAME, RIGHT, SPEED)
-"""Columns that are hidden where there is no room, the first one first."""
+"""Columns that are hidden where space is short, the first one first."""
 
 
 class BenchTableModel(FiguresModel):
@@ -57,7 +57,7 @@ class BenchTableModel(FiguresModel):
         self.rows: tuple[BenchRow, ...] = ()
 
     def set_rows(self, rows: Sequence[BenchRow]) -> None:
-        """Show other figures; the same strategies keep their rows."""
+        """Replace the figures; strategies that remain keep their rows."""
         is_same = [row.strategy for row in rows] == [row.strategy for row in self.rows]
         if is_same:
             self.rows = tuple(rows)
@@ -69,7 +69,7 @@ class BenchTableModel(FiguresModel):
         self.endResetModel()
 
     def rowCount(self, parent: Index | None = None) -> int:
-        """One row per strategy."""
+        """Return one row per strategy."""
         return 0 if parent is not None and parent.isValid() else len(self.rows)
 
     def titles(self) -> tuple[str, ...]:
@@ -81,7 +81,7 @@ class BenchTableModel(FiguresModel):
         )  # fmt: skip
 
     def explanations(self) -> tuple[str, ...]:
-        """Return what each column has."""
+        """Return a sentence about each column."""
         return (
             "",
             self.tr("Tokens per second of plain decoding, times the ratio of writing"),
@@ -96,7 +96,7 @@ class BenchTableModel(FiguresModel):
         )
 
     def hint(self, row: int, column: int) -> str:
-        """Return the strategy, and what became of it."""
+        """Return the strategy and its problem, if any."""
         del column
         found = self.rows[row]
         return "\n".join(each for each in (found.title, found.strategy, found.problem) if each)
@@ -122,7 +122,7 @@ class BenchTableModel(FiguresModel):
         }.get(column, "")
 
     def colour(self, row: int, column: int) -> QColor | None:
-        """Return the colour of a ratio, or of what went wrong."""
+        """Return the colour of a ratio or of a failure."""
         found = self.rows[row]
         theme = look.theme
         if found.problem and found.speedup is None:
@@ -134,10 +134,10 @@ class BenchTableModel(FiguresModel):
 
 
 class BenchTable(FiguresTable):
-    """As high as its rows; the page around it scrolls."""
+    """A table as high as its rows; the page around it scrolls."""
 
     used = Signal(str)
-    """The strategy of a row is to be taken"""
+    """The strategy of a row, to be used from now on"""
 
     def __init__(self) -> None:
         self.figures = BenchTableModel()
@@ -150,7 +150,7 @@ class BenchTable(FiguresTable):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_rows(self, rows: Sequence[BenchRow], in_use: str) -> None:
-        """Show figures; `in_use` is the strategy that the panel has."""
+        """Show figures; `in_use` is the panel's strategy."""
         before = [row.strategy for row in self.figures.rows]
         self.figures.set_rows(rows)
         self._in_use = in_use
@@ -174,16 +174,16 @@ class BenchTable(FiguresTable):
             self.setIndexWidget(self.figures.index(at, USE), button)
 
     def sizeHint(self) -> QSize:
-        """All rows and the header."""
+        """Return the size of all rows and the header."""
         rows = self.figures.rowCount() * px(ROW_PX)
         return QSize(420, self.horizontalHeader().sizeHint().height() + rows + 2)
 
     def minimumSizeHint(self) -> QSize:
-        """As high as that; as narrow as it may be."""
+        """Return that height, and the minimum width."""
         return QSize(260, self.sizeHint().height())
 
     def _wanted(self, column: int) -> int:
-        """How wide a column would be."""
+        """Return the width that a column needs."""
         if column != USE:
             return super()._wanted(column)
         widths = [button.sizeHint().width() for button in self.buttons.values()]
@@ -206,10 +206,10 @@ def show_report(
 
     Args:
         results: The page.
-        report: What was measured, so far or at all.
-        chosen: The strategy that the panel has.
-        ending: Why it is over, where it is not complete.
-        is_running: Whether more will come.
+        report: The results so far, or all of them.
+        chosen: The panel's strategy.
+        ending: Why the benchmark ended early.
+        is_running: Whether the benchmark is still running.
     """
     rows = rows_of(report)
     results.show_rows(rows, in_use(report.strategies, chosen))
@@ -268,13 +268,13 @@ class ProgressStrip(QFrame):
     def show_progress(
         self, state: str, now: str, left: str, fraction: float | None, *, is_paused: bool = False
     ) -> None:
-        """Show how it stands.
+        """Show the progress.
 
         Args:
             state: The first line.
-            now: What is being measured.
+            now: The present measurement.
             left: Time left.
-            fraction: How much is done, 0..1; None: it has not begun to measure.
+            fraction: Finished share, 0..1, or None before the first measurement.
             is_paused: Whether it waits for something.
         """
         self.state.setText(state)
@@ -340,21 +340,21 @@ class ResultPage(QWidget):
         self.legend.setText(f"{drafters} &nbsp; {self.tr('thin line: middle half')}")
 
     def show_rows(self, rows: Sequence[BenchRow], in_use: str) -> None:
-        """Show figures, and mark the strategy that the panel has."""
+        """Show figures, and mark the panel's strategy."""
         self.chart.show_rows(rows)
         self.table.show_rows(rows, in_use)
 
     def show_cards(self, *, has_figures: bool) -> None:
-        """Show bars and table, or only the verdict where there is nothing for them to show."""
+        """Show bars and table, or only the verdict if there are no figures."""
         for card in self._cards:
             card.setVisible(has_figures)
 
     def show_in_use(self, in_use: str) -> None:
-        """Mark the strategy that the panel has."""
+        """Mark the panel's strategy."""
         self.table.show_rows(self.table.figures.rows, in_use)
 
     def show_verdict(self, sentence: str, details: str, tone: str = "") -> None:
-        """Show what the figures mean, and further sentences."""
+        """Show the meaning of the figures, and further sentences."""
         self.sentence.setText(with_soft_breaks(sentence))
         say(self.details, with_soft_breaks(details))
         self._verdict.setAccessibleName(sentence)
@@ -362,9 +362,9 @@ class ResultPage(QWidget):
         set_look(self._verdict, tone=tone)
 
     def announce(self) -> None:
-        """Read the verdict out to those who listen to the screen."""
+        """Announce the verdict to screen readers."""
         self._announcer.finish(without_soft_breaks(self.sentence.text()))
 
     def show_remark(self, words: str) -> None:
-        """Show what it ran on and how long it took."""
+        """Show the machine and the duration."""
         say(self.remark, words)

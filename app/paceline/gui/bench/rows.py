@@ -1,8 +1,9 @@
-"""The figures of a benchmark for chart and table, and what they say in one sentence. No widgets.
+"""Figures of a benchmark for chart and table, and a sentence about them. No widgets.
 
-A ratio is plain decoding's time over the strategy's, paired prompt by prompt, so 1.42 means that a
-reply takes 1 / 1.42 of the time: of writing it, which its tokens per second are of, or with its
-prompt. `paceline.bench.report` says how it is measured.
+A ratio is plain decoding's time over the strategy's, paired prompt by prompt: 1.42 means that the
+same tokens take 1 / 1.42 of the time. There are two ratios: of decoding alone, which the tokens per
+second also describe, and of the whole reply with its prompt. `paceline.bench.report` explains the
+measurement.
 """
 
 from __future__ import annotations
@@ -31,12 +32,11 @@ def rows_of(report: Report) -> tuple[BenchRow, ...]:
 
 
 def _row(report: Report, strategy: str) -> BenchRow:
-    """Sum a strategy up over all prompts that every strategy has run.
+    """Aggregate a strategy over all prompts that every strategy has run.
 
-    Ratio and quartiles are geometric means over prompts of what is each one's median. The speed is
-    that of plain decoding, a mean of the same kind, times the ratio: the ratio compares runs of the
-    same moments, while a median of speeds alone depends on the moments that it happens to be of,
-    and could contradict it.
+    Ratio and quartiles are geometric means of the prompts' medians. The speed is plain decoding's,
+    a mean of the same kind, times the ratio: the ratio compares runs made close together, while a
+    median of speeds alone depends on when it was measured and could contradict the ratio.
     """
     problem = _problem(report, strategy)
     speedup = speedup_of(report, strategy)
@@ -64,7 +64,7 @@ def _row(report: Report, strategy: str) -> BenchRow:
 
 
 def _problem(report: Report, strategy: str) -> str:
-    """Return what failed first with a strategy."""
+    """Return the first failure of a strategy."""
     for failure in report.failures:
         if failure.strategy == strategy:
             return said(failure.message, failure.hint)
@@ -99,13 +99,13 @@ class BenchRow:
         strategy: Its text.
         tokens_per_s: Plain decoding's tokens over the time of decoding, the median of the replies
             to a prompt, times the ratio of `speedup`.
-        speedup: What it gains in writing: the median, and the quartiles of the repeats.
-        whole: The same of the whole reply, with its prompt.
-        acceptance: Accepted of the judged tokens, 0..1.
-        per_step: Tokens that a step commits on average.
-        same_text: Whether all replies were those of plain decoding; None: not compared.
-        n_runs: Replies that were measured.
-        problem: Why there is nothing, or less.
+        speedup: Its gain in decoding: the median, and the quartiles of the repeats.
+        whole: The gain of the whole reply, with its prompt.
+        acceptance: Accepted share of the judged tokens, 0..1.
+        per_step: Tokens committed per step on average.
+        same_text: Whether all replies equalled plain decoding's, or None if they were not compared.
+        n_runs: Number of measured replies.
+        problem: Why results are missing, or incomplete.
     """
 
     strategy: str
@@ -120,17 +120,17 @@ class BenchRow:
 
     @property
     def title(self) -> str:
-        """What it is called."""
+        """Its name for users."""
         return title_of(self.strategy)
 
     @property
     def ratio_text(self) -> str:
-        """Its gain as it is shown; empty where nothing was measured."""
+        """Its gain as text; empty where nothing was measured."""
         return "" if self.speedup is None else self._shown(self.speedup)
 
     @property
     def whole_text(self) -> str:
-        """The same of the whole reply."""
+        """The whole reply's gain as text."""
         return "" if self.whole is None else self._shown(self.whole)
 
     def _shown(self, speedup: Speedup) -> str:
@@ -139,18 +139,18 @@ class BenchRow:
 
     @property
     def kind(self) -> Kind:
-        """Return which colours it has."""
+        """Kind of the strategy, which decides the colours."""
         return kind_of(self.strategy)
 
 
 def best_of(rows: Sequence[BenchRow]) -> BenchRow | None:
-    """The row with the highest ratio; None where none has one."""
+    """Return the row with the highest ratio, or None if no row has one."""
     measured = [row for row in rows if row.speedup is not None]
     return max(measured, key=lambda row: row.speedup or Speedup(0, 0, 0), default=None)
 
 
 def remarks(rows: Sequence[BenchRow]) -> str:
-    """What else has to be said, one sentence per line."""
+    """Return further remarks, one sentence per line."""
     lines = []
     other_text = [row.title for row in rows if row.same_text is False]
     if other_text:
@@ -165,7 +165,7 @@ def remarks(rows: Sequence[BenchRow]) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Up to three names."""
+    """Return up to three names as a list in words."""
     if len(names) <= 3:
         return ", ".join(names)
     return _tr("{} and {} more").format(", ".join(names[:2]), len(names) - 2)

@@ -1,4 +1,4 @@
-"""The page where one chooses what a benchmark compares: strategies, prompts, and how often."""
+"""The page for choosing a benchmark's strategies, prompts, and number of repeats."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class PromptsCard(Card):
 
     @property
     def is_chat(self) -> bool:
-        """Whether the prompts are the chat's."""
+        """Return whether the prompts are the chat's."""
         return self.source.value == CHAT
 
     @property
@@ -94,11 +94,11 @@ class PromptsCard(Card):
 
     @property
     def n_questions(self) -> int:
-        """How many questions of the chat are used."""
+        """Number of questions of the chat that are used."""
         return min(self.questions.value(), self._n_questions)
 
     def choose(self, choice: SetupChoice) -> None:
-        """Take over what was chosen before."""
+        """Restore an earlier choice."""
         for name, box in self.boxes.items():
             box.setChecked(name in choice.prompts)
         self.questions.setValue(choice.n_questions)
@@ -108,7 +108,7 @@ class PromptsCard(Card):
     # -------------------------------------------------------------------------- what is shown
 
     def show_shipped(self, workloads: Sequence[Workload], problem: str = "") -> None:
-        """Offer these, all ticked; or say why there are none."""
+        """Offer these prompts, all ticked, or say why there are none."""
         discard(self.boxes.values())
         self.boxes = {}
         for workload in workloads:
@@ -126,7 +126,7 @@ class PromptsCard(Card):
         self.none.setEnabled(bool(workloads))
 
     def show_chat(self, n_questions: int, n_tokens: int) -> None:
-        """Take how many questions the shown chat has, and how long answers get."""
+        """Set the number of questions in the shown chat and the length of the answers."""
         self._n_questions = n_questions
         self.questions.setMaximum(max(min(n_questions, MOST_QUESTIONS), 1))
         self.questions.setEnabled(n_questions > 0)
@@ -171,7 +171,7 @@ class SetupChoice:
 
 
 FEWEST, USUAL_REPEATS, MOST = 2, 3, 20
-"""Repeats: quartiles of one say nothing."""
+"""Number of repeats: quartiles of a single one say nothing."""
 _TWO_COLUMNS_PX = 700
 
 
@@ -179,7 +179,7 @@ class SetupPage(Refits, QWidget):
     """Cards with ticks; the controller decides what follows."""
 
     changed = Signal()
-    """Something else is chosen"""
+    """Another choice was made."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -248,7 +248,7 @@ class SetupPage(Refits, QWidget):
 
     @property
     def choice(self) -> SetupChoice:
-        """All that is chosen."""
+        """The whole choice."""
         prompts = self.prompts
         return SetupChoice(
             dict(self._ticked), prompts.names, prompts.is_chat, prompts.questions.value(),
@@ -256,20 +256,20 @@ class SetupPage(Refits, QWidget):
         )  # fmt: skip
 
     def choose(self, choice: SetupChoice) -> None:
-        """Take over what was chosen before; the prompts are offered already."""
+        """Restore an earlier choice; the prompts are already offered."""
         self._ticked |= choice.ticked
         self.prompts.choose(choice)
         self.repeats.setValue(choice.n_repeats)
 
     @property
     def strategies(self) -> tuple[str, ...]:
-        """What is ticked and can be measured."""
+        """Ticked strategies that can be measured."""
         return tuple(c.strategy for c in self.offered if self.boxes[c.strategy].isChecked())
 
     # -------------------------------------------------------------------------- what is shown
 
     def show_contenders(self, contenders: Sequence[Contender]) -> None:
-        """Offer these; what was ticked before stays so."""
+        """Offer these; ticks of earlier ones are kept."""
         if tuple(contenders) == self.offered:
             return
         if [c.strategy for c in contenders] != [c.strategy for c in self.offered]:
@@ -280,7 +280,8 @@ class SetupPage(Refits, QWidget):
             box = self.boxes[c.strategy]
             box.setText(c.title)
             box.setEnabled(not c.obstacle and not c.is_needed)
-            with QSignalBlocker(box):  # what cannot be measured is not ticked until it can
+            # a strategy that cannot be measured is not ticked until it can
+            with QSignalBlocker(box):
                 box.setChecked(not c.obstacle and (c.is_needed or self._ticked[c.strategy]))
             description = c.obstacle or c.summary
             box.setToolTip(description)
@@ -305,14 +306,14 @@ class SetupPage(Refits, QWidget):
         self.changed.emit()
 
     def _fit(self) -> None:
-        """Put the cards below each other where there is no room beside."""
+        """Put the cards side by side, or below each other where space is short."""
         is_wide = self.width() >= px(_TWO_COLUMNS_PX)
         beside, below = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
         self._columns.setDirection(beside if is_wide else below)
 
     @Slot()
     def focus_first(self) -> None:
-        """Give the keyboard to the first box that can be ticked."""
+        """Focus the first box that can be ticked."""
         for box in self.boxes.values():
             if box.isEnabled():
                 box.setFocus()

@@ -1,7 +1,7 @@
 """A benchmark's strategies, plan, progress and end in words. Pure functions.
 
-Strategies are named with their settings, in words that fit beside a bar: the same ones in the
-window and in the picture that the command line writes, where only the strategy's text is known.
+Strategies are named with their settings, in words that fit beside a bar: the same in the window and
+in the command line's picture, which knows only the strategy's text.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from paceline.gui.state.speculation import USUAL_LOOKUP, in_order
 
 PLAIN = "off"
 Kind = Literal["plain", "model", "lookup", "both"]
-"""Which colours a strategy has: "both" where a model and lookups draft."""
+"""Colours of a strategy: "both" where a model and lookups draft."""
 
 _LENGTHS = ("n_max", "max", "n_pred", "m")
-"""Settings that say how many tokens are drafted at most, by their names."""
+"""Names of settings for the maximum draft length."""
 
 _tr = translator("BenchWords")
 
 
 def title_of(strategy: str) -> str:
-    """Return what a strategy is called, with the settings that its text has.
+    """Return the name of a strategy, with the settings in its text.
 
-    An unknown one is called by its text.
+    An unknown strategy is called by its text.
     """
     parsed = _parsed(strategy)
     if parsed is None:
@@ -62,13 +62,13 @@ def title_of(strategy: str) -> str:
 
 
 def in_use(strategies: Sequence[str], chosen: str) -> str:
-    """Which of these strategies the chosen one is, however it is written; empty: none."""
+    """Return the one of these strategies that equals the chosen one in any spelling, or empty."""
     wanted = _parsed(chosen)
     return next((each for each in strategies if wanted and _parsed(each) == wanted), "")
 
 
 def kind_of(strategy: str) -> Kind:
-    """Which colours a strategy has; those of lookups where it is not known here."""
+    """Return the colours of a strategy; those of lookups where it is unknown here."""
     parsed = _parsed(strategy)
     if parsed is None:
         return "lookup"
@@ -81,7 +81,7 @@ def kind_of(strategy: str) -> Kind:
 
 
 def prompt_title(name: str) -> str:
-    """What a shipped prompt is called; others keep their names."""
+    """Return the title of a shipped prompt; other prompts keep their names."""
     return {
         "question": _tr("Question"),
         "quote": _tr("Quoting a text"),
@@ -101,7 +101,7 @@ def _parsed(strategy: str) -> CompleteStrategy | None:
 
 
 def _is_told(infos: Sequence[DrafterInfo], parameter: Parameter) -> bool:
-    """Whether it is shown in any case, since a benchmark compares draft lengths."""
+    """Return whether a setting is always shown, since a benchmark compares draft lengths."""
     return len(infos) == 1 and infos[0].family == "model" and parameter.name == _LENGTHS[0]
 
 
@@ -122,7 +122,7 @@ _FEW_S = 10
 
 
 def rough_text(seconds: float) -> str:
-    """Return a duration, rounded to what is known of it."""
+    """Return a duration, rounded to its known precision."""
     if seconds < _FEW_S:
         return _tr("a few seconds")
     if seconds < 90:
@@ -134,19 +134,19 @@ def rough_text(seconds: float) -> str:
 
 
 PREPARING_S = 15
-"""Measuring what steps cost takes no longer (`LIMIT_S` of the calibration)."""
+"""Upper bound of the calibration before a benchmark, in seconds (`LIMIT_S` of the calibration)."""
 
 
 @dataclass(frozen=True, slots=True)
 class BenchPace:
-    """The tokens per second of the last reply: written without drafts, and of its prompt."""
+    """Tokens per second of the last reply: of plain decoding, and of the prefill."""
 
     writes: float
     reads: float
 
 
 def estimate_text(plan: Plan, pace: BenchPace | None) -> str:
-    """Return how many replies are to come, and about how long they take; None: not known yet."""
+    """Return the number of replies and the estimated duration, which is unknown without a pace."""
     counted = _tr("{:,} replies").format(local(plan.n_runs))
     if pace is None:
         longest = max((workload.max_tokens for workload in plan.workloads), default=0)
@@ -158,7 +158,7 @@ def estimate_text(plan: Plan, pace: BenchPace | None) -> str:
 
 
 def state_text(progress: Progress, *, is_paused: bool) -> str:
-    """The first line of the progress."""
+    """Return the first line of the progress."""
     if is_paused:
         return _tr("Paused while a reply is written; it goes on by itself.")
     if progress.stage == "prepare":
@@ -169,7 +169,7 @@ def state_text(progress: Progress, *, is_paused: bool) -> str:
 
 
 def now_text(progress: Progress) -> str:
-    """What is under way."""
+    """Return words about the present measurement."""
     cell = progress.cell
     if cell is None and progress.stage != "prepare":
         return ""
@@ -180,7 +180,7 @@ def now_text(progress: Progress) -> str:
 
 
 def left_text(progress: Progress) -> str:
-    """The time that is left; empty where it is not known."""
+    """Return the time left, or empty if it is unknown."""
     if progress.left_s is None:
         return ""
     if progress.left_s < _FEW_S:
@@ -189,10 +189,10 @@ def left_text(progress: Progress) -> str:
 
 
 def bound_text(report: Report) -> str:
-    """Return whether Auto kept to the time that it promises; empty where it did not take part.
+    """Return whether Auto kept its promise about time; empty if Auto was not compared.
 
-    Within the time that is promised for a short reply there is room for a loss; beside one that is
-    shown, it is not said that Auto was never slower.
+    The promise for a short reply allows a loss; where a loss is shown, the text does not claim that
+    Auto was never slower.
     """
     bound = bound_of(report, report.strategies)
     if bound is None:
@@ -205,7 +205,7 @@ def bound_text(report: Report) -> str:
 
 
 def ending_text(ending: Ending, reason: str, report: Report) -> str:
-    """Why a benchmark is over; empty where it is complete."""
+    """Return why a benchmark is over, or empty if it is complete."""
     if ending == "done":
         return ""
     words = {
@@ -223,7 +223,7 @@ def ending_text(ending: Ending, reason: str, report: Report) -> str:
 
 
 def busy_text(report: Report) -> str:
-    """What else the machine was doing, where that was enough to blur the figures."""
+    """Return what else used the processor, if it was enough to blur the figures."""
     machine = report.conditions.machine
     before = machine.load_average.before or (0.0,)
     if before[0] <= (machine.logical_cores or 1) / 2:
@@ -234,7 +234,7 @@ def busy_text(report: Report) -> str:
 
 
 def models_text(target: str, draft: str) -> str:
-    """The pair that is measured."""
+    """Return the measured pair in words."""
     if not target:
         return _tr("No model is loaded.")
     if not draft:
@@ -243,7 +243,7 @@ def models_text(target: str, draft: str) -> str:
 
 
 def remark_text(report: Report) -> str:
-    """What it ran on: for the foot of the page, and of the picture."""
+    """Return the machine and the duration, for the foot of the page and of the picture."""
     made = report.conditions
     machine, n_threads = made.machine, made.machine.threads
     models = models_text(made.target.file, made.draft.file if made.draft is not None else "")

@@ -27,22 +27,22 @@ from paceline.messages import StepCommitted, TurnEvent, TurnFailed, TurnFinished
 from paceline.run_record import RunError
 
 _PAUSE_MS = 33
-"""Between two times that a growing text is shown."""
+"""Interval between two updates of a growing text."""
 _NARROW_PX, _TEXT_PX = 400, 96
-"""The width below which columns stand one below the other; the least height of a text."""
+"""The width below which the columns stack, and the minimum height of a text."""
 
 
 class ReplyColumn(QFrame):
     """One reply with the clock of its writing, which starts with the first token.
 
-    `begin` makes it empty, `take` gives it the events of a turn, `pass_time` moves the clock
-    between them. Seconds count from the turn's start, and are the caller's; nothing here runs by
-    itself. After `TurnFinished`, `TurnFailed` or `fail` the column stands still, and its clock
-    shows the seconds that the speed is computed of.
+    `begin` empties it, `take` receives the events of a turn, `pass_time` moves the clock between
+    them. The caller supplies the time, in seconds from the turn's start; nothing here runs by
+    itself. After `TurnFinished`, `TurnFailed` or `fail` the column no longer changes, and its clock
+    shows the seconds from which the speed is computed.
 
     Attributes:
-        reply: What is known of the reply so far; its `submitted_s` is 0.
-        foot: Takes what the owner shows below the text once the reply has ended.
+        reply: The reply so far; its `submitted_s` is 0.
+        foot: Layout for the owner's widgets below the text of a finished reply.
     """
 
     ended = Signal()
@@ -71,7 +71,7 @@ class ReplyColumn(QFrame):
             *(self._title, head, (self._area, 1), self._end, self.foot),
             on=self, margins=(14, 12, 14, 12), spacing=HALF,
         )  # fmt: skip
-        # Both columns are as wide, whatever is in them.
+        # Makes both columns equally wide, whatever their content.
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
         self._flush = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._flush.timeout.connect(self._show)
@@ -80,7 +80,7 @@ class ReplyColumn(QFrame):
         look.changed.connect(self._renew)
 
     def begin(self, title: str) -> None:
-        """Empty the column, under this title."""
+        """Empty the column and set its title."""
         self._flush.stop()
         self.reply = Reply("", "", TurnOptions(), submitted_s=0.0)
         self._metrics = StepMetrics(self._sources)
@@ -101,11 +101,11 @@ class ReplyColumn(QFrame):
         self.wait("")
 
     def wait(self, words: str) -> None:
-        """Say in place of the text what comes before it."""
+        """Show words in place of the text until it begins."""
         say(self._status, words)
 
     def take(self, at_s: float, event: TurnEvent) -> None:
-        """Take an event of the turn, and the seconds since its start; after the end: nothing."""
+        """Apply an event of the turn, with the seconds since its start; ignored after the end."""
         reply = self.reply
         if reply.has_ended:
             return
@@ -125,7 +125,7 @@ class ReplyColumn(QFrame):
                 self._flush.start()
 
     def pass_time(self, at_s: float) -> None:
-        """Show the seconds since the turn's start; after the end: nothing."""
+        """Show the seconds since the turn's start; ignored after the end."""
         reply = self.reply
         if reply.has_ended:
             return
@@ -137,7 +137,7 @@ class ReplyColumn(QFrame):
             self.wait(words.format(share, self._clock_text(at_s)))
 
     def fail(self, error: RunError) -> None:
-        """End the reply with an error; the clock stays where it is."""
+        """End the reply with an error; the clock stops."""
         if self.reply.has_ended:
             return
         self.reply.status, self.reply.error = "failed", error
@@ -145,13 +145,13 @@ class ReplyColumn(QFrame):
 
     @property
     def shown_text(self) -> str:
-        """Return what can be read of the reply, without markup."""
+        """Readable text of the reply, without markup."""
         assert self._body is not None
         return self._body.plain_text
 
     @property
     def words(self) -> dict[str, str]:
-        """The words around the text: "title", "clock", "speed", "status" and "end"."""
+        """Words around the text: "title", "clock", "speed", "status" and "end"."""
         labels = {
             "title": self._title, "clock": self._clock, "speed": self._speed,
             "status": self._status, "end": self._end,
@@ -192,7 +192,7 @@ class ReplyColumn(QFrame):
         if reply.text:
             body.set_caret(not reply.has_ended)
             body.show_source(reply.text, is_final=reply.has_ended, known=known_of(reply))
-        # The final figure is in the numbers that the outcome is computed of.
+        # The final speed must be the figure from which the outcome is computed.
         rate = reply.stats.tokens_per_s if reply.has_ended and reply.stats else None
         if rate is None:
             rate = self._metrics.tokens_per_s
@@ -224,7 +224,7 @@ class ReplyColumn(QFrame):
 
     @Slot(int, int)
     def _on_range(self, _least: int, most: int) -> None:
-        """Follow the end of the text while it is in sight."""
+        """Follow the end of the text while it is in view."""
         if self._is_at_end:
             self._bar.setValue(most)
 
@@ -234,18 +234,18 @@ class ReplyColumn(QFrame):
 
 
 class TwoColumns(Refits, QWidget):
-    """Two replies to one prompt beside each other, in a narrow window one below the other.
+    """Two replies to one prompt beside each other, or one below the other in a narrow window.
 
     ``begin`` names both. Each `ReplyColumn` (`left`, `right`) is fed by ``take(at_s, event)`` with
     the events of its turn and the seconds since that turn's start, in any order of the two, and by
-    ``pass_time(at_s)`` some ten times a second between them. Where the events come from, a
-    recording or the engine, makes no difference. When both have ended, one line says what came
-    out, and the first word that differs is marked.
+    ``pass_time(at_s)`` some ten times a second between them. The events may come from a recording
+    or from the engine. When both replies have ended, one line gives the outcome, and the first word
+    that differs is marked.
 
-    The owner gives the height: each text scrolls within its column, and follows its end.
+    The owner sets the height: each text scrolls within its column and follows its end.
 
     Attributes:
-        left: The first column, with which the other one is compared.
+        left: The first column, the base of the comparison.
         right: The other one.
     """
 
@@ -257,7 +257,7 @@ class TwoColumns(Refits, QWidget):
 
         Args:
             sources: The names of drafters, and their colours.
-            requests: Told of links and of code to save; None: the columns' own.
+            requests: Handles links and code to save; None for the columns' own.
         """
         super().__init__()
         self.left, self.right = (ReplyColumn(sources, requests) for _ in range(2))
@@ -278,15 +278,15 @@ class TwoColumns(Refits, QWidget):
 
     @property
     def outcome(self) -> str:
-        """Return what came out; empty as long as one of them is being written."""
+        """The outcome in one line; empty while a reply is being written."""
         return self._outcome.text().strip()
 
     def sizeHint(self) -> QSize:
-        """Room for some lines of both texts."""
+        """Return the size for some lines of both texts."""
         return QSize(px(720), px(360))
 
     def _fit(self) -> None:
-        """Put the columns beside each other where there is room."""
+        """Put the columns side by side if they fit."""
         is_narrow = self.width() < px(_NARROW_PX)
         direction = QBoxLayout.Direction
         self._both.setDirection(direction.TopToBottom if is_narrow else direction.LeftToRight)

@@ -1,4 +1,7 @@
-"""Opens a question's comparison, runs it, and shows both replies as they come. Main thread."""
+"""Controller of a comparison: opens it, runs it, and shows both replies as they grow.
+
+Main thread.
+"""
 
 from __future__ import annotations
 
@@ -31,11 +34,11 @@ from paceline.run_record import RunError
 
 _TICK_MS = 100
 _LEFT, _RIGHT = "off", "auto"
-"""The strategies that a comparison begins with."""
+"""Strategies of the two sides at first."""
 
 
 class CompareController(DialogOwner[CompareDialog]):
-    """Owns the dialog while it is open; closing it stops what runs."""
+    """Owner of the dialog while it is open; closing it stops the comparison."""
 
     def __init__(
         self,
@@ -47,14 +50,14 @@ class CompareController(DialogOwner[CompareDialog]):
         fingerprint_of: Callable[[str], str],
         parent: QObject,
     ) -> None:
-        """Listen to the menu.
+        """Connect the menu.
 
         Args:
             context: The program.
             presets: Settings that a side may have.
             saved: Models that a side may have.
-            requests: Told of links and of code to save.
-            fingerprint_of: Of a model's file by its path.
+            requests: Handles links and code to save.
+            fingerprint_of: Returns the fingerprint of a model's file by its path.
             parent: The owner.
         """
         super().__init__(parent)
@@ -72,7 +75,7 @@ class CompareController(DialogOwner[CompareDialog]):
 
     @property
     def is_running(self) -> bool:
-        """Return whether a comparison is under way."""
+        """Return whether a comparison is running."""
         return self._comparison.is_running
 
     @Slot()
@@ -125,7 +128,7 @@ class CompareController(DialogOwner[CompareDialog]):
 
     @Slot()
     def _on_started(self) -> None:
-        """Learn which files the models are, whose prompting is kept by that; then begin."""
+        """Look up the ids of the model files, under which prompting is stored; then start."""
         assert self.dialog is not None
         pairs = [pair for *_, pair in (side.value for side in self.dialog.sides) if pair]
         find = partial(_ids_of, [pair.target.path for pair in pairs])
@@ -156,7 +159,7 @@ class CompareController(DialogOwner[CompareDialog]):
             self._show_obstacle()
 
     def _on_unreadable(self, _error: UserError) -> None:
-        self._start({})  # the load says what is wrong with the file
+        self._start({})  # the load reports the problem of the file
 
     def _side(self, strategy: str, preset: str, pair: Pair | None, *, ids: dict[str, str]) -> Side:
         context = self._context
@@ -175,11 +178,11 @@ class CompareController(DialogOwner[CompareDialog]):
         return Side(options, pair)
 
     def _with_preset(self, name: str) -> ReplySettings:
-        """Return the settings of a preset as a reply in the shown chat gets them."""
+        """Return a preset's settings as a reply in the shown chat gets them."""
         return with_instructions(self._context.shown.folder, self._presets.applied(name))
 
     def _begin_columns(self) -> None:
-        """Name the columns by that in which they differ."""
+        """Name the columns by their differences."""
         dialog = self.dialog
         assert dialog is not None
         both = [side.words for side in dialog.sides]
@@ -197,12 +200,12 @@ class CompareController(DialogOwner[CompareDialog]):
         return (self.dialog.columns.left, self.dialog.columns.right)[side]
 
     def side_loading(self, side: int, fraction: float) -> None:
-        """Show how far the models of a side are."""
+        """Show the loading progress of a side's models."""
         if column := self._column(side):
             column.wait(self.tr("Loading the models: {:.0f} %…").format(local(100 * fraction)))
 
     def side_took(self, side: int, at_s: float, event: TurnEvent) -> None:
-        """Let the column take it."""
+        """Pass an event to the column."""
         if column := self._column(side):
             column.take(at_s, event)
 
@@ -212,7 +215,7 @@ class CompareController(DialogOwner[CompareDialog]):
             column.fail(error)
 
     def comparison_ended(self) -> None:
-        """Offer what was written."""
+        """Offer the replies that were written."""
         self._timer.stop()
         if self.dialog is None:
             return
@@ -254,5 +257,5 @@ class CompareController(DialogOwner[CompareDialog]):
 
 
 def _ids_of(paths: list[str]) -> dict[str, str]:
-    """Return the ids of files by their paths; takes a moment of the disk's."""
+    """Return the ids of files by their paths; needs short disk access."""
     return {path: file_id(Path(path)) for path in paths}

@@ -19,11 +19,11 @@ from paceline.gui.look.scale import GAP, STEP, scaled
 
 _SIZE, _SMALLEST = QSize(960, 680), QSize(480, 420)
 Entries = Sequence[tuple[str, Any]]
-"""Words of a list, with the values that they stand for."""
+"""Words of a list, with their values."""
 
 
 class SideChoice(NamedTuple):
-    """The entries of each list; the first one of the last two is how it is now."""
+    """Entries of each list; the first entry of the last two lists is the present state."""
 
     strategies: Entries
     settings: Entries
@@ -31,7 +31,7 @@ class SideChoice(NamedTuple):
 
 
 class SideForm:
-    """The choices of one side: drafts, settings of the reply, models.
+    """Choices of one side: drafts, settings of the reply, models.
 
     Attributes:
         fields: The lists, in this order.
@@ -47,23 +47,23 @@ class SideForm:
 
     @property
     def value(self) -> tuple[Any, ...]:
-        """Return what is chosen in each list."""
+        """The chosen value of each list."""
         return tuple(field.currentData() for field in self.fields)
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The same in words."""
+        """The chosen words of each list."""
         return tuple(field.currentText() for field in self.fields)
 
 
 class CompareDialog(QDialog):
-    """Two sides, their columns, and what can be done.
+    """Two sides, their columns, and the buttons.
 
     Attributes:
-        sides: What is chosen for the left and for the right one.
+        sides: The choices for left and right.
         columns: Both replies.
-        start: Begins, or stops what runs.
-        keeps: "Use this reply" below each column.
+        start: Button that starts or stops the comparison.
+        keeps: Buttons "Use this reply" below the columns.
     """
 
     started = Signal()
@@ -79,14 +79,14 @@ class CompareDialog(QDialog):
         columns: TwoColumns,
         parent: QWidget,
     ) -> None:
-        """Offer a choice.
+        """Set up the lists and the columns.
 
         Args:
-            question: What is answered.
+            question: The question.
             offered: The entries of the lists.
-            chosen: Which strategy stands at the left, and which at the right, from 0.
+            chosen: Indices of the strategies at the left and at the right.
             columns: Two empty ones.
-            parent: What the dialog stands over.
+            parent: The window below the dialog.
         """
         super().__init__(parent)
         self.setWindowTitle(self.tr("Answer twice and compare"))
@@ -139,12 +139,12 @@ class CompareDialog(QDialog):
         column_of((body, 1), foot, on=self, margins=0, spacing=0)
 
     def show_obstacle(self, words: str) -> None:
-        """Say why nothing can be started now; empty: it can."""
+        """Show why nothing can be started now; empty words if it can."""
         self._obstacle.setText(words)
         self.start.setEnabled(self._is_running or not words)
 
     def show_running(self, *, is_running: bool) -> None:
-        """Offer to stop what runs, or to start."""
+        """Offer to stop a running comparison, or to start one."""
         self._is_running = is_running
         self.start.setText(self.tr("&Stop") if is_running else self.tr("&Start"))
         for side in self.sides:
@@ -160,7 +160,7 @@ class CompareDialog(QDialog):
         self.keeps[side].show()
 
     def show_kept(self, side: int) -> None:
-        """Say that a side's reply is in the chat."""
+        """Show that a side's reply is in the chat."""
         self.keeps[side].setText(self.tr("In the chat"))
         self.keeps[side].setEnabled(False)
 

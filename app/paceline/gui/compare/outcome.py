@@ -1,8 +1,8 @@
-"""The outcome of two replies to one prompt: their speeds, and the place where their texts part.
+"""The outcome of two replies to one prompt: their speeds, and where their texts differ.
 
-Pure functions. A ratio is that of the tokens per second that both columns show, so that readers can
-compute it again. Its interval is about the machine alone: both replies are known step by step, and
-steps of one width should take the same time.
+Pure functions. The ratio is that of the tokens per second in both columns, so that readers can
+verify it. Its interval covers the machine's variation alone: every step of both replies is known,
+and steps of one width should take the same time.
 """
 
 from __future__ import annotations
@@ -19,28 +19,33 @@ from paceline.gui.state.figures import ratio_text
 from paceline.messages import StepCommitted
 
 _STRETCHES = 8
-"""A machine that is slower for a while is so for some part of a reply, not for single steps."""
+"""Number of parts of a reply whose times are compared, since a machine slows down for whole
+stretches rather than for single steps."""
 _DRIFT, _BUSY_DRIFT = 0.02, 0.15
-"""By how much the speed of a quiet machine and of a busy one changes from one reply to the next,
-beyond what their steps tell; standard errors."""
+"""Standard errors of the drift in speed from one reply to the next, beyond the scatter of their
+steps, for a quiet and for a busy machine."""
 _NORMAL = 1.96
 
 _tr = translator("Outcome")
 
 
 def outcome_words(left: Reply, right: Reply) -> str:
-    """Return one line about two replies that have ended; empty where one of them has no text."""
+    """Return one line about two finished replies; empty if one of them has no text."""
     if not (left.traces and right.traces):
         return ""
     return ", ".join(filter(None, (_speed_words(left, right), _text_words(left, right))))
 
 
 def speedup(left: Reply, right: Reply) -> Speedup | None:
-    """Return how fast the right one was, over the left one; None: too short, or not known."""
+    """Return the speed of the right reply over that of the left one, or None if that is unknown.
+
+    A reply may be too short for it.
+    """
     one, other = left.stats, right.stats
     if one is None or other is None or not (one.tokens_per_s and other.tokens_per_s):
         return None
-    if min(len(left.traces), len(right.traces)) < FEWEST_STEPS:  # alone, each token is a step
+    # without drafts, each token is a step
+    if min(len(left.traces), len(right.traces)) < FEWEST_STEPS:
         return None
     ratio = other.tokens_per_s / one.tokens_per_s
     drift = _BUSY_DRIFT if _is_busy(left, right) else _DRIFT
@@ -54,7 +59,7 @@ def _is_busy(*replies: Reply) -> bool:
 
 
 def first_difference(left: str, right: str) -> int | None:
-    """Return the first character in which two texts differ; None: they are the same."""
+    """Return the index of the first differing character of two texts, or None if they are equal."""
     if left == right:
         return None
     n_most = min(len(left), len(right))
@@ -62,14 +67,14 @@ def first_difference(left: str, right: str) -> int | None:
 
 
 def begin_of_word(text: str, at: int) -> int:
-    """Return where the word begins that a character stands in."""
+    """Return the start of the word around a character."""
     while 0 < at <= len(text) and not text[at - 1].isspace():
         at -= 1
     return at
 
 
 def _scatter(steps: Sequence[StepCommitted]) -> float:
-    """Return the standard error of the time of all steps, as a share of it."""
+    """Return the standard error of the total time of the steps, relative to it."""
     by_width = defaultdict(list)
     for step in steps:
         by_width[sum(count.n_drafted for count in step.drafted)].append(step.total_s)
@@ -110,5 +115,5 @@ def _tokens(reply: Reply) -> list[int]:
 
 
 def n_words_before(text: str, at: int) -> int:
-    """Return how many words end before the one that a character stands in."""
+    """Return the number of words that end before the word at a character."""
     return len(text[: begin_of_word(text, at)].split())

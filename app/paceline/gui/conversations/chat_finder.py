@@ -1,7 +1,7 @@
-"""Search field, tags, and below them the chats or what was found; knows which of them to show.
+"""Search field, tags, and the chats or the hits below them.
 
-What is searched for stands in the field alone, tags included, as ``#tag``: pressing a tag writes
-it there. So the user always sees what the list leaves out, and Esc takes all of it back.
+The whole search, tags included, is the text of the field (a tag is ``#tag``), and pressing a tag
+writes it there. So the user always sees what restricts the list, and Esc clears all of it.
 """
 
 from __future__ import annotations
@@ -47,18 +47,18 @@ _FOLDER_KEYS: dict[int, bool | None] = {
     Qt.Key.Key_Enter: None,
     Qt.Key.Key_Space: None,
 }
-"""Keys on a folder: open, close, or the other of both."""
+"""Keys on a folder: open, close, or toggle."""
 
 
 class ChatList(QListView):
-    """Rows of a `ConversationList`."""
+    """List view of the rows of a `ConversationList`."""
 
     opened = Signal(str)
     tag_clicked = Signal(str)
     menu_wanted = Signal(QPoint)
-    """For the current chat or folder, at this place on the screen."""
+    """A menu for the current chat or folder is requested at this place on the screen."""
     dropped = Signal(str, str)
-    """A chat, and the folder, or the archive, that it was dragged to; empty: to none."""
+    """A chat was dragged to a folder or the archive of this id, or out of them (empty)."""
     left_upwards = Signal()
     """Up was pressed on the first chat."""
 
@@ -73,40 +73,40 @@ class ChatList(QListView):
         self._rows = ConversationRow(self)
         show_rows(self, self._rows)
         self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
-        self.setDragDropOverwriteMode(True)  # no line between rows is a place to drop
+        self.setDragDropOverwriteMode(True)  # allows no drop between two rows
         look.follow(self._fit)
         self.clicked.connect(self._on_clicked)
         self.activated.connect(self._on_activated)
 
     @Slot()
     def _fit(self) -> None:
-        """Give rows the height that they have with this density."""
+        """Set the rows' height for the present density."""
         self.scheduleDelayedItemsLayout()
 
     def mark_shown(self, conversation_id: str) -> None:
-        """Mark the chat that is shown, wherever keyboard and menu are."""
+        """Mark the shown chat, independent of keyboard focus and menu."""
         self._rows.shown_id = conversation_id
         self.viewport().update()
 
     @property
     def current_id(self) -> str:
-        """The chat that has the keyboard; empty: none."""
+        """Id of the chat with the keyboard focus, or empty."""
         return str(self.currentIndex().data(ID_ROLE) or "")
 
     @property
     def has_current(self) -> bool:
-        """Return whether a chat or a folder has the keyboard."""
+        """Return whether a chat or a folder has the keyboard focus."""
         return self.currentIndex().flags() != Qt.ItemFlag.NoItemFlags
 
     @property
     def current_folder(self) -> Folder | None:
-        """The folder that has the keyboard; None: none, or the archive."""
+        """The folder with the keyboard focus; None without one, and for the archive."""
         line = self.currentIndex().data(FOLDER_ROLE)
         return line.folder if line is not None and not line.is_archive else None
 
     @Slot()
     def take_focus(self) -> None:
-        """Take the keyboard, with a row selected to go on from."""
+        """Take the keyboard focus, with a row selected to go on from."""
         self.setFocus(Qt.FocusReason.TabFocusReason)
         if not self.current_id:
             self.setCurrentIndex(self._chats.first_chat())
@@ -114,14 +114,14 @@ class ChatList(QListView):
     def moveCursor(
         self, action: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier
     ) -> QModelIndex:
-        """Where a key leads: below a heading that it would end on."""
+        """Return the row that a key leads to, below a heading rather than on it."""
         index = super().moveCursor(action, modifiers)
         if index.isValid() and index.flags() == Qt.ItemFlag.NoItemFlags:
             return self._chats.index(index.row() + 1)
         return index
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Search for a tag, open a row's menu, or do what a list does."""
+        """Search for a tag, open a row's menu, or handle the click as a list does."""
         point = event.position().toPoint()
         index = self.indexAt(point)
         if _has_menu(index) and event.button() == Qt.MouseButton.LeftButton:
@@ -136,7 +136,7 @@ class ChatList(QListView):
         super().mousePressEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Leave the list upwards at its upper end, open and close folders."""
+        """Leave the list upwards at its upper end; open and close folders."""
         is_plain = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         current = self.currentIndex()
         line = current.data(FOLDER_ROLE)
@@ -154,7 +154,7 @@ class ChatList(QListView):
     # ------------------------------------------------------------------------------- dragging
 
     def startDrag(self, _actions: Qt.DropAction) -> None:
-        """Drag the current chat; Qt would take the row out of the list afterwards."""
+        """Drag the current chat; Qt would remove its row afterwards."""
         index = self.currentIndex()
         if index.data(ID_ROLE):
             drag = QDrag(self)
@@ -163,7 +163,7 @@ class ChatList(QListView):
             drag.exec(Qt.DropAction.MoveAction)
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Tell of a chat that was dropped, and where."""
+        """Emit the dropped chat and its new place."""
         conversation_id = bytes(event.mimeData().data(CHAT_MIME).data()).decode()
         if conversation_id:
             folder = self._chats.folder_at(self.indexAt(event.position().toPoint()))
@@ -173,7 +173,7 @@ class ChatList(QListView):
             self.dropped.emit(conversation_id, folder.folder_id if folder is not None else "")
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Open the menu of the row below the pointer, or by key of the current one."""
+        """Open the menu of the row at the pointer or, by key, of the current row."""
         if event.reason() == QContextMenuEvent.Reason.Keyboard:
             index = self.currentIndex()
             point = self.visualRect(index).center()
@@ -208,7 +208,7 @@ def _has_menu(index: QModelIndex) -> bool:
 
 
 class EmptyNote(QWidget):
-    """Why a list is empty and what to do about it: a title, a sentence or two, and a button."""
+    """Explanation of an empty list: a title, a sentence or two, and a button."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -227,17 +227,17 @@ class EmptyNote(QWidget):
         )
 
     def say(self, title: str, hint: str, button: str = "") -> None:
-        """Show these words; an empty one for the button hides it."""
+        """Show these words; the button is hidden without words."""
         self.title.setText(title)
         self.hint.setText(hint)
         say(self.button, button)
 
 
 class ChatFinder(QWidget):
-    """Shows a `ConversationList`, all of it or what fits a search.
+    """A `ConversationList`, whole or restricted by a search.
 
     Attributes:
-        shown_id: The chat that is shown.
+        shown_id: The id of the shown chat.
     """
 
     chosen = Signal(str)
@@ -281,7 +281,7 @@ class ChatFinder(QWidget):
         self._show_page()
 
     def show_hits(self, hits: Sequence[SearchHit], *, is_cut: bool = False) -> None:
-        """Show what the last search found, the best first.
+        """Show the hits of the last search, the best first.
 
         Args:
             hits: Messages and titles.
@@ -295,7 +295,7 @@ class ChatFinder(QWidget):
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.search, words))
 
     def select(self, conversation_id: str) -> None:
-        """Mark the chat that is shown; a row that the user went to keeps the keyboard."""
+        """Mark the shown chat; a row that the user moved to keeps the keyboard focus."""
         is_same = conversation_id == self.shown_id
         self.shown_id = conversation_id
         self.list.mark_shown(conversation_id)
@@ -311,11 +311,11 @@ class ChatFinder(QWidget):
             self.list.scrollTo(index)
 
     def shown_index(self) -> QModelIndex:
-        """The row of the chat that is shown; invalid where a search hides it."""
+        """Return the row of the shown chat; invalid where a search hides it."""
         return self._model.index(self._model.row_of(self.shown_id))
 
     def go_to_shown(self) -> None:
-        """Show the row of the chat that is shown, whatever search or folder hides it."""
+        """Show the row of the shown chat, whatever search or folder hides it."""
         if self.pages.currentWidget() is not self.list or not self.shown_index().isValid():
             self.search.clear()
             folder = self._model.folder_of(self.shown_id)
@@ -325,7 +325,7 @@ class ChatFinder(QWidget):
 
     @Slot()
     def focus_search(self) -> None:
-        """Put the keyboard into the search field."""
+        """Focus the search field."""
         self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.search.selectAll()
 
@@ -396,7 +396,7 @@ class ChatFinder(QWidget):
 
     @Slot()
     def _on_moved(self) -> None:
-        """Go along with the shown chat when it comes to the top."""
+        """Scroll along with the shown chat when it moves to the top."""
         index = self.shown_index()
         if index.isValid() and not self.list.hasFocus():
             self.list.scrollTo(index)
@@ -441,7 +441,7 @@ class ChatFinder(QWidget):
 
     @Slot(str)
     def search_tag(self, tag: str) -> None:
-        """Look for a tag, or the name of a folder, besides what is looked for."""
+        """Add a tag, or the name of a folder, to the search."""
         self._on_tag(tag, on=True)
 
     @Slot(str, str)

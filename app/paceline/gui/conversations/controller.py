@@ -1,4 +1,4 @@
-"""Between the chat session and the list of conversations: choose, search, sort, delete, undo."""
+"""Controller between chat session and list of chats: choose, search, sort, delete, undo."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from paceline.gui.conversations.sidebar import UNDO_MS, Sidebar
 from paceline.gui.state.chat_lines import title_text
 
 MOST_HITS = 50
-"""Hits that are shown at most; a search with more is too wide to be useful."""
+"""Maximum number of shown hits; a search with more is too wide to be useful."""
 
 
 class ConversationsController(QObject):
-    """Turns what the user does in the sidebar into use cases, and keeps the list up to date."""
+    """Carries out the user's requests in the sidebar, and keeps the list up to date."""
 
     def __init__(
         self,
@@ -37,9 +37,9 @@ class ConversationsController(QObject):
         Args:
             context: The program's parts.
             sidebar: The list of chats.
-            write: Puts the keyboard into the message field.
-            go_to: Brings a message of the shown chat into view and marks words in it.
-            keep_place: Remembers where the view of the shown chat stands.
+            write: Focuses the message field.
+            go_to: Scrolls to a message of the shown chat and marks words in it.
+            keep_place: Stores the scroll position of the shown chat.
             parent: Qt's parent.
         """
         super().__init__(parent)
@@ -52,7 +52,7 @@ class ConversationsController(QObject):
         self._deleted: str | Folder = ""
         self._purge = QTimer(self, singleShot=True, interval=UNDO_MS)
         self._purge.timeout.connect(self._on_undo_over)
-        # Until then, another window may still take a deletion back.
+        # Until then, another window may still undo a deletion.
         self._others = QTimer(self, singleShot=True, interval=UNDO_MS)
         self._others.timeout.connect(self._on_leftovers)
         signals = context.signals
@@ -84,12 +84,12 @@ class ConversationsController(QObject):
         self._on_list_changed()
 
     def start(self, open_conversation: str, leftovers: Callable[[], Sequence[str]]) -> None:
-        """Show what was open when the program ended.
+        """Show the chat that was open when the program ended.
 
         Args:
-            open_conversation: Its id; one that is not there any more is ignored.
-            leftovers: Says which conversations were deleted then; they go for good once no
-                window can undo it any more.
+            open_conversation: Its id; ignored if the chat no longer exists.
+            leftovers: Returns the conversations that were deleted before; they are purged once no
+                window can undo that any more.
         """
         self._leftovers = leftovers
         self._others.start()
@@ -98,7 +98,7 @@ class ConversationsController(QObject):
 
     @property
     def open_conversation(self) -> str:
-        """The id of the conversation that is shown; empty for one that is not kept."""
+        """Id of the shown conversation; empty for one that is not stored."""
         shown = self._shown.conversation
         line = self._session.conversations.summary(shown.conversation_id)
         return shown.conversation_id if line is not None and not shown.private else ""
@@ -107,12 +107,12 @@ class ConversationsController(QObject):
 
     @Slot()
     def new_chat(self) -> None:
-        """Show an empty conversation, with the keyboard where one writes."""
+        """Show an empty conversation and focus the message field."""
         self._new(private=False)
 
     @Slot()
     def new_private_chat(self) -> None:
-        """Show an empty conversation of which nothing is stored."""
+        """Show an empty conversation that is not stored."""
         self._new(private=True)
 
     def _new(self, *, private: bool, folder_id: str = "") -> None:
@@ -166,7 +166,7 @@ class ConversationsController(QObject):
 
     @Slot(str)
     def _on_new_in(self, folder_id: str) -> None:
-        """Show an empty chat that is in a folder, which is opened for it."""
+        """Show an empty chat in a folder, which is opened."""
         self._sidebar.model.set_open(folder_id, on=True)
         self._new(private=False, folder_id=folder_id)
 
@@ -203,7 +203,7 @@ class ConversationsController(QObject):
 
     @Slot(str)
     def _on_delete(self, conversation_id: str) -> None:
-        """Only the last deletion can be undone, for a while; the one before is final now."""
+        """Delete a chat, which can be undone for a while; the previous deletion becomes final."""
         summary = self._session.conversations.summary(conversation_id)
         if summary is None:
             return
@@ -214,7 +214,7 @@ class ConversationsController(QObject):
 
     @Slot(str)
     def _on_delete_folder(self, folder_id: str) -> None:
-        """As with a chat; the folder's chats stay."""
+        """Delete a folder so that it can be undone for a while; its chats stay."""
         folder = self._session.conversations.folders.get(folder_id)
         if folder is not None:
             self._on_undo_over()
@@ -255,8 +255,8 @@ class ConversationsController(QObject):
 
     @Slot()
     def look_again(self) -> None:
-        """List the chats, too, that could not be read before."""
-        with contextlib.suppress(UserError):  # they still cannot
+        """Also list the chats that could not be read before."""
+        with contextlib.suppress(UserError):  # they still cannot be read
             self._session.look_again()
 
     @Slot()
@@ -276,6 +276,6 @@ class ConversationsController(QObject):
 
     @Slot()
     def _on_leftovers(self) -> None:
-        """Purge what was deleted last time."""
+        """Purge the chats that were deleted in the last session."""
         for conversation_id in self._leftovers():
             self._session.conversations.purge(conversation_id)

@@ -1,11 +1,11 @@
-"""Chats to files and the clipboard, and from files, for the menu and the sidebar.
+"""Export of chats to files and the clipboard, and import from files, for the menu and the sidebar.
 
-Files are made and written in the background. What the store has is asked for on the main thread,
-one reply between two events, so that a long chat never holds up the window.
+Files are made and written in the background. Records are read from the store on the main thread,
+one reply between two events, so that a long chat never freezes the window.
 
-Chats from files, ours and those of other programs, are chosen, or dropped on the window; they are
-read and checked in the background, and what is in them is kept on the main thread, one chat between
-two events.
+Files to import, ours and those of other programs, are chosen, or dropped on the window; they are
+read and checked in the background, and their chats are stored on the main thread, one between two
+events.
 """
 
 from __future__ import annotations
@@ -50,17 +50,17 @@ _SUFFIXES: dict[Kind, str] = {
     "markdown": "md", "plain-markdown": "md", "html": "html", "json": "json",
 }  # fmt: skip
 EXCHANGE = "exchange"
-"""Topic of what failed; the next import or export settles it."""
+"""Topic of failures; the next import or export resolves it."""
 _MAX_STEM = 60
 _MOST_TOLD = 5
-"""Files and chats that one notice names."""
+"""Maximum number of files and chats named in one notice."""
 _WRITTEN_TOGETHER = 100
-"""Chats of an import after which it waits for the disk."""
+"""Number of imported chats after which the import waits for the disk."""
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
 
 
 class ExchangeController(QObject):
-    """Exports: one dialog and one chat at a time. `ImportController` is the way back."""
+    """Export: one dialog and one chat at a time. `ImportController` imports."""
 
     def __init__(self, context: AppContext, sidebar: Sidebar, parent: QObject) -> None:
         super().__init__(parent)
@@ -85,12 +85,12 @@ class ExchangeController(QObject):
 
     @Slot()
     def ask_export(self) -> None:
-        """Ask where the shown chat is to be exported."""
+        """Ask for a place to export the shown chat to."""
         self.ask_export_of(self._context.shown.id)
 
     @Slot(str)
     def ask_export_of(self, conversation_id: str) -> None:
-        """Ask where a chat is to be exported; the kind of file is chosen there."""
+        """Ask for a place to export a chat to; the kind of file is chosen there."""
         if self.files.is_open or self._gathering.is_busy:
             return
         try:
@@ -106,7 +106,7 @@ class ExchangeController(QObject):
             self.files.dialog.filterSelected.connect(self._on_filter)
 
     def _filters(self) -> list[str]:
-        """In the order of the kinds."""
+        """Return the filters in the order of the kinds."""
         return [
             self.tr("Markdown (*.md)"),
             self.tr("Markdown without figures (*.md)"),
@@ -119,7 +119,7 @@ class ExchangeController(QObject):
 
     @Slot(str)
     def _on_filter(self, chosen: str) -> None:
-        """Let the name end as this kind of file does."""
+        """Change the name's ending to that of this kind of file."""
         dialog = self.files.dialog
         if dialog is None:
             return
@@ -148,7 +148,7 @@ class ExchangeController(QObject):
         kind: Kind,
         done: Callable[[Conversation, dict[str, RunRecord]], None],
     ) -> None:
-        """Gather what this kind of file needs."""
+        """Collect the data for this kind of file."""
         try:
             conversation, records = self._session.conversations.with_records(conversation_id)
         except UserError as error:
@@ -189,7 +189,7 @@ class ExchangeController(QObject):
     def _maker(
         self, kind: Kind, conversation: Conversation, records: dict[str, RunRecord]
     ) -> Callable[[], str]:
-        """What makes the file's content; called in another thread."""
+        """Return a function that makes the file's content; it is called in another thread."""
         if kind == "json":
             folder = self._session.conversations.folders.get(conversation.folder_id)
             return partial(_json, conversation, records, folder)
@@ -209,7 +209,7 @@ class ExchangeController(QObject):
 
     @Slot(str)
     def copy(self, conversation_id: str) -> None:
-        """Put a chat into the clipboard, as Markdown."""
+        """Copy a chat to the clipboard as Markdown."""
         if not self._gathering.is_busy:
             self._collect(conversation_id, "plain-markdown", self._copy)
 
@@ -231,7 +231,7 @@ class ExchangeController(QObject):
 
 
 def file_stem(title: str) -> str:
-    """A name for a chat's file, which every system takes."""
+    """Return a file name for a chat that every system accepts."""
     words = " ".join(re.sub(r"[^\w .,()+=-]", " ", title).split())[:_MAX_STEM].strip(" .")
     return f"chat {words}" if _RESERVED.fullmatch(words) else words or "chat"
 
@@ -255,7 +255,7 @@ def export_words() -> Words:
 
 
 def page_look(sources: Sources) -> PageLook:
-    """How exported pages look."""
+    """Return the colours and fonts of exported pages."""
     language = QLocale().bcp47Name().split("-")[0]  # "en" for the locale "C", too
     sourcing = Sourcing(sources.titles, sources.models)
     light, dark = (dataclasses.asdict(theme) | CODE_COLOURS[theme.name] for theme in (LIGHT, DARK))
@@ -263,7 +263,7 @@ def page_look(sources: Sources) -> PageLook:
 
 
 class ImportController(QObject):
-    """One dialog at a time; files queue up."""
+    """Import: one dialog at a time; files queue up."""
 
     def __init__(self, context: AppContext, sidebar: Sidebar, parent: QObject) -> None:
         super().__init__(parent)
@@ -278,7 +278,7 @@ class ImportController(QObject):
 
     @Slot()
     def ask_import(self) -> None:
-        """Ask which files are to be imported."""
+        """Ask for files to import."""
         kinds = ";;".join((self.tr("Chats (*.json *.jsonl)"), self.tr("All files (*)")))
         self.files.ask_files(self._context.window, self.tr("Import chats"), kinds)
 
@@ -317,7 +317,7 @@ class ImportController(QObject):
             if self._waiting:
                 yield
             if not self._waiting or len(put) % _WRITTEN_TOGETHER == 0:
-                # Whatever is read next would wait for it, and the window with it.
+                # The next read would wait for all writes so far, and the window with it.
                 mark = chats.mark()
                 while not chats.is_written(mark):
                     yield
@@ -326,9 +326,9 @@ class ImportController(QObject):
             self._tell(put)
 
     def _placed(self, chat: ImportedChat, titles: set[str]) -> Conversation:
-        """Return a chat in its folder, which is made where it is not there, and told from others.
+        """Return a chat in its folder, which is created if necessary, with a unique title.
 
-        It says of which program it is, and one whose title is taken gets a number.
+        The chat names the program of its origin; a title that is taken gets a number.
         """
         made, folder_id = chat.conversation, ""
         session = self._context.session
@@ -378,7 +378,7 @@ class ImportController(QObject):
 
 
 def _told_together(errors: Sequence[UserError]) -> list[UserError]:
-    """Return the errors with the first few as one, so that each file and chat is named."""
+    """Merge the first few errors into one that names each file and chat."""
     if len(errors) < 2:
         return list(errors)
     messages = joined([error.message for error in errors[:_MOST_TOLD]])

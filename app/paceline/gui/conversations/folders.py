@@ -23,7 +23,7 @@ _MOST_CHARS = 4 * TAG_CHARS
 
 
 class FolderMenu(QMenu):
-    """The menu of a folder; each signal has its id."""
+    """Menu of a folder; each signal has its id."""
 
     new_chat_wanted = Signal(str)
     search_wanted = Signal(str)
@@ -56,9 +56,9 @@ class FolderChoice(QMenu):
     """The folders that a chat can be moved to."""
 
     chosen = Signal(str, str)
-    """The chat, and the folder or nothing."""
+    """The chat's id, and the folder's or an empty text"""
     new_wanted = Signal(str)
-    """A new folder for the chat."""
+    """Id of the chat that needs a new folder"""
 
     def __init__(
         self, summary: ConversationSummary, folders: Sequence[Folder], parent: QWidget
@@ -90,7 +90,7 @@ class FolderEditor(QDialog):
     """Name and instructions of a folder; nothing changes before it is accepted."""
 
     saved = Signal(object, str)
-    """The `Folder`, and the chat that is to be moved into it; empty: none."""
+    """The `Folder`, and the id of the chat to move into it, or empty."""
 
     def __init__(self, folder: Folder, chat_id: str, parent: QWidget) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""What a search found: how much, and a list with a row per chat and below it one per message."""
+"""Results of a search: their number, and a list with a row per chat and per message."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ _AIR_PX = 6
 _ABOVE_CHAT_PX = 6
 _GAP_PX = 6
 _LINES = 2
-"""Lines of a message at most."""
+"""Maximum number of lines of a message."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundChat:
-    """A chat in which something was found.
+    """A chat with hits.
 
     Attributes:
         summary: The chat.
-        title: Its title, or what an untitled chat is called.
-        marks: Where the words stand in the title, as (start, end) in characters.
-        n_hits: Messages that have them; 0: only the title has.
+        title: Its title, or the words for a chat without one.
+        marks: Positions of the words in the title, as (start, end) in characters.
+        n_hits: Number of messages with hits; 0 if only the title has one.
     """
 
     summary: ConversationSummary
@@ -55,16 +55,19 @@ class FoundChat:
 
 
 class HitList(Rows[FoundChat | SearchHit]):
-    """Hits as rows. The store ranks; the hits of a chat stand together, where its best one is."""
+    """Hits as rows, ranked by the store.
+
+    The hits of a chat are placed together, at its best one.
+    """
 
     @property
     def n_chats(self) -> int:
-        """Number of chats in which something was found."""
+        """Number of chats with hits."""
         return sum(isinstance(row, FoundChat) for row in self.rows)
 
     @property
     def n_messages(self) -> int:
-        """Number of messages that were found."""
+        """Number of messages with hits."""
         return len(self.rows) - self.n_chats
 
     def show_hits(
@@ -72,7 +75,7 @@ class HitList(Rows[FoundChat | SearchHit]):
         hits: Sequence[SearchHit],
         summary_of: Callable[[str], ConversationSummary | None],
     ) -> bool:
-        """Show these, without those of chats that are not known; returns whether that is new."""
+        """Show hits of known chats; return whether they differ from those before."""
         by_chat: dict[str, list[SearchHit]] = {}
         for hit in hits:
             by_chat.setdefault(hit.conversation_id, []).append(hit)
@@ -93,15 +96,15 @@ class HitList(Rows[FoundChat | SearchHit]):
         return is_new
 
     def title(self, row: FoundChat | SearchHit) -> str:
-        """Return the title of a chat, or a piece of a message."""
+        """Return the title of a chat, or an extract of a message."""
         return row.title if isinstance(row, FoundChat) else row.snippet
 
     def tip(self, row: FoundChat | SearchHit) -> str:
-        """Return all of it, since there may be no room."""
+        """Return the whole text, which may not fit into the row."""
         return self.title(row)
 
     def spoken(self, row: FoundChat | SearchHit) -> str:
-        """Say how often something was found in a chat."""
+        """Return the words for screen readers, with the number of hits in a chat."""
         if isinstance(row, FoundChat):
             words = self.tr("Chat: {}, found {} times").format(row.title, row.n_hits or 1)
             return f"{words}, {self.tr('archived')}" if row.summary.archived else words
@@ -109,14 +112,14 @@ class HitList(Rows[FoundChat | SearchHit]):
 
 
 class HitRow(QStyledItemDelegate):
-    """Paints a chat with its number of hits, and messages with the words marked."""
+    """Painter of chats with their number of hits, and of messages with marked words."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self._lock, self._archive = look.icon("lock"), look.icon("archive")
 
     def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:
-        """A line for a chat, two for a message."""
+        """Return the size of one line for a chat, of two for a message."""
         if isinstance(index.data(ROW), FoundChat):
             return QSize(100, height_of(_title_font()) + 2 * _AIR_PX + _ABOVE_CHAT_PX)
         return QSize(100, _LINES * height_of(ui_font(SMALL)) + 2 * _AIR_PX)
@@ -175,7 +178,7 @@ class FoundView(QListView):
         return takes_escape(event) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Leave it by key."""
+        """Leave the list by key."""
         if event.key() == Qt.Key.Key_Escape:
             self.dismissed.emit()
         elif event.key() == Qt.Key.Key_Up and self.currentIndex().row() <= 0:
@@ -185,7 +188,7 @@ class FoundView(QListView):
 
 
 class FoundList(QWidget):
-    """Shows hits grouped by chat."""
+    """Hits grouped by chat."""
 
     hit_chosen = Signal(str, str)
     """Ids of the chat and the message; the latter is empty for the chat as a whole."""
@@ -212,13 +215,13 @@ class FoundList(QWidget):
         is_cut: bool = False,
         passes_over: bool = False,
     ) -> None:
-        """Show these.
+        """Show hits.
 
         Args:
-            hits: The best first.
-            summary_of: A chat by its id; None: it does not belong here.
+            hits: The hits, the best first.
+            summary_of: Returns a chat by its id, or None if it is not to be shown.
             is_cut: Whether there are more than these.
-            passes_over: Whether signs in what was typed were left out of the search.
+            passes_over: Whether the search ignored special characters.
         """
         if self._model.show_hits(hits, summary_of):
             self.view.scrollToTop()
@@ -229,19 +232,19 @@ class FoundList(QWidget):
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was found."""
+        """Return whether nothing was found."""
         return self._model.rowCount() == 0
 
     @Slot()
     def take_focus(self) -> None:
-        """Take the keyboard, with a row selected to go on from."""
+        """Take the keyboard focus, with a row selected to go on from."""
         if not self.is_empty:
             self.view.setFocus(Qt.FocusReason.TabFocusReason)
             if not self.view.currentIndex().isValid():
                 self.view.setCurrentIndex(self._model.index(0))
 
     def choose_first(self) -> None:
-        """Take the first chat if its title was found, otherwise its best message."""
+        """Choose the first chat if its title was found, otherwise its best message."""
         if self.is_empty:
             return
         index = self._model.index(0)

@@ -13,10 +13,10 @@ from paceline.conversation import ConversationSummary, Folder
 from paceline.gui.kit.translation import translator
 
 ARCHIVE = "\0archive"
-"""The id of the archive among the folders, which stands below all chats."""
+"""Id of the archive among the folders; it stands below all chats."""
 
 _FIRST_DAY = datetime.date(1971, 1, 1)
-"""A chat from before then came from a file that names no time, which is kept as 0."""
+"""Earlier dates mean unknown: imported files without times are stored as 0."""
 
 _tr = translator("ChatGroups")
 
@@ -26,10 +26,10 @@ class Heading:
     """The line above a group.
 
     Attributes:
-        name: What it says.
+        name: Its words.
         is_pinned: Whether it stands above the pinned chats.
-        end_s: Every chat of the group changed before this, in seconds since the epoch.
-        begin_s: And none before this.
+        end_s: Upper bound (exclusive) of the chats' times of change, in seconds since the epoch.
+        begin_s: Lower bound (inclusive) of these times.
     """
 
     name: str
@@ -43,14 +43,14 @@ Key = tuple[int, str, str, bool, bool, float, bool, str]
 
 
 class ChatGroups:
-    """The groups as they are on one day, and the order of all rows.
+    """The groups on one day, and the order of all rows.
 
     Pinned chats come first, then folders with their chats, then all others, the newest first, and
-    the archive. In a folder the pinned ones are the first.
+    the archive last. Within a folder, pinned chats come first.
 
     Attributes:
         today: The day.
-        folders: The folders, and the archive, by their ids.
+        folders: The folders and the archive, by id.
     """
 
     def __init__(self, today: datetime.date, folders: Iterable[Folder] = ()) -> None:
@@ -58,7 +58,7 @@ class ChatGroups:
         archive = Folder(ARCHIVE, _tr("Archived"))
         self.folders = {folder.folder_id: folder for folder in (*folders, archive)}
         day = datetime.timedelta(days=1)
-        # Monday to Sunday is not what people call this week on a Monday; seven days are.
+        # "This week" means the last seven days: a calendar week would be empty on a Monday.
         starts = (
             (_tr("Today"), today),
             (_tr("Yesterday"), today - day),
@@ -69,7 +69,8 @@ class ChatGroups:
         end_s = math.inf
         for name, start in starts:
             begin_s = _midnight(start)
-            if begin_s < end_s:  # in the first days of a month the week reaches beyond it
+            # in the first days of a month, the week reaches into the previous one
+            if begin_s < end_s:
                 self._recent.append(Heading(name, is_pinned=False, end_s=end_s, begin_s=begin_s))
                 end_s = begin_s
         self._undated = Heading(
@@ -77,7 +78,7 @@ class ChatGroups:
         )
 
     def heading(self, changed_s: float, *, is_pinned: bool = False) -> Heading:
-        """The heading of a chat that changed at this moment."""
+        """Return the heading of a chat that changed at this moment."""
         if is_pinned:
             return Heading(_tr("Pinned"), is_pinned=True, end_s=math.inf, begin_s=-math.inf)
         for heading in self._recent:
@@ -97,19 +98,19 @@ class ChatGroups:
         return Heading(name, is_pinned=False, end_s=end_s, begin_s=_midnight(start))
 
     def folder_of(self, summary: ConversationSummary) -> Folder | None:
-        """The folder that a chat stands in; None: among the others."""
+        """Return the folder of a chat, or None if it is in none."""
         return self.folders.get(ARCHIVE if summary.archived else summary.folder_id)
 
     def heading_of(self, entry: Entry) -> Heading | Folder:
-        """The line above an entry; of such a line itself."""
+        """Return the heading or folder of an entry; of a heading or folder, itself."""
         if not isinstance(entry, ConversationSummary):
             return entry
         return self.folder_of(entry) or self.heading(moment(entry), is_pinned=entry.pinned)
 
     def key(self, entry: Entry) -> Key:
-        """Return where an entry stands; equally new chats by their ids.
+        """Return the sort key of an entry; chats of equal age are sorted by id.
 
-        After a chat that changed at the very moment at which a group ends stands its heading.
+        A heading sorts after a chat that changed at the very end of its group's time.
         """
         if isinstance(entry, Heading):
             is_other = not entry.is_pinned
@@ -123,7 +124,7 @@ class ChatGroups:
 
 
 def moment(summary: ConversationSummary) -> float:
-    """When a chat changed, in seconds since the epoch."""
+    """Return the time of a chat's last change, in seconds since the epoch."""
     return summary.changed_s or summary.created_s
 
 

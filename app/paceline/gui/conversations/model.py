@@ -1,13 +1,12 @@
 """The list of chats for a list view, under headings and in folders that are open or closed.
 
-Made for 10,000 chats: nothing is worded before a view asks for the row, and a change tells the view
-of the rows between the first and the last that differ, so that selection, scroll position and an
-open field for a title survive. Belongs to the main thread.
+Made for 10,000 chats: texts are made when a view asks for the row, and a change signals only the
+rows between the first and the last that differ, so that selection, scroll position and an open
+title field survive. Main thread.
 
 Headings and folders are rows of the list like the chats, so that all rows have one height and a
-view need not ask for each. A heading sorts by the moment at which its group ends, and thus finds
-its place among the chats by the same key as they do. A search shows what it finds of a folder, even
-of a closed one.
+view need not ask for each. A heading sorts by the end of its group's time, with the same key as
+chats. A search also shows hits in closed folders.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from paceline.gui.kit.rows import Index
 from paceline.gui.state.chat_lines import second_line, spoken_row, title_text
 
 TAG_CHARS = 32
-"""Longer tags are cut: they would not fit into a row."""
+"""Maximum length of a tag; longer ones would not fit into a row and are cut."""
 
 _TAG = re.compile(r"(?:^|(?<=\s))#(\S*)")
 
@@ -47,8 +46,8 @@ class ChatQuery:
     """A search.
 
     Attributes:
-        text: What to search for, without the tags.
-        tags: What chats must be marked with, without hash signs; beginnings count, too.
+        text: Words to search for, without the tags.
+        tags: Tags that chats must have, without hash signs; beginnings of tags match, too.
     """
 
     text: str = ""
@@ -60,11 +59,11 @@ class ChatQuery:
         return tuple(self.text.split())
 
     def fits(self, tags: Iterable[str], known: frozenset[str]) -> bool:
-        """Whether a chat with these tags is meant.
+        """Return whether a chat with these tags matches.
 
         Args:
             tags: The chat's.
-            known: All tags there are, in lower case; a whole one is no beginning of others.
+            known: All existing tags, in lower case; a complete tag does not match longer ones.
         """
         has = [tag.casefold() for tag in tags]
         return all(
@@ -74,13 +73,13 @@ class ChatQuery:
 
 
 def parse(text: str) -> ChatQuery:
-    """Take apart what was typed; a lone hash sign asks for nothing yet."""
+    """Parse the search text; a lone hash sign is ignored."""
     tags = tuple(dict.fromkeys(tag for tag in _TAG.findall(text) if tag))
     return ChatQuery(" ".join(_TAG.sub(" ", text).split()), tags)
 
 
 def with_tag(text: str, tag: str, *, on: bool) -> str:
-    """The search text with a tag added or removed."""
+    """Return the search text with a tag added or removed."""
     query = parse(text)
     others = [name for name in query.tags if name.casefold() != tag.casefold()]
     tags = [*others, tag] if on else others
@@ -88,7 +87,7 @@ def with_tag(text: str, tag: str, *, on: bool) -> str:
 
 
 def clean_tag(text: str) -> str:
-    """A tag from what was typed: one word, since a search takes it as one; may be empty."""
+    """Return a tag from typed text: one word, as a search reads it; may be empty."""
     return "-".join(text.strip().lstrip("#").split())[:TAG_CHARS].rstrip("-")
 
 
@@ -101,13 +100,13 @@ SUMMARY_ROLE = ID_ROLE + 2
 FOLDER_ROLE = ID_ROLE + 3
 """A folder's `FolderLine`; None for all others."""
 INDENT_ROLE = ID_ROLE + 4
-"""True for a chat that stands in a folder."""
+"""True for a chat within a folder."""
 CHAT_MIME = "application/x-paceline-chat"
 """Media type of a dragged chat, which is its id."""
 
 
 class FolderLine(NamedTuple):
-    """The row of a folder, or of the archive."""
+    """The row of a folder or of the archive."""
 
     folder: Folder
     n_chats: int
@@ -120,13 +119,13 @@ class FolderLine(NamedTuple):
 
 
 FEW = 8
-"""Up to this many changed rows are told one by one."""
+"""Maximum number of changed rows that are signalled one by one."""
 MANY = 500
-"""When more rows than this come and go at once, the model is reset."""
+"""Number of inserted and removed rows above which the model is reset."""
 
 
 class ChatRows(QStringListModel):
-    """The order of the rows, and how a change of it is told to views.
+    """The order of the rows, and the signals of its changes.
 
     Qt's own string list below it holds blanks and only counts the rows: a view that lays out 10,000
     rows asks for their number at each, which takes 90 ms where Python has to answer.
@@ -136,7 +135,7 @@ class ChatRows(QStringListModel):
         super().__init__(parent)
         self._entries: list[Entry] = []
         self._keys: list[str] = []
-        # Connected before any view is: when they hear of a change, it has been made.
+        # Connected before any view: when views receive a change, the rows have changed.
         self._coming: tuple[list[Entry], list[str]] = ([], [])
         self.rowsInserted.connect(self._on_rows)
         self.rowsRemoved.connect(self._on_rows)
@@ -144,7 +143,7 @@ class ChatRows(QStringListModel):
         self.modelReset.connect(self._on_rows)
 
     def apply(self, entries: list[Entry]) -> None:
-        """Replace the rows, and tell the views what is different."""
+        """Replace the rows, and signal the differences."""
         old, keys = list(self._keys), [_name(entry) for entry in entries]
         before = list(self._entries)
         n = min(len(old), len(keys))
@@ -174,7 +173,7 @@ class ChatRows(QStringListModel):
             self.insertRows(at, len(new))
 
     def remove(self, at: int, n: int) -> None:
-        """Remove `n` rows from a row on."""
+        """Remove `n` rows, from `at` on."""
         if n > 0:
             self._coming = (
                 [*self._entries[:at], *self._entries[at + n :]],
@@ -201,7 +200,7 @@ class ChatRows(QStringListModel):
             for row, (key, entry) in enumerate(zip(self._keys, self._entries, strict=True))
             if (known := before.get(key)) is not entry and known is not None
         ]
-        if len(rows) > FEW:  # comparing them costs more than painting what is seen of them
+        if len(rows) > FEW:  # comparing them costs more than painting the visible ones
             self.dataChanged.emit(self.index(rows[0]), self.index(rows[-1]))
             return
         for row in rows:
@@ -209,14 +208,14 @@ class ChatRows(QStringListModel):
 
 
 class ConversationList(ChatRows):
-    """Rows made from summaries; editing a title asks for a rename by a signal."""
+    """Rows made from summaries; editing a title emits a request to rename."""
 
     rename_requested = Signal(str, str)
     folder_renamed = Signal(str, str)
     tags_changed = Signal()
-    """Other tags, or other numbers of chats that have them."""
+    """The tags, or their numbers of chats, have changed."""
     open_changed = Signal()
-    """Other folders are open."""
+    """A folder was opened or closed."""
 
     def __init__(
         self,
@@ -238,7 +237,7 @@ class ConversationList(ChatRows):
     # ----------------------------------------------------------------------------- what is shown
 
     def set_summaries(self, summaries: tuple[ConversationSummary, ...]) -> None:
-        """Show these; their order does not matter."""
+        """Replace the chats; their order does not matter."""
         changed = _changed(self._given, summaries)
         if changed is not None and len(changed) <= FEW and self._groups.today == self._today():
             for summary in changed:
@@ -251,30 +250,30 @@ class ConversationList(ChatRows):
         self._arrange()
 
     def set_folders(self, folders: Sequence[Folder]) -> None:
-        """Show these, too; a chat whose folder is none of them stands among the others."""
+        """Replace the folders; chats of unknown folders are shown outside of folders."""
         if tuple(folders) != self._folders:
             self._folders = tuple(folders)
             self._groups = ChatGroups(self._groups.today, folders)
             self._arrange()
 
     def open_folders(self, folder_ids: Iterable[str]) -> None:
-        """Show the chats of these folders, and of no others."""
+        """Open these folders and close all others."""
         self._open = tuple(folder_ids)
         self._arrange()
         self.open_changed.emit()
 
     def set_open(self, folder_id: str, *, on: bool) -> None:
-        """Show the chats of a folder, or of the archive, or no longer."""
+        """Open or close a folder or the archive."""
         if on != (folder_id in self._open):
             others = [each for each in self._open if each != folder_id]
             self.open_folders([*others, folder_id] if on else others)
 
     def update_summary(self, summary: ConversationSummary) -> None:
-        """Show a chat that is new or has changed."""
+        """Add or update a chat."""
         old = self._by_id.get(summary.conversation_id)
         row = self.row_of(summary.conversation_id)
         self._by_id[summary.conversation_id] = summary
-        self._given = ()  # is no longer what is shown
+        self._given = ()  # no longer what is shown
         folder = self._groups.folder_of(summary)
         if (self._groups.folder_of(old) if old is not None else None) is not folder:
             self._arrange()
@@ -287,7 +286,7 @@ class ConversationList(ChatRows):
             self._count_tags()
 
     def set_note(self, conversation_id: str, note: str) -> None:
-        """Say what is happening in a chat in the place of its figures; empty: nothing."""
+        """Show a note, such as a running reply, in place of a chat's figures; empty for none."""
         if self._notes.get(conversation_id, "") == note:
             return
         if note:
@@ -299,13 +298,13 @@ class ConversationList(ChatRows):
             self.dataChanged.emit(self.index(row), self.index(row))
 
     def set_query(self, query: ChatQuery) -> None:
-        """Show only chats with the tags of a search; its words are searched for in the store."""
+        """Show only chats with the tags of a search; the store searches for its words."""
         if query.tags != self._query.tags:
             self._query = query
             self._arrange()
 
     def refresh(self) -> None:
-        """Say anew how old everything is; after midnight the groups change, too."""
+        """Update the ages; after midnight the groups change, too."""
         if self._groups.today != self._today():
             self._arrange()
         if self._entries:
@@ -319,37 +318,37 @@ class ConversationList(ChatRows):
         return tuple(sorted(self._tags, key=lambda tag: (-self._tags[tag], tag.casefold())))
 
     def summary(self, conversation_id: str) -> ConversationSummary | None:
-        """A chat by its id, shown or not."""
+        """Return a chat by its id, shown or not."""
         return self._by_id.get(conversation_id)
 
     @property
     def folders(self) -> tuple[Folder, ...]:
-        """The folders that chats can be moved to."""
+        """Folders that chats can be moved to."""
         return self._folders
 
     @property
     def opened(self) -> tuple[str, ...]:
-        """The ids of the folders that are open."""
+        """Ids of the open folders."""
         return self._open
 
     def folder_of(self, conversation_id: str) -> Folder | None:
-        """The folder, or the archive, that a chat stands in; None: among the others."""
+        """Return the folder or archive of a chat, or None if it is in none."""
         summary = self._by_id.get(conversation_id)
         return self._groups.folder_of(summary) if summary is not None else None
 
     def folder_at(self, index: Index) -> Folder | None:
-        """The folder, or the archive, that a row is or belongs to; None: no folder."""
+        """Return the folder or archive that a row is or belongs to, or None."""
         entry = self._entries[index.row()] if index.isValid() else None
         heading = self._groups.heading_of(entry) if entry is not None else None
         return heading if isinstance(heading, Folder) else None
 
     def accepts(self, conversation_id: str) -> bool:
-        """Whether a chat is there and has the tags that are asked for."""
+        """Return whether a chat exists and has the tags of the search."""
         summary = self._by_id.get(conversation_id)
         return summary is not None and self._is_wanted(summary)
 
     def row_of(self, conversation_id: str) -> int:
-        """The row of a chat; -1 when it is not shown."""
+        """Return the row of a chat, or -1 if it is not shown."""
         if conversation_id not in self._by_id:
             return -1
         try:
@@ -358,7 +357,7 @@ class ConversationList(ChatRows):
             return -1
 
     def first_chat(self) -> QModelIndex:
-        """The uppermost row that is a chat; an invalid index where there is none."""
+        """Return the first row that is a chat, or an invalid index."""
         rows = (i for i, e in enumerate(self._entries) if isinstance(e, ConversationSummary))
         row = next(rows, None)
         return self.index(row, 0) if row is not None else QModelIndex()
@@ -366,7 +365,7 @@ class ConversationList(ChatRows):
     # ---------------------------------------------------------------------------- for the views
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """One field of a row."""
+        """Return one field of a row."""
         if not index.isValid():
             return None
         entry = self._entries[index.row()]
@@ -412,7 +411,7 @@ class ConversationList(ChatRows):
         return spoken_row(summary, self._now(), note, original, folder)
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Ask for another title, or name of a folder."""
+        """Request another title, or another name of a folder."""
         conversation_id = str(index.data(ID_ROLE) or "")
         title = " ".join(str(value).split())
         line = index.data(FOLDER_ROLE)
@@ -426,7 +425,7 @@ class ConversationList(ChatRows):
         return True
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Chats can be chosen, renamed and dragged, headings are only read."""
+        """Return the flags: chats can be selected, renamed and dragged, headings only read."""
         entry = self._entries[index.row()] if index.isValid() else None
         flag = Qt.ItemFlag
         if entry is None or isinstance(entry, Heading):
@@ -437,11 +436,11 @@ class ConversationList(ChatRows):
         return flags | flag.ItemIsDragEnabled
 
     def mimeTypes(self) -> list[str]:
-        """Return what can be dropped on the list."""
+        """Return the types that can be dropped on the list."""
         return [CHAT_MIME]
 
     def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
-        """The id of the first of these chats, to be dragged."""
+        """Return the id of the first of these chats, to be dragged."""
         data = QMimeData()
         data.setData(CHAT_MIME, str(indexes[0].data(ID_ROLE)).encode())
         return data
@@ -449,11 +448,11 @@ class ConversationList(ChatRows):
     def canDropMimeData(
         self, data: QMimeData, _action: Qt.DropAction, _row: int, _column: int, _parent: Index
     ) -> bool:
-        """A chat can be dropped anywhere: on a folder, or among the others."""
+        """Return True for a chat, which can be dropped anywhere: on a folder, or outside of one."""
         return data.hasFormat(CHAT_MIME)
 
     def supportedDropActions(self) -> Qt.DropAction:
-        """Chats are moved."""
+        """Return that chats are moved."""
         return Qt.DropAction.MoveAction
 
     # ----------------------------------------------------------------------------------- private
@@ -466,12 +465,12 @@ class ConversationList(ChatRows):
 
     @property
     def _known(self) -> frozenset[str]:
-        """All that a hash sign can stand before, in lower case: tags, and names of folders."""
+        """Words that can follow a hash sign, in lower case: tags, and names of folders."""
         names = (clean_tag(folder.name) for folder in self._folders)
         return frozenset(map(str.casefold, (*self._tags, *names)))
 
     def _words_on(self, summary: ConversationSummary) -> tuple[str, ...]:
-        """The tags of a chat, and its folder's name as one."""
+        """Return the tags of a chat, with its folder's name as one of them."""
         folder = self._groups.folders.get(summary.folder_id)
         return (*summary.tags, clean_tag(folder.name)) if folder else summary.tags
 
@@ -488,7 +487,8 @@ class ConversationList(ChatRows):
         if tags != self._tags:
             others = tags.keys() != self._tags.keys()
             self._tags = tags
-            if others and self._query.tags:  # what began another tag may be a whole one now
+            # the beginning of another tag may have become a whole tag
+            if others and self._query.tags:
                 self._arrange()
             self.tags_changed.emit()
 
@@ -515,7 +515,7 @@ class ConversationList(ChatRows):
         self.apply(entries)
 
     def _lines(self, wanted: Iterable[ConversationSummary]) -> list[Folder]:
-        """The folders to show, with the archive: all that have chats to show, or can have some."""
+        """Return the folders to show, archive included: those with visible or possible chats."""
         folders = self._groups.folders.values()
         if not self._query.tags:
             return [f for f in folders if f.folder_id != ARCHIVE or self._n_in[ARCHIVE]]
@@ -528,7 +528,7 @@ class ConversationList(ChatRows):
         return [summary for summary, words in given if words and fits(words, known)]
 
     def _place(self, row: int, summary: ConversationSummary) -> None:
-        """Put a chat where it belongs, from a row or, if that is -1, from outside."""
+        """Put a chat into its place, from a row or, if that is -1, from outside."""
         entries, groups = self._entries, self._groups
         heading = groups.heading_of(summary)
         at = bisect_left(entries, groups.key(summary), key=groups.key)
@@ -550,9 +550,9 @@ class ConversationList(ChatRows):
         self._drop_empty_heading(gap)
 
     def _drop_empty_heading(self, gap: int) -> None:
-        """Take out the heading before this row if nothing of its group is left after it.
+        """Remove the heading before this row if its group is empty.
 
-        Folders stand there without chats, too, but for what a search finds.
+        Folders stay without chats, except in a search.
         """
         entries = self._entries
         goes = (Heading, Folder) if self._query.tags else Heading
@@ -573,7 +573,7 @@ _WORDED_ROLES = (
 def _changed(
     old: tuple[ConversationSummary, ...], new: tuple[ConversationSummary, ...]
 ) -> list[ConversationSummary] | None:
-    """What is different in new when only contents are; None: chats came, left or moved."""
+    """Return the chats whose content changed; None if chats were added, removed or moved."""
     if not old or len(old) != len(new):
         return None
     pairs = [(a, b) for a, b in zip(old, new, strict=True) if a is not b]

@@ -1,8 +1,7 @@
-"""How rows of chats are painted: title, when it was, marks and tags; marked words.
+"""Painting of rows of chats: title, time, icons and tags; marked words.
 
 All rows of the list of chats have one height, headings too, so that a view of 10,000 rows asks for
-it once. What is painted and what can be clicked comes from one layout: `tag_at` and `is_more` ask
-the same places.
+it once. Painting and clicks use one layout: `tag_at` and `is_more` query the same places.
 """
 
 from __future__ import annotations
@@ -40,35 +39,35 @@ from paceline.gui.look.theme import ui_font
 from paceline.names import visible
 
 MARGIN_PX = 10
-"""At the left and right of a row."""
+"""Margin at the left and right of a row."""
 MARK_PX = 14
 """Side of the small icons at the right."""
 _ELLIPSIS = "…"
 _SPARED = 2
-"""Characters that give way to the ellipsis."""
+"""Number of characters that are dropped for the ellipsis."""
 _BEFORE = 8
-"""Characters that stay in front of the first marked part where the text begins with an ellipsis."""
+"""Number of characters kept before the first marked part where the text begins with an ellipsis."""
 _AIR_PX = 7
-"""Above the title and below the lower line."""
+"""Space above the title and below the lower line."""
 _GAP_PX = 4
 _INDENT_PX = 12
 _CHIP_AIR_PX = 6
 _CHIP_MIN_PX, _CHIP_MAX_PX = 26, 76
 _CHIPS_MIN_PX, _CHIPS_SHARE = 40, 0.5
-"""Room for all tags of a row, at least, and at most as a part of its width."""
+"""Space for all tags of a row: minimum in pixels, and maximum as a share of the row's width."""
 
 
 @dataclass(frozen=True, slots=True)
 class MarkedText:
     """A paragraph of a few lines with marked words; what does not fit ends in an ellipsis.
 
-    Places are characters, as the store gives them; Qt counts UTF-16 units.
+    Positions count characters, as in the store; Qt counts UTF-16 units.
 
     Attributes:
         text: One paragraph.
         marks: Parts to mark, as (start, end) in characters.
         font: The font of the unmarked text.
-        is_chosen: Whether it stands on the ground of a chosen row.
+        is_chosen: Whether it stands on the background of a selected row.
     """
 
     text: str
@@ -77,10 +76,10 @@ class MarkedText:
     is_chosen: bool
 
     def draw(self, painter: QPainter, rect: QRect, n_lines: int = 1) -> None:
-        """Write it from the top of a place on in so many lines at most, with the painter's pen."""
+        """Draw up to `n_lines` lines from the top of a rectangle, with the painter's pen."""
         layout, end = self._lay_out(rect.width(), n_lines)
         is_whole = end >= len(self.text)
-        while not is_whole and end > 0:  # bold and broad signs can make it too long again
+        while not is_whole and end > 0:  # bold and wide characters can make it too long again
             piece = self._cut(end)
             layout, held = piece._lay_out(rect.width(), n_lines)
             is_whole = held >= len(piece.text)
@@ -91,7 +90,7 @@ class MarkedText:
         painter.restore()
 
     def _cut(self, end: int) -> MarkedText:
-        """As much of the text as fits, with the first marked part in it."""
+        """Return as much of the text as fits, including the first marked part."""
         start = 0
         if self.marks and self.marks[0][1] > end - _SPARED:
             start = max(min(self.marks[0][0] - _BEFORE, len(self.text) - end + _SPARED), 0)
@@ -106,13 +105,13 @@ class MarkedText:
         return MarkedText(front + text, marks, self.font, self.is_chosen)
 
     def _lay_out(self, width: int, n_lines: int) -> tuple[QTextLayout, int]:
-        """Break the text into lines; returns how many of its characters they hold, too."""
+        """Break the text into lines; also return the number of characters that they hold."""
         layout = QTextLayout(self.text, self.font)
         option = QTextOption()
-        # A single line is filled up to its end, in the middle of a word.
+        # A single line is filled to its end, even within a word.
         mode = QTextOption.WrapMode
         option.setWrapMode(mode.WrapAnywhere if n_lines == 1 else mode.WrapAtWordBoundaryOrAnywhere)
-        # Absolute: a text from right to left begins where its neighbours begin.
+        # Absolute: a right-to-left text begins where its neighbours begin.
         option.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute)
         layout.setTextOption(option)
         layout.setFormats(self._formats())
@@ -149,7 +148,7 @@ class MarkedText:
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """A tag's place in a row; the last one may stand for several and then has no tag."""
+    """Position of a tag in a row; the last chip may stand for several tags and then has none."""
 
     rect: QRect
     text: str
@@ -157,7 +156,7 @@ class Chip:
 
 
 class ConversationRow(QStyledItemDelegate):
-    """Paints rows and places the field for another title."""
+    """Painter of rows, and placement of the title's edit field."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -169,17 +168,17 @@ class ConversationRow(QStyledItemDelegate):
 
     @property
     def row_px(self) -> int:
-        """Height of every row."""
+        """Height of every row, in pixels."""
         return height_of(ui_font(COMPACT)) + height_of(ui_font(SMALL)) + 2 * look.room(_AIR_PX) + 2
 
     def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
-        """One height for all."""
+        """Return the same height for all rows."""
         return QSize(100, self.row_px)
 
     # ------------------------------------------------------------------------------------ places
 
     def tag_at(self, rect: QRect, index: Index, point: QPoint) -> str:
-        """The tag whose chip is there; empty: none."""
+        """Return the tag whose chip is at a point, or empty."""
         summary = index.data(SUMMARY_ROLE)
         if summary is None:
             return ""
@@ -189,7 +188,7 @@ class ConversationRow(QStyledItemDelegate):
         return ""
 
     def is_more(self, rect: QRect, index: Index, point: QPoint) -> bool:
-        """Whether the sign that opens the row's menu is there."""
+        """Return whether the button of the row's menu is at a point."""
         line = index.data(FOLDER_ROLE)
         if line is not None and line.is_archive:
             return False
@@ -209,7 +208,7 @@ class ConversationRow(QStyledItemDelegate):
         return QRect(upper.right() - MARK_PX + 1, top, MARK_PX, MARK_PX)
 
     def _lay_chips(self, line: QRect, index: Index, summary: ConversationSummary) -> list[Chip]:
-        """Place as many tags as there is room for at the right end, the rest as a number."""
+        """Place as many tags as fit at the right end, the rest as a number."""
         tags = summary.tags
         if not tags:
             return []
@@ -241,7 +240,7 @@ class ConversationRow(QStyledItemDelegate):
         return chips
 
     def _chips_room(self, width: int, words: str) -> int:
-        """What the lower line leaves to the tags: at best all of it fits."""
+        """Return the width that the lower line leaves to the tags: ideally all of it fits."""
         taken = QFontMetrics(ui_font(SMALL)).horizontalAdvance(words)
         room = width - taken - 2 * _GAP_PX
         return min(max(room, px(_CHIPS_MIN_PX)), int(width * _CHIPS_SHARE))
@@ -309,7 +308,7 @@ class ConversationRow(QStyledItemDelegate):
         flag = QStyle.StateFlag
         if summary.conversation_id == self.shown_id:
             state |= flag.State_Selected
-        elif state & flag.State_Selected:  # keyboard or menu are at another chat than is shown
+        elif state & flag.State_Selected:  # keyboard or menu are at another chat than the shown one
             state = state & ~flag.State_Selected | flag.State_MouseOver
         paint_state(painter, _ground(rect), state)
         upper, lower = self._upper(rect), self._lower(rect)
@@ -324,7 +323,7 @@ class ConversationRow(QStyledItemDelegate):
             upper.setRight(place.right())
         chips, words = self._lay_chips(lower, index, summary), index.data(SUBTITLE_ROLE)
         if not chips and not words:
-            upper.setHeight(lower.bottom() - upper.top())  # alone it stands in the middle
+            upper.setHeight(lower.bottom() - upper.top())  # a single line is centred
         painter.setFont(ui_font(COMPACT))
         painter.setPen(QColor(look.theme.text))
         draw_text(painter, upper, str(index.data()))
@@ -350,20 +349,20 @@ class ConversationRow(QStyledItemDelegate):
     def createEditor(
         self, parent: QWidget, _option: QStyleOptionViewItem, _index: Index
     ) -> QWidget:
-        """A field for another title."""
+        """Return a field for another title."""
         editor = QLineEdit(parent)
         editor.setAccessibleName(self.tr("Title of the chat"))
         return editor
 
     def setEditorData(self, editor: QWidget, index: Index) -> None:
-        """Show the title, unless another one is being written: it may change meanwhile."""
+        """Set the field to the title, unless the user is editing: the title may change then."""
         if not (isinstance(editor, QLineEdit) and editor.isModified()):
             super().setEditorData(editor, index)
 
     def updateEditorGeometry(
         self, editor: QWidget, option: QStyleOptionViewItem, _index: Index
     ) -> None:
-        """Put the field over the row."""
+        """Place the field over the row."""
         ground = _ground(QRect(option.rect))
         height = min(editor.sizeHint().height(), ground.height())
         editor.setGeometry(
@@ -372,7 +371,7 @@ class ConversationRow(QStyledItemDelegate):
 
 
 def _indented(rect: QRect, index: Index) -> QRect:
-    """The place of a chat in its row, which begins further right within a folder."""
+    """Return a chat's rectangle in its row, which is indented within a folder."""
     return rect.adjusted(_INDENT_PX if index.data(INDENT_ROLE) else 0, 0, 0, 0)
 
 
@@ -385,5 +384,5 @@ def _chip_px(metrics: QFontMetrics, tag: str) -> int:
 
 
 def height_of(font: QFont) -> int:
-    """Height of a line in this font, in device-independent pixels."""
+    """Return the height of a line in this font, in device-independent pixels."""
     return QFontMetrics(font).height()

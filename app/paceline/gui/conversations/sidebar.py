@@ -1,4 +1,4 @@
-"""The list of chats: new chat, search, tags, the list, what can be done with a row, undo."""
+"""The list of chats: new chat, search, tags, the list, actions on a row, undo."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from paceline.gui.look.style import SIDEBAR
 MIN_PX = 180
 _MARGIN_PX = 12
 _MINUTE_MS = 60_000
-"""Between two updates of the chats' ages."""
+"""Interval between two updates of the chats' ages."""
 UNDO_MS = 10_000
-"""How long a deletion can be undone."""
+"""Time in which a deletion can be undone."""
 _LABEL_PX = 400
 
 
 class ChatMenu(QObject):
-    """What can be done with the list's current chat: the menu of a row, and the list's keys."""
+    """Actions on the list's current chat: the menu of a row, and the list's keys."""
 
     def __init__(self, list_: QWidget) -> None:
         super().__init__(list_)
@@ -60,7 +60,7 @@ class ChatMenu(QObject):
         point: QPoint,
         folders_in: Callable[[QWidget], QMenu],
     ) -> QMenu:
-        """Open the menu for a chat at a place on the screen, with that of the folders in it."""
+        """Open a chat's menu at a place on the screen, including the menu of folders."""
         self.pin.setText(self.tr("Unpin") if summary.pinned else self.tr("Pin"))
         self.archive.setText(self.tr("Unarchive") if summary.archived else self.tr("Archive"))
         menu = QMenu(self._list)
@@ -110,7 +110,7 @@ class UndoBar(QFrame):
         self._timer.start()
 
     def take_back(self) -> None:
-        """Hide the bar without telling anyone."""
+        """Hide the bar without a signal."""
         self._timer.stop()
         self.hide()
 
@@ -121,15 +121,15 @@ class UndoBar(QFrame):
 
 
 class Sidebar(QWidget):
-    """Shows a `ConversationList` and what a search found, and reports what the user wants."""
+    """A `ConversationList` and the hits of a search; emits the user's requests."""
 
     pin_requested = Signal(str, bool)
     tag_requested = Signal(str, tuple)
     archive_requested = Signal(str, bool)
     move_requested = Signal(str, str)
-    """A chat, and a folder's id; empty: out of its folder, or of the archive."""
+    """A chat's id, and a folder's, or empty to take it out of its folder or of the archive"""
     folder_wanted = Signal(str)
-    """A new folder, for a chat; empty: for none yet."""
+    """Id of the chat for a new folder, or empty for a folder without chats"""
     new_chat_wanted = Signal(str)
     folder_edit_wanted = Signal(str)
     folder_delete_requested = Signal(str)
@@ -162,13 +162,13 @@ class Sidebar(QWidget):
         self._set_least_width()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follow another size of text."""
+        """Adapt to another size of text."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange:
             self._set_least_width()
 
     def _set_least_width(self) -> None:
-        """Large text must still fit on the button at the top."""
+        """Set the minimum width so that large text fits on the button at the top."""
         self.new_button.ensurePolished()
         self.new_menu_button.ensurePolished()
         buttons = self.new_button.sizeHint().width() + 1 + self.new_menu_button.sizeHint().width()
@@ -177,53 +177,53 @@ class Sidebar(QWidget):
     # ------------------------------------------------------------------------------ what it shows
 
     def set_writing(self, conversation_id: str) -> None:
-        """Say in which chat a reply is being written; empty: in none."""
+        """Set the chat in which a reply is being written, or empty for none."""
         self.model.set_note(self._writing_id, "")
         self.model.set_note(conversation_id, self.tr("writing…"))
         self._writing_id = conversation_id
 
     def select(self, conversation_id: str) -> None:
-        """Mark a conversation as the one that is shown; an unknown one marks none."""
+        """Mark a chat as the shown one; an unknown id marks none."""
         self.finder.select(conversation_id)
 
     @property
     def has_shown(self) -> bool:
-        """Whether the conversation that is shown is one of the list, found or not."""
+        """Return whether the shown chat is in the list, visible or not."""
         return self.model.summary(self.finder.shown_id) is not None
 
     def show_undo(self, title: str) -> None:
-        """Offer to bring a deleted conversation or folder back, for a while."""
+        """Offer to restore a deleted chat or folder, for a while."""
         self.undo_bar.offer(self.tr("Deleted “{}”").format(title))
 
     # ------------------------------------------------------------------- what menus and keys ask
 
     def rename_shown(self) -> None:
-        """Edit the title of the conversation that is shown."""
+        """Edit the title of the shown chat."""
         self.finder.go_to_shown()
         self.menu.rename.trigger()
 
     @Slot()
     def pin_shown(self) -> None:
-        """Pin the conversation that is shown, or no longer."""
+        """Pin or unpin the shown chat."""
         self._flip_pin(self.finder.shown_id)
 
     @Slot()
     def archive_shown(self) -> None:
-        """Archive the conversation that is shown, or no longer."""
+        """Archive the shown chat, or move it back."""
         self._flip_archive(self.finder.shown_id)
 
     def move_shown(self) -> None:
-        """Ask for the folder of the conversation that is shown."""
+        """Ask for a folder for the shown chat."""
         self.finder.go_to_shown()
         self._on_move()
 
     @Slot()
     def tag_shown(self) -> None:
-        """Open the editor for the tags of the conversation that is shown."""
+        """Open the editor for the tags of the shown chat."""
         self._edit_tags(self.finder.shown_id)
 
     def delete_shown(self) -> None:
-        """Ask for the conversation that is shown to be deleted."""
+        """Request the deletion of the shown chat."""
         if self.has_shown:
             self.delete_requested.emit(self.finder.shown_id)
 
@@ -266,13 +266,13 @@ class Sidebar(QWidget):
         menu.delete.triggered.connect(self._on_delete)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Keep the times right while they can be seen."""
+        """Update the ages while they are visible."""
         super().showEvent(event)
         self.model.refresh()
         self._minute.start()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Stop the clock while no one sees the times."""
+        """Stop the updates while the ages are hidden."""
         super().hideEvent(event)
         self._minute.stop()
 
@@ -299,7 +299,7 @@ class Sidebar(QWidget):
 
     @Slot()
     def _on_move(self) -> None:
-        """Let a folder be chosen for the current chat, beside its row."""
+        """Offer folders for the current chat, beside its row."""
         summary = self.model.summary(self.list.current_id)
         if summary is not None:
             choice = self._folder_choice(summary, self.list)

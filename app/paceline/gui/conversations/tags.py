@@ -1,4 +1,4 @@
-"""The tags of chats: all of them in one line to search by, and the editor that puts them on one."""
+"""Tags of chats: all of them in one line for searching, and the editor of a chat's tags."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from paceline.names import visible
 
 _GAP_PX = 4
 _MAX_PX = 110
-"""Of one button, at scale 1."""
+"""Maximum width of a button, at scale 1."""
 _SHOWN = 12
-"""Buttons at most; a line never has room for more."""
+"""Maximum number of buttons; no line has space for more."""
 
 
 class TagBar(RefitsWords, QWidget):
-    """Buttons to press; hidden while there are no tags."""
+    """Buttons for tags; hidden while there are none."""
 
     toggled = Signal(str, bool)
-    """A tag, and whether it is wanted now."""
+    """A tag, and whether it is searched for now."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -58,11 +58,11 @@ class TagBar(RefitsWords, QWidget):
         self.hide()
 
     def show_tags(self, tags: Sequence[str], wanted: Iterable[str]) -> None:
-        """Show these, those of the most chats first, and press the wanted ones."""
+        """Show these tags, those of the most chats first, and press the wanted ones."""
         wanted = frozenset(tag.casefold() for tag in wanted)
         if (tuple(tags), wanted) == (self._tags, self._wanted):
             return
-        # What is searched for must be seen.
+        # Tags of the search must be visible.
         ordered = tuple(sorted(tags, key=lambda tag: tag.casefold() not in wanted))
         if ordered[:_SHOWN] != tuple(button.objectName() for button in self.buttons):
             self._make_buttons(ordered[:_SHOWN])
@@ -79,12 +79,12 @@ class TagBar(RefitsWords, QWidget):
         self._fit()
 
     def sizeHint(self) -> QSize:
-        """One line."""
+        """Return the size of one line."""
         self.more.ensurePolished()
         return QSize(px(_MAX_PX), self.more.sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
-        """The same, and as narrow as needed."""
+        """Return the height of one line, and the minimum width."""
         return QSize(0, self.sizeHint().height())
 
     def _make_buttons(self, tags: Sequence[str]) -> None:
@@ -106,7 +106,7 @@ class TagBar(RefitsWords, QWidget):
             QWidget.setTabOrder(before, after)
 
     def _fit(self) -> None:
-        """Place the buttons from left to right, then the menu if one has no room."""
+        """Place the buttons from left to right, then the menu if some do not fit."""
         hints = []
         for button in self.buttons:
             button.ensurePolished()
@@ -121,7 +121,7 @@ class TagBar(RefitsWords, QWidget):
             n_fit = max(_n_fit(widths, room), 1)
             self.more.setText(f"+{len(self._tags) - n_fit}")
         height, left = self.sizeHint().height(), 0
-        if height != self.height():  # the buttons got another font after the last layout
+        if height != self.height():  # the buttons' font changed after the last layout
             self.updateGeometry()
         for at, button in enumerate(self.buttons):
             button.setVisible(at < n_fit)
@@ -149,7 +149,7 @@ def _shown(tag: str) -> str:
 
 
 def _elide(button: QToolButton, less_px: int) -> None:
-    """Make a button's text narrower by so much."""
+    """Shorten a button's text by a number of pixels."""
     metrics = button.fontMetrics()
     tag = visible(button.objectName())
     width = metrics.horizontalAdvance(tag) - less_px
@@ -174,10 +174,10 @@ class TagEditor(QDialog):
     """A field, a list to tick, and buttons; nothing changes before it is accepted."""
 
     tagged = Signal(str, tuple)
-    """The chat's id and all its tags, in the order in which they were given."""
+    """The chat's id and all its tags, in the order in which they were added."""
 
     def __init__(self, summary: ConversationSummary, known: Sequence[str], parent: QWidget) -> None:
-        """`known` are the tags of all chats."""
+        """Set up the editor; `known` are the tags of all chats."""
         super().__init__(parent)
         self.setWindowTitle(self.tr("Tags"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -211,11 +211,11 @@ class TagEditor(QDialog):
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """What is ticked."""
+        """The ticked tags."""
         return tuple(self._order)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Take what is typed on Enter, and go into the list on Down."""
+        """Add the typed tag on Enter, and go into the list on Down."""
         if (
             watched is self.field
             and event.type() == QEvent.Type.KeyPress
@@ -242,7 +242,7 @@ class TagEditor(QDialog):
         return [self.list.item(row) for row in range(self.list.count())]
 
     def _take(self) -> None:
-        """Tick the tag that is typed: the known one of that name, else a new one."""
+        """Tick the typed tag: an existing one of that name, or a new one."""
         tag = clean_tag(self.field.text())
         for item in self._items():
             if item.text().casefold() == tag.casefold():

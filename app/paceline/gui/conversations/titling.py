@@ -1,4 +1,4 @@
-"""When titles are asked for: a while after a reply, while nothing else is done. Main thread."""
+"""Requests for titles: a while after a reply, while the engine is idle. Main thread."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from paceline.chat.titles import TitleWriter
 from paceline.gui.context import AppContext
 
 REST_MS = 2500
-"""After a reply, or after who asked had to give way; until then the context is counted anew."""
+"""Pause after a reply or an interrupted request; meanwhile the context is counted again."""
 
 
 class TitlingController(QObject):
-    """Lets the model write the title of the chat that was answered last."""
+    """Requests that the model write the title of the last answered chat."""
 
     def __init__(self, context: AppContext, parent: QObject) -> None:
-        """Begin with the next reply."""
+        """Connect to the session; the next reply is the first that may get a title."""
         super().__init__(parent)
         self._context = context
         self._chat_id = ""
@@ -38,6 +38,6 @@ class TitlingController(QObject):
             self._writer.write(self._chat_id)
 
     def _on_over(self) -> None:
-        """Ask again after a while where something else was wanted of the engine."""
+        """Request again after a pause where another request interrupted this one."""
         if self._writer.is_wanted(self._chat_id) and self._context.session.active is None:
             self.rest.start()
