@@ -1,1 +1,1 @@
-"""The conversation that is shown, and the field to write in."""
+"""The shown conversation, and the field for messages."""

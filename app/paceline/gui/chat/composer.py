@@ -1,4 +1,4 @@
-"""Where the user writes: a field that grows, files, one button that sends or stops, a hint.
+"""The field for messages: it grows, has files, a hint, and one button that sends or stops.
 
 The composer never loses text: what cannot be sent stays in the field.
 """
@@ -55,32 +55,33 @@ from paceline.settings import SendKey
 
 MAX_LINES = 10
 LARGE_PASTE_BYTES = 20_000
-"""A longer text is better sent as a file: then its end is marked for the model."""
+"""Size above which a pasted text is offered as a file, whose end is marked for the model."""
 MOST_CHARS, MOST_LINES = 40_000, 5_000
-"""Of the message's field; what is pasted beyond becomes a file, or each key would take long."""
+"""Maximum size of the message's field; longer pastes become files, since each key press would be
+slow."""
 _FEW = 0.1
-"""This share of that is still text in a field that is full."""
+"""Share of the maximum that may still be pasted as text into a full field."""
 
 
 def is_long(text: str, share: float = 1.0) -> bool:
-    """Whether a text takes more than all, or this share, of what the message's field holds."""
+    """Return whether a text exceeds the field's maximum, or this share of it."""
     return len(text) > share * MOST_CHARS or text.count("\n") >= share * MOST_LINES
 
 
 class ComposerEdit(RefitsWords, TextField):
-    """A text field of 1 to 10 lines, in which Enter sends."""
+    """A text field of 1 to 10 lines; Enter sends."""
 
     send_requested = Signal()
     stop_requested = Signal()
     focus_changed = Signal(bool)
     files_pasted = Signal(list)
-    """Paths of files that were pasted."""
+    """Paths of pasted files."""
     large_text_pasted = Signal(str)
-    """It is in the field already."""
+    """A long text was pasted; the field already contains it."""
     long_text_pasted = Signal(str)
-    """It is too long for a limited field, and is not in it."""
+    """A text was pasted that exceeds the field's maximum; the field does not contain it."""
     undo_requested = Signal()
-    """In place of the field's own undo, while `undoes_itself` is off."""
+    """Undo was requested while `undoes_itself` is off."""
     edit_last_requested = Signal()
     """Up was pressed in the empty field."""
 
@@ -95,7 +96,7 @@ class ComposerEdit(RefitsWords, TextField):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setTabChangesFocus(True)
         self.document().setDocumentMargin(2)
-        self.document().clearUndoRedoStacks()  # or the margin could be undone by key
+        self.document().clearUndoRedoStacks()  # otherwise the margin could be undone by key
         self._is_composing = False
         self.is_limited = False
         self.undoes_itself = True
@@ -104,11 +105,11 @@ class ComposerEdit(RefitsWords, TextField):
         self._fit()
 
     def has_undo(self) -> bool:
-        """As in any field, and that of a paste which became a file."""
+        """Return whether there is something to undo, a paste that became a file included."""
         return not self.undoes_itself or super().has_undo()
 
     def set_hint(self, words: str) -> None:
-        """Say in the empty field what it is for: one line, which ends early where it is narrow."""
+        """Set the placeholder: one line, which is elided in a narrow field."""
         self._hint = words
         self._show_hint()
 
@@ -119,11 +120,11 @@ class ComposerEdit(RefitsWords, TextField):
             self.setPlaceholderText(words)
 
     def set_send_key(self, key: SendKey) -> None:
-        """What sends: Enter, or Ctrl+Enter, which then leaves Enter to new lines."""
+        """Set the key that sends: Enter, or Ctrl+Enter, which leaves Enter to new lines."""
         self._send_key = key
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """The send key sends, Enter otherwise makes a new line, Esc stops."""
+        """Send with the send key; otherwise Enter begins a new line, and Esc stops the reply."""
         if event.key() == Qt.Key.Key_Escape:
             self.stop_requested.emit()
         elif not self.undoes_itself and event.matches(QKeySequence.StandardKey.Undo):
@@ -133,7 +134,7 @@ class ComposerEdit(RefitsWords, TextField):
         elif event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             super().keyPressEvent(event)
         elif self._sends(event.modifiers()):
-            # While an input method is composing, Enter takes its proposal.
+            # While an input method is composing, Enter accepts its proposal.
             if not self._is_composing:
                 self.send_requested.emit()
         else:
@@ -146,12 +147,12 @@ class ComposerEdit(RefitsWords, TextField):
         return self._send_key == "enter" and not modifiers & Qt.KeyboardModifier.ShiftModifier
 
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
-        """Know whether an input method is at work."""
+        """Note whether an input method is composing."""
         self._is_composing = bool(event.preeditString())
         super().inputMethodEvent(event)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Paste text, or the names of files that are to be attached."""
+        """Paste text, or attach pasted files."""
         if paths := local_files(source):
             self.files_pasted.emit(paths)
         elif source.hasText():
@@ -186,18 +187,18 @@ class ComposerEdit(RefitsWords, TextField):
             super().dragMoveEvent(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Tell the frame, which shows the ring."""
+        """Notify the frame, which shows the focus ring."""
         super().focusInEvent(event)
         self.focus_changed.emit(True)  # noqa: FBT003
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Tell the frame, which shows the ring."""
+        """Notify the frame, which shows the focus ring."""
         super().focusOutEvent(event)
         self.focus_changed.emit(False)  # noqa: FBT003
 
     @Slot()
     def _fit(self) -> None:
-        """As high as the lines, which break at other places in another width or font."""
+        """Adapt the height to the lines, which break differently in another width or font."""
         # A plain-text layout counts its height in lines.
         n_lines = min(max(1, round(self.document().size().height())), self.max_lines)
         margins = 2 * self.document().documentMargin()
@@ -213,13 +214,13 @@ class ComposerEdit(RefitsWords, TextField):
         self._show_hint()
 
 
-_BUTTON_PX = 84  # at least, so that it does not grow while a reply is written
-_METER_SHARE = 3.5  # so many times as wide as the meter, there is room for what is beside it
-_HELD_SHARE = 2.0  # the same of the button of a message that is held back
+_BUTTON_PX = 84  # minimum width, so that the button does not grow while a reply is written
+_METER_SHARE = 3.5  # free width, in widths of the meter, from which the meter is shown
+_HELD_SHARE = 2.0  # the same for the button of a message that is held back
 
 
 class HeldBack(Refits, QWidget):
-    """Why the message stays here, and one button for what would help; hidden at first."""
+    """Explanation of a message that is held back, with a button for the remedy; hidden at first."""
 
     def __init__(self, tone: str = "danger") -> None:
         super().__init__()
@@ -236,14 +237,14 @@ class HeldBack(Refits, QWidget):
         self.hide()
 
     def _fit(self) -> None:
-        """Put the button below the words where there is no room beside it."""
+        """Put the button below the words where it does not fit beside them."""
         is_narrow = self.width() < _HELD_SHARE * self.button.sizeHint().width()
         sides = QHBoxLayout.Direction
         self._row.setDirection(sides.TopToBottom if is_narrow else sides.LeftToRight)
         self.setMinimumHeight(max(self._row.heightForWidth(self.width()), 0))  # -1: not laid out
 
     def say(self, words: str, button: str) -> None:
-        """Show these words; an empty one for the button hides it."""
+        """Show these words; the button is hidden without words."""
         self.label.setText(words)
         say(self.button, button)
         self.setVisible(bool(words))
@@ -256,14 +257,14 @@ class Composer(QFrame):
     Attributes:
         edit: The field.
         button: The button that sends or stops.
-        elsewhere: In which other chat a reply is being written; its button shows that chat.
+        elsewhere: Names another chat in which a reply is being written; its button shows that chat.
     """
 
     text_refused = Signal(object)
-    """A `UserError`: why a pasted text cannot be a file."""
+    """A `UserError`: the reason why a pasted text cannot become a file."""
 
     message_submitted = Signal(str, object)
-    """The text and its files, a tuple of `Attachment`; one of both may be empty."""
+    """The text and its files (a tuple of `Attachment`); one of them may be empty."""
     stop_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -323,12 +324,12 @@ class Composer(QFrame):
 
     @property
     def text(self) -> str:
-        """What is written so far."""
+        """The text written so far."""
         return self.edit.toPlainText()
 
     @property
     def text_before_caret(self) -> str:
-        """The part of it before the caret, or before what is selected."""
+        """The text before the caret or before the selection."""
         cursor = self.edit.textCursor()
         end = cursor.selectionStart()
         cursor.setPosition(0)
@@ -337,20 +338,20 @@ class Composer(QFrame):
 
     @property
     def attachments(self) -> tuple[Attachment, ...]:
-        """The files that go with the message."""
+        """Files of the message."""
         return self.files.attachments
 
     def set_settings_widgets(self, preset: QWidget, badge: QWidget) -> None:
-        """Put the choice of a preset into the foot, and what the chat has set above it."""
+        """Put the choice of a preset into the foot, and the chat's own settings above it."""
         self._foot.insertWidget(self._foot.indexOf(self.meter), preset)
         self._rows.insertWidget(self._rows.indexOf(self._foot), badge)
         above = [self.offer, self.held.button, self.elsewhere.button]
         order = [*above, *badge.findChildren(QPushButton), self.attach]
         for before, after in pairwise([*order, preset, self.meter, self.button]):
-            self.setTabOrder(before, after)  # else these two come after the panel
+            self.setTabOrder(before, after)  # keeps these two from coming after the panel
 
     def set_text(self, text: str) -> None:
-        """Put a text into the field, e.g. a message to be edited; too long a one becomes a file."""
+        """Set the text of the field, e.g. to edit a message; an overlong text becomes a file."""
         if is_long(text):
             self.files.add([pasted(text, self.attachments)])
             text = ""
@@ -358,13 +359,13 @@ class Composer(QFrame):
         self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
 
     def show_unsent(self, text: str, files: Sequence[Attachment]) -> None:
-        """Show again what was written and attached before."""
+        """Restore an unsent text and its files."""
         self.files.set_attachments(files)
         if self.text != text:
             self.set_text(text)
 
     def set_busy(self, busy: bool, elsewhere: str = "") -> None:  # noqa: FBT001
-        """While a reply is generated, the button stops it; `elsewhere` titles another chat's."""
+        """Let the button stop a running reply; `elsewhere` is the title of another chat's."""
         self._is_busy = busy
         words = self.tr("A reply is being written in “{}”.").format(elsewhere) if elsewhere else ""
         self.elsewhere.say(with_soft_breaks(words), self.tr("Show that chat") if words else "")
@@ -372,12 +373,12 @@ class Composer(QFrame):
 
     @Slot(str)
     def set_obstacle(self, reason: str) -> None:
-        """Why nothing can be sent now; empty: it can."""
+        """Set why nothing can be sent now; empty if it can."""
         self._obstacle = reason
         self._update()
 
     def hold_back(self, words: str, button: str = "") -> None:
-        """Say why what is written cannot be sent, and what a button would do; empty: it can."""
+        """Show why the message cannot be sent, with a button for the remedy; empty if it can."""
         if (words, button) != (self.held.label.text(), self.held.button.text()):
             had_focus = self.held.button.hasFocus()
             self.held.say(words, button)
@@ -387,21 +388,21 @@ class Composer(QFrame):
 
     @Slot(object)
     def return_message(self, message: Message) -> None:
-        """Bring back a message that could not be answered, before what was written since."""
+        """Restore a message that could not be answered, before later text."""
         files = message.attachments
         self.files.set_attachments([*files, *(a for a in self.attachments if a not in files)])
         texts = (message.text, self.text)
         self.set_text("\n".join(text for text in texts if text.strip()))
 
     def changeEvent(self, event: QEvent) -> None:
-        """Larger text needs a larger button."""
+        """Enlarge the button with the text."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange and hasattr(self, "_rows"):
             self._update()
 
     @Slot()
     def _update(self) -> None:
-        """Make button and hint say what is possible."""
+        """Update button and hint for the present state."""
         if self._last_made not in self.attachments:
             self._last_made = None
         self.edit.undoes_itself = self._last_made is None
@@ -425,18 +426,18 @@ class Composer(QFrame):
         self._show_meter()
 
     def _show_meter(self) -> None:
-        """Show the meter where it takes no room from other words, nor from the button."""
+        """Show the meter only where it fits beside other words and the button."""
         room = self.width() - self.meter.sizeHint().width() * _METER_SHARE
         self.meter.set_wanted(not self._obstacle and room > 0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give the meter's place to the button where there is not enough for both."""
+        """Hide the meter where button and meter do not both fit."""
         super().resizeEvent(event)
         self._show_meter()
 
     @property
     def can_send(self) -> bool:
-        """Whether there is something to send, and nothing in the way."""
+        """Return whether there is something to send and no obstacle."""
         has_something = bool(self.text.strip() or self.attachments)
         is_held = bool(self._obstacle or self.held.label.text())
         return not self._is_busy and not is_held and has_something
@@ -473,7 +474,7 @@ class Composer(QFrame):
 
     @Slot(str)
     def _on_long_paste(self, text: str) -> None:
-        """Attach as a file what has no place in the field."""
+        """Attach a text as a file that the field cannot hold."""
         file = pasted(text, self.attachments)
         try:
             check_count(self.attachments, 1)
@@ -490,14 +491,14 @@ class Composer(QFrame):
 
     @Slot()
     def _on_undo(self) -> None:
-        """Take away the file that was made of what was pasted last."""
+        """Remove the file that was made of the last paste."""
         last = self._last_made
         self.files.set_attachments([file for file in self.attachments if file != last])
 
     @Slot(str)
     def _on_large_paste(self, text: str) -> None:
-        """Offer to send what was pasted as a file."""
-        # As the field has it: Qt's line ends and a character of two units are no difference.
+        """Offer to send the pasted text as a file."""
+        # In the form of the field's text, in which Qt has converted the ends of lines.
         self._pasted = text.replace("\r\n", "\n").replace("\r", "\n")
         size = local_size(len(text.encode(errors="replace")))
         self.offer.setText(self.tr("Attach the {} that you pasted as a file").format(size))

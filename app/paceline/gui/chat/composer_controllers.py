@@ -1,7 +1,7 @@
-"""What follows the composer: unsent text and files, the context meter, messages that are too long.
+"""Controllers of the composer: unsent text and files, the context meter, too long messages.
 
-The engine is asked what a chat takes when nothing has been typed for a while. During a reply it has
-no time for questions, and the reply's own figures say the same.
+The engine counts a chat's tokens when nothing has been typed for a while. During a reply it has no
+time for that, and the reply's own figures give the same.
 """
 
 from __future__ import annotations
@@ -31,11 +31,12 @@ from paceline.messages import Chat, ChatMessage, CountTokens, Event, TokensCount
 from paceline.params import with_params
 
 KEEP_AFTER_MS = 400
-"""After the last key press; a switch and the end of the program keep it at once."""
+"""Pause after the last key press before a draft is stored; a switch of chats and the program's end
+store it at once."""
 
 
 class UnsentController(QObject):
-    """Binds the composer to the draft of the shown chat."""
+    """Connection of the composer with the draft of the shown chat."""
 
     def __init__(self, context: AppContext, composer: Composer, parent: QObject) -> None:
         super().__init__(parent)
@@ -52,7 +53,7 @@ class UnsentController(QObject):
 
     @Slot()
     def keep(self) -> None:
-        """Keep now what the composer has."""
+        """Store the composer's content now."""
         self._timer.stop()
         self._drafts.write(self._composer.text, self._composer.attachments)
 
@@ -64,9 +65,9 @@ class UnsentController(QObject):
 
 
 class AttachmentsController(QObject):
-    """Brings files into the message: chosen, dropped or pasted; reads them in the background.
+    """Files for the message, chosen, dropped or pasted, which are read in the background.
 
-    Files that cannot be attached are told of, the others are attached.
+    Files that cannot be attached are reported, the others are attached.
     """
 
     def __init__(self, context: AppContext, composer: Composer, parent: QObject) -> None:
@@ -83,12 +84,12 @@ class AttachmentsController(QObject):
 
     @Slot()
     def ask(self) -> None:
-        """Let the user choose files."""
+        """Ask the user for files."""
         self.files.ask_files(self._context.window, self.tr("Attach text or code files"))
 
     @Slot(list)
     def attach(self, paths: Sequence[str]) -> None:
-        """Attach files; the chat stays as it is until they are read."""
+        """Attach files; the chat is fixed until they are read."""
         if not self._context.notices.attempt(check_count, self._composer.attachments, len(paths)):
             return
         if paths:
@@ -119,21 +120,22 @@ def _read(paths: tuple[str, ...]) -> tuple[list[Attachment], list[UserError]]:
 
 
 ASK_AFTER_MS = 250
-"""After the last key press or change of a setting."""
+"""Pause after the last key press or change of a setting before tokens are counted."""
 FOLLOW_EVERY_MS = 400
 TURN_S = 0.004
-"""A prompt is put together for this long between two events."""
+"""Time slice for building a prompt between two events."""
 
 
 class ContextMeterController(QObject):
-    """Binds the composer's meter to session, settings and engine."""
+    """Connection of the composer's meter with session, settings and engine."""
 
     counted = Signal(object)
-    """The `ContextUse` with what is being written; an empty one where that is not known"""
+    """The `ContextUse` including the unsent message, or an empty one where it is unknown."""
     asked = Signal(object)
-    """The engine was asked; the `GradualPrompt` has the chat, without what is being written."""
+    """The engine was asked to count; the `GradualPrompt` has the chat without the unsent
+    message."""
     kept_from = Signal(str)
-    """The id of the first message of the shown chat that the model sees; empty: it sees all."""
+    """Id of the first message of the shown chat that the model sees, or empty if it sees all."""
 
     def __init__(
         self,
@@ -145,7 +147,7 @@ class ContextMeterController(QObject):
 
         Args:
             context: The program's parts.
-            composer: Has the meter, and what is being written.
+            composer: Has the meter and the unsent message.
             parent: Qt's parent.
         """
         super().__init__(parent)
@@ -177,14 +179,14 @@ class ContextMeterController(QObject):
 
     @Slot()
     def ask_soon(self) -> None:
-        """Ask the engine anew when nothing more changes for a moment."""
+        """Count anew once nothing has changed for a moment."""
         self._ask.start(ASK_AFTER_MS)
 
     @Slot()
     def ask_now(self) -> None:
-        """Ask the engine how many tokens the chat has with what is being written.
+        """Count the tokens of the chat including the unsent message.
 
-        The prompt of a long chat is put together bit by bit, between events, before it is counted.
+        The prompt of a long chat is built in slices between events before it is counted.
         """
         self._ask.stop()
         target = self._pair.state.target
@@ -216,7 +218,7 @@ class ContextMeterController(QObject):
     def _on_counted(self, event: Event) -> None:
         if isinstance(event, TokensCounted) and self._session.active is None:
             messages, has_unsent, room = self._asked
-            if event.n_ctx:  # otherwise the models have just gone
+            if event.n_ctx:  # otherwise the models have just been unloaded
                 self.kept_from.emit(self._prompt.first_kept(event.n_cut))
                 self.counted.emit(use_of(event, messages, has_unsent=has_unsent, room=room))
 
@@ -225,7 +227,7 @@ class ContextMeterController(QObject):
         active = self._session.active
         if self._pair.state.status != "ready":
             self.kept_from.emit("")
-            self.counted.emit(ContextUse())  # a message would wait for the models
+            self.counted.emit(ContextUse())  # the first message will wait for the models
         elif active is None:
             if not self._shown.conversation.path():
                 self._show_figures(0, 0)
@@ -235,7 +237,7 @@ class ContextMeterController(QObject):
 
     @Slot(object)
     def _on_started(self, _reply: Reply) -> None:
-        self._count.drop()  # an answer that is still under way is out of date
+        self._count.drop()  # an awaited answer is out of date
         self._ask.stop()
 
     @Slot()
@@ -250,14 +252,14 @@ class ContextMeterController(QObject):
 
     @Slot()
     def _show_reply(self) -> None:
-        """Show what the running reply has filled, if it is the shown chat's."""
+        """Show how far the running reply has filled the context, if it is in the shown chat."""
         reply = self._session.active
         if reply is not None and self._shown.has(reply):
             self._show_figures(reply.n_prompt, len(reply.traces), reply.n_cut)
             self._show_kept(reply)
 
     def _show_kept(self, reply: Reply) -> None:
-        """Say from where on the model sees the chat in which it is writing."""
+        """Show the first message that the model sees while it writes."""
         path = [m for m in self._shown.conversation.path() if m.message_id != reply.message_id]
         system_prompt = reply.options.settings.system_prompt
         known = self._session.conversations.known_in(reply.conversation_id)
@@ -266,7 +268,7 @@ class ContextMeterController(QObject):
             self.kept_from.emit(self._prompt.first_kept(reply.n_cut))
 
     def _show_last_reply(self) -> None:
-        """Show what the last reply of the shown chat has left, while another chat has one."""
+        """Show the state after the last reply of the shown chat, while another chat has one."""
         for message in reversed(self._shown.conversation.path()):
             reply = self._shown.reply(message.message_id)
             if reply is not None and reply.stats is not None:
@@ -286,7 +288,7 @@ _LEAST_CTX = 1024
 
 
 class LongerContext(QObject):
-    """Follows what the context meter shows; main thread, plans in the pool."""
+    """Offer of a longer context, by the context meter; main thread, plans in the pool."""
 
     def __init__(
         self,
@@ -295,12 +297,12 @@ class LongerContext(QObject):
         devices: CurrentDevices,
         load: Callable[[Pair], None],
     ) -> None:
-        """Hold nothing back yet.
+        """Connect the parts; no message is held back yet.
 
         Args:
             context: The program's parts.
-            composer: Has the message.
-            devices: Plan memory; where they cannot, a load has to show whether there is room.
+            composer: Contains the message.
+            devices: Plan memory; if they cannot, only a load shows whether memory suffices.
             load: Loads a pair.
         """
         super().__init__(context.window)
@@ -313,7 +315,7 @@ class LongerContext(QObject):
 
     @Slot(object)
     def show_use(self, use: ContextUse) -> None:
-        """Hold back what was counted, or let it go."""
+        """Hold the message back if the counted prompt does not fit, or release it."""
         if not (use.is_refused and use.n_unsent):
             self._options, self._found = (), None
             self._composer.hold_back("")
@@ -341,7 +343,7 @@ class LongerContext(QObject):
             self._show()
 
     def _on_no_plan(self, asked: tuple[Pair, ...], _error: UserError) -> None:
-        self._on_planned(asked, asked[0])  # the load will say what is wrong
+        self._on_planned(asked, asked[0])  # the load will report the problem
 
     def _show(self) -> None:
         found, why = self._found, ""
@@ -365,9 +367,10 @@ class LongerContext(QObject):
 
 
 def options_for(state: PairState, use: ContextUse) -> tuple[Pair, ...]:
-    """The loaded pair with longer contexts: the best one first, and the least that suffices.
+    """Return the loaded pair with longer contexts, the best one first, then the smallest one.
 
-    The best one holds the whole chat and the whole reply that it may have.
+    The best one holds the whole chat and the longest reply allowed; the smallest one is just
+    sufficient.
     """
     pair, target = state.pair, state.target
     if pair is None or target is None:
@@ -389,7 +392,7 @@ def _with_ctx(state: PairState, pair: Pair, n_ctx: int) -> Pair:
 
 
 def first_that_fits(planner: RoomPlanner, room: Room, pairs: Sequence[Pair]) -> Pair | None:
-    """The first of these for which memory has room; None: for none of them. Worker thread.
+    """Return the first of these pairs that fits into memory, or None. Worker thread.
 
     Raises:
         UserError: A file cannot be used.

@@ -1,4 +1,4 @@
-"""How full the context is: a few words over a thin bar; a click tells what fills it."""
+"""Context meter: a few words over a thin bar; a click shows the parts of the context."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ _tr = translator("Context")
 
 @dataclass(frozen=True, slots=True)
 class ContextUse:
-    """How full the context is, or will be with the next message.
+    """Use of the context, now or with the next message.
 
     Attributes:
-        n_used: Tokens in it, without what is left out; -1: it cannot be counted.
-        n_ctx: Tokens that it holds; 0: no model is loaded, so there is nothing to show.
+        n_used: Tokens in it, without omitted messages; -1 if they cannot be counted.
+        n_ctx: Its size in tokens; 0 without a model, so that nothing is shown.
         n_system: Tokens of the system prompt.
-        n_chat: Tokens of the messages that are kept.
-        n_messages: How many those are; 0 where only the whole prompt is known.
-        n_unsent: Tokens of what is written and not sent, with its attachments.
-        n_reply: Tokens of the reply that is being written.
-        n_cut: How many of the oldest messages are left out.
-        n_cut_tokens: Their tokens.
-        room: Tokens that the reply may have by the settings; 0: it is being written.
+        n_chat: Tokens of the messages in the context.
+        n_messages: Number of those messages; 0 where only the whole prompt is known.
+        n_unsent: Tokens of the unsent message with its attachments.
+        n_reply: Tokens of the running reply.
+        n_cut: Number of the oldest messages that are omitted.
+        n_cut_tokens: Tokens of the omitted messages.
+        room: Maximum tokens of the reply by the settings; 0 while it is being written.
     """
 
     n_used: int = -1
@@ -67,22 +67,22 @@ class ContextUse:
 
     @property
     def share(self) -> float:
-        """How much of the context is filled, 0..1."""
+        """Used share of the context, 0..1."""
         return min(max(self.n_used, 0) / self.n_ctx, 1.0) if self.n_ctx else 0.0
 
     @property
     def n_free(self) -> int:
-        """Tokens that the reply finds free."""
+        """Free tokens for the reply."""
         return max(self.n_ctx - max(self.n_used, 0), 0)
 
     @property
     def n_reply_room(self) -> int:
-        """Tokens that the reply can have: what the settings allow, as far as they are free."""
+        """Tokens that the reply can have: the maximum by the settings, limited to free tokens."""
         return min(self.room, self.n_free)
 
     @property
     def is_refused(self) -> bool:
-        """Whether a reply would be refused, since its prompt leaves no room for a token."""
+        """Return whether a reply would be refused, since its prompt leaves no free token."""
         return self.room > 0 and self.n_ctx > 0 and self.n_used >= self.n_ctx
 
     @property
@@ -90,20 +90,20 @@ class ContextUse:
         """The meter's colour."""
         if self.is_refused:
             return "danger"
-        # What is left out comes by itself in a long chat, and the chat shows where.
+        # Omitted messages are normal in a long chat, and the chat shows where they end.
         return "amber" if self.share > AMBER_FROM or (self.n_cut and self.room) else "calm"
 
 
 def use_of(
     counted: TokensCounted, messages: Sequence[ChatMessage], *, has_unsent: bool, room: int
 ) -> ContextUse:
-    """Return what the engine has counted, by what it is made of.
+    """Split the tokens that the engine has counted by their kind.
 
     Args:
         counted: The engine's answer.
-        messages: What it was asked about.
-        has_unsent: Whether the last of them is what is being written.
-        room: Tokens that the reply may have.
+        messages: The counted messages.
+        has_unsent: Whether the last of them is the unsent one.
+        room: Maximum tokens of the reply.
     """
     if counted.n_tokens < 0 or len(counted.per_message) != len(messages):
         return ContextUse(counted.n_tokens, counted.n_ctx, room=room)
@@ -125,10 +125,10 @@ def use_of(
 
 
 def short_tokens(n_tokens: int, n_ctx: int) -> str:
-    """Return a number of tokens in few signs: "840", "2.1k", "128k".
+    """Return a number of tokens in few characters: "840", "2.1k", "128k".
 
-    Contexts are mostly multiples of 1024, and people call 8192 tokens 8k; in such a context
-    everything is told in those.
+    Contexts are mostly multiples of 1024, and people call 8192 tokens 8k; in such a context, k
+    means 1024 throughout.
     """
     unit = 1000 if n_ctx % 1024 else 1024
     if n_tokens < unit:
@@ -140,7 +140,7 @@ def short_tokens(n_tokens: int, n_ctx: int) -> str:
 
 
 def meter_text(use: ContextUse) -> str:
-    """The meter's words; exact ones where a few tokens decide."""
+    """Return the meter's words, exact where a few tokens matter."""
     if use.is_refused:
         used, whole = (f"{local(n):,}" for n in (use.n_used, use.n_ctx))
         return _tr("Context {} of {}").format(used, whole)
@@ -149,7 +149,7 @@ def meter_text(use: ContextUse) -> str:
 
 
 def headline(use: ContextUse) -> str:
-    """The exact figures in one sentence."""
+    """Return the exact figures in one sentence."""
     if use.n_used < 0:
         return _tr("The context holds {} tokens.").format(f"{local(use.n_ctx):,}")
     return _tr("{} of {} tokens are in use.").format(
@@ -158,7 +158,7 @@ def headline(use: ContextUse) -> str:
 
 
 def warning(use: ContextUse) -> str:
-    """What will be cut or refused, or how little is free; empty: all is well."""
+    """Return what will be omitted or refused, or how little is free; empty if all is well."""
     if use.n_used < 0:
         return _tr("This conversation cannot be counted; the model's chat template refuses it.")
     if use.is_refused:
@@ -180,7 +180,7 @@ def warning(use: ContextUse) -> str:
 
 
 def parts(use: ContextUse) -> list[tuple[str, int]]:
-    """What fills the context, in the order of the prompt: words and tokens; what is 0 is not."""
+    """Return words and tokens of the parts of the context, in the prompt's order, without zeros."""
     if use.n_used < 0:
         return []
     around = use.n_used - use.n_system - use.n_chat - use.n_unsent - use.n_reply
@@ -198,7 +198,7 @@ def parts(use: ContextUse) -> list[tuple[str, int]]:
 
 
 def description(use: ContextUse) -> str:
-    """All of it in lines, for the tool tip and for screen readers."""
+    """Return all figures in lines, for the tool tip and for screen readers."""
     lines = [headline(use), *(f"{words}: {local(n_tokens):,}" for words, n_tokens in parts(use))]
     if use.n_reply_room and use.n_used >= 0:
         lines.append(_tr("The reply may have {} tokens.").format(f"{local(use.n_reply_room):,}"))
@@ -212,7 +212,7 @@ _STEPS = 1000
 
 
 class ContextMeter(Refits, QToolButton):
-    """Hidden while there is nothing to measure."""
+    """Button that shows the use of the context; hidden without a figure."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -232,7 +232,7 @@ class ContextMeter(Refits, QToolButton):
 
     @Slot(object)
     def show_use(self, use: ContextUse) -> None:
-        """Show how full the context is."""
+        """Show the use of the context."""
         self.use = use
         self.setText(meter_text(use))
         self.bar.setValue(round(use.share * _STEPS))
@@ -245,7 +245,7 @@ class ContextMeter(Refits, QToolButton):
             self.popover.show_use(use)
 
     def show_ahead(self, words: str) -> None:
-        """Say in the tip how much of the context was read ahead; empty: nothing is to be said."""
+        """Show in the tool tip how much was read ahead; empty words for nothing."""
         self._ahead = words
         self._show_tip()
 
@@ -253,19 +253,19 @@ class ContextMeter(Refits, QToolButton):
         self.setToolTip(f"{description(self.use)}\n{self._ahead}".strip())
 
     def set_wanted(self, wanted: bool) -> None:  # noqa: FBT001
-        """Make room for more urgent words beside it, or come back."""
+        """Hide the meter for more urgent words beside it, or show it again."""
         self._is_wanted = wanted
         self._show_if_wanted()
 
     def sizeHint(self) -> QSize:
-        """As wide as the words."""
+        """Return the width of the words."""
         hint = super().sizeHint()
         return QSize(
             self.fontMetrics().horizontalAdvance(self.text()) + 2 * _SIDE_PX, hint.height()
         )
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter clicks the button."""
+        """Click on Enter, too."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.click()
         else:
@@ -288,7 +288,7 @@ class ContextMeter(Refits, QToolButton):
 
 
 class ContextPopover(Popup):
-    """The parts of the context, one below the other; Esc or a click elsewhere closes it."""
+    """The parts of the context, one below the other; closed by Esc or a click elsewhere."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -302,7 +302,7 @@ class ContextPopover(Popup):
         )
 
     def show_use(self, use: ContextUse) -> None:
-        """Show what fills the context."""
+        """Show the parts of the context."""
         self.title.setText(headline(use))
         discard(self._labels, self._rows)
         self._labels = []
@@ -319,7 +319,7 @@ class ContextPopover(Popup):
         self._fit()
 
     def open_above(self, widget: QWidget) -> None:
-        """Show it above a widget, or below where there is no room."""
+        """Show the popover above a widget, or below it where space is short."""
         self._fit()
         screen = widget.screen().availableGeometry()
         place = widget.mapToGlobal(QPoint(0, -self.height() - 6))
@@ -331,7 +331,7 @@ class ContextPopover(Popup):
         self.setFocus()
 
     def _fit(self) -> None:
-        """Become as high as the lines need, which break by the width."""
+        """Set the height that the lines need at this width."""
         layout = self.layout()
         assert layout is not None
         layout.activate()

@@ -1,4 +1,4 @@
-"""Between the chat session and what shows the conversation: chat view and composer."""
+"""Controller between the chat session and the conversation's widgets: chat view and composer."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _DELETED, _LATER = "deleted messages", "later turns"
 
 
 class ChatController(QObject):
-    """Turns what the user does into use cases, and what the session tells into text."""
+    """Translates the user's actions into use cases, and the session's events into text."""
 
     def __init__(self, context: AppContext, pane: ChatPane, parent: QObject) -> None:
         super().__init__(parent)
@@ -67,7 +67,7 @@ class ChatController(QObject):
         signals.progressed.connect(self._on_progressed)
         signals.grew.connect(self._on_grew)
         signals.ended.connect(self._on_ended)
-        signals.list_changed.connect(self._show_busy)  # titles are in its words
+        signals.list_changed.connect(self._show_busy)  # these words contain titles
         context.pair.changed.connect(self._on_pair_changed)
         context.programs.changed.connect(self._on_pair_changed)
         context.actions.stop.triggered.connect(session.stop)
@@ -100,7 +100,7 @@ class ChatController(QObject):
 
     @Slot(str, object)
     def send(self, text: str, attachments: tuple[Attachment, ...] = ()) -> bool:
-        """Send a message in the shown chat; False if it is blank or a reply is under way."""
+        """Send a message in the shown chat; return False if it is blank or a reply is running."""
         reply = self._session.send(self._shown.id, text, self._options, attachments)
         return reply is not None
 
@@ -112,13 +112,13 @@ class ChatController(QObject):
 
     @Slot(str)
     def continue_reply(self, message_id: str = "") -> bool:
-        """Let a reply of the shown chat go on; empty: the last one."""
+        """Continue a reply of the shown chat, the last one for an empty id."""
         reply = self._session.continue_reply(self._shown.id, self._options, message_id)
         return reply is not None
 
     @Slot(str, str)
     def edit(self, message_id: str, text: str) -> bool:
-        """Write a message of the shown chat anew; a question is answered."""
+        """Edit a message of the shown chat; a question is then answered."""
         old = self._shown.conversation.messages.get(message_id)
         if old is not None and old.role == "assistant":
             return self._session.edit_reply(self._shown.id, message_id, text)
@@ -129,12 +129,12 @@ class ChatController(QObject):
 
     @Slot()
     def bring_up_to_date(self) -> bool:
-        """Ask in the shown chat what only an older branch of it asks."""
+        """Ask again in the shown chat the later questions of an older branch."""
         return self._session.bring_up_to_date(self._shown.id, self._options) is not None
 
     @Slot()
     def _on_edit_last(self) -> None:
-        """Let the user's last message of the shown chat be edited."""
+        """Start to edit the user's last message in the shown chat."""
         for message in reversed(self._shown.conversation.path()):
             if message.role == "user":
                 self._chat.begin_edit(message.message_id)
@@ -149,22 +149,22 @@ class ChatController(QObject):
 
     @Slot()
     def _on_regenerate(self) -> None:
-        """Answer the last question once more."""
+        """Answer the last question again."""
         self.regenerate()
 
     @Slot()
     def _on_renew(self) -> None:
-        """Answer the last question once more, with the seed that the shown reply had."""
+        """Answer the last question again with the seed of the shown reply."""
         self.regenerate(keeps=True)
 
     @Slot()
     def _on_continue(self) -> None:
-        """Let the last reply go on."""
+        """Continue the last reply."""
         self.continue_reply()
 
     @Slot()
     def _on_copy_reply(self) -> None:
-        """Copy the text of the newest reply that is shown."""
+        """Copy the text of the last shown reply."""
         for message in reversed(self._shown.conversation.path()):
             if message.role == "assistant" and message.text:
                 QGuiApplication.clipboard().setText(message.text)
@@ -178,7 +178,7 @@ class ChatController(QObject):
 
     @Slot()
     def keep_place(self) -> None:
-        """Remember where the view of the shown conversation stands."""
+        """Store the scroll position of the shown conversation."""
         self._shown.keep_place(self._chat.place())
 
     @Slot(str, int)
@@ -189,7 +189,7 @@ class ChatController(QObject):
 
     @Slot(str)
     def _on_delete(self, message_id: str) -> None:
-        """Delete at once; the notice takes it back until the next deletion, or another chat."""
+        """Delete at once; the notice can undo it until the next deletion or change of chats."""
         deleted = self._session.delete_message(self._shown.id, message_id)
         if deleted is None:
             return
@@ -203,13 +203,13 @@ class ChatController(QObject):
         self._notices.tell(words.format(n), action=undo, topic=_DELETED)
 
     def _undelete(self, deleted: DeletedMessages) -> None:
-        """Bring deleted messages back where they are seen."""
+        """Restore deleted messages in the chat where they are shown."""
         self._forget_deleted()
         self._shown.show(deleted.conversation_id)
         self._session.undelete(deleted)
 
     def _forget_deleted(self) -> None:
-        """Offer no longer to bring messages back."""
+        """Withdraw the offer to restore messages."""
         self._undoing.withdraw(self._take_back)
         self._take_back = None
         self._notices.settled.emit(_DELETED)
@@ -219,17 +219,17 @@ class ChatController(QObject):
         self._notices.attempt(self._branch, message_id)
 
     def _branch(self, message_id: str) -> None:
-        """Show a new chat of the shown path up to here, unless that is being written."""
+        """Show a new chat with the shown path up to this message, unless it is unfinished."""
         chat_id = self._session.branch(self._shown.id, message_id)
         if chat_id:
             self._shown.show(chat_id)
 
     @Slot()
     def _on_origin(self) -> None:
-        """Show the chat that the shown one is a branch of, where they part."""
+        """Show the original of the shown chat, at the message where they part."""
         origin, known = self._shown.conversation.origin, self._session.conversations.summary
         if origin is None or known(origin.conversation_id) is None:
-            return  # it says that the chat was deleted
+            return  # the line says that the chat was deleted
         place = origin.conversation_id, origin.message_id
         if self._notices.attempt(self._shown.show_message, *place):
             self._chat.go_to(origin.message_id)
@@ -264,7 +264,7 @@ class ChatController(QObject):
         self._show_busy()
 
     def _show_figures(self, path: Sequence[Message]) -> None:
-        """Let the panel tell of the last reply on the path."""
+        """Show the figures of the last reply on the path in the panel."""
         replies = (self._reply(message.message_id) for message in reversed(path))
         self._live.show(next((reply for reply in replies if reply is not None), None))
 
@@ -273,7 +273,7 @@ class ChatController(QObject):
         reply = self._reply(message_id)
         if reply is not None:
             self._writer.fill(view, reply)
-        else:  # a chat from elsewhere, without figures
+        else:  # an imported chat, without figures
             view.finish(self._shown.conversation.messages[message_id].text)
 
     @Slot(object)
@@ -282,7 +282,8 @@ class ChatController(QObject):
         if not self._shown.has(reply):
             return
         current = self._shown.conversation
-        if self._chat.reply_view(reply.message_id) is None:  # otherwise all was just shown
+        # otherwise the reply was shown together with the path
+        if self._chat.reply_view(reply.message_id) is None:
             for message in current.path()[-2:]:
                 self._chat.add(self._as_shown(current, message))
         self._live.show(reply)
@@ -300,7 +301,7 @@ class ChatController(QObject):
 
     @Slot()
     def _on_waited(self) -> None:
-        """Let the time run down that reading the prompt still takes."""
+        """Count down the time left for the prefill."""
         reply = self._session.active
         if reply is None or reply.status != "prefill":
             self._waiting.stop()
@@ -328,7 +329,7 @@ class ChatController(QObject):
         self._show_writing()
         if self._shown.has(reply):
             self._offer_later(reply)
-        else:  # what is asked next would not be seen
+        else:  # otherwise the next question would be out of view
             self._session.leave_later()
 
     @Slot(object)
@@ -340,7 +341,7 @@ class ChatController(QObject):
     # ---------------------------------------------------------------------------- later turns
 
     def _tell_later(self) -> None:
-        """Say how far later turns are brought up to date; an older offer is out of date."""
+        """Show the progress of repeating later turns; an older offer is out of date."""
         self._notices.settled.emit(_LATER)
         later = self._session.later
         if later is not None:
@@ -350,7 +351,7 @@ class ChatController(QObject):
             self._notices.tell(told, action=stop, topic=_LATER)
 
     def _offer_later(self, reply: Reply) -> None:
-        """Offer to ask what only an older branch asks, unless that goes on by itself."""
+        """Offer to repeat later questions of an older branch, unless that goes on by itself."""
         has_failed = reply.error is not None or reply.reason == "cancelled"
         if self._session.later is not None and not has_failed:
             if self._session.later.is_last:
@@ -371,7 +372,7 @@ class ChatController(QObject):
     # --------------------------------------------------------------------------------- showing
 
     def _reply(self, message_id: str) -> Reply | None:
-        """A reply's record; without its steps where these cannot be read."""
+        """Return a reply's record, without its steps where these cannot be read."""
         try:
             return self._shown.full_reply(message_id)
         except UserError:
@@ -408,7 +409,7 @@ class ChatController(QObject):
             self._writer.show_status(view, reply)
 
     def _as_shown(self, conversation: Conversation, message: Message) -> ShownMessage:
-        """What the view is told about a message."""
+        """Return a message in the form that the view takes."""
         place, n_siblings = conversation.place_of(message.message_id)
         origin, words = conversation.origin, ""
         if origin is not None and origin.here == message.message_id:
@@ -423,7 +424,7 @@ class ChatController(QObject):
 
 
 class ReplyWriter(QObject):
-    """Writes what is known of a reply into its view: status, figures, notes, errors."""
+    """Writes a reply's data into its view: status, figures, notes, errors."""
 
     def __init__(
         self,
@@ -437,7 +438,7 @@ class ReplyWriter(QObject):
         self._pair, self._programs, self._live, self._clock = pair, programs, live, clock
 
     def fill(self, view: ReplyView, reply: Reply) -> None:
-        """Write all that is known into a view that has just been made."""
+        """Write everything into a view that has just been made."""
         view.know(known_of(reply))
         for step in reply.steps:
             view.append(step)
@@ -447,7 +448,7 @@ class ReplyWriter(QObject):
             self.show_status(view, reply)
 
     def show_status(self, view: ReplyView, reply: Reply) -> None:
-        """Say what happens before the first token."""
+        """Show the status before the first token."""
         view.know(known_of(reply))
         if reply.stopping:
             view.set_status(self.tr("Stopping…"))
@@ -467,7 +468,7 @@ class ReplyWriter(QObject):
             view.set_status("")
 
     def close(self, view: ReplyView, reply: Reply) -> None:
-        """Write how a reply ended."""
+        """Write the end of a reply."""
         view.set_status("")
         view.finish(reply.text, known_of(reply))
         speed = figures.speed_of(reply)
@@ -494,13 +495,13 @@ class ReplyWriter(QObject):
         if error is None or ended:
             return
         message, hint = said(error.message), said(error.hint)
-        if error.code == DIED:  # the notice says why and what to do, and it is soon out of date
+        if error.code == DIED:  # the notice gives reason and remedy, and it is soon out of date
             message = self.tr("The engine ended while this reply was being written.")
             hint = self.tr("What was written before is kept.") if reply.text else ""
         view.set_error(message, hint)
 
     def _end_note(self, code: str) -> str:
-        """Say that the reply ended with the program, which is no fault of it; else nothing."""
+        """Return the note for a reply that ended with the program, which is no failure; else ""."""
         if code == CLOSED.code:
             return self.tr("Stopped when the program was closed.")
         if code == INTERRUPTED.code:
@@ -516,7 +517,7 @@ class ReplyWriter(QObject):
 class CodeSaver(QObject):
     """Saves a block of code from a reply to a file that the user chooses.
 
-    The proposed name follows from the code's language; the dialog asks before it replaces a file.
+    The proposed name depends on the code's language; the dialog asks before it replaces a file.
     """
 
     def __init__(self, save: SaveFile, window: QWidget, parent: QObject) -> None:
@@ -526,7 +527,7 @@ class CodeSaver(QObject):
 
     @Slot(str, str)
     def save(self, language: str, code: str) -> None:
-        """Ask where, then write.
+        """Ask for a place, then write.
 
         Args:
             language: As the author of the code named it; may be empty or unknown.

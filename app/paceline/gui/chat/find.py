@@ -1,7 +1,7 @@
-"""Find within the chat that is shown: hits are counted, and each one can be gone to.
+"""Search within the shown chat: hits are counted, and the user can step through them.
 
-What is searched is the messages' source, so messages count that have no view, or are folded. A long
-chat is counted for a few milliseconds between two events, and marks come with the views.
+The messages' source is searched, so messages count that have no view, or are folded. A long chat is
+searched in slices of a few milliseconds between two events, and marks are made with the views.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from paceline.gui.kit.translation import local
 from paceline.messages import StepCommitted
 
 TURN_S = 0.004
-"""Messages are searched for this long between two events."""
+"""Time slice for searching between two events."""
 RECOUNT_MS = 200
-"""How often the hits in a growing reply are counted."""
+"""Interval of counting the hits in a growing reply."""
 
 
 class FindController(QObject):
-    """Counts the hits of the shown chat and leads from one to the next; main thread."""
+    """Counts the hits of the shown chat and steps from one to the next; main thread."""
 
     def __init__(self, context: AppContext, pane: ChatPane, parent: QObject) -> None:
         super().__init__(parent)
@@ -38,8 +38,9 @@ class FindController(QObject):
         self._shown_id = ""
         self._pattern: re.Pattern[str] | None = None
         self._path: tuple[Message, ...] = ()
-        self._counts: list[int] = []  # hits of each message, as far as they were counted
-        self._place, self._number = 0, -1  # the message of the current hit, and which it is there
+        self._counts: list[int] = []  # hits of each message counted so far
+        # the message of the current hit, and the hit's number there
+        self._place, self._number = 0, -1
         self._seeks = False
         self._came_from: QWidget | None = None
         self._scan = QTimer(self, singleShot=True, interval=0)
@@ -64,7 +65,7 @@ class FindController(QObject):
 
     @Slot()
     def open(self) -> None:
-        """Show the bar, with what is selected in a message to search for."""
+        """Show the bar; text selected in a message becomes the search text."""
         focus = QApplication.focusWidget()
         field = self._bar.field
         if self._bar.isHidden():
@@ -73,7 +74,7 @@ class FindController(QObject):
             self._number = -1
             self._bar.show()
         if isinstance(focus, QTextEdit) and "\u2029" not in focus.textCursor().selectedText():
-            selected = focus.createMimeDataFromSelection().text()  # as in the source
+            selected = focus.createMimeDataFromSelection().text()  # in the form of the source
             if selected and len(selected) <= field.maxLength():
                 field.setText(selected)
         field.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -82,7 +83,7 @@ class FindController(QObject):
 
     @Slot()
     def close(self) -> None:
-        """Hide bar and marks, and give the keyboard back to what had it."""
+        """Hide bar and marks, and restore the keyboard focus."""
         if self._bar.isHidden():
             return
         had_focus = self._bar.isAncestorOf(QApplication.focusWidget() or self._pane)
@@ -109,7 +110,7 @@ class FindController(QObject):
     # -------------------------------------------------------------------------------- searching
 
     def _restart(self, *, seek: bool = False) -> None:
-        """Count anew; where that is sought, go to the first hit from the current place on."""
+        """Count anew; with `seek`, go to the first hit from the current position on."""
         self._recount.stop()
         self._seeks = seek
         self._pattern = None if self._bar.isHidden() else phrase(self._bar.field.text())
@@ -140,9 +141,9 @@ class FindController(QObject):
         return sum(1 for _ in self._pattern.finditer(text)) if self._pattern is not None else 0
 
     def _step(self, step: int) -> None:
-        """Go to the next hit, or the one before, around both ends.
+        """Go to the next or previous hit, around both ends.
 
-        Where the bar is closed it is opened, which finds what was searched for last.
+        A closed bar is opened, with the last search text.
         """
         if self._bar.isHidden():
             self._actions.find.trigger()
@@ -190,7 +191,7 @@ class FindController(QObject):
 
     @Slot(object)
     def _on_reply(self, reply: Reply) -> None:
-        """A reply began or ended: there are more messages, or its text has changed."""
+        """Count anew after a reply began or ended: messages or text have changed."""
         if reply.conversation_id == self._shown_id:
             self._actions.find.setEnabled(True)
             if not self._bar.isHidden():

@@ -1,8 +1,8 @@
-"""What the texts of messages ask of the window, and what to show of an address before it is opened.
+"""Requests of messages to the window, and the display of an address before it is opened.
 
-A link's text says nothing of where it leads, and letters of other scripts look like ours: so the
-host is shown as it is sent (punycode), and said if it mixes scripts or hides a name in front of
-an "@". The rules are a short form of Unicode's UTS 39, section 5.
+A link's text proves nothing about its target, and letters of other scripts look like ours. So the
+host is shown as it is sent (punycode), with a warning if it mixes scripts or hides a name before an
+"@". The rules are a short form of Unicode's UTS 39, section 5.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ from paceline.gui.kit.translation import translator
 
 
 class MessageRequests(QObject):
-    """One object for a whole conversation, so that no part has to pass its signals on."""
+    """Requests of all messages of a conversation; parts need no signals of their own."""
 
     link_activated = Signal(str)
-    """An http or https address; whether it is opened is for the receiver to ask."""
+    """An http or https address; the receiver asks before it is opened."""
     code_save_requested = Signal(str, str)
     """A block's language as the author named it, and its code."""
     code_wrap_requested = Signal()
-    """Long lines of code are to be shown the other way."""
+    """The wrapping of long lines of code is to be switched."""
 
 
 MAX_LINK_CHARS = 200
 _TOGETHER = frozenset({"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"})
-"""Scripts that are written side by side."""
+"""Scripts that are written together in one language."""
 
 _tr = translator("Links")
 
 
 def describe_link(url: str) -> tuple[str, str]:
-    """An address as it is sent, cut if it is very long, and a warning.
+    """Return an address as it is sent, shortened if it is very long, and a warning.
 
     Args:
         url: An http or https address.
 
     Returns:
-        What to show, and one sentence that warns; empty: nothing strikes the eye.
+        The text to show, and a warning in one sentence, or empty if nothing is suspicious.
     """
     parsed = QUrl(url, QUrl.ParsingMode.StrictMode)
     sent = parsed.toString(QUrl.ComponentFormattingOption.FullyEncoded) or url

@@ -1,7 +1,7 @@
-"""Reading ahead while a message is written: when it is asked for, and where it is said.
+"""Reading ahead while a message is written: when it is requested, and its display.
 
-The prompt is put together and counted when nothing has been typed for a moment; then what is
-certain of it is read. Main thread.
+The prompt is built and counted when nothing has been typed for a moment; then its certain part is
+read. Main thread.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from paceline.hosting.power import is_on_battery
 
 
 class ReadingAheadController(QObject):
-    """Has the engine read ahead what is certain in the composer, and says so in the meter."""
+    """Lets the engine read ahead the certain part of the prompt, and shows that in the meter."""
 
     def __init__(
         self,
@@ -28,12 +28,12 @@ class ReadingAheadController(QObject):
         counting: ContextMeterController,
         parent: QObject,
     ) -> None:
-        """Connect it.
+        """Connect the parts.
 
         Args:
             context: The program's parts.
-            composer: Has what is being written, and the meter.
-            counting: Says when it is time, and has the prompt.
+            composer: Has the unsent message and the meter.
+            counting: Signals when to read, with the prompt.
             parent: Qt's parent.
         """
         super().__init__(parent)
@@ -60,7 +60,7 @@ class ReadingAheadController(QObject):
 
     @Slot(object)
     def _on_asked(self, prompt: GradualPrompt) -> None:
-        """Have the newest text read; the prompt has the chat without it."""
+        """Have the newest text read; `prompt` has the chat without it."""
         if not self._wanted.value or is_on_battery():
             self._drop()
             words = self.tr("On battery, nothing is read ahead.")
@@ -82,7 +82,7 @@ class ReadingAheadController(QObject):
         progress = self._reader.progress
         self._composer.meter.show_ahead(self._words(progress.n_read, progress.n_certain))
         if not progress.is_over and not self._reader.is_reading:
-            self._counting.ask_soon()  # it was stopped for something else
+            self._counting.ask_soon()  # it was interrupted by another request
 
     def _words(self, n_read: int, n_certain: int) -> str:
         if not n_certain:

@@ -1,7 +1,7 @@
 """The conversation: bubbles and replies in one scrolling column.
 
-Runs on the main thread. Replies collect what they get; `WritingPace` says when they write it.
-`MessagePages` decides which messages have a view at all, `MessageWalk` moves between them.
+Runs on the main thread. Replies collect their tokens; `WritingPace` decides when they write them.
+`MessagePages` decides which messages have a view, `MessageWalk` moves between them.
 """
 
 from __future__ import annotations
@@ -38,26 +38,26 @@ from paceline.settings import SendKey
 
 _N_DELETED = 3
 MARKED_MS = 6_000
-"""How long words stay marked that the list of chats was searched for."""
+"""Time for which the words of a search in the list of chats stay marked."""
 _SEEN_PX = 24
-"""A hit so near to an edge of the view is brought nearer to the middle."""
+"""Minimum distance of a hit from the view's edges; closer ones are scrolled towards the middle."""
 
 
 FLUSH_MS = 33
 MAX_FLUSH_MS = 500
 TURN_S = 0.012
-"""When many replies wait, or many messages are to be built, each turn works for this long."""
+"""Duration of a turn's work when many replies wait, or many messages are to be built."""
 PAUSE = 40
-"""Times as long as writing took, until the next time: painting costs twice as much again."""
+"""Pause after writing, as a multiple of its duration: painting costs twice as much again."""
 
 
 class WritingPace(QObject):
-    """Lets replies that wait write, one after the other."""
+    """Schedule of the writing of waiting replies, one after the other."""
 
     wrote = Signal(object)
-    """Carries the `ReplyView` that has just had its turn."""
+    """Carries the `ReplyView` that has just written."""
     finished = Signal()
-    """No reply waits any more."""
+    """No reply is waiting any more."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -68,25 +68,25 @@ class WritingPace(QObject):
 
     @property
     def is_idle(self) -> bool:
-        """Whether no reply waits."""
+        """Return whether no reply is waiting."""
         return not self._waiting
 
     def want(self, reply: ReplyView) -> None:
         """Let a reply write soon."""
         self._waiting[reply] = None
         if not self.timer.isActive():
-            # What comes after a while, as the first words of a reply do, need not wait.
+            # Text after a pause, as the first words of a reply, need not wait.
             self.timer.start(max(0, round((self._rests_until_s - perf_counter()) * 1_000)))
 
     def forget(self, reply: ReplyView) -> None:
-        """Forget a reply that is gone, or about to go."""
+        """Drop a reply that is gone or about to go."""
         self._waiting.pop(reply, None)
 
     @Slot()
     def write(self) -> None:
-        """Let replies write for one turn, and choose when the next one is."""
+        """Let replies write for one turn, and schedule the next turn."""
         start = perf_counter()
-        # The last ones first: they are what the user sees.
+        # The last ones first, since the user sees those.
         while self._waiting and perf_counter() - start < TURN_S:
             reply, _ = self._waiting.popitem()
             reply.flush_piece()
@@ -94,7 +94,7 @@ class WritingPace(QObject):
         pause_ms = round(PAUSE * (perf_counter() - start) * 1_000)
         pause_ms = max(FLUSH_MS, min(pause_ms, MAX_FLUSH_MS))
         if any(reply.is_partly_shown for reply in self._waiting):
-            pause_ms = 0  # it is being opened; only other events come first
+            pause_ms = 0  # the conversation is being opened; only other events come first
         self._rests_until_s = perf_counter() + pause_ms / 1_000
         self.timer.setInterval(pause_ms)
         if self._waiting:
@@ -104,7 +104,7 @@ class WritingPace(QObject):
 
 
 class FoundMarks(NamedTuple):
-    """What is marked in all messages until told otherwise: a pattern, and its current hit."""
+    """Marks in all messages until further notice: a pattern, and its current hit."""
 
     pattern: re.Pattern[str] | None = None
     message_id: str = ""
@@ -112,30 +112,30 @@ class FoundMarks(NamedTuple):
 
 
 class ChatView(QWidget):
-    """Shows one conversation and follows its end while the user stays there.
+    """View of one conversation that follows its end while the user stays there.
 
     Attributes:
-        keeps: Whether edits keep what need not change; None: that is not asked.
+        keeps: Whether edits keep what need not change; None to offer no choice.
     """
 
     fill_wanted = Signal(object, str)
-    """A `ReplyView` that has just been built, and its message's id: fill it in at once. A reply
-    that is not filled in shows the message's text."""
+    """A `ReplyView` that has just been built, and its message's id, to be filled at once. Otherwise
+    it shows the message's text."""
     edit_submitted = Signal(str, str)
-    """A user's message and its new text."""
+    """The id of a user's message, and its new text."""
     regenerate_requested = Signal(str)
     continue_requested = Signal(str)
     delete_requested = Signal(str)
     sibling_requested = Signal(str, int)
     branch_requested = Signal(str)
     origin_requested = Signal(str)
-    """Where the shown chat was branched is to be shown."""
+    """The branching of the shown chat is to be shown, in the original."""
     run_requested = Signal(str)
     compare_requested = Signal(str)
     answer_twice_requested = Signal(str)
 
     def __init__(self, sources: Sources | None = None, parent: QWidget | None = None) -> None:
-        """`sources` say what drafters are called, and their colours."""
+        """Create it empty; `sources` are the titles and colours of drafters."""
         super().__init__(parent)
         self.keeps: Setting | None = None
         self.setObjectName("chat_view")
@@ -160,7 +160,7 @@ class ChatView(QWidget):
         self._build()
         self._pages = MessagePages(self._list, self._make_item, self._fill_item, self._drop_item)
         self._walk = MessageWalk(self._list, self._pages, self)
-        # Not by `changeEvent`, which would ask every message: what is seen is renewed first.
+        # Not by `changeEvent`, which would reach every message: visible ones are renewed first.
         look.changed.connect(self._on_look_changed)
 
     def _build(self) -> None:
@@ -176,9 +176,9 @@ class ChatView(QWidget):
     # -------------------------------------------------------------------------- messages
 
     def show_path(self, messages: Sequence[ShownMessage], place: ViewPlace | None = None) -> None:
-        """Show a conversation's active path, from its end or from where it was left.
+        """Show a conversation's active path, from its end or from a stored position.
 
-        Only what is near the view is built. Messages that were shown before keep their views.
+        Only messages near the view are built. Messages that were shown before keep their views.
         """
         stepped, self._stepped = self._stepped, None
         self._announcer.stop()
@@ -186,7 +186,7 @@ class ChatView(QWidget):
         self._update_welcome()
         at = self._pages.place_of(place.message_id) if place is not None else None
         if stepped is not None and stepped[0] < len(messages):
-            self._pages.go(*stepped)  # the sibling takes the place of the one before
+            self._pages.go(*stepped)  # the sibling takes the place of the previous one
         elif at is not None and place is not None:
             self._pages.go(at, -place.offset_px)
         else:
@@ -203,14 +203,14 @@ class ChatView(QWidget):
         return item
 
     def reply_view(self, message_id: str) -> ReplyView | None:
-        """A reply's view; None while it is not built. Do not keep it: it comes and goes."""
+        """Return a reply's view; None while it is not built. Do not keep it: it comes and goes."""
         item = self._pages.item(message_id)
         return item if isinstance(item, ReplyView) else None
 
     def go_to(self, message_id: str, words: Sequence[str] = ()) -> None:
         """Show a message at the upper edge, and mark these words in it for a while.
 
-        Of a message that is higher than the view the first of these words is shown.
+        In a message that is higher than the view, the first of these words is shown.
         """
         at = self._pages.place_of(message_id)
         if at is None:
@@ -224,20 +224,20 @@ class ChatView(QWidget):
             self._seek()
 
     def first_seen(self) -> int:
-        """The place on the path of the message at the view's upper edge; 0: there is none."""
+        """Return the path's index of the message at the view's upper edge, or 0 without one."""
         item = self._list.first_seen()
         return (self._pages.place_of(item.message_id) or 0) if item is not None else 0
 
     def mark(self, pattern: re.Pattern[str] | None) -> None:
-        """Mark what is found in all messages, until told otherwise; None: no marks."""
+        """Mark hits in all messages until further notice; None for no marks."""
         self._found = FoundMarks(pattern)
         self._unmark.stop()
         self._show_found()
 
     def show_hit(self, message_id: str, number: int, *, seek: bool) -> None:
-        """Make this hit of a message the current one, and bring it into view if asked.
+        """Make this hit of a message the current one, and bring it into view with `seek`.
 
-        In a long text that is still being written into its view it is shown when it is there.
+        In a long text that is still being written into its view, this happens once it is there.
         """
         self._found = self._found._replace(message_id=message_id, number=number)
         at = self._pages.place_of(message_id)
@@ -250,12 +250,12 @@ class ChatView(QWidget):
 
     @Slot(str)
     def show_kept_from(self, message_id: str) -> None:
-        """Draw a line above the first message that the model sees; empty: it sees all of them."""
+        """Draw a line above the first message that the model sees; an empty id removes it."""
         self._pages.show_kept_from(message_id)
 
     @Slot()
     def _show_found(self) -> None:
-        """Mark in every view what is searched for now."""
+        """Mark the hits of the present search in every view."""
         for item in self._list.items:
             self._mark_in(item)
 
@@ -264,7 +264,7 @@ class ChatView(QWidget):
         item.mark(self._found.pattern, self._found.number if is_current else None)
 
     def _seek(self) -> None:
-        """Bring the current hit of the message that is sought into view, once it is written."""
+        """Bring the current hit into view, once it is written."""
         at, item = self._pages.place_of(self._sought), self._pages.item(self._sought)
         if at is None or item is None:
             return
@@ -277,7 +277,7 @@ class ChatView(QWidget):
                 self._pages.go(at, view_px // 3 - marked)
 
     def begin_edit(self, message_id: str) -> None:
-        """Let a message of the user be edited where it stands."""
+        """Start to edit a message of the user in place."""
         self.go_to(message_id)
         item = self._pages.item(message_id)
         if isinstance(item, UserBubble):
@@ -285,11 +285,11 @@ class ChatView(QWidget):
             item.focus_text()
 
     def passed_by(self) -> AbstractContextManager[None]:
-        """Meanwhile Tab comes to no message, only to the conversation itself."""
+        """Let Tab skip all messages while the context is active, but not the conversation."""
         return self._list.passed_by()
 
     def place(self) -> ViewPlace:
-        """Where the conversation is being read; at its end: an empty place."""
+        """Return the reading position; an empty one at the conversation's end."""
         item = self._list.first_seen()
         if item is None or self._list.follows:
             return ViewPlace()
@@ -305,7 +305,7 @@ class ChatView(QWidget):
         else:
             reply = ReplyView(message, self._sources, self.requests)
             reply.flush_wanted.connect(self._on_flush_wanted)
-            # After everything that is still said about its end.
+            # After everything else that follows its end.
             reply.ended.connect(self._on_ended, Qt.ConnectionType.QueuedConnection)
             item = reply
         item.set_busy(self._is_busy)
@@ -363,20 +363,20 @@ class ChatView(QWidget):
         self._dress_seen()
 
     def _dress_seen(self) -> None:
-        """Renew at once what is seen; the other replies follow as there is time."""
+        """Renew the visible messages at once; the other replies follow as time allows."""
         for item in self._list.seen:
             if isinstance(item, ReplyView) and item.is_look_due:
                 item.flush()
 
     @Slot(bool)
     def set_busy(self, busy: bool) -> None:  # noqa: FBT001
-        """Whether a reply is generated anywhere: meanwhile nothing can be asked anew."""
+        """Set whether a reply is running in any chat; meanwhile none can be requested."""
         self._is_busy = busy
         for item in self._list.items:
             item.set_busy(busy)
 
     def set_send_key(self, key: SendKey) -> None:
-        """Which key sends an edited message."""
+        """Set the key that sends an edited message."""
         self._send_key = key
         for item in self._list.items:
             if isinstance(item, UserBubble):
@@ -435,7 +435,7 @@ class ChatView(QWidget):
 
     @Slot(object)
     def _on_flush_wanted(self, reply: ReplyView) -> None:
-        if reply in self._list.items:  # otherwise it was taken out just now
+        if reply in self._list.items:  # otherwise it was removed just now
             self._pace.want(reply)
 
     @Slot(object)
@@ -477,7 +477,7 @@ class ChatView(QWidget):
         self._end.to_end.setVisible(is_elsewhere)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Offer the way to the end where another size has hidden it."""
+        """Offer the button to the end where another size has hidden the end."""
         super().resizeEvent(event)
         self._update_to_end()
 
@@ -486,7 +486,7 @@ MIN_WIDTH = 292
 
 
 class ChatPane(QWidget):
-    """Stacks the three."""
+    """Column of notices, search bar, conversation and composer."""
 
     def __init__(self, sources: Sources) -> None:
         super().__init__()
@@ -510,7 +510,7 @@ class ChatPane(QWidget):
 
     @Slot()
     def _fit(self) -> None:
-        """Larger text needs more room for Send and the actions of a message."""
+        """Set the minimum width: larger text needs more space for Send and the actions."""
         self.setMinimumWidth(max(MIN_WIDTH, px(MIN_WIDTH)))
         for widget in (self.find_bar, self.composer):
             widget.setMaximumWidth(look.column_px)

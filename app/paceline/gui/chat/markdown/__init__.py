@@ -1,1 +1,1 @@
-"""Markdown that grows, in text documents that know which token gave each character."""
+"""Growing Markdown, in text documents that know which token each character came from."""

@@ -40,33 +40,34 @@ from paceline.gui.kit.labels import units
 from paceline.gui.look.scale import px
 
 INTERVAL_S = 0.5
-"""Between two colourings of a block that is still growing."""
+"""Interval between two colourings of a block that is still growing."""
 BUDGET_S = 0.008
-"""A frame has 33 ms. A block that once took longer stays as it is until it closes."""
+"""Time limit of a colouring, of a frame's 33 ms. A block that once took longer keeps its colours
+until it closes."""
 MAX_LINES = 60
-"""Lines that are coloured in one go."""
+"""Maximum number of lines that are coloured at once."""
 
 
 class LiveCode:
-    """Colours an open block of code at a document's end, now and then, while that is cheap.
+    """Colours an open block of code at a document's end from time to time, while that is cheap.
 
-    The block is coloured as a whole, since what a line means can depend on any line above it; only
-    lines that look different than before are touched. When the block closes, it is built anew with
-    all its colours.
+    The block is coloured as a whole, since the meaning of a line can depend on any line above it;
+    only lines that look different than before are touched. When the block closes, it is built anew
+    with all its colours.
     """
 
     def __init__(self) -> None:
         self.forget()
 
     def forget(self) -> None:
-        """Begin with another block."""
+        """Start with another block."""
         self._start = -1
         self._due_s = 0.0
         self._is_slow = False
         self._lines: list[list[CodeRun]] = []
 
     def lines_of(self, code: str) -> list[list[CodeRun]]:
-        """The lines of an open block that is written anew, in the colours that they had."""
+        """Return the lines of a rebuilt open block in their previous colours."""
         lines = [[CodeRun(line, PLAIN)] if line else [] for line in code.split("\n")]
         for number, known in enumerate(self._lines[: len(lines)]):
             text = lines[number][0].text if lines[number] else ""
@@ -77,12 +78,13 @@ class LiveCode:
         return lines
 
     def update(self, document: QTextDocument, mark: Mark, formats: Formats) -> None:
-        """Colour the block at the document's end, if it is time."""
+        """Colour the block at the document's end, if the interval is over."""
         now = perf_counter()
         if mark.start != self._start:
             self.forget()
             self._start, self._due_s = mark.start, now + INTERVAL_S
-            # Loading a language's grammar takes longer than colouring, so it is not measured.
+            # Loading a language's grammar takes longer than colouring, so it is done before the
+            # measurement.
             highlight_now("", mark.label, formats.theme.name, BUDGET_S)
         if self._is_slow or now < self._due_s or not mark.label:
             return
@@ -116,15 +118,16 @@ class LiveCode:
 
 MAX_TABLE_COLUMNS = 24
 MAX_TABLE_CELLS = 1_200
-"""Larger tables are shown as they were written."""
+"""Maximum number of cells; larger tables are shown as source."""
 
 NARROW_PX = 264
-"""Room for columns that do not break, all together, at scale 1; half of a narrow conversation."""
+"""Maximum total width of columns that do not break, at scale 1: half of a narrow conversation."""
 
 MAX_LANGUAGE_CHARS = 24
 
 PLAIN_CHUNK = 2_000
-"""Characters of plain text per block: a block of 200,000 takes Qt seconds, 200,000 blocks too."""
+"""Characters of plain text per block: one block of 200,000 takes Qt seconds, and so do 200,000
+blocks."""
 
 
 @dataclass(slots=True)
@@ -140,13 +143,13 @@ class Builder:
 
     Attributes:
         cursor: At the document's end.
-        formats: How things look.
-        source_map: Learns which visible text stands where in the source.
-        marks: What the view paints; grows.
+        formats: Formats in the present look.
+        source_map: Receives the position in the source of each visible text.
+        marks: Ranges for the view to paint; grows.
         is_fresh: Whether the document's last block is empty and to be used next.
-        previous: What kind of block was written last; decides the distance to the next.
+        previous: Kind of the last block, which decides the distance to the next.
         is_final: Whether nothing follows, so that an open fence ends with the text.
-        live_code: Knows the colours of an open fence at the end.
+        live_code: Colours of an open fence at the end.
     """
 
     cursor: QTextCursor
@@ -169,11 +172,11 @@ class Builder:
 
     @property
     def awaited(self) -> set[str]:
-        """Formulas whose looks are not known yet, so that their source was written."""
+        """Formulas that are not laid out yet and were written as source."""
         return self._inline.awaited
 
     def set_source(self, source: str, base: int) -> None:
-        """What the tokens were made from, and the offset of its first character in the reply."""
+        """Set the source of the tokens and the offset of its first character in the reply."""
         self._source = source
         self._inline.base = base
         self._line_starts = [0]
@@ -226,12 +229,12 @@ class Builder:
     # ----------------------------------------------------------------------------- blocks
 
     def _left(self) -> float:
-        """Where text begins here, in pixels."""
+        """Left edge of text here, in pixels."""
         quotes = min(len(self._quotes), MAX_DEPTH)
         return quotes * QUOTE_PX + sum(at.indent for at in self._lists[:MAX_DEPTH])
 
     def _gap(self) -> float:
-        """The distance to what stands above."""
+        """Distance to the block above, in pixels."""
         if not self.previous:
             return 0
         if self._lists and self.previous == "item":
@@ -241,7 +244,7 @@ class Builder:
     def _new_block(self, fmt: QTextBlockFormat | None = None) -> None:
         fmt = fmt or block_format(self._gap(), self._left())
         if self.is_fresh and self.previous == "table" and fmt.topMargin() > BLOCK_GAP:
-            # Qt leaves out the margin above what follows a table.
+            # Qt omits the margin above a block that follows a table.
             self.cursor.setBlockFormat(thin_format(1))
             fmt.setTopMargin(fmt.topMargin() - BLOCK_GAP - 3)
             self.is_fresh = False
@@ -255,7 +258,7 @@ class Builder:
                 self._quotes[depth] = self.cursor.position()
 
     def _new_item(self, label: str = "") -> None:
-        """Begin the block of the item that waits for one."""
+        """Begin the block of the waiting list item."""
         at = self._lists[-1]
         self._new_block()
         if not label and at.number is not None:
@@ -292,7 +295,7 @@ class Builder:
         language = token.info.split()[0][:MAX_LANGUAGE_CHARS] if token.info.split() else ""
         left = self._left()
         if not self.previous:
-            # Qt leaves out the margin above a document's first block, which is the card's header.
+            # Qt omits the margin above a document's first block, where the card has its header.
             self._new_block(thin_format(1))
         top = self._gap() + CODE_HEADER + (2 if self.previous else 0)
         if is_open and self.live_code is not None:
@@ -353,7 +356,7 @@ class Builder:
         self.previous = "rule"
 
     def _table(self, tokens: Sequence[Token], index: int) -> int:
-        """Write a table; returns the index of its closing token."""
+        """Write a table; return the index of its closing token."""
         end = next(at for at in range(index, len(tokens)) if tokens[at].type == "table_close")
         rows: list[list[tuple[Token, Token]]] = []
         for at in range(index, end):
@@ -395,7 +398,7 @@ class Builder:
     def _column_widths(
         self, rows: Sequence[Sequence[tuple[Token, Token]]], n_columns: int
     ) -> list[QTextLength]:
-        """Let narrow columns keep their width, so that the wide ones break and not their words."""
+        """Fix the width of narrow columns, so that wide columns break rather than their words."""
         natural = [0.0] * n_columns
         for row in rows:
             for column, (_, inline) in enumerate(row):
@@ -420,7 +423,7 @@ class Builder:
         return widths
 
     def plain(self, text: str, offset: int, *, is_new: bool = True) -> None:
-        """Write text as it is, from a source offset on; in a new block or after what is there."""
+        """Write text without markup from a source offset on, in a new block or in this one."""
         fmt = self.formats.text(TextStyle())
         at = 0
         while at < len(text):

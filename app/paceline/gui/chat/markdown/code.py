@@ -1,4 +1,4 @@
-"""Colours for source code, whose words `paceline.chat.syntax.code` tells apart.
+"""Colours for source code, by the tokens of `paceline.chat.syntax.code`.
 
 Runs on the main thread.
 """
@@ -13,7 +13,7 @@ from paceline.gui.look.colours import CODE_COLOURS
 
 
 class CodeStyle(NamedTuple):
-    """How a run of code looks; an empty colour is the text's own."""
+    """Look of a run of code; an empty colour is the text's own."""
 
     colour: str = ""
     bold: bool = False
@@ -32,7 +32,7 @@ PLAIN = CodeStyle()
 
 @lru_cache(maxsize=64)
 def highlight(code: str, language: str, theme_name: str) -> list[list[CodeRun]]:
-    """Lines of styled runs, which joined give the code; plain when the language is not known.
+    """Return lines of styled runs that join to the code; plain where the language is unknown.
 
     The result is shared between calls: do not change it.
     """
@@ -40,7 +40,7 @@ def highlight(code: str, language: str, theme_name: str) -> list[list[CodeRun]]:
 
 
 def highlight_now(code: str, language: str, theme_name: str, limit_s: float) -> list[list[CodeRun]]:
-    """As `highlight`, within this time and not cached, since growing code is asked for once."""
+    """Return the same as `highlight`, uncached and within a time limit, for growing code."""
     result: list[list[CodeRun]] = [[]]
     colours = CODE_COLOURS[theme_name]
     for text, kind in kinds_in(code, language, limit_s):

@@ -1,4 +1,4 @@
-"""What is on a code card: buttons that copy, save and wrap the code, and a bar to scroll it."""
+"""Controls on a code card: buttons that copy, save and wrap the code, and a scroll bar."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from paceline.gui.look.scale import px
 from paceline.gui.look.theme import ui_font
 
 MAX_CODE_BUTTONS = 100
-"""Blocks of code with buttons in one message: each takes the time of four widgets."""
+"""Maximum number of code blocks with buttons in one message: each costs four widgets."""
 
 
 CONFIRM_MS = 1_500
-"""How long a button says that it has copied."""
+"""Time for which a button shows that it has copied."""
 
 
 class CopyButton(QToolButton):
@@ -43,7 +43,7 @@ class CopyButton(QToolButton):
         self.clicked.connect(self._on_clicked)
 
     def set_code(self, code: str | None) -> None:
-        """What a click copies; None while the text is still growing."""
+        """Set the text to copy; None while it is still growing."""
         self._code = code
         self.setVisible(code is not None)
 
@@ -60,7 +60,7 @@ class CopyButton(QToolButton):
 
 
 class CodeButtons(QWidget):
-    """What can be done with one block of code; hidden while the code is still growing."""
+    """Buttons of one block of code; hidden while the code is still growing."""
 
     def __init__(self, parent: QWidget, requests: MessageRequests) -> None:
         super().__init__(parent)
@@ -79,18 +79,18 @@ class CodeButtons(QWidget):
         row_of(self._wrap, self._copy, self._save, on=self, margins=0, spacing=2)
 
     def set_code(self, language: str, code: str | None) -> None:
-        """What a click copies or saves; None while the code is still growing."""
+        """Set the code to copy or save; None while it is still growing."""
         self._language, self._code = language, code
         self._copy.set_code(code)
         self.setVisible(code is not None)
 
     def fitted(self, room: float, *, is_long: bool) -> QSize:
-        """Show what has room beside the code's language, and return what that takes.
+        """Show the buttons that fit beside the code's language, and return their size.
 
         Args:
             room: Pixels of the header.
-            is_long: Whether lines are longer than the card is wide: then there are two ways to show
-                them, which the View menu has, too.
+            is_long: Whether lines are longer than the card is wide; then wrapping can be switched,
+                as in the View menu.
         """
         self._wrap.setVisible(is_long)
         self._wrap.setText(self.tr("Don't wrap") if look.wraps_code else self.tr("Wrap"))
@@ -112,10 +112,10 @@ class _Card:
     """One block of code on the canvas.
 
     Attributes:
-        mark: Where it is.
-        buttons: At the right of its header.
-        bar: At its lower edge, where its lines are longer than it is wide.
-        widest: How wide its lines are, in pixels; unwrapped.
+        mark: Its range in the document.
+        buttons: Its buttons, at the right of its header.
+        bar: Its scroll bar at its lower edge, where lines are longer than the card is wide.
+        widest: Width of its longest line in pixels, unwrapped.
         measured: The position of the last line that was measured.
         is_long: Whether a line is longer than the card.
     """
@@ -129,7 +129,7 @@ class _Card:
 
 
 class ButtonsOnCode:
-    """Keeps buttons and bars on the cards of a document; on the widget that paints it."""
+    """Buttons and bars on a document's code cards, as children of the widget that paints it."""
 
     def __init__(self, document: QTextDocument, canvas: QWidget, requests: MessageRequests) -> None:
         self._document = document
@@ -139,7 +139,7 @@ class ButtonsOnCode:
         self._key: object = None
 
     def show_codes(self, marks: Iterable[Mark]) -> None:
-        """Have buttons for the blocks of code among these marks; `place` puts them there."""
+        """Have buttons for the blocks of code among these marks; `place` positions them."""
         codes = [mark for mark in marks if mark.kind == "code_block"][:MAX_CODE_BUTTONS]
         while len(self.cards) > len(codes):
             card = self.cards.pop()
@@ -156,12 +156,12 @@ class ButtonsOnCode:
             card.buttons.set_code(card.mark.label, card.mark.code)
 
     def place(self) -> None:
-        """Put every button at the right of its card's header, and every bar at its lower edge."""
+        """Position every card's buttons in its header, and its bar at its lower edge."""
         key = (look.font_px, look.wraps_code, self._document.textWidth())
         is_same, self._key = key == self._key, key
         for card in self.cards:
             if card.mark.end >= self._document.characterCount():
-                continue  # the document's end is just being built anew; this is called again then
+                continue  # the document's end is being rebuilt; a later call follows
             if not is_same:
                 card.measured = -1
             rect = code_card(self._document, card.mark)
@@ -180,7 +180,7 @@ class ButtonsOnCode:
                 card.bar.setRange(0, ceil(card.widest + 2 * CODE_PADDING - rect.width()))
 
     def _measure(self, card: _Card, room: float) -> None:
-        """Find how wide a card's lines are; of one that grows, only the new ones are looked at."""
+        """Measure the width of a card's lines; in a growing card, only that of new lines."""
         if card.measured < 0:
             card.widest, card.is_long = 0.0, False
         block = self._document.findBlock(max(card.measured, card.mark.start))
@@ -196,10 +196,10 @@ class ButtonsOnCode:
             card.is_long = card.widest > room
 
     def windows(self) -> Iterator[SideWindow]:
-        """Where code is longer than its card is wide, from the top."""
+        """Yield the windows on code that is wider than its card, from the top."""
         for card in self.cards:
             if card.bar.isVisibleTo(self._canvas):
                 rect = code_card(self._document, card.mark)
-                text = rect.adjusted(1, CODE_HEADER - 4, -1, -1)  # marks reach above letters
+                text = rect.adjusted(1, CODE_HEADER - 4, -1, -1)  # marks extend above letters
                 shift, mark = card.bar.value(), card.mark
                 yield SideWindow(text, shift, mark.start, mark.end, card.bar)

@@ -1,7 +1,7 @@
-"""Which addresses are links, and where a Markdown text that still grows can be cut.
+"""Addresses that become links, and positions at which growing Markdown can be cut.
 
-What arrives here was written by a model: only http and https become links, and nothing is loaded.
-No Qt widgets in here.
+A model wrote the text: only http and https become links, and nothing is loaded. No Qt widgets in
+here.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from markdown_it.token import Token
 from PySide6.QtCore import QUrl
 
 SETTLED_CHARS = 16
-"""A line this long says what kind of block it opens, even when it goes on."""
+"""Minimum length of a line whose kind of block is certain, even if it continues."""
 
 _LINK_SCHEMES = ("http", "https")
 _BARE_URL = re.compile(r"https?://[^\s<>\"'`|\\^{}]+[^\s<>\"'`|\\^{}.,;:!?)\]*_]")
@@ -23,14 +23,14 @@ _BLOCK_MARKS = frozenset("-:|=*_#>+~`<&\\![0123456789")
 
 
 class Cut(NamedTuple):
-    """The first tokens, from the first lines, will not change when text is added."""
+    """Number of first tokens and lines that will not change when text is added."""
 
     n_tokens: int
     n_lines: int
 
 
 def link_target(href: str) -> str:
-    """The address, if it is one that may be opened; else an empty text."""
+    """Return the address if it may be opened, else an empty text."""
     url = QUrl(href, QUrl.ParsingMode.StrictMode)
     if url.isValid() and url.scheme().lower() in _LINK_SCHEMES and url.host():
         return url.toString(QUrl.ComponentFormattingOption.FullyEncoded)
@@ -38,7 +38,7 @@ def link_target(href: str) -> str:
 
 
 def split_bare_urls(text: str) -> list[tuple[str, str]]:
-    """Text in parts, each with the address that it links to or an empty text."""
+    """Split a text into parts, each with the address that it links to or an empty text."""
     if "://" not in text:
         return [(text, "")]
     parts: list[tuple[str, str]] = []
@@ -54,7 +54,7 @@ def split_bare_urls(text: str) -> list[tuple[str, str]]:
 
 
 def is_fence_open(token: Token, lines: Sequence[str]) -> bool:
-    """Whether a fence, whose source lines these are, lacks its closing line."""
+    """Return whether a fence with these source lines lacks its closing line."""
     if len(lines) < 2:
         return True
     last = lines[-1].strip(" >")
@@ -62,10 +62,11 @@ def is_fence_open(token: Token, lines: Sequence[str]) -> bool:
 
 
 def find_cut(tokens: Sequence[Token], lines: Sequence[str]) -> Cut:
-    """The furthest place before which nothing changes any more, however the text goes on.
+    """Return the furthest cut before which nothing changes, however the text continues.
 
-    `lines` is the source split at newlines: the last entry is the line that is still growing.
-    What this overlooks (a loose list, a reference defined later) the last full rendering repairs.
+    `lines` is the source split at newlines: the last entry is the line that is still growing. The
+    rare exceptions (a loose list, a reference defined later) are corrected by the last full
+    rendering.
     """
     tops = [index for index, token in enumerate(tokens) if token.level == 0 and token.nesting >= 0]
     if not tops:
@@ -107,13 +108,13 @@ Growth = Literal["none", "text", "code"]
 
 
 def growth_of(tokens: Sequence[Token], lines: Sequence[str]) -> Growth:
-    """Whether more of the same can be added at the end without parsing again."""
+    """Return the kind of text that can be appended without parsing again."""
     if not tokens:
         return "none"
     last = tokens[-1]
     if last.type == "fence" and last.level == 0 and last.map:
         block = lines[slice(*last.map)]
-        # Blanks alone in the last line are not in the content yet.
+        # Spaces in a line without other text are not in the content yet.
         is_in_step = bool(last.content) and (not lines[-1] or bool(lines[-1].strip()))
         is_growing = is_in_step and block[0][:1] in ("`", "~") and is_fence_open(last, block)
         return "code" if is_growing else "none"
@@ -135,7 +136,7 @@ def growth_of(tokens: Sequence[Token], lines: Sequence[str]) -> Growth:
 
 
 def can_append(growth: Growth, added: str, last_line: str, fence: str) -> bool:
-    """Whether the added text leaves the structure of what is there as it is."""
+    """Return whether the added text leaves the present structure unchanged."""
     if growth == "text":
         return _INLINE_MARKS.isdisjoint(added) and "://" not in added and "http" not in last_line
     if growth == "code":

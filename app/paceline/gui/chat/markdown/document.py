@@ -1,8 +1,8 @@
-"""A text document that shows growing Markdown and knows who gave which character.
+"""A text document that shows growing Markdown and knows the source of each character.
 
-Only the open end of the text is parsed and built again; blocks that can no longer change stay. Much
-of what arrives (more prose in a paragraph, more lines of code) is added without parsing at all. A
-final text that defines links is rendered once as a whole: a definition reaches back.
+Only the open end of the text is parsed and built again; blocks that can no longer change stay. Most
+new text (more prose in a paragraph, more lines of code) is appended without parsing. A final text
+that defines links is rendered once as a whole, since a definition affects text before it.
 """
 
 from __future__ import annotations
@@ -41,14 +41,15 @@ from paceline.gui.kit.labels import ZERO_WIDTH_SPACE
 from paceline.gui.look.scale import px
 
 _SIGNS = {"": "-", "box": "[ ]", "tick": "[x]"}
-"""How plain text shows a list item's sign."""
+"""Signs of list items in plain text."""
 
 MAX_SHOWN_CHARS = 250_000
-"""A longer text is cut in the view; the reply's own text keeps everything."""
+"""Maximum number of characters shown; the reply's own text keeps everything."""
 
 _DEFINITION = re.compile(r"^[ >]*\[[^\]\n]+\]:", re.MULTILINE)
 
-# One character each, so that offsets stay: what Qt would take for the end of a block or a frame.
+# One character for each, so that offsets stay: characters that Qt reads as the end of a block or
+# frame.
 _CLEAN = str.maketrans(
     {
         "\r": " ",
@@ -65,9 +66,10 @@ _CLEAN = str.maketrans(
 
 
 class _Closed(NamedTuple):
-    """The end of the part that will not change any more; the first `n_spans` are of `n_settled`.
+    """End of the part that will not change any more.
 
-    Colours near its end may change later, with the next tokens.
+    Its first `n_spans` spans are those of its first `n_settled` segments. Colours near its end may
+    change later, with the next tokens.
     """
 
     offset: int = 0
@@ -84,13 +86,14 @@ class MarkdownDocument:
     """Fills one `QTextDocument`; the caller owns the document and decides when to write.
 
     Attributes:
-        provenance: Who gave which character of the reply; to be told before the text is written.
-        base: Where in the reply the source of this document begins.
-        marks: What is to be painted below the text.
-        spans: Where coloured text stands in the document.
-        changed_from: The document position from which the last write changed something.
-        source: The Markdown that is shown.
-        formulas: The formulas that are laid out, in their order.
+        provenance: The source of each character of the reply; needs each step before its text is
+            written.
+        base: Offset in the reply at which the source of this document begins.
+        marks: Ranges to be painted below the text.
+        spans: Positions of coloured text in the document.
+        changed_from: The first document position that the last write changed.
+        source: The shown Markdown.
+        formulas: The laid-out formulas in document order.
     """
 
     def __init__(
@@ -136,7 +139,7 @@ class MarkdownDocument:
 
     @property
     def plain_text(self) -> str:
-        """What is shown, without markup: items with their signs, tabs between a row's cells."""
+        """Shown text without markup: list items with their signs, tabs between a row's cells."""
         items = {mark.start: mark for mark in self.marks if mark.kind == "item"}
         parts: list[str] = []
         block = self._document.begin()
@@ -152,14 +155,14 @@ class MarkdownDocument:
         return "".join(parts).strip("\n")
 
     def copied(self, start: int, end: int) -> str:
-        """The text between two positions, as it is copied: formulas are their source."""
+        """Return the text between two positions as it is copied: formulas as their source."""
         cursor = QTextCursor(self._document)
         cursor.setPosition(start)
         cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
         return self._spelt(cursor.selection().toPlainText(), start)
 
     def _spelt(self, text: str, position: int) -> str:
-        """A text that begins at a position, with the source of formulas in the place of each."""
+        """Return a text that begins at a position, with formulas replaced by their source."""
         if ZERO_WIDTH_SPACE in text:
             text = self._without_own_breaks(text, position)
         first, *others = text.split(OBJECT)
@@ -167,7 +170,7 @@ class MarkdownDocument:
         return first + "".join(f.source + other for f, other in zip(placed, others, strict=False))
 
     def _without_own_breaks(self, text: str, position: int) -> str:
-        """The text without the places to break that its source has not; some scripts have them."""
+        """Return the text without break positions that its source lacks; some scripts have them."""
         first, *others = text.split(ZERO_WIDTH_SPACE)
         char_at, offset_at = self._document.characterAt, self._map.offset_at
         places = (at for at in count(position) if char_at(at) == ZERO_WIDTH_SPACE)
@@ -176,11 +179,11 @@ class MarkdownDocument:
         return first + "".join(part if own else ZERO_WIDTH_SPACE + part for part, own in pairs)
 
     def formula_at(self, position: int) -> PlacedFormula | None:
-        """The formula whose character stands at a position."""
+        """Return the formula whose character stands at a position."""
         return formula_at(self.formulas, position)
 
     def formula_spans(self, first: int, last: int) -> Iterator[tuple[PlacedFormula, Span]]:
-        """Which characters of formulas between two positions are drafters' tokens.
+        """Yield the characters of formulas between two positions that drafters proposed.
 
         A span counts from the first character of its formula's source.
         """
@@ -194,9 +197,9 @@ class MarkdownDocument:
                 yield placed, span
 
     def draw_formulas(self) -> bool:
-        """Show the formulas that were awaited, once all of them are known; tell if that is now.
+        """Show the awaited formulas once all of them are known; return whether that is now.
 
-        What is closed has none of them, so nothing before the open end is built again.
+        The closed part has none of them, so only the open end is built again.
         """
         n_known = sum(map(shared_formulas().is_known, self._awaited))
         if not n_known or n_known < len(self._awaited):
@@ -209,7 +212,7 @@ class MarkdownDocument:
         return True
 
     def renew(self) -> None:
-        """Build everything again in the colours and the size in force."""
+        """Build everything again in the present colours and size."""
         self._formats = Formats(is_muted=self._is_muted)
         source, self.source = self.source, ""
         if self._is_final:
@@ -219,11 +222,11 @@ class MarkdownDocument:
             self.write(source)
 
     def record_at(self, position: int, share: float = 0.0) -> TokenRecord | None:
-        """The token that gave the character at a document position.
+        """Return the token of the character at a document position.
 
         Args:
-            position: In the document.
-            share: In a formula, how much of its width is before the place that is meant.
+            position: The document position.
+            share: In a formula, the share of its width before the point that is meant.
         """
         offset = self._map.offset_at(position)
         formula = self.formula_at(position)
@@ -232,28 +235,28 @@ class MarkdownDocument:
         return None if offset is None else self.provenance.record_at(self.base + offset)
 
     def place_of(self, start: int, end: int) -> Span | None:
-        """Where characters of the reply stand that were found; None: they are not shown here."""
+        """Return the document positions of reply characters, or None if they are not shown here."""
         start, end = start - self.base, end - self.base
         if start < 0 or end > len(self.source):
             return None
         return Span(*self._map.place_of(start, end), "lookup")
 
     def source_of(self, start: int, end: int) -> tuple[int, int] | None:
-        """Which characters of the reply stand between two positions; None: none does."""
+        """Return the reply's characters between two positions, or None if there are none."""
         at = self._map.offset_at
         first = next((o for p in range(start, end) if (o := at(p)) is not None), None)
         last = next((o for p in reversed(range(start, end)) if (o := at(p)) is not None), None)
         return None if first is None or last is None else (self.base + first, self.base + last + 1)
 
     def restart(self, base: int) -> None:
-        """Forget what is shown; what is written next begins at this place of the reply."""
+        """Clear the document; the next text begins at this offset of the reply."""
         self.base = base
         self.source = ""
         self._is_final = False
         self._reset()
 
     def write(self, source: str) -> None:
-        """Show a text that begins with the one shown so far; cheap, to be called while it grows."""
+        """Show a text that extends the present one; cheap, to be called while it grows."""
         source = self._cleaned(source)
         if not source.startswith(self.source):
             self.restart(self.base)
@@ -282,10 +285,9 @@ class MarkdownDocument:
         self.spans[closed.n_spans :] = self._spans(closed.n_settled)
 
     def _cleaned(self, raw: str) -> str:
-        """The text without what Qt misunderstands; of a growing one only the new part is looked at.
+        """Replace characters that Qt would misread; of a growing text only in the new part.
 
-        Each character becomes one character, so that the part that was cleaned before keeps its
-        length.
+        Each character becomes one character, so that the part cleaned before keeps its length.
         """
         before, self._raw = self._raw, raw
         if self.source and len(before) == len(self.source) and raw.startswith(before):
@@ -296,7 +298,7 @@ class MarkdownDocument:
         return self.provenance.spans(self._map.segments[first:end], self.base)
 
     def _n_settled(self, before: _Closed) -> int:
-        """Segments of the closed part whose colours are final; a closing makes all of them so."""
+        """Return the number of closed segments with final colours; a closing makes all final."""
         segments, settled = self._map.segments, self.provenance.settled - self.base
         for n in (len(segments), before.n_segments):
             if not n or segments[n - 1].offset + segments[n - 1].length <= settled:
@@ -304,13 +306,13 @@ class MarkdownDocument:
         return before.n_settled
 
     def write_plain(self, text: str) -> None:
-        """Show a text as it is, without any markup."""
+        """Show a text without any markup."""
         self.source = text.translate(_CLEAN)
         self._is_literal = True
         self.finish(self.source)
 
     def finish(self, source: str) -> None:
-        """Show the final text; one that was written piece by piece needs its end alone."""
+        """Show the final text; after incremental writes only its end is needed."""
         self._raw = ""
         source = source.translate(_CLEAN)
         if self._can_add_last(source):
@@ -323,7 +325,7 @@ class MarkdownDocument:
         self._finish_rest()
 
     def _can_add_last(self, source: str) -> bool:
-        """Whether the end of a text that is plain from some place on needs no more than adding."""
+        """Return whether appending is enough for the end of a text that is plain there."""
         return (
             self._plain_from is not None
             and not (self._is_literal or self._is_final)
@@ -339,7 +341,7 @@ class MarkdownDocument:
         )
 
     def _goes_on_to(self, source: str) -> bool:
-        """Whether nothing that comes late can change a closed block: a link's definition would."""
+        """Return whether later text cannot change a closed block, as a link's definition would."""
         return source.startswith(self.source) and _DEFINITION.search(source) is None
 
     def _finish_rest(self) -> None:
@@ -350,7 +352,7 @@ class MarkdownDocument:
         self.spans[self._closed.n_spans :] = self._spans(self._closed.n_settled)
 
     def _build_rest(self, cursor: QTextCursor, end: int) -> None:
-        """Build what follows the closed part for good: Markdown up to `end`, then plain text."""
+        """Build the rest after the closed part finally: Markdown up to `end`, then plain text."""
         self._closed = closed = self._list_start or self._closed
         self._list_start = None
         self._cut_off_open(cursor)
@@ -371,7 +373,7 @@ class MarkdownDocument:
         self._awaited = builder.awaited
 
     def _cut_off_open(self, cursor: QTextCursor) -> None:
-        """Remove what is built of the part that is not closed."""
+        """Remove the open part."""
         closed = self._closed
         self.changed_from = closed.position
         _cut_off(cursor, closed.position)
@@ -379,7 +381,7 @@ class MarkdownDocument:
         del self.marks[closed.n_marks :]
 
     def _add_plain(self, cursor: QTextCursor) -> None:
-        """Add text after what is plain already."""
+        """Append text to the plain part."""
         self.changed_from = cursor.position()
         builder = Builder(cursor, self._formats, self._map, self.marks, is_fresh=False)
         builder.plain(self.source[self._shown : MAX_SHOWN_CHARS], self._shown, is_new=False)
@@ -391,8 +393,8 @@ class MarkdownDocument:
         return cursor
 
     def _grow(self, cursor: QTextCursor) -> None:
-        """Add text to the paragraph or the code at the end."""
-        # The newline at the end of open code is not shown before something follows it.
+        """Append text to the paragraph or the code at the end."""
+        # The newline at the end of open code is not shown before text follows it.
         end = len(self.source)
         if self._growth == "code" and self.source.endswith("\n"):
             end -= 1
@@ -426,7 +428,7 @@ class MarkdownDocument:
                 cursor.setBlockFormat(self._formats.hang(shape, cursor.block().text()))
 
     def _rebuild_tail(self, cursor: QTextCursor) -> None:
-        """Parse and build what follows the closed part; close more of it."""
+        """Parse and build the rest after the closed part; extend the closed part."""
         closed, source = self._closed, self.source
         tail = source[closed.offset :]
         is_long = _outgrows(source)
@@ -474,7 +476,7 @@ class MarkdownDocument:
         segments = self._map.segments
         n_settled = self._n_settled(before)
         del self.spans[before.n_spans :]
-        # What is closed has all its traces: they come no later than the text.
+        # The closed part has all its traces: they arrive no later than the text.
         self.spans += self._spans(before.n_settled, n_settled)
         self._closed = _Closed(
             min(offset, len(self.source)),
@@ -489,19 +491,19 @@ class MarkdownDocument:
 
 
 def _outgrows(source: str) -> bool:
-    """Whether a text is too long to be Markdown to its end."""
+    """Return whether a text is too long to be Markdown to its end."""
     return len(source) > MAX_MARKDOWN_CHARS or source.count("\n") >= MAX_MARKDOWN_LINES
 
 
 def _cut_off(cursor: QTextCursor, position: int) -> None:
-    """Remove everything from a position on; leaves the cursor there, at the document's end."""
+    """Remove everything from a position on; the cursor is then at the document's end."""
     cursor.setPosition(position)
     cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
     cursor.removeSelectedText()
 
 
 def _is_before_a_cell(block: QTextBlock) -> bool:
-    """Whether another cell of the same row follows."""
+    """Return whether another cell of the same row follows."""
     table = QTextCursor(block).currentTable()
     return table is not None and _is_inner(table, block.position())
 

@@ -1,7 +1,7 @@
-"""How Markdown looks: character and block formats in the colours of a theme.
+"""Formats of Markdown: character and block formats in the colours of a theme.
 
-Grounds (code cards, inline code, token colours) are not in the formats: the view paints them below
-the text, rounded, and switches them without touching the document.
+Backgrounds (code cards, inline code, token colours) are not in the formats: the view paints them
+below the text, rounded, and switches them without touching the document.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ BLOCK_GAP = 10
 ITEM_GAP = 4
 CELL_PADDING = 7
 MAX_CELL_CHARS = 60
-"""Characters of a cell's text that are measured; what is longer is wide in any case."""
+"""Maximum number of characters of a cell that are measured; longer cells are wide in any case."""
 HEADING_GAP = 8
 _AIR = 5
 _HANG_CHARS = 24
 MAX_DEPTH = 8
-"""Deeper lists and quotes are not indented further."""
+"""Maximum depth of lists and quotes that is indented."""
 
 _PROPORTIONAL = QTextBlockFormat.LineHeightTypes.ProportionalHeight.value
 _FIXED = QTextBlockFormat.LineHeightTypes.FixedHeight.value
 
 
 class TextStyle(NamedTuple):
-    """How a run of inline text looks."""
+    """Look of a run of inline text."""
 
     bold: bool = False
     italic: bool = False
@@ -65,12 +65,12 @@ class TextStyle(NamedTuple):
 
 
 class Formats:
-    """Formats of the theme and size in force, each made once; another look needs new `Formats`.
+    """Formats in the present theme and size, each made once; another look needs new `Formats`.
 
     Attributes:
         theme: The colours of all of them.
-        indent: Pixels by which a list stands in.
-        number_indent: The same where its items have numbers.
+        indent: Indentation of a list in pixels.
+        number_indent: Indentation of a numbered list in pixels.
     """
 
     def __init__(self, *, is_muted: bool = False) -> None:
@@ -85,7 +85,7 @@ class Formats:
         self._codes: dict[CodeStyle, QTextCharFormat] = {}
 
     def text(self, style: TextStyle) -> QTextCharFormat:
-        """The format of inline text."""
+        """Return the format of inline text."""
         if style not in self._chars:
             self._chars[style] = self._make_text(style)
         return self._chars[style]
@@ -115,7 +115,7 @@ class Formats:
         return fmt
 
     def em(self, style: TextStyle) -> int:
-        """Pixels per em of inline text that is no code."""
+        """Return the pixels per em of inline text other than code."""
         return px(HEADING_PX[style.heading - 1] if style.heading else TEXT_PX)
 
     def _set_mono(self, fmt: QTextCharFormat) -> None:
@@ -126,7 +126,7 @@ class Formats:
         return HEADING_PX[heading - 1] - 2 if heading else CODE_PX
 
     def code(self, style: CodeStyle) -> QTextCharFormat:
-        """The format of a run in a code block."""
+        """Return the format of a run in a code block."""
         if style not in self._codes:
             fmt = QTextCharFormat()
             self._set_mono(fmt)
@@ -141,7 +141,7 @@ class Formats:
         return self._codes[style]
 
     def hang(self, fmt: QTextBlockFormat, line: str) -> QTextBlockFormat:
-        """Let what is wrapped of a line of code begin below its first word, and a bit further."""
+        """Indent the wrapped part of a line of code a bit further than its first word."""
         if look.wraps_code:
             wide = line[:_HANG_CHARS].expandtabs()
             n_chars = min(len(wide) - len(wide.lstrip()) + 2, _HANG_CHARS)
@@ -151,18 +151,18 @@ class Formats:
         return fmt
 
     def cell_width(self, text: str, code: str = "") -> float:
-        """Pixels that a cell with this text takes without a break, in the widest letters.
+        """Return the width of a cell with this text without a break, by the widest letters.
 
         Args:
-            text: What is not code.
-            code: All that is, in one.
+            text: The text outside of code.
+            code: All code, joined.
         """
         letters = self._cells.horizontalAdvance(text[:MAX_CELL_CHARS])
         letters += self._code_cells.horizontalAdvance(code[:MAX_CELL_CHARS])
         return letters + 2 * CELL_PADDING + 3
 
     def table(self, n_columns: int, left: float, top: float) -> QTextTableFormat:
-        """The format of a table; margins in pixels."""
+        """Return the format of a table; margins in pixels."""
         fmt = QTextTableFormat()
         fmt.setBorderCollapse(True)
         fmt.setBorder(1)
@@ -179,7 +179,7 @@ class Formats:
 
 
 def block_format(top: float, left: float = 0, line: int = 126) -> QTextBlockFormat:
-    """A paragraph's format: margins in pixels, line height in percent of the font's own."""
+    """Return a paragraph's format: margins in pixels, line height in percent of the font's own."""
     fmt = QTextBlockFormat()
     fmt.setTopMargin(top)
     fmt.setLeftMargin(left)
@@ -188,7 +188,7 @@ def block_format(top: float, left: float = 0, line: int = 126) -> QTextBlockForm
 
 
 def mirror(block: QTextBlock) -> None:
-    """Let a paragraph whose text runs from right to left stand in from the right."""
+    """Indent a right-to-left paragraph from the right."""
     fmt = block.blockFormat()
     if block.textDirection() == Qt.LayoutDirection.RightToLeft and fmt.leftMargin():
         fmt.setRightMargin(fmt.leftMargin())
@@ -197,7 +197,7 @@ def mirror(block: QTextBlock) -> None:
 
 
 def code_format(top: float, left: float, *, is_last: bool) -> QTextBlockFormat:
-    """The format of one line of a code block, which `Formats.hang` suits to its text."""
+    """Return the format of a line of code, which `Formats.hang` adapts to its text."""
     fmt = block_format(top, left + CODE_PADDING, line=116)
     fmt.setRightMargin(CODE_PADDING)
     fmt.setNonBreakableLines(not look.wraps_code)
@@ -207,7 +207,7 @@ def code_format(top: float, left: float, *, is_last: bool) -> QTextBlockFormat:
 
 
 def display_format(text: QTextBlockFormat) -> QTextBlockFormat:
-    """The format of a formula that stands alone in text of this format."""
+    """Return the format of a display formula in text of this format."""
     fmt = QTextBlockFormat(text)
     fmt.setAlignment(Qt.AlignmentFlag.AlignHCenter)
     fmt.setTopMargin(BLOCK_GAP)
@@ -217,14 +217,14 @@ def display_format(text: QTextBlockFormat) -> QTextBlockFormat:
 
 
 def uneven_format(text: QTextBlockFormat) -> QTextBlockFormat:
-    """The format of a paragraph with high lines: air between lines does not grow with them."""
+    """Return the format of a paragraph with high lines, without extra space between them."""
     fmt = QTextBlockFormat(text)
     fmt.setLineHeight(px(_AIR), QTextBlockFormat.LineHeightTypes.LineDistanceHeight.value)
     return fmt
 
 
 def thin_format(height: float, top: float = 0) -> QTextBlockFormat:
-    """The format of a block that holds no text."""
+    """Return the format of a block without text."""
     fmt = QTextBlockFormat()
     fmt.setTopMargin(top)
     fmt.setLineHeight(height, _FIXED)
@@ -232,7 +232,7 @@ def thin_format(height: float, top: float = 0) -> QTextBlockFormat:
 
 
 def alignment(style: object) -> Qt.AlignmentFlag:
-    """A table cell's alignment from the parser's style attribute."""
+    """Return a table cell's alignment from the parser's style attribute."""
     text = str(style or "")
     if "right" in text:
         return Qt.AlignmentFlag.AlignRight

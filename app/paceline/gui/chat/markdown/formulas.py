@@ -1,8 +1,8 @@
-"""Formulas as they are painted: laid out in a thread, kept, and one character each in a document.
+"""Formulas: laid out in a thread, cached, and painted as one character each in a document.
 
-A formula is asked for when its message is written. Until it is there, and where it cannot be laid
-out, the message shows its source. `chat.maths` says what a formula needs; here it becomes a path,
-painted in the colour, the size and the resolution in force.
+A formula is requested when its message is written. Until it is ready, and where it cannot be laid
+out, the message shows its source. `chat.maths` lays it out; here it becomes a path, painted in the
+present colour, size and resolution.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from PySide6.QtGui import (
 from paceline.chat.syntax import maths
 
 OBJECT = "\ufffc"
-"""The character that stands for a formula in a document; no text of a message has it."""
+"""Character that represents a formula in a document; no text of a message contains it."""
 OBJECT_TYPE = QTextFormat.ObjectTypes.UserObject.value + 1
 _SIZE, _HEIGHT, _BELOW = (QTextFormat.Property.UserProperty.value + n for n in (1, 2, 3))
 SCALE = 1.12
-"""Of a formula's letters to those of the text: the same height of an x."""
+"""Scale of a formula's letters relative to the text, for equal x-heights."""
 _LINE_DEPTH = 0.28
-"""Ems below the baseline that a line of text has room for."""
+"""Depth below the baseline that a line of text provides, in ems."""
 _HALF_X = 0.27
-"""Half the height of an x, in ems of the text: what Qt centres an object on."""
+"""Half the x-height in ems of the text; Qt centres an object there."""
 _KEPT = 1_000
 
 
@@ -54,10 +54,11 @@ class Formula(NamedTuple):
     descent: float
 
     def room(self, *, is_display: bool) -> FormulaBox:
-        """The room of its object. Qt puts one on the baseline or centres it on the letters.
+        """Return the box of its object, which Qt puts on the baseline or centres on the letters.
 
-        In a line, one that is no deeper than letters stands on the baseline and is painted below
-        it; a deeper one is made as high as centring it takes. Alone, it stands on its own depth.
+        Within a line, a formula that is no deeper than letters stands on the baseline and is
+        painted below it; a deeper one is made as high as centring requires. A display formula
+        stands on its own depth.
         """
         if is_display:
             return FormulaBox(self.ascent + self.descent, self.descent, is_centred=False)
@@ -67,7 +68,7 @@ class Formula(NamedTuple):
         return FormulaBox(height, (height - _HALF_X) / 2, is_centred=True)
 
     def paint(self, painter: QPainter, at: QPointF, width: float, ink: QBrush) -> None:
-        """Paint it in this width, from a place on the baseline on."""
+        """Paint the formula in this width, from a point on the baseline on."""
         size = width / self.width
         painter.save()
         painter.setRenderHint(painter.RenderHint.Antialiasing)
@@ -78,7 +79,7 @@ class Formula(NamedTuple):
 
 
 class FormulaBox(NamedTuple):
-    """What a formula's object takes, in ems: its height, and where in it the baseline is."""
+    """Box of a formula's object in ems: its height, and its baseline."""
 
     height: float
     below: float
@@ -89,14 +90,14 @@ class PlacedFormula(NamedTuple):
     """A formula in a document.
 
     Attributes:
-        position: Of its character.
-        source: As it was written, with its marks.
-        formula: How it looks.
-        offset: Where it begins in the document's source.
-        n_chars: How many characters of the source it takes; lines within may be indented there.
-        is_display: Whether it stands alone.
-        own_px: How wide it is, and stays where the text around it is narrower; 0: it is made to
-            fit there.
+        position: Position of its character.
+        source: Its source with delimiters.
+        formula: Its layout.
+        offset: Its offset in the document's source.
+        n_chars: Its length in the source, where its lines may be indented.
+        is_display: Whether it is a display formula, in a block of its own.
+        own_px: Its fixed width in pixels, also in narrower text; 0 to shrink it to the text's
+            width.
     """
 
     position: int
@@ -109,7 +110,7 @@ class PlacedFormula(NamedTuple):
 
 
 def formula_at(placed: Sequence[PlacedFormula], position: int) -> PlacedFormula | None:
-    """The one of these whose character stands at a position; they are in their order."""
+    """Return the formula whose character stands at a position; `placed` is sorted."""
     index = bisect_left(placed, position, key=attrgetter("position"))
     return placed[index] if index < len(placed) and placed[index].position == position else None
 
@@ -153,13 +154,13 @@ def _path(data: str, scale: float) -> QPainterPath:
 
 
 class Formulas(QObject):
-    """Lays formulas out, those first that were asked for last; lives on the main thread.
+    """Lays formulas out, the last requested ones first; lives on the main thread.
 
     Its thread runs while there is something to do.
     """
 
     drawn = Signal()
-    """Something is known of a formula that was asked for."""
+    """The layout of a requested formula is known."""
     _laid_out = Signal(str, object)
 
     def __init__(self) -> None:
@@ -171,7 +172,7 @@ class Formulas(QObject):
         self._laid_out.connect(self._on_laid_out)
 
     def is_known(self, source: str) -> bool:
-        """Whether it is known how a formula looks, or that its source is all; if not, ask."""
+        """Return whether a formula's layout is known, or impossible; request it if not."""
         if source in self._known:
             self._known.move_to_end(source)
             return True
@@ -184,11 +185,11 @@ class Formulas(QObject):
         return False
 
     def formula(self, source: str) -> Formula | None:
-        """How a formula looks, if that is known; None: its source is shown."""
+        """Return a formula's layout, or None where its source is to be shown."""
         return self._known.get(source)
 
     def close(self) -> None:
-        """Forget what was asked for and wait for the formula in hand; main thread."""
+        """Drop all requests and wait for the running one; main thread."""
         with self._lock:
             self._due.clear()
             thread = self._thread
@@ -208,7 +209,7 @@ class Formulas(QObject):
     @Slot(str, object)
     def _on_laid_out(self, source: str, formula: Formula | None) -> None:
         self._known[source] = formula
-        # Not before all are there that were asked for: a message waits for all of its own.
+        # Not before all requested ones are known: a message waits for all of its formulas.
         while len(self._known) > _KEPT and not self._due:
             self._known.popitem(last=False)
         self.drawn.emit()
@@ -216,12 +217,12 @@ class Formulas(QObject):
 
 @cache
 def shared_formulas() -> Formulas:
-    """Return the one of all messages."""
+    """Return the instance that all messages share."""
     return Formulas()
 
 
 def object_format(base: QTextCharFormat, room: FormulaBox, size_px: float) -> QTextCharFormat:
-    """The format of a formula's character: text around it has this format and this size."""
+    """Return the format of a formula's character in text of this format and size."""
     fmt = QTextCharFormat(base)
     fmt.setObjectType(OBJECT_TYPE)
     for name, value in ((_SIZE, size_px), (_HEIGHT, room.height), (_BELOW, room.below)):
@@ -232,7 +233,7 @@ def object_format(base: QTextCharFormat, room: FormulaBox, size_px: float) -> QT
 
 
 class FormulaObjects(QPyTextObject):
-    """Gives the formulas of one document their room, and paints them."""
+    """Sizes and paints the formulas of one document."""
 
     def __init__(self, document: QTextDocument, placed: Sequence[PlacedFormula]) -> None:
         super().__init__(document)
@@ -240,9 +241,9 @@ class FormulaObjects(QPyTextObject):
         document.documentLayout().registerHandler(OBJECT_TYPE, self)
 
     def intrinsicSize(self, doc: QTextDocument, position: int, fmt: QTextFormat) -> QSizeF:
-        """Return its room; one that is wider than the text is made smaller, or scrolled."""
+        """Return a formula's size; one wider than the text is shrunk, or scrolled."""
         placed = formula_at(self._placed, position)
-        if placed is None:  # its end of the document is just being built
+        if placed is None:  # its end of the document is being rebuilt
             return QSizeF()
         formula = placed.formula
         size = fmt.doubleProperty(_SIZE)
@@ -260,7 +261,7 @@ class FormulaObjects(QPyTextObject):
         position: int,
         fmt: QTextFormat,
     ) -> None:
-        """Paint it in the colour of the text."""
+        """Paint a formula in the colour of the text."""
         placed = formula_at(self._placed, position)
         if placed is None or not placed.formula.width:
             return
@@ -273,13 +274,13 @@ class FormulaObjects(QPyTextObject):
 
 
 def x_of(line: QTextLine, position: int) -> float:
-    """Return where a position of a block stands in one of its lines, in pixels."""
-    # The binding gives the position back beside the coordinate.
+    """Return the x coordinate of a block's position in one of its lines, in pixels."""
+    # The binding returns the position together with the coordinate.
     return float(cast("tuple[float, int]", line.cursorToX(position))[0])
 
 
 def formula_rect(document: QTextDocument, placed: PlacedFormula) -> QRectF:
-    """Return where a formula is painted, in document coordinates."""
+    """Return the rectangle of a formula in document coordinates."""
     block = document.findBlock(placed.position)
     at = placed.position - block.position()
     line = block.layout().lineForTextPosition(at)

@@ -1,6 +1,6 @@
-"""What is searched for in messages: by their source, so that it can be counted without a view.
+"""Search in messages: in their source, so that hits can be counted without a view.
 
-Places are characters of a message's source, [start, end).
+Positions are characters of a message's source, [start, end).
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ from typing import NamedTuple
 
 _MARKS = "*_`~"
 _MARKED = 1_000
-"""So many hits are marked in a message, those around the current one; placing each takes 3 µs."""
+"""Maximum number of marked hits in a message, around the current one; positioning each takes 3
+µs."""
 
 
 class Hits(NamedTuple):
     """Hits in one message.
 
     Attributes:
-        spans: Where they stand, in their order.
-        current: The one that the user is at; None: it is none of these.
+        spans: Their positions in order.
+        current: The current hit, or None if it is in another message.
     """
 
     spans: tuple[tuple[int, int], ...] = ()
@@ -28,28 +29,32 @@ class Hits(NamedTuple):
 
 
 def any_word(words: Iterable[str]) -> re.Pattern[str] | None:
-    """Any of these words, in upper or lower case; each may begin a longer one. None: no words."""
+    """Return a pattern for any of these words or longer ones that begin with them, in any case.
+
+    Without words, return None.
+    """
     known = sorted({word.strip() for word in words if word.strip()}, key=len, reverse=True)
     return re.compile("|".join(map(re.escape, known)), re.IGNORECASE) if known else None
 
 
 def phrase(text: str) -> re.Pattern[str] | None:
-    """These words after each other, in upper or lower case; None: no words.
+    """Return a pattern for these words in order, in any case, or None without words.
 
-    Between two of them may stand the end of a line, and marks of bold text and code, which are
-    not seen.
+    Between two words the text may have the end of a line, and marks of bold text and code, which
+    are not visible.
     """
     words = text.split()
     pattern = re.escape(words[0]) if words else ""
     for before, word in pairwise(words):
-        # Never two repetitions beside each other that take the same signs: that takes for ever.
+        # Never two adjacent repetitions that match the same characters: their backtracking takes
+        # for ever.
         gap = r"\s+" if {before[-1], word[0]} & set(_MARKS) else rf"[\s{_MARKS}]+"
         pattern += gap + re.escape(word)
     return re.compile(pattern, re.IGNORECASE) if pattern else None
 
 
 def hits_in(text: str, pattern: re.Pattern[str] | None, current: int | None = None) -> Hits:
-    """Where a pattern is found; `current` is the number of the hit that the user is at, from 0."""
+    """Return the hits of a pattern; `current` is the number of the current hit, from 0."""
     if pattern is None:
         return Hits()
     spans = tuple(found.span() for found in pattern.finditer(text))

@@ -1,4 +1,4 @@
-"""Writes inline Markdown (emphasis, code, links) and notes where each character came from."""
+"""Writes inline Markdown (emphasis, code, links) and records where each character came from."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from paceline.gui.kit.labels import ZERO_WIDTH_SPACE, units
 MarkKind = Literal["code_block", "image", "inline_code", "item", "quote", "rule", "table_head"]
 
 IMAGE_ROOM = "\u2003\u2009"
-"""Blanks before the description of a picture; the view paints a sign there."""
+"""Spaces before the description of a picture, where the view paints an icon."""
 
 
 class Mark(NamedTuple):
-    """A range of document positions around which the view paints something.
+    """A range of document positions with a decoration that the view paints.
 
     Attributes:
-        kind: What is painted there.
+        kind: The kind of decoration.
         start: First position.
         end: Position after the last one.
-        left: Where it begins, in pixels from the document's edge.
+        left: Its left edge, in pixels from the document's edge.
         label: Of a code block, its language as the author named it; of a list item, its number,
             "box" or "tick", or nothing for a bullet; of a table's head, "above" where rows follow.
         code: Of a closed code block, its text; None while it is open.
@@ -51,15 +51,16 @@ class Mark(NamedTuple):
 
 
 MAX_INLINE_EMS = 30
-"""A formula that is wider stands alone, where it can be scrolled."""
+"""Maximum width of a formula within a line; wider ones stand alone and can be scrolled."""
 MAX_FORMULAS = 400
-"""Formulas of a message that are laid out; the others show their source."""
+"""Maximum number of formulas of a message that are laid out; the others show their source."""
 
 
 _BREAKS = re.compile(r"(?<=[^\W_][._#:,&?(])(?=[^\W\d_])")
-"""After signs that part the words of a name; Qt breaks no line there, but within a word."""
+"""Break positions after signs that separate the words of a name; otherwise Qt breaks the line
+within a word."""
 _LONG, _MOST_BREAKS = 12, 24
-"""Characters of code that are kept together; breaks that are made in more."""
+"""Minimum length of code that gets break positions, and their maximum number."""
 
 
 class InlineWriter:
@@ -67,7 +68,7 @@ class InlineWriter:
 
     Attributes:
         base: The offset in the reply of the first character that was parsed.
-        awaited: Formulas whose looks are not known yet, so that their source was written.
+        awaited: Formulas that are not laid out yet and were written as source.
     """
 
     def __init__(self, formats: Formats, source_map: SourceMap, marks: list[Mark]) -> None:
@@ -79,7 +80,7 @@ class InlineWriter:
         self._marks = marks
 
     def place(self, text: str, position: int, pieces: Sequence[Piece], at: int) -> None:
-        """Note that a part of a block's content stands at a document position."""
+        """Record that a part of a block's content stands at a document position."""
         done = 0
         for length, source in split_by_source(pieces, at, at + len(text)):
             part = text[done : done + length]
@@ -97,15 +98,15 @@ class InlineWriter:
         """Write inline tokens at a cursor.
 
         Args:
-            cursor: Where to write.
+            cursor: The cursor to write at.
             children: The tokens.
-            pieces: By which pieces their block's content was cut from the source.
-            base: How text looks outside of any markup.
+            pieces: The pieces of the source that make up their block's content.
+            base: The style of text without markup.
         """
         style = base
         texts: list[PlacedText] = []
         shown = [self._formula(token) for token in children]
-        # Around a formula that stands alone, blocks are what ends the lines.
+        # The blocks around a display formula end the lines.
         alone = [
             f is not None and _is_alone(c, f, base) for c, f in zip(children, shown, strict=True)
         ]
@@ -150,7 +151,7 @@ class InlineWriter:
         self._texts(cursor, texts, pieces, style)
 
     def _formula(self, token: Token) -> Formula | None:
-        """How a formula looks, if it is one and that is known; else it is asked for."""
+        """Return the layout of a formula, or None; request one that is not known yet."""
         if token.type != "math" or self._n_formulas >= MAX_FORMULAS:
             return None
         self._n_formulas += 1
@@ -169,7 +170,7 @@ class InlineWriter:
         *,
         is_end: bool,
     ) -> None:
-        """Write a formula in a block of its own, and begin another one where that is no end."""
+        """Write a display formula in a block of its own, and begin another block if needed."""
         text = cursor.blockFormat()
         fmt = display_format(text)
         if cursor.positionInBlock():
@@ -215,12 +216,13 @@ class InlineWriter:
         pieces: Sequence[Piece],
         style: TextStyle,
     ) -> None:
-        """Write what stands in one style, and note where each part came from."""
+        """Write text in one style, and record where each part came from."""
         if not texts:
             return
         position = cursor.position()
         whole = "".join(part.text for part in texts)
-        # Without line ends that Qt takes for new paragraphs: mathematics may have some.
+        # Line ends, which formulas may contain, become line separators: Qt would begin new
+        # paragraphs.
         shown = whole.replace("\n", "\u2028")
         for part, link in [(shown, "")] if style.link or style.code else split_bare_urls(shown):
             at_link = style._replace(link=link) if link else style
@@ -241,11 +243,11 @@ class InlineWriter:
         pieces: Sequence[Piece],
         style: TextStyle,
     ) -> None:
-        """Write what stands for a picture: nothing is loaded, so its description does."""
+        """Write the description of a picture, which is not loaded."""
         link = style.link or link_target(str(token.attrGet("src") or ""))
         style = style._replace(link=link, italic=True)
         position = cursor.position()
-        # Room for the sign that the view paints there.
+        # Space for the icon that the view paints there.
         cursor.insertText(IMAGE_ROOM, self._formats.text(style))
         for child in token.children or ():
             inner = child.meta.get(AT, 0) + at + len("![")
@@ -255,7 +257,7 @@ class InlineWriter:
 
 
 def _parts(code: str) -> list[str]:
-    """Code in parts that a narrow column may have in lines of their own."""
+    """Split code into parts that may stand in lines of their own in a narrow column."""
     return _BREAKS.split(code, _MOST_BREAKS) if len(code) > _LONG else [code]
 
 
@@ -265,13 +267,13 @@ def _is_alone(token: Token, formula: Formula, style: TextStyle) -> bool:
 
 
 def _stripped(text: PlacedText) -> PlacedText:
-    """The text without blanks at its beginning."""
+    """Return the text without leading spaces."""
     rest = text.text.lstrip()
     return text._replace(text=rest, at=text.at + len(text.text) - len(rest))
 
 
 def _restyled(style: TextStyle, token: Token, base: TextStyle) -> TextStyle:
-    """The style after a token that opens or closes emphasis or a link."""
+    """Return the style after a token that opens or closes emphasis or a link."""
     on = token.nesting > 0
     match token.tag:
         case "strong":

@@ -1,7 +1,7 @@
-"""Paints what lies below the text of a message: cards of code, inline code, token colours.
+"""Paints decorations below the text of a message: cards of code, inline code, token colours.
 
-These grounds are rounded and can be switched without touching the document, which a text format
-cannot offer; and what the user copies carries none of them. Only what the clip shows is visited.
+These backgrounds are rounded and can be switched without touching the document, which a text format
+cannot offer; and copied text carries none of them. Only the clip's content is visited.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ class PaintedPiece(NamedTuple):
 def text_pieces(
     document: QTextDocument, spans: Sequence[Span], first: int, last: int
 ) -> Iterator[PaintedPiece]:
-    """Where the characters of spans stand between two positions, without outer blanks.
+    """Yield the rectangles of spans between two positions, without outer spaces.
 
-    The spans are sorted and do not overlap. Each line is looked up once, since asking Qt is what
-    costs the time here.
+    The spans are sorted and do not overlap. Each line is looked up once, since queries to Qt
+    dominate the time here.
     """
     layout = document.documentLayout()
     index = max(0, bisect_left(spans, (first,)) - 1)
@@ -89,12 +89,12 @@ def text_pieces(
                     rect = QRectF(origin.x() + min(left, right), top, abs(right - left), height)
                     yield PaintedPiece(rect, spans[index].kind)
                 if spans[index].end > end:
-                    break  # goes on in the next line
+                    break  # continues in the next line
                 index += 1
             number += 1
             if index >= len(spans) or end >= last:
                 break
-        # What is left begins in a later block, or the span goes on there.
+        # The rest begins in a later block, or the span continues there.
         following = base + block.length()
         while index < len(spans) and spans[index].end <= following:
             index += 1
@@ -104,7 +104,7 @@ def text_pieces(
 
 
 def _letters(document: QTextDocument, block: QTextBlock, line: QTextLine) -> tuple[float, float]:
-    """How far letters reach above and below a line's baseline: formulas may make it higher."""
+    """Return the letters' extent above and below a line's baseline, which formulas may exceed."""
     text = block.text()[line.textStart() : line.textStart() + line.textLength()]
     if OBJECT in text and text.strip(f"{OBJECT} \u2028"):
         fmt = block.begin().fragment().charFormat()
@@ -116,9 +116,9 @@ def _letters(document: QTextDocument, block: QTextBlock, line: QTextLine) -> tup
 def formula_pieces(
     document: QTextDocument, parts: Iterable[tuple[PlacedFormula, Span]]
 ) -> Iterator[PaintedPiece]:
-    """Where the tokens of formulas are shown: as if a source's characters stood side by side.
+    """Yield the tokens of formulas, spread over a formula's width by their source's characters.
 
-    Within text they reach at least as far down as its letters, which are underlined there.
+    Within text they extend at least as far down as its letters, where the underline is.
     """
     for placed, (start, end, kind) in parts:
         rect = formula_rect(document, placed).adjusted(0, 0, 0, 2)
@@ -140,7 +140,7 @@ def marked_rects(
     first: int,
     last: int,
 ) -> Iterator[QRectF]:
-    """Where to mark these spans between two positions: letters, and formulas as high as they are.
+    """Yield the rectangles to mark between two positions: letters, and formulas in full height.
 
     The spans are sorted and do not overlap.
     """
@@ -153,7 +153,7 @@ def marked_rects(
 
 
 def _units(text: str) -> str:
-    """The text with one character per unit of the document."""
+    """Return the text with one character per unit of the document."""
     if text.isascii() or max(text) <= LAST_BMP:
         return text
     return "".join(char if char <= LAST_BMP else char + "\0" for char in text)
@@ -164,7 +164,7 @@ def _is_mirrored(block: QTextBlock) -> bool:
 
 
 def code_card(document: QTextDocument, mark: Mark) -> QRectF:
-    """The ground of a code block in document coordinates, header included."""
+    """Return the rectangle of a code block in document coordinates, header included."""
     layout = document.documentLayout()
     first, last = document.findBlock(mark.start), document.findBlock(mark.end)
     top = layout.blockBoundingRect(first).top() - CODE_HEADER
@@ -177,7 +177,7 @@ def code_card(document: QTextDocument, mark: Mark) -> QRectF:
 
 
 class GroundPainter:
-    """Paints the grounds of one message in the colours of the theme in force."""
+    """Paints the backgrounds of one message in the colours of the present theme."""
 
     def __init__(self, document: QTextDocument) -> None:
         self._document = document
@@ -195,19 +195,18 @@ class GroundPainter:
         within: SpansWithin | None = None,
         windows: Sequence[SideWindow] = (),
     ) -> None:
-        """Paint what the clip shows; no spans, no token colours.
+        """Paint the clip's content; without spans, no token colours.
 
-        What was searched for is `marked`; `current` is the one of these that the user is at. Both
-        may have `formulas` in them, all of which the document has.
-        `within` tells the tokens of formulas between two positions, `windows` where code and
-        formulas are scrolled.
+        `marked` are the hits of the search, `current` the present one. Both may contain `formulas`,
+        which are all formulas of the document. `within` yields the tokens of formulas between two
+        positions, `windows` are the places where code and formulas are scrolled.
         """
         layout = self._document.documentLayout()
         hit = Qt.HitTestAccuracy.FuzzyHit
         first = layout.hitTest(QPointF(0, clip.top() - CODE_PADDING), hit)
         last = layout.hitTest(QPointF(self._document.textWidth(), clip.bottom() + 2), hit)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        # A card reaches above its first line, hence whole blocks.
+        # A card extends above its first line, hence whole blocks.
         above = self._document.findBlock(first).position()
         block = self._document.findBlock(last)
         below = block.position() + block.length()
@@ -254,7 +253,7 @@ class GroundPainter:
         *,
         formulas: Sequence[PlacedFormula] = (),
     ) -> None:
-        """Colours of tokens and marks of what was searched for, between two positions."""
+        """Paint the colours of tokens and the marks of hits between two positions."""
         first, last = between
         self._spans(painter, list(text_pieces(self._document, spans, first, last)))
         theme = look.theme
@@ -290,7 +289,7 @@ class GroundPainter:
                 painter.drawLine(QPointF(mark.left, y), QPointF(self._document.textWidth(), y))
 
     def _table_head(self, painter: QPainter, mark: Mark) -> None:
-        """The ground of a table's first row; a cell's own would lie above the tokens' colours."""
+        """Paint the background of a table's first row; a cell's own would hide token colours."""
         layout = self._document.documentLayout()
         block, last = self._document.findBlock(mark.start), self._document.findBlock(mark.end)
         rect = layout.blockBoundingRect(block)
@@ -299,12 +298,12 @@ class GroundPainter:
             rect |= layout.blockBoundingRect(block)
         room = CELL_PADDING + 0.5
         ground = rect.adjusted(-room, -room, room, room)
-        if mark.label:  # there is another row, and the air below a line is in no rectangle
+        if mark.label:  # there is another row, and the space below a line is in no rectangle
             ground.setBottom(layout.blockBoundingRect(last.next()).top() - room)
         painter.fillRect(ground, QColor(look.theme.hover))
 
     def _item(self, painter: QPainter, mark: Mark) -> None:
-        """What stands before a list item: a number, a box to tick or a bullet."""
+        """Paint the sign of a list item: a number, a box to tick or a bullet."""
         block = self._document.findBlock(mark.start)
         rect = self._document.documentLayout().blockBoundingRect(block)
         line = block.layout().lineAt(0)
@@ -359,7 +358,7 @@ class GroundPainter:
             painter.drawText(header, Qt.AlignmentFlag.AlignVCenter, mark.label)
 
     def _image(self, painter: QPainter, mark: Mark) -> None:
-        """A crossed-out picture, in the room before its description."""
+        """Paint a crossed-out picture in the space before its description."""
         block = self._document.findBlock(mark.start)
         origin = self._document.documentLayout().blockBoundingRect(block).topLeft()
         at = mark.start - block.position()
@@ -384,7 +383,7 @@ class GroundPainter:
     ) -> None:
         painter.setBrush(QColor(look.theme.selection))
         for rect in marked_rects(self._document, marked, formulas, *between):
-            # Any further to the right, and the frame hides a full stop.
+            # If the frame extended further to the right, it would hide a full stop.
             painter.drawRoundedRect(rect.adjusted(-1.5, -1, 0.5, 1), 3, 3)
 
     def _spans(self, painter: QPainter, pieces: Sequence[PaintedPiece]) -> None:
@@ -402,13 +401,13 @@ class GroundPainter:
 
     @staticmethod
     def _lines(painter: QPainter, pieces: Sequence[PaintedPiece]) -> None:
-        """What says by whom pieces are; below a formula that is all, since grounds cut it up."""
+        """Underline pieces by drafter; formulas get only that: backgrounds would cut them up."""
         theme = look.theme
         for kind, ink in (("draft", theme.accent), ("lookup", theme.lookup)):
             pen = QPen(QColor(ink), 2)
             pen.setCapStyle(Qt.PenCapStyle.FlatCap)
             if kind == "lookup":
-                # Not by colour alone: lookups are dotted.
+                # The sign must not be colour alone: lookups are dotted.
                 pen.setDashPattern([1, 1])
             painter.setPen(pen)
             rects = [piece.rect for piece in pieces if piece.kind == kind]

@@ -1,11 +1,11 @@
-"""Which drafter gave which characters, in the reply's source and in what is shown of it.
+"""Provenance: which drafter proposed which characters, in the reply's source and as shown.
 
-Colours are of stretches, since single quotes and full stops in colour would look like dirt; the
-record of each token stays what it is.
+Only stretches are coloured, since single quotes and full stops in colour would look like dirt; the
+record of each token is not affected.
 
 Two coordinate systems meet here. A trace ends at an offset in the reply's *source* (Markdown); the
-view asks about *document* positions, where markup is gone. `SourceMap` holds the pieces that are
-the same in both, `Provenance` what is known about each source character. No Qt in here.
+view queries *document* positions, where markup is gone. `SourceMap` holds the pieces that are the
+same in both, `Provenance` the data about each source character. No Qt in here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from paceline.messages import SOURCE_TARGET, StepCommitted, TokenTrace
 
 
 class Span(NamedTuple):
-    """Document positions [start, end) that have the colour of one kind of drafter."""
+    """Document positions [start, end) in the colour of one kind of drafter."""
 
     start: int
     end: int
@@ -33,7 +33,7 @@ class Span(NamedTuple):
 class Segment(NamedTuple):
     """A piece of text in both systems: characters of the source, UTF-16 units of the document.
 
-    Both numbers are equal except for a single character beyond the BMP (length 1, width 2) and a
+    Both lengths are equal except for a single character beyond the BMP (length 1, width 2) and a
     formula, which is one character (width 1) for all of its source.
     """
 
@@ -57,37 +57,37 @@ class TokenRecord(NamedTuple):
 
     @property
     def n_accepted(self) -> int:
-        """Tokens of the step that were drafted and accepted."""
+        """Drafted tokens that were accepted in the step."""
         return sum(trace.position >= 0 for trace in self.step.tokens)
 
 
 _GAP = 1
-"""Tokens of the target that a stretch of colour bridges: each step ends with one."""
+"""Maximum number of the target's own tokens within a coloured stretch: each step ends with one."""
 
 
 class Provenance:
-    """What is known about the source of each character of one reply; grows at its end.
+    """Source of each character of one reply; grows at its end.
 
     Attributes:
-        drafters: The ids of those that have coloured characters, in the order of their first ones.
+        drafters: Ids of the drafters of coloured characters, by first appearance.
     """
 
     def __init__(self, sources: Sources | None = None) -> None:
         self._sources = sources or Sources()
         self.drafters: dict[str, None] = {}
         self._ends: list[int] = []
-        self._unknown = 0  # characters at the beginning of which no token is known
+        self._unknown = 0  # number of first characters without a known token
         self._tokens: list[tuple[TokenTrace, StepCommitted]] = []
-        self._stretches: list[Span] = []  # of the source; those with a colour
+        self._stretches: list[Span] = []  # coloured ones, in the source
         self._last = Span(0, 0, "draft")  # the last stretch, which may still grow
-        self._lone = ""  # the drafter of its only token; empty: it has more, and a colour
+        self._lone = ""  # the drafter of its only token; empty once it has more and a colour
         self._n_after = _GAP + 1  # tokens of the target after it
-        # Where the text ended after each step, and how many seconds had passed by then.
+        # Length of the text after each step, and the seconds until then.
         self._step_ends: list[int] = []
         self._step_seconds: list[float] = []
 
     def add(self, step: StepCommitted) -> None:
-        """Note a step, before its text is shown; tokens without a character are left out."""
+        """Add a step, before its text is shown; tokens without a character are skipped."""
         traces = step.tokens
         if not self._ends and not traces:
             self._unknown += len(step.text)
@@ -107,7 +107,7 @@ class Provenance:
             self._step_seconds.append(so_far + step.total_s)
 
     def _stretch(self, start: int, end: int, source: str) -> None:
-        """Let a drafted token continue the last stretch, or begin one without a colour."""
+        """Extend the last stretch by a drafted token, or begin one without a colour."""
         last, kind = self._last, self._sources.kind(source)
         n_between, self._n_after = self._n_after, 0
         if n_between > _GAP or last.kind != kind:
@@ -124,13 +124,13 @@ class Provenance:
 
     @property
     def settled(self) -> int:
-        """The place in the reply before which no colour changes any more."""
+        """Offset in the reply before which no colour changes any more."""
         if self._n_after > _GAP:
             return self._ends[-1] if self._ends else self._unknown
         return self._last.start if self._lone else self._last.end
 
     def record_at(self, offset: int) -> TokenRecord | None:
-        """The token that gave the character at a source offset."""
+        """Return the token of the character at a source offset."""
         index = bisect_right(self._ends, offset)
         if offset < self._unknown or index >= len(self._ends):
             return None
@@ -138,11 +138,11 @@ class Provenance:
         return TokenRecord(trace, step, self._sources.full_title(trace.source))
 
     def seconds(self, start: int, end: int) -> float | None:
-        """How long the source between two offsets took; None where no step tells.
+        """Return the time that the source between two offsets took; None without a step.
 
         Args:
-            start: Where the text before ends, whose last step is not counted; 0: there is none.
-            end: Where the stretch ends; the step that goes beyond it is counted.
+            start: End of the previous text, whose last step is not counted, or 0.
+            end: End of the stretch; a step that extends beyond it is counted.
         """
         if not self._step_seconds or not self._step_seconds[-1]:
             return None
@@ -152,14 +152,14 @@ class Provenance:
         return self._step_seconds[min(last, len(self._step_seconds) - 1)] - spent
 
     def spans(self, segments: Iterable[Segment], base: int = 0) -> list[Span]:
-        """Return where coloured characters stand in the document; touching spans are merged.
+        """Return the document positions of coloured characters; touching spans are merged.
 
-        A stretch has at least two tokens of one kind of drafter, and those between them, where no
-        more than one of the target's own stands between two.
+        A stretch has at least two tokens of one kind of drafter, with at most one of the target's
+        own tokens between two of them, which is coloured, too.
 
         Args:
-            segments: What the document shows, in its order.
-            base: Where in the reply the document's source begins.
+            segments: Shown pieces in document order.
+            base: Offset in the reply at which the document's source begins.
         """
         result: list[Span] = []
         for position, local, length, width in segments:
@@ -184,7 +184,7 @@ class Provenance:
 
 
 class SourceMap:
-    """The pieces that source and document share, in the order of the document.
+    """Pieces that source and document share, in document order.
 
     Attributes:
         segments: The pieces.
@@ -196,19 +196,19 @@ class SourceMap:
         self.formulas: list[PlacedFormula] = []
 
     def truncate(self, n_segments: int) -> None:
-        """Forget what was placed after the first `n_segments`."""
+        """Remove all pieces after the first `n_segments`."""
         del self.segments[n_segments:]
         last = self.segments[-1] if self.segments else Segment(0, 0, 0, 0)
         while self.formulas and self.formulas[-1].position >= last.position + last.width:
             self.formulas.pop()
 
     def put_formula(self, placed: PlacedFormula) -> None:
-        """Add a formula that stands at the document's end."""
+        """Add a formula at the document's end."""
         self.formulas.append(placed)
         self.segments.append(Segment(placed.position, placed.offset, placed.n_chars, 1))
 
     def offset_at(self, position: int) -> int | None:
-        """The source offset of the character at a document position; None for added text."""
+        """Return the source offset of the character at a document position; None for added text."""
         index = bisect_right(self.segments, position, key=attrgetter("position")) - 1
         if index < 0:
             return None
@@ -219,9 +219,10 @@ class SourceMap:
         return segment.offset + min(inside, segment.length - 1)
 
     def place_of(self, start: int, end: int) -> tuple[int, int]:
-        """Where source characters [start, end) stand in the document.
+        """Return the document positions of source characters [start, end).
 
-        Where none of them is shown (an address, a mark), the last character before them.
+        Where none of them is shown (an address, a mark), it is the position of the last character
+        before.
         """
         first = max(0, bisect_right(self.segments, start, key=attrgetter("offset")) - 1)
         begin = stop = -1
@@ -241,7 +242,7 @@ class SourceMap:
         return begin, stop
 
     def put(self, text: str, position: int, offset: int) -> None:
-        """Add text that stands in the source from an offset on."""
+        """Add text that is in the source from an offset on."""
         if text.isascii() or max(text) <= LAST_BMP:
             self._put(Segment(position, offset, len(text), len(text)))
             return
@@ -252,7 +253,7 @@ class SourceMap:
             offset += 1
 
     def put_all_at(self, text: str, position: int, offset: int) -> None:
-        """Add text that one character of the source stands for: the last one of an entity."""
+        """Add text that represents one character of the source: the last one of an entity."""
         for char in text:
             width = units(char)
             self._put(Segment(position, offset, 1, width))

@@ -1,7 +1,7 @@
-"""Parts of a message that are wider than it: each is scrolled by a bar of its own.
+"""Parts of a message that are wider than it; each has a scroll bar of its own.
 
-The view paints such a part through a window; what the pointer meets there stands elsewhere in the
-document.
+The view paints such a part through a window, so the position under the pointer differs from that in
+the document.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from paceline.gui.look.scale import px
 BAR_PX = 10
 _STEP_PX = 40
 _NOTCH = 120
-"""Of a wheel, in eighths of a degree."""
+"""Rotation of one notch of a wheel, in eighths of a degree."""
 _ABOVE_PX, _BELOW_PX = 3, 4
-"""Pixels by which marks and lines of tokens reach beyond a formula."""
+"""Pixels by which marks and underlines of tokens extend beyond a formula."""
 
 
 class SideBar(QScrollBar):
-    """Scrolls a block of code or a formula sideways; leaves what goes up and down to the chat."""
+    """Scrolls a block of code or a formula sideways; vertical scrolling is left to the chat."""
 
     def __init__(self, canvas: QWidget) -> None:
         super().__init__(Qt.Orientation.Horizontal, canvas)
@@ -37,17 +37,17 @@ class SideBar(QScrollBar):
         self.hide()
 
     def sliderChange(self, change: QAbstractSlider.SliderChange) -> None:
-        """Paint what is scrolled where it stands now."""
+        """Paint the scrolled part at its new position."""
         super().sliderChange(change)
         if change == self.SliderChange.SliderValueChange:
             self._canvas.update()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Follow what goes sideways."""
+        """Scroll by horizontal wheels only."""
         self.turn(event)
 
     def turn(self, event: QWheelEvent) -> None:
-        """Scroll by a wheel that goes sideways, or is turned with Shift; leave any other."""
+        """Scroll by a horizontal wheel or by Shift and a wheel; ignore others."""
         pixels, turned = event.pixelDelta(), event.angleDelta()
         delta = pixels if not pixels.isNull() else turned * px(_STEP_PX) / _NOTCH
         way = delta.x()
@@ -60,7 +60,7 @@ class SideBar(QScrollBar):
         event.setAccepted(self.value() != before)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Follow the keys that go sideways; the others are the conversation's."""
+        """Scroll by horizontal keys; leave the others to the conversation."""
         actions = {
             Qt.Key.Key_Left: self.SliderAction.SliderSingleStepSub,
             Qt.Key.Key_Right: self.SliderAction.SliderSingleStepAdd,
@@ -73,14 +73,14 @@ class SideBar(QScrollBar):
 
 
 class SideWindow(NamedTuple):
-    """The visible stretch of a part that is wider than the message.
+    """The visible part of content that is wider than the message.
 
     Attributes:
-        rect: Where it is seen, in document coordinates.
-        shift: How far it is moved to the left there, in pixels.
+        rect: The visible rectangle in document coordinates.
+        shift: The scroll offset in pixels.
         start: The document position of the first character.
-        end: That after the last one.
-        bar: Scrolls it.
+        end: The position after the last character.
+        bar: Its scroll bar.
     """
 
     rect: QRectF
@@ -91,12 +91,12 @@ class SideWindow(NamedTuple):
 
 
 def shift_at(windows: Iterable[SideWindow], at: QPointF) -> int:
-    """Return how far what is seen at a point is moved to the left, in pixels."""
+    """Return the scroll offset of the content at a point, in pixels."""
     return next((window.shift for window in windows if window.rect.contains(at)), 0)
 
 
 def turn(windows: Iterable[SideWindow], event: QWheelEvent) -> None:
-    """Have a wheel that goes sideways scroll what is below the pointer; ignore any other."""
+    """Let a horizontal wheel scroll the content below the pointer; ignore other wheels."""
     event.ignore()
     for window in windows:
         if window.rect.contains(event.position()):
@@ -104,7 +104,7 @@ def turn(windows: Iterable[SideWindow], event: QWheelEvent) -> None:
 
 
 def reveal(windows: Iterable[SideWindow], position: int, x: float) -> None:
-    """Scroll so that a document position is seen, whose place in the document this is."""
+    """Scroll until a document position at this x coordinate is visible."""
     for window in windows:
         seen = x - window.shift
         is_seen = window.rect.left() <= seen <= window.rect.right()
@@ -113,7 +113,7 @@ def reveal(windows: Iterable[SideWindow], position: int, x: float) -> None:
 
 
 class BarsOnFormulas:
-    """Keeps a bar below each formula that stands alone and is wider than the text around it."""
+    """Bars below display formulas that are wider than the text around them."""
 
     def __init__(self, document: QTextDocument, canvas: QWidget) -> None:
         self._document = document
@@ -121,7 +121,7 @@ class BarsOnFormulas:
         self._bars: list[tuple[PlacedFormula, SideBar]] = []
 
     def place(self, formulas: Sequence[PlacedFormula]) -> None:
-        """Put bars where they are needed."""
+        """Position bars where they are needed."""
         wide = [placed for placed in formulas if placed.own_px > self._sides(placed)[1] + 1]
         while len(self._bars) > len(wide):
             self._bars.pop()[1].deleteLater()
@@ -138,12 +138,12 @@ class BarsOnFormulas:
 
     @property
     def has_last(self) -> bool:
-        """Return whether the document ends with such a formula, whose bar needs room below it."""
+        """Return whether the document ends with such a formula, whose bar needs space below it."""
         last = self._document.characterCount() - 1
         return bool(self._bars) and self._bars[-1][0].position + 1 == last
 
     def windows(self) -> Iterator[SideWindow]:
-        """Return where such formulas are seen, from the top."""
+        """Return the windows on such formulas, from the top."""
         for placed, bar in self._bars:
             room, begin = self._room(placed), formula_rect(self._document, placed).left()
             rect = room.adjusted(0, -_ABOVE_PX, 0, _BELOW_PX)
@@ -151,12 +151,12 @@ class BarsOnFormulas:
             yield SideWindow(rect, shift, placed.position, placed.position + 1, bar)
 
     def _room(self, placed: PlacedFormula) -> QRectF:
-        """Return what a formula's paragraph has for it, as high as it is."""
+        """Return the space for a formula in its paragraph, in the formula's height."""
         rect, (left, width) = formula_rect(self._document, placed), self._sides(placed)
         return QRectF(left, rect.top(), width, rect.height())
 
     def _sides(self, placed: PlacedFormula) -> tuple[float, float]:
-        """Return where a formula's paragraph begins, and how wide it is."""
+        """Return the left edge and the width of a formula's paragraph."""
         around = self._document.findBlock(placed.position).blockFormat()
         left, right = around.leftMargin(), around.rightMargin()
         return left, max(self._document.textWidth() - left - right, 1)

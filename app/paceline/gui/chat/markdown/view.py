@@ -1,7 +1,7 @@
-"""Shows one message: rendered Markdown or plain text, as high as its content.
+"""View of one message: rendered Markdown or plain text, as high as its content.
 
 The view interprets nothing and loads nothing: no raw HTML, no pictures, no links but http and
-https, and these it only reports. Selection, copy and context menu are the text browser's own.
+https, which it only reports. Selection, copy and context menu are the text browser's own.
 """
 
 from __future__ import annotations
@@ -86,11 +86,11 @@ _TURNS_AWAY = frozenset(
 
 
 _MAX_TOLD = 300
-"""Characters of a formula's source that hovering tells."""
+"""Maximum number of characters of a formula's source in a tool tip."""
 
 
 class _Selected(NamedTuple):
-    """A selection: its ends in the document, and the reply's characters that are in it."""
+    """A selection: its ends in the document, and the selected characters of the reply."""
 
     anchor: int
     position: int
@@ -102,12 +102,12 @@ class MessageView(QTextBrowser):
 
     Args:
         parent: Qt's parent.
-        requests: Told of links and of code to save; None: the view's own.
-        provenance: What is known of the reply's tokens; None: the view's own.
+        requests: Handles links and code to save; None for the view's own.
+        provenance: The source of the reply's characters; None for the view's own.
         is_muted: Whether the text is secondary.
 
     Attributes:
-        content: What is shown, and where it came from.
+        content: The document with the source of its text.
     """
 
     height_changed = Signal()
@@ -128,7 +128,7 @@ class MessageView(QTextBrowser):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setOpenLinks(False)
         self.setAcceptDrops(False)
-        # The message around it has more to offer than the text alone; see `message_item`.
+        # The message around it offers more than the text alone; see `message_item`.
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
         self.setFont(ui_font(TEXT_PX))
         self.setTextInteractionFlags(
@@ -137,7 +137,7 @@ class MessageView(QTextBrowser):
             | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
         )
         self.viewport().setAutoFillBackground(False)
-        # A line more must not paint all lines anew.
+        # Another line must not repaint all lines.
         self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_StaticContents)
         self.requests = requests or MessageRequests(self)
@@ -160,8 +160,8 @@ class MessageView(QTextBrowser):
         """Show Markdown.
 
         Args:
-            source: The whole text of this view; cheap where it begins with what is shown.
-            base: Where in the reply's text it begins.
+            source: The whole text of this view; cheap where it extends the shown text.
+            base: Its offset in the reply's text.
             is_final: Whether nothing follows.
         """
         selected = self._selected()
@@ -183,9 +183,9 @@ class MessageView(QTextBrowser):
         self._refresh()
 
     def renew(self) -> None:
-        """Show the same in the colours and the size in force; the owner says when.
+        """Show the same in the present colours and size; the owner decides when.
 
-        Building the document again takes a while, so a long conversation does it bit by bit.
+        Building the document again takes a while, so a long conversation does it step by step.
         """
         self.setFont(ui_font(TEXT_PX))
         selected = self._selected()
@@ -193,13 +193,13 @@ class MessageView(QTextBrowser):
         self._refresh(selected)
 
     def set_caret(self, on: bool) -> None:  # noqa: FBT001
-        """Show or hide the mark after the last character: more is to come."""
+        """Show or hide the caret after the last character, a sign of more to come."""
         if on != self._has_caret:
             self._has_caret = on
             self.viewport().update()
 
     def mark(self, hits: Hits) -> None:
-        """Mark what was found, as far as it stands here; it stays marked while the text grows."""
+        """Mark hits as far as they are shown here; marks stay while the text grows."""
         if hits != self._hits:
             self._hits = hits
             self._place_marks()
@@ -216,7 +216,7 @@ class MessageView(QTextBrowser):
         self._current = [span] if span is not None else []
 
     def current_top(self) -> float | None:
-        """Where the line of the current hit begins; None: it is not here."""
+        """Return the top of the current hit's line, or None if it is not here."""
         if not self._current:
             return None
         cursor = QTextCursor(self.document())
@@ -231,12 +231,12 @@ class MessageView(QTextBrowser):
         return _Selected(cursor.anchor(), cursor.position(), source)
 
     def _refresh(self, selected: _Selected | None = None) -> None:
-        """Bring selection, buttons and picture up to date with the content."""
+        """Update selection, buttons and picture to the content."""
         last = self.document().characterCount() - 1
         if selected is not None and selected != self._selected():
             ends = [selected.anchor, selected.position]
             if selected.source and (place := self.content.place_of(*selected.source)):
-                # A formula that came or went before it has moved it.
+                # A formula that came or went before the selection has moved it.
                 ends = sorted(place[:2], reverse=ends[0] > ends[1])
             selection = self.textCursor()
             selection.setPosition(min(ends[0], last))
@@ -248,12 +248,12 @@ class MessageView(QTextBrowser):
         self._place()
         cursor = QTextCursor(self.document())
         cursor.setPosition(min(self.content.changed_from, last))
-        # From the line above on: a card's header and the old caret may reach there.
+        # From the line above on, since a card's header and the old caret may extend there.
         top = max(0, self.cursorRect(cursor).top() - CODE_HEADER - BLOCK_GAP)
         self.viewport().update(0, top, self.viewport().width(), self.viewport().height() - top)
 
     def _describe(self) -> None:
-        """Say the source of formulas, which in the text are one character without a meaning."""
+        """Give screen readers the source of formulas, which are single characters in the text."""
         formulas = "; ".join(" ".join(placed.source.split()) for placed in self.content.formulas)
         told = self.tr("Formulas, in their order: {}").format(formulas) if formulas else ""
         if told != self.accessibleDescription():
@@ -271,7 +271,7 @@ class MessageView(QTextBrowser):
         height = ceil(self.document().size().height())
         last = self.document().characterCount() - 1
         if any(mark.kind == "code_block" and mark.end == last for mark in self.content.marks):
-            height += CODE_PADDING  # the layout leaves out the margin below the last line
+            height += CODE_PADDING  # the layout omits the margin below the last line
         if self._bars.has_last:
             height += px(BAR_PX) + BLOCK_GAP
         if height != self.height():
@@ -279,7 +279,7 @@ class MessageView(QTextBrowser):
             self.height_changed.emit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the buttons on their cards, and bars below what is too wide."""
+        """Reposition the buttons on their cards, and the bars below wide content."""
         super().resizeEvent(event)
         self._place()
 
@@ -289,14 +289,14 @@ class MessageView(QTextBrowser):
         self._fit()
 
     def _windows(self) -> list[SideWindow]:
-        """Return where code and formulas are scrolled, from the top."""
+        """Return the windows on scrolled code and formulas, from the top."""
         windows = [*self._codes.windows(), *self._bars.windows()]
         return sorted(windows, key=lambda window: window.rect.top())
 
     # -------------------------------------------------------------------------- painting
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Grounds first, then Qt's text on them."""
+        """Paint backgrounds first, then Qt's text on them."""
         painter = QPainter(self.viewport())
         content, is_coloured = self.content, look.token_colours
         windows = [w for w in self._windows() if w.rect.intersects(QRectF(event.rect()))]
@@ -316,7 +316,7 @@ class MessageView(QTextBrowser):
         for window in windows:
             self._paint_scrolled(painter, window, QRectF(event.rect()))
         painter.end()
-        # Qt paints the rest, in strips between the blocks that are scrolled.
+        # Qt paints the rest, in strips between the scrolled blocks.
         rest = event.rect()
         for window in windows:
             seen = window.rect.toAlignedRect()
@@ -331,7 +331,7 @@ class MessageView(QTextBrowser):
             self._paint_selected(QRectF(event.rect()), windows)
 
     def _paint_selected(self, clip: QRectF, windows: Sequence[SideWindow]) -> None:
-        """Paint selected formulas once more: Qt lays half the selection's colour over objects."""
+        """Paint selected formulas once more: Qt covers objects with half the selection's colour."""
         cursor, ink = self.textCursor(), self.palette().highlightedText()
         painter = QPainter(self.viewport())
         scrolled = {window.start: window for window in windows}
@@ -347,7 +347,7 @@ class MessageView(QTextBrowser):
                     placed.formula.paint(painter, at, rect.width(), ink)
 
     def _paint_scrolled(self, painter: QPainter, window: SideWindow, clip: QRectF) -> None:
-        """Paint the code or the formula that is scrolled."""
+        """Paint the scrolled code or formula."""
         context = QAbstractTextDocumentLayout.PaintContext()
         context.palette = self.palette()
         shown = window.rect & clip
@@ -379,11 +379,11 @@ class MessageView(QTextBrowser):
     # ---------------------------------------------------------------------------- events
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave the wheel to the conversation, but for what is scrolled sideways."""
+        """Leave the wheel to the conversation, except over content that scrolls sideways."""
         turn(self._windows(), event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """One selection at a time: it goes when the user turns to something else."""
+        """Clear the selection when the user turns to something else: only one may exist."""
         super().focusOutEvent(event)
         if event.reason() in _TURNS_AWAY and self.textCursor().hasSelection():
             cursor = self.textCursor()
@@ -391,7 +391,7 @@ class MessageView(QTextBrowser):
             self.setTextCursor(cursor)
 
     def focusNextPrevChild(self, next: bool) -> bool:  # noqa: A002, FBT001 - Qt's name
-        """Go through the links, but not while a button on the text has the keyboard."""
+        """Move through the links, except while a button on the text has the focus."""
         parent = self.parentWidget()
         if self.hasFocus() or parent is None:
             return super().focusNextPrevChild(next)
@@ -405,7 +405,7 @@ class MessageView(QTextBrowser):
             super().keyPressEvent(event)
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Tell about the place under the pointer; in what is scrolled, it is another one."""
+        """Show the tool tip of the position under the pointer, which scrolling may have moved."""
         if isinstance(event, QMouseEvent) and (
             shift := shift_at(self._windows(), event.position())
         ):
@@ -424,7 +424,7 @@ class MessageView(QTextBrowser):
         return super().viewportEvent(event)
 
     def tool_tip_at(self, at: QPoint) -> str:
-        """What hovering tells at a point of the viewport: a link's address, a token's source."""
+        """Return the tool tip at a point of the viewport: a link's address, a token's source."""
         at = at + QPoint(shift_at(self._windows(), QPointF(at)), 0)
         layout = self.document().documentLayout()
         position = layout.hitTest(QPointF(at), Qt.HitTestAccuracy.ExactHit)
@@ -453,16 +453,16 @@ class MessageView(QTextBrowser):
         )
 
     def createMimeDataFromSelection(self) -> QMimeData:
-        """Copies carry the text alone, not the theme's colours."""
+        """Return the selected text alone, without the theme's colours."""
         data = QMimeData()
         cursor = self.textCursor()
         data.setText(self.content.copied(cursor.selectionStart(), cursor.selectionEnd()))
         return data
 
     def loadResource(self, _kind: int, _name: QUrl | str) -> QByteArray:
-        """Never load anything: a model wrote the addresses in a message.
+        """Load nothing: a model wrote the addresses in a message.
 
-        Empty, but not None: without an answer the document would read a local file.
+        The result is empty, but not None: without an answer the document would read a local file.
         """
         return QByteArray()
 
@@ -474,7 +474,7 @@ class MessageView(QTextBrowser):
 
 
 def describe_token(record: TokenRecord) -> str:
-    """One line about a committed token, and one about what Auto decided for its step."""
+    """Return one line about a committed token, and one about Auto's decision for its step."""
     lines = [_token(record)]
     if record.step.decision is not None:
         lines.append(said(decision_words(record.step.decision)))

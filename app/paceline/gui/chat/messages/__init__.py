@@ -1,1 +1,1 @@
-"""Single messages: what the user wrote, replies, and what can be done with them."""
+"""Single messages: the user's, replies, and actions on them."""

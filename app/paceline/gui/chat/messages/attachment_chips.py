@@ -1,4 +1,4 @@
-"""The files that were sent with a message: chips with name and size that unfold their text."""
+"""Files sent with a message: chips with name and size that unfold their text."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ from paceline.names import visible
 
 MAX_TEXT_PX = 320
 MAX_SHOWN_CHARS, MAX_SHOWN_LINES = 200_000, 20_000
-"""A longer text is cut in the view: laying it out would hold up the window."""
+"""Maximum size of a shown text; laying out a longer one would freeze the window."""
 _MAX_BROKEN_CHARS = 50_000
-"""The same of a text with a long line, which is broken where the view ends."""
+"""Maximum size of a text with a long line, which is wrapped."""
 _LONG_LINE = re.compile(r"[^\n]{5000}")
-"""Not broken, painting a part of one would take as long as all of it."""
+"""An unwrapped line of this length takes as long to paint in part as in full."""
 
 
 def attachment_view(attachment: Attachment) -> QPlainTextEdit:
-    """A view of a file's text; of a very long one, of its beginning."""
+    """Return a view of a file's text, or of the beginning of a very long one."""
     view = styled(TextField(), kind="attachment")
     view.setReadOnly(True)
     shown = _shown_part(attachment.text)
@@ -54,7 +54,7 @@ def attachment_view(attachment: Attachment) -> QPlainTextEdit:
 
 
 def attachment_note(attachment: Attachment) -> str:
-    """What must be said below that view; empty where it shows all."""
+    """Return the remark below that view; empty where it shows everything."""
     n_shown = len(_shown_part(attachment.text))
     if len(attachment.text) <= n_shown:
         return ""
@@ -119,7 +119,7 @@ class AttachmentChip(QWidget):
     def _make_text(self) -> QPlainTextEdit:
         view = attachment_view(self._attachment)
         lines = view.blockCount()
-        needed = lines * view.fontMetrics().lineSpacing() + 2 * 8 + 14  # a bar may come below
+        needed = lines * view.fontMetrics().lineSpacing() + 2 * 8 + 14  # a bar may appear below
         view.setFixedHeight(min(needed, MAX_TEXT_PX))
         self._rows.addWidget(view)
         if note := attachment_note(self._attachment):
@@ -143,17 +143,17 @@ class AttachmentChips(QWidget):
 
     @property
     def natural_width(self) -> int:
-        """Pixels that the widest chip needs."""
+        """Width of the widest chip, in pixels."""
         return max(chip.chip.sizeHint().width() for chip in self._chips)
 
     @property
     def is_unfolded(self) -> bool:
-        """Whether any text is shown."""
+        """Return whether any text is shown."""
         return any(chip.chip.isChecked() for chip in self._chips)
 
 
 class DraftChip(QFrame):
-    """One file: a click shows its text, the cross or Delete takes it away."""
+    """One file: a click shows its text, the cross or Delete removes it."""
 
     remove_requested = Signal(object)
     preview_requested = Signal(object)
@@ -203,7 +203,7 @@ class _ChipButton(QToolButton):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Delete takes the file away, Enter clicks."""
+        """Remove the file on Delete, click on Enter."""
         if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
             self.deleted.emit()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -217,7 +217,7 @@ class DraftAttachments(Refits, QWidget):
 
     changed = Signal()
     emptied = Signal()
-    """The last one, which had the keyboard, was taken away."""
+    """The last file, which had the focus, was removed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -242,7 +242,7 @@ class DraftAttachments(Refits, QWidget):
         self._add(attachments)
 
     def add(self, attachments: Sequence[Attachment]) -> None:
-        """Add these files; a file that is there already is not added again."""
+        """Add files, except those that are already there."""
         there = self.attachments
         new = [attachment for attachment in attachments if attachment not in there]
         if new:
@@ -263,14 +263,14 @@ class DraftAttachments(Refits, QWidget):
         self.changed.emit()
 
     def event(self, event: QEvent) -> bool:
-        """Lay out again when the chips have another size: they get a new look after this widget."""
+        """Lay out again when the chips change size: they are styled after this widget."""
         is_done = super().event(event)
         if event.type() == QEvent.Type.LayoutRequest:
             self._fit()
         return is_done
 
     def _fit(self) -> None:
-        """Lay out again: lines break at other places now."""
+        """Lay out again: lines break differently now."""
         for chip in self.chips:
             chip.ensurePolished()
         self.setFixedHeight(self._flow.heightForWidth(self.width()) if self.chips else 0)
@@ -310,7 +310,7 @@ class AttachmentPreview(QDialog):
 
 
 def _shortened(name: str) -> str:
-    """A name of at most 20 characters, with its beginning and its ending."""
+    """Return a name of at most 20 characters, with its beginning and its ending."""
     if len(name) <= _NAME_CHARS:
         return name
     return f"{name[: _NAME_CHARS - 8]}…{name[-7:]}"

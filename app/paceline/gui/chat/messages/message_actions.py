@@ -1,7 +1,7 @@
-"""What can be done with a message: a row of buttons, the same as a menu, and its versions.
+"""Actions on a message: a row of buttons, the same as a menu, and the switch of its versions.
 
-A row is made when it is first needed, since a long conversation would otherwise spend most of its
-time on buttons that are never looked at.
+A row is made when it is first needed; otherwise a long conversation would spend most of its time on
+buttons that are never seen.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from paceline.gui.look.current import look
 from paceline.gui.look.scale import ICON, px
 
 _BESIDE_ICON_PX, _FRAME_PX = 8, 18
-"""What a button takes beside its icon and its words."""
+"""Width of a button beside its icon and its words."""
 
 
 class Act(StrEnum):
-    """What a button of a message asks for."""
+    """Request of a message's button."""
 
     EDIT = "edit"
     COPY = "copy"
@@ -61,7 +61,7 @@ _BY_ROLE: dict[StoredRole, tuple[Act, ...]] = {
     ),  # fmt: skip,
 }
 _ICON_ALONE = (Act.EDIT, Act.DETAILS, Act.DELETE)
-"""Those whose words never stand beside the icon, or there would be room for none."""
+"""Acts whose words are never beside the icon, since they would not fit."""
 _IN_THE_MENU_ALONE = (Act.ANSWER_TWICE,)
 _NOT_WHILE_BUSY = (Act.EDIT, Act.CONTINUE, Act.REGENERATE, Act.DELETE)
 
@@ -154,7 +154,7 @@ class MessageActions(QWidget):
 
     @property
     def full_width(self) -> int:
-        """How wide the row is with text, in device-independent pixels."""
+        """Width of the row with text, in device-independent pixels."""
         return sum(
             self._button_width(button) + 2 for button in [*self._buttons.values(), *self._extra()]
         )
@@ -185,7 +185,7 @@ class MessageActions(QWidget):
             )
 
     def set_busy(self, busy: bool) -> None:  # noqa: FBT001
-        """While a reply is generated, nothing can be asked anew."""
+        """Disable requests for a reply while one is running."""
         for act in _NOT_WHILE_BUSY:
             if act in self._actions:
                 self._actions[act].setEnabled(not busy)
@@ -200,12 +200,12 @@ class MessageActions(QWidget):
                 button.setVisible(possible)
 
     def show_figures(self, figures: str) -> None:
-        """Say a reply's figures where they are asked for: beside its actions may be no room."""
+        """Set a reply's figures as a tool tip: beside its actions they may not fit."""
         name = self._words(Act.DETAILS)[1]
         self._actions[Act.DETAILS].setToolTip(f"{name}\n{figures}".strip())
 
     def fill(self, menu: QMenu) -> None:
-        """Add all that is offered to a context menu."""
+        """Add all offered acts to a context menu."""
         for act, action in self._actions.items():
             if act == Act.COPY and self._role == "assistant":
                 menu.addActions(self._copies)
@@ -227,10 +227,10 @@ class MessageActions(QWidget):
 
 
 class SiblingSwitch(QWidget):
-    """Steps through the versions of a message, ‹ 2 / 3 ›; hidden where there is one only."""
+    """Steps through the versions of a message, ‹ 2 / 3 ›; hidden with a single one."""
 
     stepped = Signal(int)
-    """-1: the version before, 1: the one after."""
+    """-1: the previous version, 1: the next one."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -246,11 +246,11 @@ class SiblingSwitch(QWidget):
         row_of(self._back, self.place, self._on, on=self, margins=0, spacing=0)
 
     def show_place(self, sibling: int, n_siblings: int) -> None:
-        """Show which version this is.
+        """Show the version's number.
 
         Args:
             sibling: The version's place, from 0.
-            n_siblings: How many there are.
+            n_siblings: The number of versions.
         """
         self._sibling, self._n_siblings = sibling, n_siblings
         self.place.setText(f"{sibling + 1} / {n_siblings}")
@@ -259,7 +259,7 @@ class SiblingSwitch(QWidget):
         self._update()
 
     def set_busy(self, busy: bool) -> None:  # noqa: FBT001
-        """While a reply is generated, the path stays as it is."""
+        """Disable the switch while a reply is running: its path must stay."""
         self._is_busy = busy
         self._update()
 

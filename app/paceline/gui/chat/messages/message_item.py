@@ -1,7 +1,7 @@
-"""What a user's message and a reply have in common in the chat: what is shown, and its actions.
+"""Common part of user messages and replies in the chat: the shown content, and the actions.
 
-The actions of the last message are always there; those of the others come with the pointer or the
-keyboard. They stand in a row of fixed height, so that nothing moves when they come.
+The actions of the last message are always visible; those of the others appear under the pointer or
+with the keyboard focus. Their row has a fixed height, so that nothing moves when they appear.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from paceline.settings import SendKey
 
 
 class ShownMessage(NamedTuple):
-    """What the chat view is told about a message; a tuple, since a long chat has ten thousand.
+    """Data of a message for the chat view; a tuple, since a long chat has ten thousand of them.
 
     Attributes:
         message_id: Its id in the conversation.
-        role: Who wrote it.
-        text: The stored text; empty for a reply that is only beginning.
+        role: Its author.
+        text: The stored text; empty for a reply that has just begun.
         attachments: The files that were sent with it.
-        n_siblings: Messages under the same parent, this one included.
+        n_siblings: Number of messages under the same parent, this one included.
         sibling: Its place among them, from 0.
-        origin: Where the chat was branched, in words, if this is the last message of both.
+        origin: Words about the branching of the chat, if this is the last message of both chats.
     """
 
     message_id: str
@@ -60,7 +60,7 @@ class _Field(ComposerEdit):
 
 
 class MessageEdit(QFrame):
-    """Takes another text for a message; the owner decides what becomes of it.
+    """Edit field for a message; the owner handles the new text.
 
     Attributes:
         field: The field with the text.
@@ -72,13 +72,13 @@ class MessageEdit(QFrame):
     def __init__(
         self, text: str, send_key: SendKey, *, for_reply: bool = False, keeps: Setting | None = None
     ) -> None:
-        """Show a text to be changed.
+        """Show a text to be edited.
 
         Args:
             text: The text.
-            send_key: What sends.
-            for_reply: Whether it is a reply's.
-            keeps: Whether the next reply keeps what need not change; None: that is not asked.
+            send_key: The key that sends.
+            for_reply: Whether the text is a reply's.
+            keeps: Whether the next reply keeps what need not change; None to offer no choice.
         """
         super().__init__()
         self._for_reply = for_reply
@@ -118,7 +118,7 @@ class MessageEdit(QFrame):
 
     @property
     def text(self) -> str:
-        """What is written so far."""
+        """The text written so far."""
         return self.field.toPlainText()
 
     def show_attachments(self, chips: QWidget) -> None:
@@ -128,7 +128,7 @@ class MessageEdit(QFrame):
         self._update()
 
     def set_busy(self, busy: bool) -> None:  # noqa: FBT001
-        """While a reply is generated, nothing can be sent."""
+        """Disable sending while a reply is running."""
         self._is_busy = busy
         self._update()
 
@@ -160,19 +160,19 @@ class MessageItem(QWidget):
     """One message in the chat.
 
     Attributes:
-        message: What is shown.
+        message: The shown data.
         editor: The field while the message is edited.
     """
 
     acted = Signal(str, str)
-    """An `Act` and the message's id; copying and editing are dealt with in here."""
+    """An `Act` and the message's id; copying and editing are handled in here."""
     sibling_requested = Signal(str, int)
     """The message's id, and -1 or 1."""
 
     edit_submitted = Signal(str, str)
     """The message's id and its new text."""
     edit_ended = Signal(str)
-    """The message's id: nothing of an edit is left."""
+    """The message's id; its edit has ended without a trace."""
 
     gap_below = 24
     """Pixels to the next message."""
@@ -202,25 +202,25 @@ class MessageItem(QWidget):
 
     @property
     def answer_text(self) -> str:
-        """What a copy holds: the source, without the reasoning of a reply."""
+        """The text for copies: the source, without the reasoning of a reply."""
         return self.text
 
     @property
     def plain_text(self) -> str:
-        """What can be read on the screen."""
+        """The text as it is read on the screen."""
         raise NotImplementedError
 
     def focus_text(self) -> None:
-        """Give the keyboard to the message's text."""
+        """Focus the message's text."""
         raise NotImplementedError
 
     @property
     def unsaved(self) -> str | None:
-        """What is being written in place of the message; None while nothing is."""
+        """The unsent edit of the message, or None."""
         return None if self.editor is None else self.editor.text
 
     def begin_edit(self, text: str | None = None) -> None:
-        """Put a field in the text's place, with the message or with a text that was kept."""
+        """Put an edit field in the text's place, with the message or with a stored edit."""
         raise NotImplementedError
 
     def _open_editor(self, editor: MessageEdit) -> MessageEdit:
@@ -237,11 +237,11 @@ class MessageItem(QWidget):
         raise NotImplementedError
 
     def mark(self, pattern: re.Pattern[str] | None, current: int | None = None) -> None:
-        """Mark what is found in the text, also in what comes later; None: no marks.
+        """Mark hits in the text, also in later text; None for no marks.
 
         Args:
-            pattern: What is searched for in the source.
-            current: The number of the hit that the user is at, from 0; it is unfolded.
+            pattern: The pattern to search for in the source.
+            current: The number of the current hit, from 0; it is unfolded.
         """
         if (pattern, current) != self._searched:
             self._searched = pattern, current
@@ -249,13 +249,13 @@ class MessageItem(QWidget):
             self._show_marks()
 
     def _unfold_hit(self) -> None:
-        """Show the part of the text in which the current hit stands."""
+        """Unfold the part of the text that contains the current hit."""
 
     def _show_marks(self) -> None:
         raise NotImplementedError
 
     def marked_px(self) -> int | None:
-        """How far below the upper edge the current hit stands; None: it is not written."""
+        """Return the distance of the current hit from the upper edge; None if it is not written."""
         for view in self.findChildren(MessageView):
             top = view.current_top() if view.isVisibleTo(self) else None
             if top is not None:
@@ -263,7 +263,7 @@ class MessageItem(QWidget):
         return None
 
     def wanted_height(self, width: int) -> int:
-        """Pixels that the message needs at this width, which it has already."""
+        """Return the height that the message needs at this width, which it has already."""
         if self.hasHeightForWidth():
             return self.heightForWidth(width)
         return self.sizeHint().height()
@@ -271,24 +271,24 @@ class MessageItem(QWidget):
     # ----------------------------------------------------------------------------- state
 
     def set_last(self, on: bool) -> None:  # noqa: FBT001
-        """Whether it is the last of the conversation: then its actions stay."""
+        """Set whether it is the last message; its actions then stay visible."""
         self._is_last = on
         self._update_actions()
 
     def set_focused(self, on: bool) -> None:  # noqa: FBT001
-        """Whether the keyboard is somewhere within."""
+        """Set whether the keyboard focus is within."""
         self._has_focus = on
         self._update_actions()
 
     def set_busy(self, busy: bool) -> None:  # noqa: FBT001
-        """Whether a reply is being generated somewhere."""
+        """Set whether a reply is running in any chat."""
         self._is_busy = busy
         for part in (self._actions, self._switch, self.editor):
             if part is not None:
                 part.set_busy(busy)
 
     def renew(self) -> None:
-        """Show the same in the colours and the size in force; a long text may follow later."""
+        """Show the same in the present colours and size; a long text may follow later."""
 
     def update_message(self, message: ShownMessage) -> None:
         """Show the same message with other siblings."""
@@ -296,7 +296,7 @@ class MessageItem(QWidget):
         self._show_place()
 
     def _show_place(self) -> None:
-        """Show its place in the tree: its siblings, and where the chat was branched."""
+        """Show its place in the tree: its siblings, and the chat's branching."""
         origin = self.message.origin
         rows = self.layout()
         if origin and self._origin is None and rows is not None:
@@ -343,7 +343,7 @@ class MessageItem(QWidget):
         return self._actions
 
     def _offer(self, actions: MessageActions) -> None:
-        """Make the row fit the message's state and width."""
+        """Adapt the row to the message's state and width."""
 
     # ---------------------------------------------------------------------------- events
 
@@ -372,7 +372,7 @@ class MessageItem(QWidget):
         self.acted.emit(Act.COMPARE, self.message_id)
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Show what can be done with the message under the pointer."""
+        """Show the actions of the message under the pointer."""
         super().enterEvent(event)
         self._is_hovered = True
         self._update_actions()
@@ -384,7 +384,7 @@ class MessageItem(QWidget):
         self._update_actions()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """The text's own menu, then what can be done with the message."""
+        """Open the text's own menu, extended by the message's actions."""
         view: QWidget | None = self.childAt(event.pos())
         while view is not None and not isinstance(view, MessageView):
             view = view.parentWidget()

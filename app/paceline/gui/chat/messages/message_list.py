@@ -1,8 +1,8 @@
-"""Messages below each other, of which one stands still while others come, go and grow.
+"""Messages in a column, one of which keeps its position while others come, go and grow.
 
-What is held is not a number of pixels but a message and its distance from the upper edge. Whenever
-heights change, the scroll position follows from that, before anything is painted. At the end of a
-conversation its end is held instead. Below it stands a way to the end.
+The held position is not a number of pixels but a message and its distance from the upper edge.
+Whenever heights change, the scroll position is computed from that, before anything is painted. At
+the end of a conversation its end is held instead. Below it is a button that leads to the end.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ MARGIN_PX = 24
 _NEAR_BOTTOM_PX = 24
 _BUTTON_PX = 28
 _SAME_ROW_PX = 10
-"""Widgets whose centres are less apart stand in one row."""
+"""Maximum distance of centres of widgets in one row."""
 
 
 class _Page(QWidget):
-    """What scrolls; says when a message wants another size.
+    """The scrolled widget; signals when a message wants another size.
 
-    It fills its whole ground, so that scrolling moves what is painted already, and keeps it when
-    only its height changes: otherwise every line of a growing reply would paint the whole view.
+    It fills its whole background, so that scrolling moves the painted picture, and keeps the
+    picture when only its height changes: otherwise every line of a growing reply would repaint the
+    whole view.
     """
 
     layout_requested = Signal()
@@ -60,7 +61,7 @@ class UnseenLine(QWidget):
     """A thin line between two messages: the model sees only what is below it.
 
     Attributes:
-        above: The message that it stands above; None: it is not shown.
+        above: The message below the line, or None while the line is hidden.
     """
 
     def __init__(self, parent: QWidget) -> None:
@@ -83,20 +84,20 @@ class UnseenLine(QWidget):
 
 
 class MessageList(QScrollArea):
-    """Places items in a column of limited width and scrolls over them.
+    """Column of items of limited width that scrolls.
 
     Attributes:
-        items: What is shown, from top to bottom.
-        line: Stands above the first message that the model sees, if it does not see all of them.
+        items: The items from top to bottom.
+        line: Line above the first message that the model sees, if it does not see all of them.
         follows: Whether the end is held.
     """
 
     moved = Signal()
-    """Scrolled, or something has another size."""
+    """The view has scrolled, or a size has changed."""
     ends_wanted = Signal(int)
-    """The keyboard asks for the first (-1) or the last (1) message of all."""
+    """The first (-1) or last (1) message of all is requested by key."""
     step_wanted = Signal(int)
-    """The keyboard asks for the message before (-1) or after (1)."""
+    """The previous (-1) or next (1) message is requested by key."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -120,25 +121,25 @@ class MessageList(QScrollArea):
     # ----------------------------------------------------------------------------- items
 
     def set_has_end(self, on: bool) -> None:  # noqa: FBT001
-        """Whether the last item is the last of all; only such an end can be followed."""
+        """Set whether the last item is the last message; only then can the end be followed."""
         self._has_end = on
         if not on and self.follows:
             self._hold_what_is_seen()
 
     def insert(self, index: int, item: MessageItem) -> None:
-        """Put an item at a place; call `arrange` after that."""
+        """Insert an item at an index; call `arrange` after that."""
         self.items.insert(index, item)
         item.setParent(self._page)
         item.resize(self.column_width, max(1, item.height()))
         item.show()
 
     def take(self, index: int) -> MessageItem:
-        """Take an item out; it is still to be deleted."""
+        """Remove an item, which the caller deletes."""
         item = self.items.pop(index)
         if item.isAncestorOf(self.focusWidget() or self):
             self.setFocus(Qt.FocusReason.OtherFocusReason)
         if item is self._held:
-            # Its neighbour takes over, where it stands.
+            # Its neighbour takes over, at its present position.
             self._held = self.items[min(index, len(self.items) - 1)] if self.items else None
             if self._held is not None:
                 self._held_px = self._held.y() - self.verticalScrollBar().value()
@@ -149,12 +150,12 @@ class MessageList(QScrollArea):
 
     @property
     def column_width(self) -> int:
-        """Pixels for the messages; the same with and without a scroll bar."""
+        """Width of the messages in pixels; the same with and without a scroll bar."""
         return max(1, min(look.column_px, self.width() - 2 * MARGIN_PX))
 
     @Slot()
     def arrange(self) -> None:
-        """Give every item its place, and scroll so that what is held stays."""
+        """Position every item, and scroll so that the held one stays."""
         if self._is_arranging:
             return
         self._is_arranging = True
@@ -183,25 +184,25 @@ class MessageList(QScrollArea):
         self.moved.emit()
 
     def _paint_before_scroll(self, by_px: int) -> None:
-        """Paint what has changed, so that scrolling can move the picture.
+        """Paint changes, so that scrolling can move the picture.
 
-        Qt moves a picture only if nothing in it waits to be painted; a growing reply always has
-        something, and every new line would paint the whole view.
+        Qt moves a picture only if no part of it waits to be painted; a growing reply always has
+        such a part, and every new line would repaint the whole view.
         """
         if 0 < by_px < self.viewport().height() // 2 and self._page.isVisible():
             QApplication.sendEvent(self.window(), QEvent(QEvent.Type.UpdateRequest))
 
     def room_above(self) -> int:
-        """Pixels of messages above the view."""
+        """Return the pixels of messages above the view."""
         return self.verticalScrollBar().value()
 
     def room_below(self) -> int:
-        """Pixels of messages below the view; negative where they do not fill it."""
+        """Return the pixels of messages below the view; negative where they do not fill it."""
         end = self.items[-1].geometry().bottom() + 1 if self.items else 0
         return end - self.verticalScrollBar().value() - self.viewport().height()
 
     def first_seen(self) -> MessageItem | None:
-        """The item at the upper edge of the view."""
+        """Return the item at the upper edge of the view."""
         top = self.verticalScrollBar().value()
         for item in self.items:
             if item.geometry().bottom() >= top:
@@ -210,7 +211,7 @@ class MessageList(QScrollArea):
 
     @property
     def seen(self) -> list[MessageItem]:
-        """The items of which a part is in the view."""
+        """Items that are at least partly in the view."""
         top = self.verticalScrollBar().value()
         bottom = top + self.viewport().height()
         return [
@@ -222,7 +223,7 @@ class MessageList(QScrollArea):
     # ------------------------------------------------------------------------- scrolling
 
     def hold(self, item: MessageItem, from_top_px: int) -> None:
-        """Show an item this far below the upper edge, and keep it there."""
+        """Show an item this far below the upper edge, and hold it there."""
         self.follows = False
         self._held, self._held_px = item, from_top_px
         self.arrange()
@@ -250,14 +251,14 @@ class MessageList(QScrollArea):
             self._held_px = self._held.y() - self.verticalScrollBar().value()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Lay out again: lines break at other places now."""
+        """Lay out again: lines break differently now."""
         super().resizeEvent(event)
         self.arrange()
 
     # -------------------------------------------------------------------------- keyboard
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Pages, both ends, and from message to message."""
+        """Scroll by pages, to both ends, and from message to message."""
         key = event.key()
         alt = bool(event.modifiers() & Qt.KeyboardModifier.AltModifier)
         bar = self.verticalScrollBar()
@@ -275,9 +276,9 @@ class MessageList(QScrollArea):
             super().keyPressEvent(event)
 
     def focusNextPrevChild(self, next: bool) -> bool:  # noqa: A002, FBT001 - Qt's name
-        """Go through links, buttons and actions in the order in which they are seen.
+        """Move through links, buttons and actions in the order of their positions.
 
-        Qt's own order is that in which widgets were made, and messages are made in any order.
+        Qt's own order is that of creation, and messages are created in any order.
         """
         stops = self._stops()
         focus = QApplication.focusWidget()
@@ -299,18 +300,18 @@ class MessageList(QScrollArea):
         return True
 
     def _leave(self, forwards: bool) -> bool:  # noqa: FBT001
-        """Go on in the window after, or before, all messages."""
+        """Move the focus to the widget before or after all messages."""
         self.setFocus(Qt.FocusReason.OtherFocusReason)
         with self.passed_by():
             super().focusNextPrevChild(forwards)
-        return True  # where nothing else is in the window the list has the keyboard now
+        return True  # the list has the focus now if nothing else in the window can take it
 
     @contextmanager
     def passed_by(self) -> Iterator[None]:
-        """Meanwhile Tab comes to no message, only to the list itself.
+        """Let Tab skip all messages while the context is active, but not the list itself.
 
-        Qt's chain must not be walked here: `nextInFocusChain` makes each widget the next one's
-        owner in PySide's books, and what is deleted then takes the others with it.
+        Qt's chain must not be walked here: `nextInFocusChain` makes each widget the owner of the
+        next in PySide's bookkeeping, and deleted widgets then take the others with them.
         """
         inside = [
             (widget, widget.focusPolicy())
@@ -326,7 +327,7 @@ class MessageList(QScrollArea):
                 widget.setFocusPolicy(policy)
 
     def _stops(self) -> list[QWidget]:
-        """Everything within the messages that takes the keyboard, as seen from the top."""
+        """Return all widgets within the messages that take the focus, from the top."""
         stops: list[QWidget] = []
         for item in self.items:
             found = [
@@ -350,7 +351,7 @@ class MessageList(QScrollArea):
         return stops
 
     def show_widget(self, widget: QWidget) -> None:
-        """Scroll as little as needed to see a widget; of a tall one its upper end."""
+        """Scroll as little as needed to show a widget, or the upper end of a tall one."""
         bar = self.verticalScrollBar()
         top = widget.mapTo(self._page, QPoint(0, 0)).y()
         bottom = top + min(widget.height(), self.viewport().height() - 2 * _NEAR_BOTTOM_PX)
@@ -361,7 +362,7 @@ class MessageList(QScrollArea):
 
 
 def _upper_middle(widget: QWidget) -> QPoint:
-    """By what a widget is ordered: a long text stands before the buttons that are on it."""
+    """Return the point by which widgets are ordered: a long text comes before the buttons on it."""
     middle = widget.rect().center()
     return QPoint(middle.x(), min(middle.y(), _BUTTON_PX // 2))
 
@@ -370,7 +371,7 @@ _LINE_PX = 24
 
 
 class EndLine(QWidget):
-    """The way to a conversation's end, below it; its room is kept."""
+    """Button to a conversation's end, below it; its space is reserved."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,9 +1,9 @@
-"""Which messages of a conversation have a view: those near what is seen, in a bounded number.
+"""Choice of the messages that have a view: a bounded number near the visible part.
 
 A view costs milliseconds and hundreds of kilobytes, and a conversation may have ten thousand
-messages. So a contiguous part of them is built, which grows in both directions as one scrolls and
-is cut at the far side. Building goes on for a few milliseconds per turn of the event loop.
-Main thread.
+messages. So a contiguous part of them is built, which grows in both directions as the user scrolls
+and is cut at the far side. Building takes a few milliseconds per turn of the event loop. Main
+thread.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from paceline.gui.chat.messages.message_list import MessageList
 from paceline.gui.look.current import look
 
 GLIDE_MS = 160
-"""How long the way to the end takes where it glides."""
+"""Duration of smooth scrolling to the end."""
 FIRST_PAINT_S = 0.04
-"""How long a conversation that is opened is built before its first painting."""
+"""Time for building an opened conversation before its first painting."""
 MAX_BUILT = 56
 _BLIND = 8
-"""Messages that are built while the view is hidden and their heights are unknown."""
+"""Number of messages that are built while the view is hidden and their heights are unknown."""
 _REACH = 1.5
-"""How far beyond the view is built, in heights of the view."""
+"""Distance up to which messages are built, in heights of the view."""
 _KEEP = 3.0
-"""How far beyond the view is kept."""
+"""Distance up to which messages are kept, in heights of the view."""
 _TOP_PX = 24
 
 
 class MessagePages:
-    """Builds and drops the items of a list.
+    """Builds and removes the items of a list.
 
     Attributes:
         messages: All messages, built or not.
@@ -50,10 +50,10 @@ class MessagePages:
         """See the class.
 
         Args:
-            view: Where the items stand.
+            view: The list of the items.
             make: Makes the item of a message.
-            fill: Puts the content into an item that is in its place.
-            drop: Takes an item that is no longer in the list.
+            fill: Puts the content into an item in the list.
+            drop: Receives an item that was removed from the list.
         """
         self._view = view
         self._make, self._fill, self._drop = make, fill, drop
@@ -67,20 +67,20 @@ class MessagePages:
 
     @property
     def built(self) -> range:
-        """The places of the messages that are built."""
+        """Indices of the built messages."""
         return range(self._first, self._first + len(self._view.items))
 
     @property
     def has_end(self) -> bool:
-        """Whether the last message is built."""
+        """Return whether the last message is built."""
         return self.built.stop == len(self.messages)
 
     def place_of(self, message_id: str) -> int | None:
-        """A message's place in the conversation; None: it is not in it."""
+        """Return a message's index in the conversation, or None if it is not in it."""
         return self._index.get(message_id)
 
     def item(self, message_id: str) -> MessageItem | None:
-        """A message's item; None: it is not built, or not in the conversation."""
+        """Return a message's item, or None if it is not built."""
         place = self._index.get(message_id)
         if place is None or place not in self.built:
             return None
@@ -89,7 +89,7 @@ class MessagePages:
     # -------------------------------------------------------------------------- commands
 
     def show(self, messages: Sequence[ShownMessage]) -> None:
-        """Take another path; what begins like the one before keeps its items.
+        """Show another path; messages that both paths begin with keep their items.
 
         Call `go` or `go_to_end` after this.
         """
@@ -103,7 +103,7 @@ class MessagePages:
         self._mark_end()
 
     def show_kept_from(self, message_id: str) -> None:
-        """Draw the line above this message, wherever it is built; empty: nowhere."""
+        """Draw the line above this message once it is built; an empty id removes it."""
         if message_id != self._kept_from:
             self._kept_from = message_id
             self._mark_line()
@@ -124,7 +124,7 @@ class MessagePages:
         return item
 
     def go(self, place: int, from_top_px: int = _TOP_PX) -> MessageItem:
-        """Show a message this far below the upper edge; builds what fills the view."""
+        """Show a message this far below the upper edge; build what fills the view."""
         if place not in self.built:
             self._clear(place)
             self._build(place)
@@ -146,14 +146,14 @@ class MessagePages:
         self._fill_view()
 
     def extend(self, until_s: float, reach: float = _REACH) -> None:
-        """Build what is near until a moment of `perf_counter`, then cut what is far."""
+        """Build near messages until a moment of `perf_counter`, then remove far ones."""
         while perf_counter() < until_s and (side := self._wanted_side(reach)):
             self._build(self.built.start - 1 if side < 0 else self.built.stop)
             self._view.arrange()
         self._cut()
 
     def wants_more(self) -> bool:
-        """Whether `extend` has something to build."""
+        """Return whether `extend` has something to build."""
         return self._wanted_side(_REACH) != 0
 
     # --------------------------------------------------------------------------- private
@@ -162,7 +162,7 @@ class MessagePages:
         self.extend(perf_counter() + FIRST_PAINT_S, reach=0)
 
     def _wanted_side(self, reach: float) -> int:
-        """-1: build above, 1: below, 0: it is enough."""
+        """Return the side to build: -1 above, 1 below, 0 neither."""
         if not self._view.items:
             return 0
         if len(self.built) >= self.max_built + _BLIND:
@@ -200,7 +200,7 @@ class MessagePages:
         self._drop(self._view.take(at % len(self._view.items)))
 
     def _cut(self) -> None:
-        """Drop what is far from the view, at most as many as the number asks for."""
+        """Remove messages far from the view, at most as many as exceed the limit."""
         kept = _KEEP * self._view.viewport().height()
         least = 0.5 * self._view.viewport().height()
         while len(self._view.items) > _BLIND:
@@ -226,10 +226,10 @@ class MessagePages:
 
 
 class MessageWalk(QObject):
-    """Ways to the ends of a conversation and, by keys, from message to message.
+    """Navigation to the ends of a conversation and, by keys, from message to message.
 
     Attributes:
-        focused: The message that has the keyboard.
+        focused: The message with the keyboard focus.
     """
 
     def __init__(self, view: MessageList, pages: MessagePages, parent: QObject) -> None:
@@ -249,7 +249,7 @@ class MessageWalk(QObject):
             self._pages.go(0)
 
     def to_end(self) -> None:
-        """Go to the last message and follow it; to one that is near it glides."""
+        """Go to the last message and follow it, with smooth scrolling if it is near."""
         bar = self._list.verticalScrollBar()
         way = bar.maximum() - bar.value()
         is_near = self._pages.has_end and 0 < way < 2 * self._list.viewport().height()
@@ -261,7 +261,7 @@ class MessageWalk(QObject):
 
     @Slot(int)
     def step(self, step: int) -> None:
-        """Give the keyboard to the message that many places further."""
+        """Focus the message `step` places further."""
         item = self.focused or self._list.first_seen()
         at = self._pages.place_of(item.message_id) if item is not None else None
         if at is None:

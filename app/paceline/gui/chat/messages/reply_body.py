@@ -1,9 +1,9 @@
-"""The text of a reply: its reasoning, folded, and its answer, each where it stood.
+"""The text of a reply: its answer and its reasoning, which is folded, each in its place.
 
-It takes the reply's whole source; offsets of tokens count in the whole. One section is one stretch
-of the text, so that reasoning between two answers stays between them.
+It takes the reply's whole source; offsets of tokens count from its start. A section is one stretch
+of the text, so reasoning between two answers stays between them.
 
-While reasoning is folded nothing of it is rendered: a long one costs no more than its line.
+Folded reasoning is not rendered: however long, it costs no more than its line.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LINE_PX, _INDENT_PX, _INNER_GAP_PX = 2, 18, 6
 
 
 class ReasoningBlock(Refits, QWidget):
-    """One stretch of reasoning; as high as what it shows.
+    """One stretch of reasoning; as high as its visible part.
 
     Attributes:
         header: The line that unfolds the text.
@@ -60,16 +60,16 @@ class ReasoningBlock(Refits, QWidget):
 
     @property
     def is_open(self) -> bool:
-        """Whether the text is shown."""
+        """Return whether the text is shown."""
         return self.header.isChecked()
 
     def unfold(self) -> None:
-        """Show the text, unless the user has decided already."""
+        """Show the text, unless the user has chosen already."""
         if not self._was_chosen:
             self.header.setChecked(True)
 
     def set_time(self, seconds: float | None) -> None:
-        """Say how long it took, or takes so far; None: that is not known."""
+        """Show the duration so far, or None where it is unknown."""
         if self._is_growing:
             words = self.tr("Thinking… {:.0f} s") if seconds else self.tr("Thinking…")
         elif seconds is None:
@@ -89,8 +89,8 @@ class ReasoningBlock(Refits, QWidget):
 
         Args:
             source: The text of the reasoning.
-            base: Where in the reply it begins.
-            is_growing: Whether the reasoning goes on.
+            base: Its offset in the reply.
+            is_growing: Whether the reasoning is still growing.
             is_final: Whether the reply is complete.
         """
         is_same = source == self._source and base == self._base
@@ -120,14 +120,14 @@ class ReasoningBlock(Refits, QWidget):
         self._fit()
 
     def renew(self) -> None:
-        """Show the same in the colours and the size in force; a folded text when it is unfolded."""
+        """Show the same in the present colours and size; a folded text when it is unfolded."""
         self._is_view_due = self.view is not None
         if self.is_open:
             self._render()
         self._fit()
 
     def mark(self, hits: Hits) -> None:
-        """Mark what was found; the text is unfolded when the current hit comes to stand in it."""
+        """Mark hits; the text is unfolded once it contains the current one."""
         is_new, self._hits = hits.current != self._hits.current, hits
         begin = hits.current[0] if hits.current is not None else -1
         if is_new and self._base <= begin < self._base + len(self._source):
@@ -157,7 +157,7 @@ class ReasoningBlock(Refits, QWidget):
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """A line at the left of the text."""
+        """Paint a line at the left of the text."""
         if self.is_open:
             painter = QPainter(self)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -185,13 +185,14 @@ class ReasoningBlock(Refits, QWidget):
 
 
 MAX_SECTIONS = 24
-"""From there on, a text that changes more often between reasoning and answer is all answer."""
+"""Maximum number of sections; text after a further change between reasoning and answer is all
+answer."""
 
 _GAP_PX = 10
 
 
 class ReplyBody(Refits, QWidget):
-    """What a reply says; as high as its content.
+    """Text of a reply; as high as its content.
 
     Attributes:
         answer: The view of the answer; of the first one, if reasoning interrupts it.
@@ -204,11 +205,11 @@ class ReplyBody(Refits, QWidget):
         provenance: Provenance,
         requests: MessageRequests | None = None,
     ) -> None:
-        """Show nothing yet.
+        """Create it without text.
 
         Args:
-            provenance: Told of each step before its text is shown.
-            requests: Told of links and of code to save; None: the body's own.
+            provenance: Receives each step before its text is shown.
+            requests: Handles links and code to save; None for the body's own.
         """
         super().__init__()
         self._provenance = provenance
@@ -241,34 +242,34 @@ class ReplyBody(Refits, QWidget):
 
     @property
     def reasoning(self) -> tuple[ReasoningBlock, ...]:
-        """The stretches of reasoning, in their order."""
+        """Stretches of reasoning in order."""
         return tuple(w for _, w in self._sections if isinstance(w, ReasoningBlock))
 
     @property
     def answer_text(self) -> str:
-        """The Markdown of the answer alone; all of the text where there is no reasoning."""
+        """Markdown of the answer alone, or the whole text without reasoning."""
         return join_parts(self._text, self._parts, "answer")
 
     @property
     def reasoning_text(self) -> str:
-        """The Markdown of the reasoning alone."""
+        """Markdown of the reasoning alone."""
         return join_parts(self._text, self._parts, "reasoning") if self.reasoning else ""
 
     @property
     def plain_text(self) -> str:
-        """What can be read of the answer, without markup."""
+        """Readable text of the answer, without markup."""
         views = [w for _, w in self._sections if isinstance(w, MessageView)]
         return "\n".join(view.content.plain_text for view in views)
 
     def setAccessibleName(self, name: str) -> None:
-        """Name the views of the answer, which are what has the keyboard."""
+        """Name the views of the answer, which take the focus."""
         self._name = name
         super().setAccessibleName(name)
         for view in {self.answer, *(w for _, w in self._sections if isinstance(w, MessageView))}:
             view.setAccessibleName(name)
 
     def show_source(self, text: str, *, is_final: bool = False, known: Known = UNKNOWN) -> None:
-        """Show the text so far, or the whole text, of which this is known."""
+        """Show the text so far, or the whole text, split by what is known of its reasoning."""
         self._text, self._is_json = text, known.is_json
         self._parts = self._splitter.split(text, is_final=is_final, known=known)
         wanted = self._wanted()
@@ -298,7 +299,7 @@ class ReplyBody(Refits, QWidget):
         self._fit()
 
     def set_caret(self, on: bool) -> None:  # noqa: FBT001
-        """Show or hide the mark after the last character: more is to come."""
+        """Show or hide the caret after the last character, a sign of more to come."""
         self._has_caret = on
         last = self._sections[-1][1] if self._sections else self.answer
         for view in [self.answer, *(w for _, w in self._sections)]:
@@ -306,23 +307,23 @@ class ReplyBody(Refits, QWidget):
                 view.set_caret(on and view is last)
 
     def renew(self) -> None:
-        """Show the same in the colours and the size in force; the owner says when."""
+        """Show the same in the present colours and size; the owner decides when."""
         for view in dict.fromkeys([self.answer, *(w for _, w in self._sections)]):
             view.renew()
 
     def mark(self, hits: Hits) -> None:
-        """Mark what was found; reasoning is unfolded for the current hit."""
+        """Mark hits; reasoning is unfolded for the current one."""
         for _, view in self._sections:
             view.mark(hits)
 
     def is_reasoning(self, offset: int) -> bool:
-        """Whether a place of the reply's source is in its reasoning."""
+        """Return whether an offset of the reply's source is in its reasoning."""
         return any(p.kind == "reasoning" and p.start <= offset < p.end for p in self._parts)
 
     # ----------------------------------------------------------------------------- showing
 
     def _wanted(self) -> list[ReplySection]:
-        """The stretches that get a section of their own: those that are not blank."""
+        """Return the stretches with a section of their own: those that are not blank."""
         text = self._text
         wanted = [
             part
@@ -370,12 +371,12 @@ class ReplyBody(Refits, QWidget):
         view.set_time(self._seconds(part))
 
     def _last_part(self) -> ReplySection | None:
-        """The part in which the text is growing."""
+        """Return the part in which the text is growing."""
         held = [part for part in self._parts if part.kind != "held"]
         return held[-1] if held else None
 
     def _seconds(self, part: ReplySection) -> float | None:
-        """How long a stretch of the text took, with its marks; None where no step tells."""
+        """Return the time of a stretch, marks included; None without a step."""
         before = max(
             (p.end for p in self._parts if p.end <= part.start and p.kind != "mark"), default=0
         )

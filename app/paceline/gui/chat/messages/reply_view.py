@@ -1,4 +1,4 @@
-"""One reply: a status before the first token, the text, an error if there was one, and a footer.
+"""One reply: a status before the first token, the text, an error if any, and a footer.
 
 `append` only collects; `flush` writes. The chat view decides when and how often it calls `flush`.
 """
@@ -33,7 +33,7 @@ _PADDING = 3
 
 
 class StatsLabel(QPushButton):
-    """Rich text that can be clicked; a button's own text knows no colours within a line."""
+    """Rich text that can be clicked; a button's own text allows no colours within a line."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -45,20 +45,20 @@ class StatsLabel(QPushButton):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
-        """The whole text in one line."""
+        """Return the size of the whole text in one line."""
         return self._row.sizeHint() + QSize(0, 6)
 
     def minimumSizeHint(self) -> QSize:
-        """The same: a figure is never cut."""
+        """Return the same: a figure is never cut."""
         return self.sizeHint()
 
 
 _COMPACT_PX = 240
-"""What the row of actions takes when it shows icons alone, at scale 1."""
+"""Width of the row of actions with icons alone, at scale 1."""
 
 
 class _Slot(QWidget):
-    """Room for the actions, also while they are hidden; gives way down to the icons alone."""
+    """Space for the actions, also while they are hidden; it shrinks down to the icons alone."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -67,7 +67,7 @@ class _Slot(QWidget):
         self.set_wanted(0)
 
     def set_wanted(self, width: int) -> None:
-        """Take this room, and at least that of the icons."""
+        """Request this width, and at least that of the icons."""
         least = px(_COMPACT_PX)
         width = max(width, least)
         if width != self._wanted:
@@ -85,8 +85,8 @@ class ReplyFooter(QWidget):
 
     Attributes:
         stats: The figures; hidden at first.
-        row: The whole line, for a switch between siblings after the figures.
-        action_row: Where the actions go.
+        row: The whole line, to which a switch between siblings is added.
+        action_row: Layout for the actions.
     """
 
     def __init__(self) -> None:
@@ -103,7 +103,7 @@ class ReplyFooter(QWidget):
         self.row.addWidget(self._slot)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Take a second line where the icons have no room beside the figures."""
+        """Use a second line where the icons do not fit beside the figures."""
         super().resizeEvent(event)
         needed = self.stats.sizeHint().width() + px(_COMPACT_PX) + self.row.spacing()
         is_narrow = self.has_stats and needed > self.width()
@@ -112,15 +112,15 @@ class ReplyFooter(QWidget):
 
     @property
     def has_stats(self) -> bool:
-        """Whether there are figures, shown or not."""
+        """Return whether there are figures, shown or not."""
         return bool(self._text)
 
     def set_stats(self, text: str, details: str) -> None:
-        """Take the figures.
+        """Set the figures.
 
         Args:
             text: Rich text; ``<b>`` is in the text colour, ``<em>`` a gain, ``<del>`` a loss.
-            details: More of the same, on hover.
+            details: Further figures, for the tool tip.
         """
         self._text, self._details = text, details
         theme = look.theme
@@ -137,12 +137,12 @@ class ReplyFooter(QWidget):
         )
 
     def renew(self) -> None:
-        """Show the figures in the colours in force."""
+        """Show the figures in the present colours."""
         if self.has_stats:
             self.set_stats(self._text, self._details)
 
     def fit(self, actions: MessageActions, switch: QWidget | None, width: int) -> None:
-        """Show words beside the icons of the actions where so many pixels have room for them."""
+        """Show words beside the icons of the actions where they fit into so many pixels."""
         others = self.stats.sizeHint().width() if self.has_stats else 0
         if switch is not None:
             others += switch.sizeHint().width()
@@ -153,21 +153,21 @@ class ReplyFooter(QWidget):
 
 
 PIECE_CHARS = 4_000
-"""How much of a long text is shown at once: less than 20 ms of work."""
+"""Size of the piece of a long text that is shown at once: less than 20 ms of work."""
 
 
 class ReplyView(MessageItem):
     """A reply that may still be growing.
 
     Attributes:
-        is_growing: Whether more is to come.
+        is_growing: Whether the reply is being written.
         is_look_due: Whether the text still has the old colours and size; the next flush renews it.
     """
 
     flush_wanted = Signal(object)
-    """Carries the reply; asks for `flush` soon."""
+    """Carries the reply; `flush` is to be called soon."""
     ended = Signal(object)
-    """Carries the reply, which was seen growing and is complete now, or failed."""
+    """Carries the reply, which grew in the view and is now complete or failed."""
 
     def __init__(
         self,
@@ -175,12 +175,12 @@ class ReplyView(MessageItem):
         sources: Sources | None = None,
         requests: MessageRequests | None = None,
     ) -> None:
-        """Show an empty reply.
+        """Create an empty reply.
 
         Args:
             message: The reply's message.
-            sources: What drafters are called, and their colours; None: nothing is known of them.
-            requests: Told of links and of code to save.
+            sources: Titles and colours of drafters; None if they are unknown.
+            requests: Handles links and code to save.
         """
         super().__init__(message)
         self._text = ""
@@ -225,43 +225,43 @@ class ReplyView(MessageItem):
 
     @property
     def text(self) -> str:
-        """The reply's Markdown as received, also what is not shown yet."""
+        """Markdown of the reply as received, not yet shown text included."""
         return self._text
 
     @property
     def plain_text(self) -> str:
-        """What can be read on the screen, without markup."""
+        """Readable text, without markup."""
         self.flush()
         return self.parts.plain_text or self.parts.reasoning_text
 
     @property
     def answer_text(self) -> str:
-        """The Markdown without the reasoning, unless there is nothing else; what is copied."""
+        """Markdown without the reasoning, unless there is nothing else; used for copies."""
         self.flush()
         return self.parts.answer_text or self.parts.reasoning_text
 
     @property
     def body(self) -> MessageView:
-        """The answer's view."""
+        """View of the answer."""
         return self.parts.answer
 
     @property
     def is_untouched(self) -> bool:
-        """Whether neither text nor a status has been set yet."""
+        """Return whether neither text nor status has been set yet."""
         return self.is_growing and not self._text and not self.status_text
 
     @property
     def drafters(self) -> Collection[str]:
-        """The ids of those that gave a token of it."""
+        """Ids of the drafters of its tokens."""
         return self._provenance.drafters
 
     @property
     def status_text(self) -> str:
-        """What is said in place of the text; empty: nothing."""
+        """Status in place of the text, or empty."""
         return "" if self._status is None or self._status.isHidden() else self._status.text()
 
     def set_status(self, text: str) -> None:
-        """Say what happens before the first token; the first token hides it."""
+        """Show a status before the first token, which hides it."""
         if self._status is None:
             if not text:
                 return
@@ -269,13 +269,13 @@ class ReplyView(MessageItem):
         say(self._status, text)
 
     def focus_text(self) -> None:
-        """Give the keyboard to the text, or to the figures where there is none."""
+        """Focus the text, or the figures where there is none."""
         hidden = self.editor or self._footer.stats
         target = hidden if self.parts.isHidden() else self.parts.answer
         target.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def first_hit(self, pattern: re.Pattern[str]) -> int:
-        """The number of the first hit in the answer; the first of all where it has none."""
+        """Return the number of the first hit in the answer, or else of the first one of all."""
         spans = (found.span() for found in pattern.finditer(self._text))
         shown = (i for i, (begin, _) in enumerate(spans) if not self.parts.is_reasoning(begin))
         return next(shown, 0)
@@ -284,11 +284,11 @@ class ReplyView(MessageItem):
         self.parts.mark(hits_in(self._text, *self._searched))
 
     def know(self, known: Known) -> None:
-        """Take what tells the reasoning from the answer, while the reply is written."""
+        """Set how reasoning is recognised, while the reply is written."""
         self._known = known
 
     def append(self, step: StepCommitted) -> None:
-        """Take what one step committed; shown at the next flush."""
+        """Add the tokens of a step; they are shown at the next flush."""
         self._provenance.add(step)
         if step.text:
             self._text += step.text
@@ -296,9 +296,9 @@ class ReplyView(MessageItem):
             self.flush_wanted.emit(self)
 
     def finish(self, text: str, known: Known = UNKNOWN) -> None:
-        """The reply is complete; this is its text, shown at the next flush.
+        """Complete the reply with its text, which is shown at the next flush.
 
-        It is not shown at once, since the caller has more to do and must not hold up the window.
+        It is not shown at once, since the caller has more to do and must not freeze the window.
         """
         if not text.startswith(self._text[: self._n_shown]):
             self._n_shown = 0
@@ -310,15 +310,15 @@ class ReplyView(MessageItem):
 
     @property
     def is_partly_shown(self) -> bool:
-        """Whether pieces of a long text that is complete are still to be shown."""
+        """Return whether pieces of a complete long text are still to be shown."""
         return self._is_finished and self._is_dirty and self._n_shown > 0
 
     def flush_piece(self) -> None:
-        """Show what came so far; of a long text that is complete, the next piece alone."""
+        """Show the text so far, or only the next piece of a complete long text."""
         self._flush(in_pieces=True)
 
     def flush(self) -> None:
-        """Show everything that came so far."""
+        """Show all text so far."""
         self._flush(in_pieces=False)
 
     def _flush(self, *, in_pieces: bool) -> None:
@@ -352,7 +352,7 @@ class ReplyView(MessageItem):
 
     def _show_piece(self) -> None:
         end = self._n_shown + PIECE_CHARS
-        # Whole lines, if they are not too long for that.
+        # Whole lines, if they are not too long.
         self._n_shown = self._text.rfind("\n", self._n_shown, end) + 1 or end
         self.parts.show_source(self._text[: self._n_shown], known=self._known)
         self._is_dirty = True
@@ -361,7 +361,7 @@ class ReplyView(MessageItem):
     # --------------------------------------------------------------------------- editing
 
     def begin_edit(self, text: str | None = None) -> None:
-        """Put a field in the text's place; Enter begins a new line in it, with any send key."""
+        """Put an edit field in the text's place; Enter begins a new line with any send key."""
         if self.editor is not None or self.is_growing:
             return
         self.flush()
@@ -393,11 +393,11 @@ class ReplyView(MessageItem):
     # ------------------------------------------------------------------------ below the text
 
     def set_stats(self, text: str, tooltip: str = "", *, tokens_per_s: float | None = None) -> None:
-        """The line below the reply.
+        """Set the line below the reply.
 
         Args:
             text: Rich text; ``<b>`` is in the text colour, ``<em>`` a gain, ``<del>`` a loss.
-            tooltip: More of the same, on hover.
+            tooltip: Further figures.
             tokens_per_s: The speed, for screen readers.
         """
         self._footer.set_stats(text, tooltip)
@@ -407,7 +407,7 @@ class ReplyView(MessageItem):
         self._name()
 
     def set_error(self, message: str, hint: str) -> None:
-        """Say that the reply failed; what was received stays."""
+        """Show that the reply failed; the received text stays."""
         self.is_growing = False
         self.flush()
         self.set_status("")
@@ -422,7 +422,7 @@ class ReplyView(MessageItem):
             self.ended.emit(self)
 
     def set_note(self, text: str) -> None:
-        """Say something about how the reply came about, below its text; empty: nothing."""
+        """Show a note about the reply below its text; empty for none."""
         if self.note is None:
             if not text:
                 return
@@ -432,12 +432,12 @@ class ReplyView(MessageItem):
 
     def _show_footer(self) -> None:
         if self._is_dirty:
-            return  # the flush does it
+            return  # the flush sets it
         self._footer.stats.setVisible(self._footer.has_stats and not self.is_growing)
         self._update_actions()
 
     def _name(self) -> None:
-        """Tell screen readers what this is and how it went."""
+        """Give screen readers a name with the outcome."""
         if self._error is not None:
             name = self.tr("Reply, failed")
         elif self.is_growing:
@@ -450,13 +450,13 @@ class ReplyView(MessageItem):
         self.parts.setAccessibleName(name)
 
     def update_message(self, message: ShownMessage) -> None:
-        """Show other siblings; a text that was changed elsewhere takes the old one's place."""
+        """Show other siblings; a text that was changed elsewhere replaces the old one."""
         super().update_message(message)
         if not self.is_growing and message.text and message.text != self._text:
             self.finish(message.text, self._known)
 
     def renew(self) -> None:
-        """Show the figures in the look in force, the text at the next flush."""
+        """Show the figures in the present look now, the text at the next flush."""
         self.is_look_due = True
         self.flush_wanted.emit(self)  # building a long conversation again takes a while
         self._footer.renew()
@@ -473,7 +473,7 @@ class ReplyView(MessageItem):
         self._footer.fit(actions, self._switch, self.width())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show words beside the icons where there is room."""
+        """Show words beside the icons where they fit."""
         super().resizeEvent(event)
         if self._actions is not None:
             self._footer.fit(self._actions, self._switch, self.width())

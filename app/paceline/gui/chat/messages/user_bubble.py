@@ -1,4 +1,4 @@
-"""What the user wrote: plain text as typed, in a bubble at the right; edited where it stands."""
+"""A message of the user: plain text as typed, in a bubble at the right; edited in place."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from paceline.settings import SendKey
 _PADDING = 14
 _MAX_SHARE = 0.86
 _EDIT_PX = 480
-"""An editor is at least as wide, where there is room."""
+"""Minimum width of an editor, where space allows."""
 _MOST_LINES, _MOST_CHARS = 40, 4_000
-"""A longer text is folded."""
+"""Size above which a text is folded."""
 _SHOWN_LINES, _SHOWN_CHARS = 16, 1_600
 _MEASURED_LINES = 60
 _MEASURED_CHARS = 200
@@ -33,7 +33,7 @@ class UserBubble(MessageItem):
 
     Attributes:
         view: The text's view.
-        chips: The attached files; None where there are none.
+        chips: The attached files, or None without any.
     """
 
     gap_below = 4
@@ -44,7 +44,7 @@ class UserBubble(MessageItem):
         requests: MessageRequests | None = None,
         keeps: Setting | None = None,
     ) -> None:
-        """Show a message; for `keeps` see `MessageEdit`."""
+        """Create it with a message; for `keeps` see `MessageEdit`."""
         super().__init__(message)
         self._keeps = keeps
         self._is_submitting = False
@@ -52,7 +52,8 @@ class UserBubble(MessageItem):
         self.setAccessibleName(self.tr("You said"))
         self.view = MessageView(requests=requests)
         self.view.setAccessibleName(self.tr("You said"))
-        self._unfold = styled(QToolButton(self), kind="link")  # without a parent: a window
+        # without a parent it would be a window
+        self._unfold = styled(QToolButton(self), kind="link")
         self._unfold.clicked.connect(self._on_fold)
         self._show_text(is_folded=True)
         self.chips: AttachmentChips | None = None
@@ -69,7 +70,7 @@ class UserBubble(MessageItem):
         self.view.setVisible(bool(message.text))
         self._line = row_of(None, self._bubble)
         self._row, self._action_row = QHBoxLayout(), QHBoxLayout()
-        # A margin, since Qt leaves out the spacing before a layout that shows nothing.
+        # A margin, since Qt omits the spacing before a layout that shows nothing.
         self._row.setContentsMargins(0, 2, 0, 0)
         self._row.addStrut(ROW_PX)
         self._row.addStretch(1)
@@ -86,11 +87,11 @@ class UserBubble(MessageItem):
 
     @property
     def unsaved(self) -> str | None:
-        """What is being written in place of the message; None while nothing is."""
+        """The unsent edit of the message, or None."""
         return None if self._is_submitting else super().unsaved
 
     def focus_text(self) -> None:
-        """Give the keyboard to the text."""
+        """Focus the text."""
         (self.editor or self.view).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _unfold_hit(self) -> None:
@@ -102,11 +103,11 @@ class UserBubble(MessageItem):
         self.view.mark(hits_in(self.text, *self._searched))
 
     def renew(self) -> None:
-        """Show the same in the colours and the size in force."""
+        """Show the same in the present colours and size."""
         self.view.renew()
 
     def set_send_key(self, key: SendKey) -> None:
-        """Which key sends what is edited."""
+        """Set the key that sends an edit."""
         self._send_key = key
         if self.editor is not None:
             self.editor.field.set_send_key(key)
@@ -125,7 +126,7 @@ class UserBubble(MessageItem):
         self._show_text(is_folded=not self._is_folded)
 
     def _show_text(self, *, is_folded: bool) -> None:
-        """Show the text; of a long one, while it is folded, its beginning alone."""
+        """Show the text, or only the beginning of a long one while it is folded."""
         lines = self.text.split("\n")
         is_long = len(lines) > _MOST_LINES or len(self.text) > _MOST_CHARS
         self._is_folded = is_folded and is_long
@@ -142,7 +143,7 @@ class UserBubble(MessageItem):
     # --------------------------------------------------------------------------- editing
 
     def begin_edit(self, text: str | None = None) -> None:
-        """Put a field in the bubble's place, with the message or with a text that was kept."""
+        """Put an edit field in the bubble's place, with the message or with a stored edit."""
         if self.editor is not None:
             return
         shown = self.text if text is None else text
@@ -156,7 +157,8 @@ class UserBubble(MessageItem):
 
     @Slot(str)
     def _on_submitted(self, text: str) -> None:
-        # The receiver may show another path at once, and then this view is gone after the signal.
+        # The receiver may show another path at once, which deletes this view before the signal
+        # returns.
         self._is_submitting = True
         self.edit_submitted.emit(self.message_id, text)
         self._is_submitting = False
@@ -188,7 +190,7 @@ class UserBubble(MessageItem):
     # ------------------------------------------------------------------------------ size
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """As wide as the text, but never the whole row."""
+        """Set the bubble's width to the text's, but never to the whole row's."""
         super().resizeEvent(event)
         self._fit()
         if self._actions is not None:
