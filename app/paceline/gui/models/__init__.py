@@ -1,1 +1,1 @@
-"""The pair of models: choosing, downloading, loading, memory, and what follows a failed load."""
+"""The pair of models: choosing, downloading, loading, memory, and remedies after a failed load."""

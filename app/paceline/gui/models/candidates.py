@@ -1,7 +1,7 @@
-"""What the picker picks from and what is picked so far: plain values and pure functions.
+"""Candidates that the picker offers, and the present picks: plain values and pure functions.
 
-A candidate is a model that is here, or one that could be downloaded; the picks are a target, with a
-draft model or without one, and what the main button would do with them.
+A candidate is a local model or one that could be downloaded. The picks are a target, with or
+without a draft model, and the action of the main button for them.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ class Candidate:
     Attributes:
         reference: A path, or ``hf:OWNER/REPO:FILE``.
         title: Its name for people.
-        n_bytes: Of its file, or of all parts; 0: not known.
+        n_bytes: Size of its file, or of all parts; 0 if unknown.
         is_here: Whether it can be loaded without a download.
-        n_params: Weights; 0: not known.
-        quantisation: E.g. ``Q4_K_M``; empty: not known.
-        n_ctx_train: Tokens; 0: not known.
-        problem: Why it cannot be picked, in one sentence; empty: it can.
-        vocabulary: 16 hex digits of all token texts; empty: not known.
-        architecture: E.g. ``qwen2``; empty: not known.
+        n_params: Number of weights; 0 if unknown.
+        quantisation: E.g. ``Q4_K_M``; empty if unknown.
+        n_ctx_train: Context of its training, in tokens; 0 if unknown.
+        problem: Why it cannot be picked, in one sentence; empty if it can.
+        vocabulary: Hash of all token texts, 16 hex digits; empty if unknown.
+        architecture: E.g. ``qwen2``; empty if unknown.
         repo: ``OWNER/NAME`` of a model on the Hub.
-        has_template: Whether it brings a chat template; true where that is not known.
+        has_template: Whether it brings a chat template; true if unknown.
         has_head: Whether it is known to have an MTP head inside.
-        head: Which kind of head it is that can draft for its target; empty: it is a model, or
+        head: Kind of a head that can draft for its target; empty for a model, or a head that
             cannot.
-        work: What writing one token takes; None: not known.
+        work: Work for writing one token; None if unknown.
     """
 
     reference: str
@@ -73,17 +73,17 @@ class Candidate:
 
     @property
     def is_head(self) -> bool:
-        """True for a head that can draft for its target, false for a model."""
+        """Return whether it is a head that can draft for its target, rather than a model."""
         return bool(self.head)
 
 
 def facts(*parts: str) -> str:
-    """Join what is known to one line, e.g. ``7.6B · Q4_K_M · 32k context``."""
+    """Join facts to one line, e.g. ``7.6B · Q4_K_M · 32k context``."""
     return " · ".join(part for part in parts if part)
 
 
 def spoken(*parts: str) -> str:
-    """Join what a row says for a screen reader."""
+    """Join the words of a row for a screen reader."""
     return ", ".join(part for part in parts if part)
 
 
@@ -93,7 +93,7 @@ def context_text(n_ctx: int) -> str:
 
 
 def candidate_facts(candidate: Candidate) -> str:
-    """Return what is known of a candidate as one line."""
+    """Return the known facts about a candidate as one line."""
     return facts(
         local_weights(candidate.n_params),
         candidate.quantisation,
@@ -104,17 +104,17 @@ def candidate_facts(candidate: Candidate) -> str:
 
 
 def head_text(candidate: Candidate) -> str:
-    """Return that a candidate is a head or has one inside; empty: no, or not known."""
+    """Return words about a head or a model with a head inside, or empty for other candidates."""
     if candidate.is_head:
         return said(head_title(candidate.head))
     return _tr("MTP head inside") if candidate.has_head else ""
 
 
 def of_reference(reference: str) -> Candidate:
-    """Return the candidate for a path or an ``hf:`` reference of which nothing else is known.
+    """Return the candidate for a path or an ``hf:`` reference without further knowledge.
 
     Raises:
-        HubError: It begins with ``hf:`` and names no model.
+        HubError: The reference begins with ``hf:`` and names no model.
     """
     if not is_reference(reference):
         return Candidate(reference, model_name(reference))
@@ -129,7 +129,7 @@ def of_reference(reference: str) -> Candidate:
 
 
 def of_entry(entry: LibraryEntry) -> Candidate:
-    """Return the candidate for a model of this computer."""
+    """Return the candidate for a local model."""
     card, file = entry.card, entry.file
     return Candidate(
         reference=str(file.path),
@@ -180,13 +180,13 @@ def of_choice(repository: HubRepository, choice: HubChoice) -> Candidate:
 
 
 def work_on_hub(model: HubModel, n_bytes: int) -> TokenWork | None:
-    """Return what a file of the Hub takes for a token; None: not known, as of mixtures."""
+    """Return the work per token for a file of the Hub; None if unknown, as for mixture models."""
     is_known = n_bytes > 0 and "moe" not in model.architecture
     return work_of_size(n_bytes) if is_known else None
 
 
 def hub_facts(model: HubModel) -> str:
-    """Return what a list of results says of a repository, as one line."""
+    """Return the facts about a repository in a list of results, as one line."""
     return facts(
         local_weights(model.n_params),
         model.architecture,
@@ -204,9 +204,9 @@ class MachineFacts:
     """Facts about this computer.
 
     Attributes:
-        n_free: Bytes of memory that a model may take; 0: not known.
+        n_free: Bytes of memory that a model may take; 0 if unknown.
         has_gpu: Whether there is a GPU.
-        reading: How fast it reads weights; None: not known, or a GPU computes, too.
+        reading: Speed at which the processor reads weights; None if unknown, or with a GPU.
     """
 
     n_free: int = 0
@@ -215,11 +215,11 @@ class MachineFacts:
 
 
 def speed_text(speeds: Speeds | None, *, is_drafted: bool = False) -> str:
-    """Return how fast replies are expected to be, as a phrase; empty: not known.
+    """Return the expected speed of replies as a phrase, or empty if it is unknown.
 
     Args:
-        speeds: What is expected.
-        is_drafted: Whether the speed with drafts is all that is asked for.
+        speeds: The expected speeds.
+        is_drafted: Whether only the speed with drafts is wanted.
     """
     if speeds is None:
         return ""
@@ -238,12 +238,12 @@ class Picks:
     """A pair that is being picked.
 
     Attributes:
-        step: Which of the two is being chosen.
-        target: None: not chosen yet.
-        draft: A draft model, or a head in a file of its own; None: none.
-        uses_head: Whether the target's own head drafts where no draft model does.
-        row: The open row, which is no model to load, by its key; empty: no such row is open.
-        leads_to: The repository where its files are; empty: there is none.
+        step: The present step: 1 for the target, 2 for the draft model.
+        target: The target, or None before a choice.
+        draft: A draft model, or a head in a file of its own, or None.
+        uses_head: Whether the target's own head drafts where there is no draft model.
+        row: Key of an open row that is no model to load, or empty.
+        leads_to: The repository with the files of that row, or empty.
     """
 
     step: Step = 1
@@ -255,28 +255,28 @@ class Picks:
 
     @property
     def drafts_itself(self) -> bool:
-        """True where the target's own head drafts."""
+        """Return whether the target's own head drafts."""
         has_head = self.target is not None and self.target.has_head
         return self.draft is None and self.uses_head and has_head
 
     @property
     def does_without(self) -> bool:
-        """Return whether nothing but lookups drafts."""
+        """Return whether only lookups draft."""
         return self.draft is None and not self.drafts_itself
 
     @property
     def picked(self) -> Candidate | None:
-        """What is picked in this step so far."""
+        """The pick of the present step, if any."""
         return self.target if self.step == 1 else self.draft
 
     @property
     def missing(self) -> tuple[Candidate, ...]:
-        """What would have to be downloaded."""
+        """Picked candidates that would have to be downloaded."""
         both = (self.target, self.draft)
         return tuple(c for c in both if c is not None and not c.is_here)
 
     def with_target(self, target: Candidate) -> Picks:
-        """Return the picks with another target; a draft model that will hardly do goes."""
+        """Return the picks with another target, without a draft model that hardly suits it."""
         if self.draft is not None and not may_draft(target, self.draft):
             return Picks(self.step, target)
         uses_head = self.uses_head or target != self.target
@@ -288,15 +288,15 @@ class Picks:
 
 
 def may_draft(target: Candidate | None, draft: Candidate) -> bool:
-    """Whether a draft model is worth offering, by a glance; the judgement is `catalog.pairing`'s.
+    """Return whether a draft model is worth offering, at first sight; `catalog.pairing` judges.
 
-    False only where the vocabularies differ, or the draft model is known not to be smaller.
+    False only if the vocabularies differ, or if the draft model is known not to be smaller.
     """
     return not why_hardly(target, draft)
 
 
 def why_hardly(target: Candidate | None, draft: Candidate) -> str:
-    """Return in two words why a model will hardly do as a draft model; empty: it may."""
+    """Return in two words why a model hardly suits as a draft model, or empty if it may."""
     if target is None:
         return ""
     if target.vocabulary and draft.vocabulary and target.vocabulary != draft.vocabulary:
@@ -311,13 +311,13 @@ def why_hardly(target: Candidate | None, draft: Candidate) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MainButton:
-    """What the main button says and does.
+    """Words and action of the main button.
 
     Attributes:
-        todo: "wait": it is switched off.
-        text: On the button.
-        reason: Why it is switched off, or what speaks against it, in one sentence.
-        is_downloading: Whether the pair's files are on their way.
+        todo: The action; "wait" if the button is disabled.
+        text: The button's text.
+        reason: Why it is disabled, or a warning, in one sentence.
+        is_downloading: Whether the pair's files are being downloaded.
     """
 
     todo: Todo
@@ -334,14 +334,14 @@ def main_button(
     is_looking: bool = False,
     is_downloading: bool = False,
 ) -> MainButton:
-    """Return what the main button says and does: with the row that is open, or what is picked.
+    """Return the main button for the open row or, without one, for the picks.
 
     Args:
-        picks: What is picked.
-        obstacle: Why the pair cannot be loaded; empty: it can, or it is not known yet.
-        warning: What speaks against it without forbidding it.
-        is_looking: Whether the models are still being looked into.
-        is_downloading: Whether files of the pair are on their way.
+        picks: The present picks.
+        obstacle: Why the pair cannot be loaded; empty if it can or that is not known yet.
+        warning: A warning that does not prevent loading.
+        is_looking: Whether the models are still being inspected.
+        is_downloading: Whether files of the pair are being downloaded.
     """
     if picks.row:
         if picks.leads_to:

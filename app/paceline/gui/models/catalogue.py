@@ -1,7 +1,7 @@
-"""The feature that finds, fetches and picks models: library, Hub, downloads, picker.
+"""Finding, downloading and picking models: library, Hub, downloads, picker.
 
-Its parts need `catalog.models`, and are made and closed together. A window that was given no
-`Models` works without this feature; its menus then offer only files.
+Its parts need `catalog.models`, and are made and closed together. A window without `Models` works
+without this feature; its menus then offer only files.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ from paceline.gui.state.current_devices import CurrentDevices
 
 
 class Catalogue(DialogOwner[DownloadsDialog]):
-    """Makes the parts and connects them; main thread. Asks nothing before a list is opened."""
+    """Makes the parts and connects them; main thread.
+
+    No request is sent before a list is opened.
+    """
 
     def __init__(
         self,
@@ -42,9 +45,9 @@ class Catalogue(DialogOwner[DownloadsDialog]):
 
         Args:
             context: The program's parts.
-            models: What is known of models; closed here.
-            loads: Loads what is picked.
-            devices: What models can be put on.
+            models: Access to the catalogue of models; closed here.
+            loads: Loads the picked models.
+            devices: The devices that models can be put on.
         """
         super().__init__(context.window)
         self._context = context
@@ -92,7 +95,7 @@ class Catalogue(DialogOwner[DownloadsDialog]):
         context.settings.setting("download_folder").changed.connect(self._on_folders)
         context.settings.setting("hub_proxy").changed.connect(self._on_proxy)
         self.downloads.use_requested.connect(loads.open_target)
-        # The folder of downloads may be new, and then it is not watched yet.
+        # The folder of downloads may be new and then is not watched yet.
         self.downloads.ended.connect(self.library.refresh)
         self.picker.load_requested.connect(loads.load)
         self.picker.model_requested.connect(loads.load_installed)
@@ -111,21 +114,21 @@ class Catalogue(DialogOwner[DownloadsDialog]):
 
     @property
     def entries(self) -> tuple[LibraryEntry, ...]:
-        """The models on this computer, as far as they are known."""
+        """Known models on this computer."""
         return self.library.entries
 
     @property
     def curated(self) -> tuple[CuratedPair, ...]:
-        """The pairs that are shipped as a list; raises UserError when it cannot be read."""
+        """Curated pairs of the program; raises UserError when their list cannot be read."""
         return self._models.curated
 
     @property
     def is_looking(self) -> bool:
-        """Whether the folders of models are being looked through."""
+        """Return whether the folders of models are being scanned."""
         return self.library.is_busy
 
     def look(self) -> None:
-        """Look through the folders of models in the background."""
+        """Scan the folders of models in the background."""
         self.library.refresh()
 
     def show_recommended(self, pair: CuratedPair | None = None) -> None:
@@ -133,7 +136,7 @@ class Catalogue(DialogOwner[DownloadsDialog]):
         self.picker.show_recommended(pair)
 
     def close(self) -> None:
-        """Stop asking, pause downloads, end the helper process; takes a few seconds at most."""
+        """Stop requests, pause downloads, end the helper process; takes a few seconds at most."""
         super().close()
         self.getting.stop()
         self.getting_first.stop()
@@ -153,7 +156,7 @@ class Catalogue(DialogOwner[DownloadsDialog]):
         self.bring_to_front()
 
     def _is_loaded(self, file: Path) -> bool:
-        """Whether the engine has a file open."""
+        """Return whether the engine has a file open."""
         pair = self._context.pair.state.pair
         return pair is not None and file in map(Path, pair.files)
 
@@ -172,7 +175,7 @@ class Catalogue(DialogOwner[DownloadsDialog]):
         switch = self._context.actions.offline
         if switch.isChecked():
             switch.setChecked(False)
-        else:  # HF_HUB_OFFLINE had switched the Hub off, without the action being checked
+        else:  # HF_HUB_OFFLINE had switched the Hub off, while the action was not checked
             self._on_offline(False)  # noqa: FBT003
 
     @Slot()

@@ -1,14 +1,14 @@
-"""Loads pairs of models: what is chosen in menus, dropped, saved, or was used last.
+"""Loads pairs of models: chosen in menus, dropped, saved, or used last.
 
-The strategy stays usable with the pair, without overriding what the user chose: one that needs a
-draft model gives way when a pair without one is loaded, since every reply would be refused; where
-a head is loaded, that takes the draft model's part, and the other way round. It comes back
-with the next draft model, unless something else was chosen meanwhile: before the load,
-or while it was under way. Auto always stays: without a draft model it drafts by lookups.
+The strategy must remain usable with the pair, without overriding the user's choice. A strategy that
+needs a draft model is replaced when a pair without one is loaded, since every reply would be
+refused; a loaded head takes the place of a draft model, and the other way round. The strategy
+returns with the next draft model, unless another one was chosen before or during the load. Auto
+always stays: without a draft model it drafts by lookups.
 
-Where a chat is shown that was last answered by other models than the loaded ones, these are
-offered: its newest record says which they were. Nothing is loaded unasked, and what is sent goes to
-the models that are loaded.
+If the shown chat was last answered by other models than the loaded ones, according to its newest
+record, these are offered. Nothing is loaded without a request, and messages go to the loaded
+models.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from paceline.settings import kernels_of_environment
 
 
 class StrategyFit(QObject):
-    """Fits the strategy to a pair that is ready, and says so; main thread."""
+    """Adapts the strategy to a pair that is ready, and reports that; main thread."""
 
     def __init__(self, speculation: SpeculationModel, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -57,14 +57,14 @@ class StrategyFit(QObject):
 
     @Slot()
     def _on_chosen(self) -> None:
-        """A strategy was chosen: from now on that is what is wanted."""
+        """Forget the earlier strategy: the user has chosen another one."""
         self._set_aside = None
 
     def fit(self, drafter: str) -> tuple[str, Action | None]:
-        """Choose a strategy that can be used with what is loaded beside the target.
+        """Choose a strategy that is usable with the drafter loaded beside the target.
 
         Returns:
-            What became of the strategy, empty where it stays, and the way back where there is one.
+            Words about the change, empty without one, and an action to undo it, if possible.
         """
         speculation = self._speculation
         current, aside = speculation.current.name, self._set_aside
@@ -83,7 +83,7 @@ class StrategyFit(QObject):
 
 
 class ModelsController(QObject):
-    """Decides what is loaded when; a file is checked before the loaded pair is given up."""
+    """Decides what is loaded when; checks files before the loaded pair is unloaded."""
 
     def __init__(
         self,
@@ -95,15 +95,15 @@ class ModelsController(QObject):
         models: Judge | None,
         devices: CurrentDevices,
     ) -> None:
-        """Load nothing yet.
+        """Connect the parts; nothing is loaded yet.
 
         Args:
             context: The program's parts.
             demo: The pair that comes with the program.
-            first: What is loaded where nothing was used before.
-            saved: The pairs that were used last; a pair that was loaded is added here.
-            models: Judges pairs before they are loaded; None: only the engine does.
-            devices: What models can be put on.
+            first: The pair to load if none was used before.
+            saved: The pairs used last; loaded pairs are added to them.
+            models: Judges pairs before they are loaded; None to leave that to the engine.
+            devices: The devices that models can be put on.
         """
         super().__init__(context.window)
         self._context = context
@@ -145,7 +145,7 @@ class ModelsController(QObject):
         self._tell_planner()
 
     def connect_to(self, menu: QMenu, zones: DropZones) -> None:
-        """Listen to menus, and to files dropped on the window."""
+        """Connect menus and files dropped on the window."""
         actions = self._context.actions
         self.pairs_menu = PairsMenu(menu, actions.forget, self._saved)
         self.pairs_menu.chosen.connect(self.load_saved)
@@ -159,7 +159,7 @@ class ModelsController(QObject):
         zones.folders_dropped.connect(self._on_folders_dropped)
 
     def start(self) -> None:
-        """Load the pair that was used last if its files are there; at first the starter."""
+        """Load the pair used last if its files exist; at the first start, the starter."""
         pair = self._saved.pair(0) if self._saved.pairs else self.first
         self._loader.expect(pair)
         if _built_in(pair, self.demo):
@@ -171,7 +171,7 @@ class ModelsController(QObject):
 
     @Slot(int)
     def load_saved(self, row: int) -> None:
-        """Load one of the pairs that were used last; with a file missing, nothing is unloaded."""
+        """Load one of the pairs used last; with a file missing, nothing is unloaded."""
         pair = self._saved.pair(row)
         self._open(pair, *pair.files)
 
@@ -190,12 +190,12 @@ class ModelsController(QObject):
 
     @Slot(str)
     def open_target(self, path: str) -> None:
-        """Load another target; the draft model stays if it may fit."""
+        """Load another target; the draft model stays if it may suit."""
         pair = self._loader.state.pair
-        # The demo pair's draft model fits no target but its own.
+        # The demo pair's draft model suits no target but its own.
         is_own = pair is not None and pair.draft not in (None, self.demo.draft)
         drafting = pair.drafting if pair is not None and is_own else OWN_HEAD
-        # A lookup cache belongs to a vocabulary, and so to the model from before.
+        # A lookup cache belongs to a vocabulary, so the previous model's is dropped.
         exact = pair is not None and pair.exact
         self._open(Pair(ModelParams(path), drafting, exact=exact), path)
 
@@ -207,7 +207,7 @@ class ModelsController(QObject):
 
     @Slot(str)
     def load_installed(self, path: str) -> None:
-        """Load a model as it was used last, or else alone."""
+        """Load a model with its last settings and draft model, or else alone."""
         pairs = map(self._saved.pair, range(len(self._saved.pairs)))
         pair = next((pair for pair in pairs if pair.target.path == path), Pair(ModelParams(path)))
         self._open(pair, *pair.files)
@@ -223,7 +223,7 @@ class ModelsController(QObject):
 
     @Slot(object)
     def load(self, pair: Pair) -> None:
-        """Load these models in place of what is loaded; automatic values are decided before."""
+        """Load these models in place of the loaded ones; automatic values are decided first."""
         self._notifications.settled.emit(MODELS)
         self._give_up()
         is_dead = self._loader.state.status == "dead"  # then a load restarts the engine
@@ -240,7 +240,7 @@ class ModelsController(QObject):
 
     @Slot(object)
     def load_models(self, picked: Pair) -> None:
-        """Load these files; what belongs to a pair as a whole stays."""
+        """Load these files; settings of the pair as a whole stay."""
         pair = self._loader.state.pair
         is_same_target = pair is not None and pair.target.path == picked.target.path
         cache = pair.lookup_cache if pair is not None and is_same_target else ""
@@ -254,12 +254,12 @@ class ModelsController(QObject):
 
     @Slot()
     def _load_waiting(self) -> None:
-        """Load what waited until the devices were known."""
+        """Load the pair that waited until the devices were known."""
         if self._waiting is not None:
             self.load(self._waiting)
 
     def _give_up(self) -> None:
-        """Drop what was to be loaded after an answer."""
+        """Drop the pair that waits for an answer."""
         self._waiting = None
         self._advisor.give_up()
 
@@ -325,7 +325,7 @@ class ModelsController(QObject):
 
     @Slot(list)
     def _on_folders_dropped(self, folders: list[str]) -> None:
-        """Look for models there from now on."""
+        """Add dropped folders to the folders of models."""
         for folder in folders:
             self._context.settings.setting("model_folders").add(folder)
         names = ", ".join(Path(folder).name for folder in folders)
@@ -360,20 +360,20 @@ class ModelsController(QObject):
 
     @Slot()
     def _on_kernels(self) -> None:
-        """Load the models again, which is when kernels are chosen."""
+        """Load the models again, since kernels are chosen at the load."""
         self._choose_kernels()
         self.load_again()
 
     @Slot()
     def load_again(self) -> None:
-        """Load the models once more: what they are computed with, or where, is another one."""
+        """Load the models again: kernels or devices have changed."""
         pair = self._loader.state.pair
         if pair is not None:
             self.load(pair)
 
     @Slot(object)
     def load_without(self, servers: tuple[str, ...]) -> None:
-        """Load the models that failed without these RPC servers, which are switched off."""
+        """Load the failed models without these RPC servers, which are switched off."""
         pair, before = self._loader.state.pair, self._loader.servers
         kept = self._context.settings.setting("rpc_servers")
         kept.set_value(
@@ -382,16 +382,16 @@ class ModelsController(QObject):
                 for each in kept.value
             )
         )
-        # Where one of them was in use, its switch has loaded the pair already.
+        # If one of them was in use, switching it off has loaded the pair already.
         if pair is not None and self._loader.servers == before:
             self.load(pair.placed_anew)
 
     @Slot(bool)
     def load_on_other_servers(self, are_renumbered: bool) -> None:  # noqa: FBT001
-        """Load the models once more when other RPC servers are used.
+        """Load the models again after a change of the RPC servers.
 
         Args:
-            are_renumbered: Whether the devices of servers have other names now.
+            are_renumbered: Whether the names of the servers' devices have changed.
         """
         self._devices.ask_anew()
         pair = self._loader.state.pair
@@ -400,20 +400,20 @@ class ModelsController(QObject):
 
     @Slot()
     def _tell_planner(self) -> None:
-        """Let it plan by the settings of contexts and of the prompt cache from now on."""
+        """Set the planner's contexts and prompt cache by the settings."""
         if self._planner is not None:
             self._planner.usual_ctx = self._usual_ctx.value
             self._planner.states = self._loader.states
 
     def _choose_kernels(self) -> None:
-        """Tell the loader; it does not insist, since a note is better than no model."""
+        """Set the loader's kernels; it falls back with a note, which is better than no model."""
         wish = self._kernels.value
         if wish == "auto":
             wish = kernels_of_environment(os.environ)
         self._loader.kernels = "stock" if wish == "stock" else "auto"
 
     def _notes_on_context(self, state: PairState) -> list[str]:
-        """Return a note when an automatic context was shortened for lack of memory."""
+        """Return a note where an automatic context was shortened for lack of memory."""
         pair, model = state.pair, state.target
         if pair is None or model is None or pair.target.n_ctx:
             return []
@@ -439,13 +439,13 @@ class ModelsController(QObject):
 
 
 def _built_in(pair: Pair, demo: Pair) -> bool:
-    """Whether a pair is the demo pair, however it is loaded."""
+    """Return whether a pair is the demo pair, with any settings."""
     draft = pair.draft is None or (demo.draft is not None and pair.draft.path == demo.draft.path)
     return pair.target.path == demo.target.path and draft
 
 
 def _with_threads(pair: Pair, n_threads: int) -> Pair:
-    """Return a pair with so many threads where its own are automatic."""
+    """Return a pair with `n_threads` threads where its own number is automatic."""
 
     def told(params: ModelParams) -> ModelParams:
         return params if params.n_threads else replace(params, n_threads=n_threads)
@@ -455,11 +455,11 @@ def _with_threads(pair: Pair, n_threads: int) -> Pair:
 
 
 CHAT_PAIR = "chat-pair"
-"""Topic of the offer; other models, or another chat, settle it."""
+"""Topic of the offer; other models, or another chat, resolve it."""
 
 
 class ChatPairOffer(QObject):
-    """Compares the shown chat's models with the loaded ones; main thread."""
+    """Offers the shown chat's models where other ones are loaded; main thread."""
 
     def __init__(self, context: AppContext, saved: SavedPairs, models: ModelsController) -> None:
         super().__init__(models)
@@ -473,7 +473,7 @@ class ChatPairOffer(QObject):
 
     @Slot()
     def _look(self) -> None:
-        """Offer them when the chat is shown; models that are chosen beside it are meant for it."""
+        """Offer them when the chat is shown. Models chosen afterwards are meant for the chat."""
         pair = self._loader.state.pair
         loaded = tuple(Path(file).name for file in pair.files) if pair is not None else ()
         seen = self._shown.id, self._used(), loaded
@@ -492,11 +492,11 @@ class ChatPairOffer(QObject):
                 return
 
     def _used(self) -> tuple[str, ...]:
-        """The names of the files that wrote the newest reply; none: not known."""
+        """Return the file names of the models of the newest reply; empty if unknown."""
         for message in reversed(self._shown.conversation.path()):
             reply = self._shown.reply(message.message_id)
             if reply is not None and reply.target is not None:
                 draft = reply.draft.file if reply.draft is not None else ""
-                # A head inside the target's file is no file of its own.
+                # A head inside the target's file has no file of its own.
                 return tuple(dict.fromkeys(filter(None, (reply.target.file, draft))))
         return ()

@@ -1,13 +1,12 @@
-"""Before a load: files are checked, and automatic values decided by a plan of memory.
+"""Checks before a load: of the files, and automatic values by a memory plan.
 
 A wrong file must not cost the user the models that work, so files are checked before the loaded
-pair is given up for them, by functions for worker threads. Pairs are refused here for the same
-reasons as by the engine, but sooner and with a better message.
+pair is unloaded, by functions for worker threads. Pairs are refused here for the same reasons as by
+the engine, but sooner and with a better message.
 
-The plan also says what would help after a failure. The engine itself only knows "all layers", the
-usual context, and llama.cpp's error; what both models can have together is in the plan that the
-picker shows, too. On a build without GPUs only the context is to be decided, and that only where
-memory may be short.
+The plan also finds a remedy after a failure. The engine itself only knows "all layers", the usual
+context, and llama.cpp's error; the memory of both models together is in the plan that the picker
+shows, too. On a build without GPUs only the context is decided, and only where memory may be short.
 """
 
 from __future__ import annotations
@@ -37,7 +36,8 @@ from paceline.params import Drafting, TargetHead, drafter_of
 
 _GGUF_MAGIC = b"GGUF"
 _TOO_SLOW = "takes-too-long"
-"""A sleeping disk is no reason against a model; the engine waits longer."""
+"""Error of a check that timed out; a sleeping disk is no reason against a model, and the engine
+waits longer."""
 
 _logger = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ class RefusedPairError(ModelError):
     """The draft model cannot draft for the target.
 
     Attributes:
-        pair: What was to be loaded.
+        pair: The refused pair.
     """
 
     def __init__(self, pair: Pair, verdict: PairVerdict) -> None:
@@ -57,11 +57,11 @@ class RefusedPairError(ModelError):
 
 
 def examined(pair: Pair, paths: tuple[str, ...], models: Judge | None = None) -> Pair:
-    """Return a pair, of which some files are new, if it can be used.
+    """Return a pair with new files if it can be used.
 
     Raises:
-        RefusedPairError: The two do not go together.
-        UserError: A file is no GGUF file, cannot be read, or cannot be used.
+        RefusedPairError: The draft model cannot draft for the target.
+        UserError: A file is no GGUF file, or cannot be read or used.
     """
     for path in paths:
         check_is_gguf(path)
@@ -78,7 +78,7 @@ def _judged(pair: Pair, models: Judge) -> Pair:
     target = models.examine(pair.target.path)
     if len(pair.files) == 1:
         return pair
-    # Without a remedy: to find one, the library and the Hub may have to be searched.
+    # Without a remedy, since finding one may take a search of library and Hub.
     file = pair.files[1]
     card = models.card(file)
     head = drafts_with(card.sidecar)
@@ -91,7 +91,7 @@ def _judged(pair: Pair, models: Judge) -> Pair:
 
 
 def is_here(pair: Pair) -> bool:
-    """Whether all files are there; touches the disk."""
+    """Return whether all files exist; reads the disk."""
     return all(Path(file).is_file() for file in pair.files)
 
 
@@ -99,7 +99,7 @@ def check_is_gguf(path: str) -> None:
     """Read a file's first bytes.
 
     Raises:
-        UserError: It is no GGUF file, or cannot be read.
+        UserError: The file is no GGUF file, or cannot be read.
     """
     name = model_name(path)
     try:
@@ -120,7 +120,7 @@ def check_is_gguf(path: str) -> None:
 
 
 def first_parts(paths: list[str]) -> list[str]:
-    """One path per model: of a split one its first part, or another one where that is missing."""
+    """Return a path per model: of a split one the first part, or another if that is missing."""
     models: dict[str, str] = {}
     for path in paths:
         models.setdefault(part_names(path)[0], str(first_part(Path(path))))
@@ -128,7 +128,7 @@ def first_parts(paths: list[str]) -> list[str]:
 
 
 def size_of(path: str) -> int:
-    """Bytes of a model, all its parts together; 0 when it cannot be read."""
+    """Return the bytes of a model, all parts together; 0 if it cannot be read."""
     try:
         return model_at(Path(path)).n_bytes
     except ModelError:
@@ -136,11 +136,11 @@ def size_of(path: str) -> int:
 
 
 def saving_title(saving: Saving, drafting: Drafting) -> str:
-    """Return what a button says; empty for what only the user can find, such as another model.
+    """Return a button's text; empty for remedies that only the user can find.
 
     Args:
-        saving: What is given up.
-        drafting: What drafts until then.
+        saving: The remedy.
+        drafting: The present drafter.
     """
     head = said(head_title(drafter_of(drafting)))
     return {
@@ -154,16 +154,19 @@ def saving_title(saving: Saving, drafting: Drafting) -> str:
 
 
 _BESIDE_WEIGHTS = 2**30
-"""Bytes; buffers, and what should stay free."""
+"""Bytes kept free beside the weights, for buffers."""
 
 
 class MemoryAdvisor(QObject):
-    """Answers by signals, on the main thread; the newest question of each kind counts."""
+    """Asks for memory plans; answers by signals on the main thread.
+
+    Of each kind, only the newest question counts.
+    """
 
     decided = Signal(object, object)
-    """A pair, and the same with automatic values decided (None: they cannot be)"""
+    """A pair, and the same with automatic values decided, or None if that is impossible"""
     advised = Signal(object, object)
-    """A pair that found no room, and a `MemoryRemedy` or None"""
+    """A pair that did not fit, and a `MemoryRemedy` or None"""
 
     def __init__(
         self,
@@ -178,11 +181,11 @@ class MemoryAdvisor(QObject):
 
     @property
     def is_ready(self) -> bool:
-        """Whether the devices are known, or no plans are made."""
+        """Return whether the devices are known, or no plans are made."""
         return self._devices.planner is None or self._devices.description is not None
 
     def has_to_decide(self, pair: Pair) -> bool:
-        """Whether something of this pair is automatic that depends on what is free."""
+        """Return whether an automatic value of this pair depends on free memory."""
         models = [model for model in (pair.target, pair.draft) if model is not None]
         engine = self._devices.description
         if self._devices.planner is None or engine is None:
@@ -196,16 +199,16 @@ class MemoryAdvisor(QObject):
         return has_open_context and _is_tight(n_bytes, self._devices.n_free)
 
     def decide(self, pair: Pair) -> None:
-        """Decide GPU layers and contexts, for one pair at a time; `decided` follows."""
+        """Decide GPU layers and contexts for one pair at a time; `decided` follows."""
         self._question = pair
         self._plan(pair, self._on_planned)
 
     def give_up(self) -> None:
-        """Something else is loaded: drop the answer."""
+        """Drop the answer: another pair is loaded."""
         self._question = None
 
     def advise(self, pair: Pair) -> bool:
-        """Have `advised` say what would help a pair that did not fit; false: no plan is made."""
+        """Request a remedy for a pair that did not fit; return False if no plan is made."""
         if self._devices.planner is None or not self._devices.room.devices:
             return False
         self._plan(pair, self._on_advice)
@@ -230,7 +233,7 @@ class MemoryAdvisor(QObject):
 
 
 def _is_tight(n_bytes: int, n_free: int) -> bool:
-    """Whether models of this size might not find room for the usual context.
+    """Return whether models of this size might not fit with the usual context.
 
     In 4096 tokens hardly any cache is larger than its model's weights.
     """

@@ -1,4 +1,4 @@
-"""Failed and refused loads: a notice that says why, and what to do next."""
+"""Failed and refused loads: a notice with the reason and a remedy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from paceline.params import OWN_HEAD, DraftModel, file_of, with_params
 from paceline.sentence import joined
 
 RELOAD = "reload"
-"""Topic of notices that offer to load the models again; a load settles it."""
+"""Topic of notices that offer to load the models again; a load resolves it."""
 
 MODELS = "models"
 """Topic of notices about files and loads; the next load removes it."""
@@ -35,7 +35,7 @@ _TOO_LITTLE_MEMORY = {"does-not-fit", "out-of-memory"}
 
 
 class LoadFailures(QObject):
-    """Reports what went wrong and offers one solution at a time; main thread."""
+    """Reports failures and offers one remedy at a time; main thread."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class LoadFailures(QObject):
         load_without: Callable[[tuple[str, ...]], None],
         parent: QObject,
     ) -> None:
-        """Offer to `load` another pair, to `reload` the one before, or without some servers."""
+        """Connect `load` for another pair and `reload` for the previous one, or without servers."""
         super().__init__(parent)
         self._load, self._reload, self._load_without = load, reload, load_without
         self._choose_draft = context.actions.choose_draft.trigger
@@ -70,7 +70,7 @@ class LoadFailures(QObject):
             self._notifications.error(error.message, error.hint, topic=MODELS)
 
     def _refuse(self, error: RefusedPairError) -> None:
-        """Say why at once; finding what to take instead may need a search."""
+        """Report the reason at once; finding a replacement may need a search."""
         self._alone = _alone(error.pair)
         self._notifications.error(
             error.message,
@@ -80,7 +80,7 @@ class LoadFailures(QObject):
         )
         pair, models = error.pair, self._models
         if models is not None:
-            # Why no remedy is found is of no interest: the notice already says what is wrong.
+            # A failed search for a remedy needs no report: the notice already has the reason.
             judge = partial(models.judge, pair.files[0], pair.files[-1])
             self._background.start(judge, partial(self._on_judged, error))
 
@@ -142,7 +142,7 @@ class LoadFailures(QObject):
 
     @Slot(object, object)
     def _on_advised(self, failed: Pair, remedy: MemoryRemedy | None) -> None:
-        """Offer what the memory plan found for a pair that did not fit."""
+        """Offer the memory plan's remedy for a pair that did not fit."""
         if self._failure is None:
             return
         (failure, hint), self._failure = self._failure, None
@@ -164,7 +164,7 @@ class LoadFailures(QObject):
 
 _tr = translator("LoadFailures")
 _MOST_LETTERS = 30
-"""Of a name on a button, which leaves room for the notice beside it."""
+"""Maximum number of letters of a name on a button, which leaves space for the notice beside it."""
 
 
 def without(
@@ -180,7 +180,7 @@ def without(
 
 
 def _with_less_context(failure: LoadFailed, state: PairState) -> Pair | None:
-    """The pair that found no room, with a shorter context; None where that would not help."""
+    """Return the pair with a shorter context, or None where that would not help."""
     if failure.code not in _TOO_LITTLE_MEMORY or state.pair is None:
         return None
     if state.stage == "target" and state.fraction < 1:
@@ -196,5 +196,5 @@ def _with_less_context(failure: LoadFailed, state: PairState) -> Pair | None:
 
 
 def _alone(pair: Pair) -> Pair:
-    """The pair without a draft model, and without a head in a file of its own."""
+    """Return the pair without a draft model or a head in a file of its own."""
     return replace(pair, drafting=OWN_HEAD) if file_of(pair.drafting) else pair

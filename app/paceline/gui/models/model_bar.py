@@ -1,6 +1,7 @@
-"""The chosen pair in the top bar, "TARGET drafted by DRAFT" with its state; and the saved pairs.
+"""The loaded pair in the top bar, "TARGET drafted by DRAFT" with its state; and the saved pairs.
 
-The menu of models begins with them: a click loads one, a submenu removes them from the list.
+The menu of models begins with the saved pairs: a click loads one, a submenu removes them from the
+list.
 """
 
 from __future__ import annotations
@@ -21,21 +22,21 @@ from paceline.gui.state.pair import PairModel
 from paceline.names import told_apart
 
 _LONGEST = 60
-"""Letters of a pair's name that a menu shows."""
+"""Maximum number of letters of a pair's name in a menu."""
 
 
 _MOST = 8
-"""Pairs, the newest; more would make the menu too long to read."""
+"""Maximum number of saved pairs in the menu, which more would make too long to read."""
 
 
 class PairsMenu(QObject):
-    """Keeps one menu in line with the pairs; the current one is ticked."""
+    """Keeps a menu up to date with the saved pairs; the current one is ticked."""
 
     chosen = Signal(int)
     """Row of a pair to load"""
 
     def __init__(self, menu: QMenu, forget: QMenu, pairs: SavedPairs) -> None:
-        """Put pairs above everything else in `menu`, and fill `forget`."""
+        """Put pairs above all else in `menu`, and fill `forget`."""
         super().__init__(menu)
         self._menu, self._forget, self._pairs = menu, forget, pairs
         self._current = -1
@@ -46,7 +47,7 @@ class PairsMenu(QObject):
         self._fill()
 
     def tick(self, row: int) -> None:
-        """Mark the pair that is loaded, or being loaded; -1: none of them."""
+        """Tick the loaded or loading pair, or none for -1."""
         self._current = row
         for at, action in enumerate(self.actions_):
             action.setChecked(at == row)
@@ -89,7 +90,7 @@ class PairsMenu(QObject):
 
 _NAME_PX, _ARROW_PX = 420, 14
 _FEWEST = 6
-"""Letters of a name that are still worth showing."""
+"""Minimum number of letters of a name."""
 
 
 class ModelBar(Refits, QPushButton):
@@ -109,7 +110,7 @@ class ModelBar(Refits, QPushButton):
         for label in (self.target, self.between, self.draft, self.pill, arrow):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             self._row.addWidget(label, 0, Qt.AlignmentFlag.AlignVCenter)
-        self._row.insertStretch(3, 1)  # what cut names leave is not between them
+        self._row.insertStretch(3, 1)  # takes the space that elided names leave
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         model.changed.connect(self._show_state)
         model.sameness_found.connect(self._show_state)
@@ -117,12 +118,12 @@ class ModelBar(Refits, QPushButton):
 
     @property
     def _words(self) -> tuple[str, str, str]:
-        """Both names whole, and what stands between them."""
+        """Both unabridged names, and the words between them."""
         target, draft = self._model.target_name, self._model.draft_name
         return target or self.tr("No model"), self.tr("drafted by") if draft else "", draft
 
     def _width(self, *words: str) -> int:
-        """Return how wide the labels are with these words; pixels."""
+        """Return the labels' width with these words, in pixels."""
         labels = self.target, self.between, self.draft
         room = QRect(0, 0, 9999, 999)  # as QLabel does
         widths = (
@@ -132,17 +133,17 @@ class ModelBar(Refits, QPushButton):
         return sum(min(width, px(_NAME_PX)) for width in widths)
 
     def sizeHint(self) -> QSize:
-        """As wide as its labels, with all words whole."""
+        """Return the width of the labels with all words unabridged."""
         labels = self.target, self.between, self.draft
         now = sum(label.sizeHint().width() for label in labels if not label.isHidden())
         return QSize(self._row.sizeHint().width() - now + self._width(*self._words), 34)
 
     def minimumSizeHint(self) -> QSize:
-        """The names may give way."""
+        """Return a width with elided names."""
         return QSize(self._row.minimumSize().width(), 34)
 
     def _fit(self) -> None:
-        """Say less where there is little room; two names are cut where they are alike."""
+        """Shorten the words where space is short; two names are elided where they are alike."""
         target, between, draft = words = self._words
         room = self._width(*words) - max(self.sizeHint().width() - self.width(), 0)
         if draft and self._width(*words) > room:
@@ -161,14 +162,14 @@ class ModelBar(Refits, QPushButton):
     @Slot()
     def _show_state(self) -> None:
         state, names = self._model.state, self._words
-        # A load while the engine is dead starts it again.
+        # A load while the engine is dead restarts it.
         self._has_died = state.status == "dead" or (self._has_died and state.status == "loading")
         words, tone = self._pill_text()
         self.pill.setText(words)
         set_look(self.pill, tone=tone)
         self.pill.setVisible(bool(words))
         lines = [said(note) for note in state.notes]
-        if state.sameness is not None and not state.sameness.is_exact:  # else a note says it
+        if state.sameness is not None and not state.sameness.is_exact:  # otherwise a note says it
             lines.append(said(state.sameness.words))
         what = " ".join(filter(None, names))
         self.setToolTip("\n".join(lines) or said(state.problem) or what)

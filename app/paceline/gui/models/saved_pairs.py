@@ -1,4 +1,4 @@
-"""The pairs that were used last, for the menu and for the next start."""
+"""The pairs used last, for the menu and for the next start."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from paceline.settings import MAX_PAIRS, SavedPair
 
 
 def first_pairs(resources: Path, models: Models | None) -> tuple[Pair, Pair | None]:
-    """The built-in pair, and the starter where it has been brought."""
+    """Return the built-in pair, and the starter if its file exists."""
     target, draft = (ModelParams(str(path)) for path in demo_pair(resources))
     folders = models.download_folders if models is not None else ()
     file = next(filter(None, map(starter.find, folders)), None)
@@ -29,10 +29,10 @@ def first_pairs(resources: Path, models: Models | None) -> tuple[Pair, Pair | No
 
 
 class SavedPairs(QObject):
-    """The newest first; a pair of the same files takes the place of the older one.
+    """Saved pairs, the newest first; a pair replaces an older one of the same files.
 
-    The built-in models are kept under an empty path: a program that is unpacked again at every
-    start, or was moved, has them elsewhere.
+    The built-in models are stored under an empty path, since their place changes if the program is
+    moved, or unpacked again at every start.
     """
 
     changed = Signal()
@@ -47,7 +47,7 @@ class SavedPairs(QObject):
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """Their names: by their files, or as they were called where that is shorter."""
+        """Names of the pairs: by their files, or by their titles where these are shorter."""
         return tuple(map(self._title, range(len(self.pairs))))
 
     def _title(self, at: int) -> str:
@@ -56,7 +56,7 @@ class SavedPairs(QObject):
         return called if called and len(called) < len(by_files) else by_files
 
     def pair(self, at: int) -> Pair:
-        """Return one to be loaded."""
+        """Return a pair to load."""
         pair, demo = Pair.of(self.pairs[at]), self._demo
         draft = pair.draft
         if draft is not None:
@@ -68,14 +68,14 @@ class SavedPairs(QObject):
         )
 
     def row_of(self, pair: Pair | None) -> int:
-        """Return which one has the models of this pair; -1: none."""
+        """Return the index of the pair with these models, or -1."""
         if pair is None:
             return -1
         rows = [at for at in range(len(self.pairs)) if self.pair(at).files == pair.files]
         return rows[0] if rows else -1
 
     def remember(self, pair: Pair, name: str = "") -> None:
-        """Put a pair that works to the front."""
+        """Put a working pair to the front."""
         demo = self._demo
         draft = pair.draft
         if draft is not None and demo.draft is not None:
@@ -87,12 +87,12 @@ class SavedPairs(QObject):
         self._set((saved, *others)[:MAX_PAIRS])
 
     def forget(self, at: int) -> None:
-        """Drop one."""
+        """Remove a pair."""
         self._set((*self.pairs[:at], *self.pairs[at + 1 :]))
 
     @Slot()
     def forget_all(self) -> None:
-        """Drop all of them."""
+        """Remove all pairs."""
         self._set(())
 
     def _set(self, pairs: tuple[SavedPair, ...]) -> None:
@@ -110,5 +110,5 @@ def _located(params: ModelParams, built_in: str) -> ModelParams:
 
 
 def pair_title(target: str, draft: str = "") -> str:
-    """Return what to call a pair of models with these names."""
+    """Return the title of a pair of models with these names."""
     return f"{target} + {draft}" if draft else target

@@ -1,1 +1,1 @@
-"""Downloads: the list, the button in the top bar, and pairs that are fetched whole."""
+"""Downloads: the list, the button in the top bar, and downloads of whole pairs."""

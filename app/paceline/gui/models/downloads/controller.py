@@ -1,7 +1,7 @@
-"""Connects the downloads, which run on their own threads, with the window.
+"""Controller between the downloads, which run on their own threads, and the window.
 
-All files of a pair can be fetched: missing ones are downloaded, then the pair is ready. Only the
-pair that was asked for last counts; downloads of an earlier one go on, and are shown in the list.
+All files of a pair can be requested: missing ones are downloaded, then the pair is ready. Only the
+last requested pair counts; downloads of an earlier one continue and are shown in the list.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ DOWNLOADS = "downloads"
 """Topic of notices about downloads."""
 
 _ASK_FROM_BYTES = 100_000_000
-"""Cancelling deletes what has arrived; above this size the user is asked first."""
+"""Bytes above which cancelling, which deletes received data, needs a confirmation."""
 
 
 class DownloadsController(QObject):
-    """Carries out what buttons ask for, and shows how downloads stand; main thread."""
+    """Carries out the buttons' actions, and shows the state of downloads; main thread."""
 
     use_requested = Signal(str)
-    """The path of a downloaded model that is to be used."""
+    """Path of a downloaded model to be used"""
     ended = Signal(object)
-    """`Download` that is done or has failed just now."""
+    """`Download` that has just finished or failed"""
     _heard = Signal(object)
 
     def __init__(
@@ -57,11 +57,11 @@ class DownloadsController(QObject):
         notifications: Notifications,
         window: QWidget,
     ) -> None:
-        """Show what earlier runs have left.
+        """Show the downloads of earlier sessions.
 
         Args:
-            downloads: Carries them out.
-            notifications: Where their ends are reported.
+            downloads: Carries out downloads.
+            notifications: Receives reports of their ends.
             window: Parent of dialogs, and of this.
         """
         super().__init__(window)
@@ -78,7 +78,7 @@ class DownloadsController(QObject):
         downloads.set_listener(self._heard.emit)
 
     def add(self, request: DownloadRequest) -> str:
-        """Begin a download, or go on with the same one; returns its id.
+        """Begin a download, or resume the same one; return its id.
 
         Raises:
             UserError: A file's name is not safe.
@@ -89,7 +89,7 @@ class DownloadsController(QObject):
 
     @Slot(str, str)
     def do(self, step: str, id_: str) -> None:
-        """Carry out the step of a row's button."""
+        """Carry out the action of a row's button."""
         download = self.model.find(id_)
         if download is None:
             return
@@ -122,12 +122,12 @@ class DownloadsController(QObject):
         self._show()
 
     def cancel(self, download: str) -> None:
-        """Give a download up and delete what has arrived, without a question."""
+        """Cancel a download and delete the received data, without a confirmation."""
         self._downloads.cancel(download)
         self._show()
 
     def close(self) -> None:
-        """Stop listening; the downloads are closed by their owner."""
+        """Stop listening; the owner of the downloads closes them."""
         self._is_closed = True
         self._downloads.set_listener(None)
 
@@ -138,12 +138,12 @@ class DownloadsController(QObject):
 
     @Slot(object)
     def _on_heard(self, now: Download) -> None:
-        """Show all as they stand, and report what has ended."""
+        """Show all downloads, and report one that has ended."""
         if self._is_closed:
             return
         self._show()
         if self.model.find(now.id) is None:
-            return  # late: the download was removed meanwhile
+            return  # the download was removed meanwhile
         if now.status == "done" or now.problem:
             self._report(now)
         if now.status in ("done", "failed"):
@@ -167,14 +167,14 @@ class DownloadsController(QObject):
 
 
 class PairFetcher(QObject):
-    """Waits for one pair at a time; main thread."""
+    """Fetches one pair at a time; main thread."""
 
     ready = Signal(object)
-    """Pair, with the paths of files that are here"""
+    """Pair with the paths of local files"""
     changed = Signal()
-    """It began or stopped waiting, or a download failed."""
+    """Waiting began or ended, or a download failed."""
     progressed = Signal()
-    """`progress` and `line` are different."""
+    """`progress` or `line` has changed."""
 
     def __init__(
         self,
@@ -197,27 +197,27 @@ class PairFetcher(QObject):
         """The download of each file that is not here; None: that is being looked up."""
         self._downloading: tuple[str, ...] = ()
         """All downloads for it, those that have ended, too"""
-        # Queued, so that a download's end is reported elsewhere first.
+        # Queued, so that the end of a download is reported elsewhere first.
         downloads.model.changed.connect(self._on_downloads, Qt.ConnectionType.QueuedConnection)
 
     @property
     def is_busy(self) -> bool:
-        """Whether a pair is on its way, and nothing went wrong."""
+        """Return whether a pair is being fetched without failures."""
         return self.wanted is not None and not self.problem
 
     @property
     def is_paused(self) -> bool:
-        """Say whether what is downloaded for the pair waits for `resume`."""
+        """Return whether the pair's downloads are paused."""
         return any(download.status == "paused" for download in self._its_downloads)
 
     @property
     def progress(self) -> int:
-        """Return how much of what is downloaded for the pair is there, in thousandths."""
+        """Received part of the pair's downloads, in thousandths."""
         return together(self._its_downloads)
 
     @property
     def line(self) -> str:
-        """Return how the pair's downloads stand, in one line; empty before they begin."""
+        """State of the pair's downloads in one line; empty before they begin."""
         found = self._its_downloads
         if self.problem or not found:
             return self.problem
@@ -229,7 +229,7 @@ class PairFetcher(QObject):
         return [download for download in found if download is not None]
 
     def fetch(self, pair: Pair) -> None:
-        """Fetch this pair, in place of one that was waited for."""
+        """Fetch this pair, in place of an earlier one."""
         self._want(pair)
         question, models = self._question, self._models
 
@@ -244,10 +244,10 @@ class PairFetcher(QObject):
         )
 
     def take_up(self, pair: Pair) -> None:
-        """Wait for a pair of which an earlier run has left downloads; else do nothing.
+        """Wait for a pair with downloads of an earlier session; else do nothing.
 
         Args:
-            pair: Its paths are references that name files.
+            pair: The pair; its paths are references that name files.
         """
         kept = {
             (each.request.repo, each.request.revision, each.request.files[0]): each.id
@@ -262,33 +262,33 @@ class PairFetcher(QObject):
             self._expect(coming)
 
     def pause(self) -> None:
-        """Let downloads stand; what has arrived stays."""
+        """Pause the downloads; received data stays."""
         self._do("pause")
 
     def resume(self) -> None:
-        """Go on where `pause`, or an earlier run, has left off."""
+        """Resume after `pause`, or after an earlier session."""
         self._do("resume")
 
     @Slot()
     def pause_or_resume(self) -> None:
-        """Do what the button beside a download is for."""
+        """Pause or resume: the action of the button beside a download."""
         if self.is_paused:
             self.resume()
         else:
             self.pause()
 
     def offer(self, pair: Pair, words: str, load: Callable[[Pair], None]) -> None:
-        """Tell that a pair is here, with a button that loads it once."""
+        """Report that a pair is available, with a button that loads it once."""
         self._load_offered = partial(load, pair)
         action = Action(self.tr("Load pair"), self._on_load_offered)
         self._downloads.notices.tell(words, action=action, topic=DOWNLOADS)
 
     def stop(self) -> None:
-        """Stop waiting; running downloads go on."""
+        """Stop waiting; running downloads continue."""
         self._want(None)
 
     def cancel(self) -> None:
-        """Stop waiting, and give up what is being downloaded; a file that is complete stays."""
+        """Stop waiting and cancel the downloads; complete files stay."""
         coming = self._coming or {}
         self._want(None)
         for id_ in coming.values():
@@ -318,7 +318,7 @@ class PairFetcher(QObject):
         self._expect(coming)
 
     def _expect(self, coming: dict[str, str]) -> None:
-        """Follow these downloads, by the file that each brings."""
+        """Follow these downloads, given by the file of each."""
         self._coming, self._downloading = coming, tuple(coming.values())
         self._on_downloads()
 
@@ -332,7 +332,7 @@ class PairFetcher(QObject):
 
     @Slot()
     def _on_downloads(self) -> None:
-        """Look how the downloads stand that are waited for."""
+        """Update the state of the awaited downloads."""
         if self.wanted is None or self._coming is None:
             return
         problem = ""
@@ -341,7 +341,7 @@ class PairFetcher(QObject):
             if download is None or download.status == "cancelled":
                 self.stop()
                 return
-            if download.status == "done":  # it may be removed from the list
+            if download.status == "done":  # a finished download may be removed from the list
                 self._paths[file] = download.path
                 del self._coming[file]
             elif download.status == "failed" or download.problem:  # a full disk pauses
@@ -358,7 +358,7 @@ class PairFetcher(QObject):
             target=replace(pair.target, path=paths[pair.target.path]),
             drafting=moved(pair.drafting, paths.__getitem__),
         )
-        self._downloads.notices.settled.emit(DOWNLOADS)  # that one file came is no news now
+        self._downloads.notices.settled.emit(DOWNLOADS)  # the pair replaces the news about its file
         self.ready.emit(found)  # `wanted` is still this pair
         if self.wanted is pair:
             self.stop()

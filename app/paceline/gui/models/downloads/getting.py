@@ -1,4 +1,4 @@
-"""One button for models from the Hub: they are downloaded, and loaded once they are here."""
+"""A button for models from the Hub: they are downloaded, then loaded."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from paceline.params import DRAFT, OWN_HEAD, Drafting, DraftModel, ModelParams, 
 
 
 class PairGetter(PairFetcher):
-    """Gets one pair at a time; main thread.
+    """Downloads and loads one pair at a time; main thread.
 
-    `line` and `progress` say how far it is and `problem` what is wrong, `cancel` gives it up. After
-    a failure, such as a full disk, or a start of the program, `get` goes on with what has arrived.
+    `line` and `progress` describe the progress and `problem` a failure; `cancel` stops it. After a
+    failure, such as a full disk, or a restart of the program, `get` continues with the received
+    data.
     """
 
     def __init__(
@@ -31,14 +32,14 @@ class PairGetter(PairFetcher):
         load: Callable[[Pair], None],
         words: str,
     ) -> None:
-        """Get nothing yet.
+        """Connect the parts; nothing is requested yet.
 
         Args:
             context: The program's parts.
-            models: What is here, and where the rest is.
+            models: Finds local files, and the others on the Hub.
             downloads: Carries downloads out.
-            load: Loads files that are here.
-            words: Tells that the pair is here, where it is not loaded at once.
+            load: Loads local files.
+            words: Words that offer the pair where it is not loaded at once.
         """
         super().__init__(models, downloads, context.background, context.window)
         self._context = context
@@ -47,15 +48,15 @@ class PairGetter(PairFetcher):
         self.ready.connect(self._on_ready)
 
     def get(self, pair: Pair) -> None:
-        """Download what is missing of a pair, and load it.
+        """Download the missing files of a pair, and load it.
 
-        Where other models are loaded meanwhile, a notice offers it instead.
+        If other models were loaded meanwhile, a notice offers the pair instead.
         """
         self._before = self._context.pair.state.pair
         self.fetch(pair)
 
     def resume(self) -> None:
-        """Go on, and load the pair in place of what is loaded now."""
+        """Continue, and load the pair in place of the one loaded now."""
         self._before = self._context.pair.state.pair
         super().resume()
 
@@ -68,7 +69,7 @@ class PairGetter(PairFetcher):
 
 
 def pair_of(pair: CuratedPair) -> Pair:
-    """Return what to fetch and load for an entry that is complete; paths are ``hf:`` references."""
+    """Return the pair of a complete entry, with ``hf:`` references as paths."""
     drafting: Drafting = OWN_HEAD
     if pair.kind == DRAFT:
         drafting = DraftModel(ModelParams(pair.draft_reference))
@@ -78,5 +79,5 @@ def pair_of(pair: CuratedPair) -> Pair:
 
 
 def first_model() -> Pair:
-    """Return what to fetch and load where there is no model that talks: `starter`, alone."""
+    """Return the first model, for a computer without a chat model: `starter`, alone."""
     return Pair(ModelParams(starter.reference()))

@@ -1,4 +1,4 @@
-"""Downloads for the widgets, the newest first, and what to say about them."""
+"""Downloads for the widgets, the newest first, with their words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from paceline.gui.state.pair import model_name
 
 Step = Literal["pause", "resume", "retry", "cancel", "use", "forget"]
 _UNDER_WAY = ("waiting", "running", "verifying")
-"""They go on, or will as soon as another one ends."""
+"""Statuses of downloads that run, or will run when another one ends."""
 
 _STEPS: dict[str, tuple[Step, ...]] = {
     "waiting": ("pause", "cancel"),
@@ -33,31 +33,31 @@ _tr = translator("Downloads")
 
 
 def steps(download: Download) -> tuple[Step, ...]:
-    """Return what can be done with a download; a drafter that is no model cannot be loaded."""
+    """Return the possible actions on a download; a drafter that is no model cannot be loaded."""
     is_sidecar = any(map(sidecar_in_path, download.request.files))
     return tuple(s for s in _STEPS[download.status] if s != "use" or not is_sidecar)
 
 
 def title(download: Download) -> str:
-    """Return what a download is called: the file's name, of a split model without the part."""
+    """Return the title of a download: its file name, without the number of a split model's part."""
     name = PurePosixPath(download.request.files[0]).name if download.request.files else ""
     return model_name(name) or download.request.repo
 
 
 def permille(download: Download) -> int:
-    """Return how much is there, in thousandths."""
+    """Return the received part, in thousandths."""
     return 1000 if download.status == "done" else _permille(download.n_done, download.n_total)
 
 
 def amount(n_done: int, n_total: int) -> str:
-    """Return how much is there, e.g. ``3.1 of 4.9 GB``; without an end ``3.1 GB``."""
+    """Return the received amount, e.g. ``3.1 of 4.9 GB``, or ``3.1 GB`` for an unknown total."""
     if not n_total:
         return local_size(n_done)
     return _tr("{} of {}").format(*local_sizes(n_done, n_total))
 
 
 def line(download: Download) -> str:
-    """Return how a download stands, in one line."""
+    """Return the state of a download in one line."""
     so_far = amount(download.n_done, download.n_total)
     match download.status:
         case "waiting":
@@ -85,7 +85,7 @@ def _running(download: Download, so_far: str) -> str:
 
 
 def _why(download: Download) -> str:
-    """Return why it does not go on, and what to do; empty where the user stopped it."""
+    """Return why a download does not continue, with a remedy; empty where the user stopped it."""
     return said(download.problem, download.hint)
 
 
@@ -102,18 +102,18 @@ class DownloadsModel(QObject):
     """All downloads, the newest first."""
 
     changed = Signal()
-    """Something is different, such as `summary`."""
+    """A download, and so for example `summary`, has changed."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.downloads: tuple[Download, ...] = ()
 
     def find(self, id_: str) -> Download | None:
-        """Return the download of this id; None when there is none."""
+        """Return the download of this id, or None."""
         return next((download for download in self.downloads if download.id == id_), None)
 
     def show(self, downloads: Sequence[Download]) -> None:
-        """Show these and no others; given the oldest first."""
+        """Replace the downloads by these, which begin with the oldest."""
         shown = tuple(reversed(downloads))
         if shown != self.downloads:
             self.downloads = shown
@@ -121,17 +121,17 @@ class DownloadsModel(QObject):
 
     @property
     def n_under_way(self) -> int:
-        """How many go on, or wait for their turn."""
+        """Number of downloads that run or wait."""
         return len(self._under_way())
 
     @property
     def progress(self) -> int:
-        """How much of all that are under way is there, in thousandths."""
+        """Received part of all unfinished downloads, in thousandths."""
         return together(self._under_way())
 
     @property
     def summary(self) -> str:
-        """All that are under way in one line; empty when there is none."""
+        """All unfinished downloads in one line; empty without any."""
         under_way = self._under_way()
         if not under_way:
             return ""
@@ -144,12 +144,12 @@ class DownloadsModel(QObject):
 
 
 def together(downloads: Iterable[Download]) -> int:
-    """Return how much of some downloads is there, in thousandths."""
+    """Return the received part of some downloads, in thousandths."""
     return _permille(*_counts(each for each in downloads if each.n_total))
 
 
 def amount_and_pace(downloads: Sequence[Download]) -> str:
-    """Return how much of some downloads is there, how fast they come and how long they take."""
+    """Return the received amount of some downloads, their speed and the time left."""
     n_done, n_total = _counts(downloads)
     speed = sum(download.bytes_per_s for download in downloads)
     seconds = (n_total - n_done) / speed if speed > 0 and n_total else None
@@ -157,7 +157,7 @@ def amount_and_pace(downloads: Sequence[Download]) -> str:
 
 
 def _counts(downloads: Iterable[Download]) -> tuple[int, int]:
-    """Return the bytes that are here of some downloads, and the bytes of all their files."""
+    """Return the received bytes of some downloads, and the bytes of all their files."""
     counts = [(download.n_done, download.n_total) for download in downloads]
     return sum(n_done for n_done, _ in counts), sum(n_total for _, n_total in counts)
 

@@ -1,6 +1,6 @@
-"""The widgets that show downloads: list and dialog, ring in the top bar, line in the picker.
+"""Widgets of downloads: list and dialog, ring in the top bar, line in the picker.
 
-In the list, each download has a row with its progress and the buttons that its status allows.
+In the list, each download has a row with its progress and the buttons for its status.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from paceline.gui.models.downloads.model import DownloadsModel, Step, line, perm
 
 
 class DownloadsDialog(QDialog):
-    """Shows a `DownloadsPanel`; gone when it is closed."""
+    """Dialog with a `DownloadsPanel`; deleted when it is closed."""
 
     def __init__(self, model: DownloadsModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -50,7 +50,7 @@ _TOP = 16 * 90
 
 
 class DownloadsButton(QToolButton):
-    """Hidden while nothing runs."""
+    """Button with a ring for the progress; hidden while no download runs."""
 
     def __init__(self, model: DownloadsModel) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class DownloadsButton(QToolButton):
         self._on_changed()
 
     def sizeHint(self) -> QSize:
-        """As large as the other buttons of the bar."""
+        """Return the size of the bar's other buttons."""
         return QSize(_SIDE, _SIDE)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -91,7 +91,7 @@ _TEXT_PX = 420
 
 
 class DownloadStrip(QWidget):
-    """Shows a `DownloadsModel`; hidden while nothing is under way."""
+    """A line about a `DownloadsModel`; hidden without unfinished downloads."""
 
     def __init__(self, model: DownloadsModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -107,7 +107,7 @@ class DownloadStrip(QWidget):
 
     @Slot()
     def show_downloads(self) -> None:
-        """Show how they stand now."""
+        """Show the present state."""
         summary = self._model.summary
         self.line.setText(summary)
         self.bar.setValue(self._model.progress)
@@ -116,7 +116,7 @@ class DownloadStrip(QWidget):
 
 
 _TITLE_PX = 2000
-"""As wide as there is room for."""
+"""Maximum width; practically unlimited."""
 
 
 class DownloadRow(QFrame):
@@ -156,7 +156,7 @@ class DownloadRow(QFrame):
         )
 
     def show_download(self, download: Download) -> None:
-        """Show how the download stands."""
+        """Show the state of the download."""
         name, text = title(download), line(download)
         self.name.setText(name)
         self.name.setToolTip("\n".join(download.request.files))
@@ -173,7 +173,7 @@ class DownloadRow(QFrame):
         self._show_steps(steps(download), name)
 
     def focus_first(self) -> None:
-        """Give the keyboard to the first of the buttons."""
+        """Focus the first button."""
         if self._shown:
             self.buttons[self._shown[0]].setFocus()
 
@@ -185,7 +185,7 @@ class DownloadRow(QFrame):
         for step, button in self.buttons.items():
             button.setVisible(step in steps)
             button.setAccessibleName(f"{button.text()}: {name}")
-        if focused and focused[0] not in steps:  # the keyboard stays with the download
+        if focused and focused[0] not in steps:  # the focus stays at the download
             self.focus_first()
 
     @Slot()
@@ -222,7 +222,7 @@ class DownloadsPanel(QWidget):
 
     @Slot()
     def _show(self) -> None:
-        """Give every download its row: new ones come on top, the others keep their place."""
+        """Give every download its row: new ones at the top, the others in their places."""
         downloads, before, focused = self._model.downloads, self.rows, self.focusWidget()
         gone = {row.download: row for row in before}
         self.rows = [
@@ -249,7 +249,7 @@ class DownloadsPanel(QWidget):
         return row
 
     def _order_by_sight(self) -> None:
-        """Let the keyboard go from top to bottom, though the newest row was made last."""
+        """Order the focus from top to bottom: the newest row was made last."""
         buttons = [button for row in self.rows for button in row.buttons.values()]
         for first, second in pairwise(buttons):
             QWidget.setTabOrder(first, second)

@@ -1,4 +1,4 @@
-"""Search among the Hub's GGUF models, and the card of one of the repositories."""
+"""Search among the Hub's GGUF models, and the card of a repository."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from paceline.gui.models.lists.repository_card import RepositoryCard
 
 LICENSES = ("apache-2.0", "mit", "llama3.1", "llama3.2", "gemma", "cc-by-4.0", "cc-by-nc-4.0")
 TYPING_MS = 300
-"""After the last key: each search is a request to the Hub."""
+"""Pause after the last key before a search: each one is a request to the Hub."""
 SHARE_OF_A_DRAFT = 4
-"""A draft model has at most this part of its target's weights; larger ones hardly pay."""
+"""Maximum size of a draft model, as a divisor of its target's weights; larger ones hardly pay."""
 
 
 class HubPage(Page):
-    """Fields, results, and in their place the card of a repository while one is looked at."""
+    """Fields and results; an open repository's card takes the place of the results."""
 
     wide_px = 570
 
@@ -74,7 +74,7 @@ class HubPage(Page):
     # ----------------------------------------------------------------------------- what is asked
 
     def query(self) -> SearchQuery:
-        """What is to be looked for now."""
+        """Return the present query."""
         if named := self._named():
             return SearchQuery(text=named)
         target = self.picks.target if self.picks.step == 2 else None
@@ -98,7 +98,7 @@ class HubPage(Page):
         )
 
     def show_picks(self, picks: Picks, machine: MachineFacts) -> None:
-        """Follow what is picked: draft models are searched by their target."""
+        """Follow the picks: draft models are searched by their target."""
         super().show_picks(picks, machine)
         self.drafts.setVisible(picks.step == 2)
         self.drafts.setEnabled(picks.target is not None)
@@ -107,27 +107,27 @@ class HubPage(Page):
             self.search_if_new()
 
     def begin(self, *, takes_focus: bool) -> None:
-        """Show what the fields say; what is typed next changes that."""
+        """Show the results of the present fields; typing then changes the search."""
         self.search_if_new()
         if takes_focus:
             self.search.setFocus()
 
     @Slot()
     def search_if_new(self) -> None:
-        """Search if that was not done yet for what the fields say."""
+        """Search unless the results are those of the present fields."""
         if self._hub.query != self.query():
             self.search_now()
 
     @Slot()
     def search_now(self) -> None:
-        """Ask for what the fields say."""
+        """Search by the present fields."""
         self._hub.leave_repository()
         self._hub.search(self.query())
         if named := self._named():
             self.open_repository(named)
 
     def add_list(self, rows: ModelList) -> None:
-        """Let files be picked; a repository is opened in the place of the list."""
+        """Add a list whose files can be picked; a repository is opened in its place."""
         if rows is not self.rows:
             super().add_list(rows)
             return
@@ -139,12 +139,12 @@ class HubPage(Page):
         self.open_repository(offer.repo)
 
     def open_repository(self, repo: str) -> None:
-        """Look at a repository."""
-        self.search.tell_now()  # now: a search that came later would take its place
+        """Open a repository."""
+        self.search.tell_now()  # now: a later search would replace the repository
         self._hub.open_repository(repo)
 
     def _named(self) -> str:
-        """The repository of an address or a reference in the field; empty: it holds words."""
+        """Return the repository of an address or a reference in the field; empty for words."""
         text = self.search.text().strip()
         try:
             return parse_reference(text).repo if is_reference(text) else ""
@@ -159,7 +159,7 @@ class HubPage(Page):
     # ----------------------------------------------------------------------------- what is shown
 
     def follow(self, *, was_in_front: QWidget | None) -> None:
-        """Take the filters away from a repository, about whose files they say nothing."""
+        """Hide the filters for a repository, since they do not apply to its files."""
         is_card = self.stack.currentWidget() is self.card
         for row in self._filters:
             row.setVisible(not is_card)
@@ -167,11 +167,11 @@ class HubPage(Page):
             self.card.files.take_focus()
 
     def offers(self) -> list[Offer]:
-        """Return what the search has found."""
+        """Return the results of the search."""
         return [offer_of_repository(model) for model in self._hub.models]
 
     def instead(self) -> Instead | QWidget | None:
-        """Return the card of a repository, or why there is nothing."""
+        """Return the card of a repository, or the reason for an empty list."""
         hub = self._hub
         if hub.repository is not None:
             self.card.show_repository(hub.repository, self.machine.n_free)
@@ -191,7 +191,7 @@ class HubPage(Page):
         )
 
     def _failure(self, error: UserError) -> Instead:
-        if error.code in OUT_OF_REACH:  # which the dialog says for all pages
+        if error.code in OUT_OF_REACH:  # the dialog says that for all pages
             return Instead(self.tr("Nothing is found while offline"))
         title = self.tr("Hugging Face did not answer as it should")
         words = said(error.message, error.hint)

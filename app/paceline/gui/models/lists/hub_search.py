@@ -1,7 +1,7 @@
-"""Requests of the window to the Hub, and their results, without ever keeping it waiting.
+"""Requests of the window to the Hub, and their results, without blocking it.
 
 Every request runs on a thread of its own pool, since one may take 40 s; a request that is no longer
-needed is stopped and ends within a fraction of a second. Late answers are dropped. Main thread.
+needed is cancelled and ends within a fraction of a second. Late answers are dropped. Main thread.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ from paceline.gui.kit.background import Background, Batch, next_batch
 
 END_MS = 900
 OUT_OF_REACH = ("offline", "no-network")
-"""Codes of the errors while the Hub is not to be asked, or cannot be."""
+"""Error codes for a Hub that must not be asked, or cannot be reached."""
 _MOST = 1000
 _BATCH, _BATCH_S = 20, 0.2
 
 
 class HubSearch(QObject):
-    """One search at a time, and one look at a repository, which stands before its results.
+    """One search at a time, and one open repository, which takes precedence over its results.
 
     Attributes:
-        query: What is searched for; None: nothing was yet.
-        models: What the search has found, each repository once.
-        error: Why the search ended, or could not go on after what was found.
-        is_searching: Whether more is on its way.
-        has_more: Whether more can be asked for.
-        repo: ``OWNER/NAME`` of the repository that is looked at; empty: the results are.
-        repository: Its page; None: it is on its way, or `repo_error`.
-        repo_error: Why there is no page.
+        query: The query, or None before the first search.
+        models: The repositories found, each once.
+        error: Why the search failed, perhaps after some results.
+        is_searching: Whether a search is running.
+        has_more: Whether further results can be requested.
+        repo: ``OWNER/NAME`` of the open repository; empty while results are shown.
+        repository: Its page; None while it is being loaded, and after a failure.
+        repo_error: Why the page could not be loaded.
     """
 
     changed = Signal()
     token_failed = Signal(object)
     """UserError"""
     online_wanted = Signal()
-    """The user leaves the offline mode; what was asked is asked again afterwards."""
+    """The user leaves the offline mode; failed requests are repeated afterwards."""
 
     def __init__(
         self, hub: Hub, parent: QObject | None = None, *, inspector: Inspector | None = None
@@ -71,7 +71,7 @@ class HubSearch(QObject):
 
     @property
     def out_of_reach(self) -> str:
-        """The reason, of `OUT_OF_REACH`, why the Hub cannot be asked now; empty: none known."""
+        """Code of `OUT_OF_REACH` for the reason why the Hub cannot be asked now, or empty."""
         error = self.repo_error or self.error
         found = error.code if error is not None and error.code in OUT_OF_REACH else ""
         return OUT_OF_REACH[0] if self._hub.offline else found
@@ -79,7 +79,7 @@ class HubSearch(QObject):
     # ---------------------------------------------------------------------------------- search
 
     def search(self, query: SearchQuery) -> None:
-        """Search now; what was found before goes. `query.limit` rows come at first."""
+        """Search now, in place of earlier results. `query.limit` rows are loaded at first."""
         if self._is_closed:
             return
         self._search.set()
@@ -90,7 +90,7 @@ class HubSearch(QObject):
 
     @Slot()
     def more(self) -> None:
-        """Find as many more rows again."""
+        """Load that many further rows."""
         if self.query is not None and self.has_more and not self._is_closed:
             self._ask(self.query.limit)
 
@@ -111,7 +111,7 @@ class HubSearch(QObject):
     def _on_found(self, search: threading.Event, batch: Batch[HubModel]) -> None:
         if search is not self._search:
             return
-        found = (*self.models, *batch.values)  # of which one may be on two pages
+        found = (*self.models, *batch.values)  # a repository may be on two pages
         self.models = tuple({model.repo: model for model in found}.values())
         is_enough = len(self.models) >= self._n_wanted
         if batch.error is not None:
@@ -131,7 +131,7 @@ class HubSearch(QObject):
     # ------------------------------------------------------------------------------ repository
 
     def open_repository(self, repo: str) -> None:
-        """Look at a repository; a look at another one before is dropped."""
+        """Open a repository; an earlier request for one is dropped."""
         if self._is_closed:
             return
         self._look.set()
@@ -146,7 +146,7 @@ class HubSearch(QObject):
 
     @Slot()
     def leave_repository(self) -> None:
-        """Look at the results again."""
+        """Return to the results."""
         self._look.set()
         self.repo, self.repository, self.repo_error = "", None, None
         self.changed.emit()
@@ -165,7 +165,7 @@ class HubSearch(QObject):
 
     @Slot()
     def ask_again(self) -> None:
-        """Ask once more for what is looked at."""
+        """Repeat the present request."""
         if self.repo:
             self.open_repository(self.repo)
         elif self.query is not None:
@@ -173,13 +173,13 @@ class HubSearch(QObject):
 
     @Slot()
     def go_online(self) -> None:
-        """Leave the offline mode, and ask once more."""
+        """Leave the offline mode, and repeat the request."""
         self.online_wanted.emit()
         self.ask_again()
 
     @Slot(str)
     def set_token(self, token: str) -> None:
-        """Keep an access token, and ask once more; a keyring may have to be unlocked."""
+        """Store an access token, and repeat the request; a keyring may have to be unlocked."""
         if not self._is_closed:
             keep = partial(self._hub.tokens.set_token, token)
             self._background.start(keep, self._on_kept, self.token_failed.emit)
@@ -188,14 +188,14 @@ class HubSearch(QObject):
         self.ask_again()
 
     def set_offline(self, is_offline: bool) -> None:  # noqa: FBT001
-        """Use the network, or do not; what failed for that reason has to be asked for again."""
+        """Allow or forbid the network; requests that failed for that reason must be repeated."""
         self._hub.offline = is_offline
         if is_offline:
             self._look.set()
         self.changed.emit()
 
     def stop(self) -> None:
-        """Drop what is under way, and forget what was found."""
+        """Cancel the requests, and drop the results."""
         self._search.set()
         self._look.set()
         self._search = self._look = threading.Event()
@@ -203,7 +203,7 @@ class HubSearch(QObject):
         self.changed.emit()
 
     def close(self) -> bool:
-        """Stop everything, within a second; false: something hangs, such as a keyring."""
+        """Cancel everything within a second; return False if something hangs, such as a keyring."""
         self._is_closed = True
         self.stop()
         return self._background.close(END_MS)

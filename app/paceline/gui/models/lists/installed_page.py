@@ -1,4 +1,4 @@
-"""The models on this computer: search, order, and what can be done with a file."""
+"""The models on this computer: search, order, and actions on files."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from paceline.gui.models.lists.page import Instead, Page
 
 
 class InstalledPage(Page):
-    """The models of a library; in the second step also what drafts without another model."""
+    """The models of a library; in the second step also ways to draft without another model."""
 
     recommended_wanted = Signal()
     chosen = Signal(object)
-    """Offer, the first with the words that were typed, by Enter"""
+    """Offer: the first that matches the typed words, by Enter"""
 
     def __init__(self, library: LibraryController) -> None:
         super().__init__(name=self.tr("Models on this computer"))
@@ -80,12 +80,12 @@ class InstalledPage(Page):
         return action
 
     def offers(self) -> list[Offer]:
-        """Return the models with the words; in the second step those that may draft first."""
+        """Return the models with the words; in the second step, suitable draft models first."""
         order, words = self.sort.currentData(), self.search.text()
         return installed(self._library.offers.values(), words, order, self.picks)
 
     def instead(self) -> Instead | None:
-        """Return why there are none."""
+        """Return the reason for an empty list."""
         if self.rows.offers.rows:
             return None
         if self._library.offers:
@@ -104,7 +104,7 @@ class InstalledPage(Page):
         )
 
     def show_picks(self, picks: Picks, machine: MachineFacts) -> None:
-        """Mark what is picked."""
+        """Mark the picks."""
         super().show_picks(picks, machine)
         is_second = picks.step != 1
         self.without.setVisible(is_second)
@@ -113,7 +113,7 @@ class InstalledPage(Page):
         self.inside.setChecked(is_second and picks.drafts_itself)
 
     def begin(self, *, takes_focus: bool) -> None:
-        """Come to the front; what is typed next is a search."""
+        """Come to the front; typing then searches."""
         if takes_focus:
             self.search.setFocus()
 

@@ -1,9 +1,9 @@
-"""The models on this computer: their rows, kept up to date, and what can be done with a file.
+"""The models on this computer: their rows, kept up to date, and actions on files.
 
-Rows come in batches while the files are looked into. Main thread.
+Rows come in batches while the files are inspected. Main thread.
 
-A refresh reads headers for seconds or minutes, so it has a thread of its own; what it finds is
-shown in batches. Folders are watched, and while the list is visible also searched from time to
+A refresh reads headers for seconds or minutes, so it has a thread of its own, and its results are
+shown in batches. Folders are watched and, while the list is visible, also scanned from time to
 time: a watcher reports new names, but not a file that is still growing, and nothing on some network
 disks.
 """
@@ -33,14 +33,14 @@ from paceline.gui.models.lists.offers import Offer, offer_of_entry
 from paceline.names import visible
 
 _MAX_WATCHED = 256
-"""Folders; some systems hold a file open for each."""
+"""Maximum number of watched folders; some systems hold a file open for each."""
 _BATCH, _BATCH_S = 64, 0.1
 
 
 def _folders_to_watch(
     places: Callable[[], Sequence[Place]], entries: Sequence[LibraryEntry]
 ) -> tuple[str, ...]:
-    """Return the folders that exist, then those with models in them and all in between."""
+    """Return the existing folders, then those that contain models and all in between."""
     roots = [place.folder for place in places() if place.folder.is_dir()]
     below: dict[Path, None] = dict.fromkeys(roots)
     for entry in entries:
@@ -51,7 +51,7 @@ def _folders_to_watch(
 
 
 SETTLE_MS = 700
-"""Changes within this time count as one."""
+"""Interval within which changes count as one."""
 POLL_MS = 30_000
 END_MS = 1000
 LIBRARY = "library"
@@ -61,16 +61,16 @@ _tr = translator("LibraryController")
 
 
 class LibraryController(QObject):
-    """Owns the thread of the refresh and the watcher; main thread."""
+    """Owner of the watcher and of the refresh thread; main thread."""
 
     changed = Signal()
-    """Other rows, or a refresh has begun or ended"""
+    """The rows have changed, or a refresh has begun or ended."""
     refreshed = Signal()
     """A refresh has ended; the rows are complete."""
     opened = Signal(object)
     """Offer of a file that was opened"""
-    refused = Signal(object, object)  # as `str` it would become a text of Qt's, without arguments
-    """The reason why an opened file cannot be used, and what to do about it"""
+    refused = Signal(object, object)  # `str` would become Qt's text, which loses the arguments
+    """The reason why an opened file cannot be used, and a remedy"""
 
     def __init__(
         self,
@@ -80,13 +80,13 @@ class LibraryController(QObject):
         *,
         is_loaded: Callable[[Path], bool] = lambda _: False,
     ) -> None:
-        """Start nothing yet.
+        """Keep the parts; nothing is started yet.
 
         Args:
-            library: Finds the models.
-            notifications: Where failures go.
+            library: Finds models.
+            notifications: Receives failures.
             window: Parent of dialogs, and of this.
-            is_loaded: Whether the engine has a file open.
+            is_loaded: Returns whether the engine has a file open.
         """
         super().__init__(window)
         self._library = library
@@ -111,21 +111,21 @@ class LibraryController(QObject):
 
     @property
     def entries(self) -> tuple[LibraryEntry, ...]:
-        """The models, as far as they are known."""
+        """Known models."""
         rows = (offer.origin for offer in self.offers.values())
         return tuple(entry for entry in rows if isinstance(entry, LibraryEntry))
 
     def candidate(self, reference: str) -> Candidate:
-        """Return what a path or an ``hf:`` reference stands for, with all that is known of it.
+        """Return the candidate of a path or an ``hf:`` reference, with all known facts.
 
         Raises:
-            HubError: It begins with ``hf:`` and names no model.
+            HubError: The reference begins with ``hf:`` and names no model.
         """
         here = None if is_reference(reference) else self.offers.get(Path(reference))
         return here.model if here is not None and here.model else of_reference(reference)
 
     def update(self, entries: Iterable[LibraryEntry]) -> None:
-        """Take these beside the ones that are there, in place of what they were before."""
+        """Add these models, in place of their earlier entries."""
         for entry in entries:
             known = self.offers.get(entry.file.path)
             if known is None or known.origin != entry:
@@ -134,7 +134,7 @@ class LibraryController(QObject):
 
     @Slot(str)
     def open_file(self, path: str) -> None:
-        """Look into a file that need not be in a list; `opened` or `refused` follows."""
+        """Inspect a file that need not be in a list; `opened` or `refused` follows."""
         look = partial(self._library.look_at, Path(path))
         self._background.start(look, self._on_opened, self._on_unusable)
 
@@ -154,12 +154,12 @@ class LibraryController(QObject):
 
     @property
     def is_busy(self) -> bool:
-        """Whether a refresh is under way."""
+        """Return whether a refresh is running."""
         return self._scan is not None
 
     @Slot()
     def refresh(self) -> None:
-        """Look through all folders; one that is asked for meanwhile follows."""
+        """Scan all folders; a request during a refresh is carried out after it."""
         if self._stop.is_set():
             return
         if self._scan is not None:
@@ -182,16 +182,16 @@ class LibraryController(QObject):
             self.refresh()
 
     def close(self) -> bool:
-        """Stop what is under way; false: a file is still being looked into after a second.
+        """Stop the refresh; return False if a file is still being inspected after a second.
 
-        An inspector that is closed before this gives up its file at once.
+        A closed inspector drops its file at once, so it should be closed before.
         """
         self._stop.set()
         self._poll.stop()
         self._settle.stop()
         has_ended = self._background.close(END_MS)
         if has_ended and self._scan is not None:
-            self._scan.close()  # what it has found is kept
+            self._scan.close()  # its results are kept
         return has_ended
 
     def _go_on(self) -> None:
@@ -266,7 +266,7 @@ class LibraryController(QObject):
             )
 
     def delete(self, entry: LibraryEntry) -> None:
-        """Ask, then move the files of a model to the trash; nothing that others have downloaded."""
+        """Ask, then move a model's files to the trash, except those of other programs."""
         if not entry.is_ours or self._refuses_loaded(entry):
             return
         ask_to_delete(
@@ -306,10 +306,10 @@ class LibraryController(QObject):
 
 
 def _move_to_trash(entry: LibraryEntry) -> None:
-    """Move the files of a model there, and remove folders that are empty then; any thread.
+    """Move the files of a model to the trash, and remove empty folders; any thread.
 
     Raises:
-        UserError: A file cannot be moved there.
+        UserError: A file cannot be moved to the trash.
     """
     for part in entry.file.parts:
         file = QFile(str(part))
@@ -320,6 +320,6 @@ def _move_to_trash(entry: LibraryEntry) -> None:
                 _tr("Delete it in the file manager; it is in {}.").format(part.parent),
             )
     folder = entry.file.path.parent
-    with contextlib.suppress(OSError):  # they hold something else
+    with contextlib.suppress(OSError):  # the folders contain other files
         folder.rmdir()  # REPO
         folder.parent.rmdir()  # OWNER

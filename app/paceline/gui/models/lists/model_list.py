@@ -1,4 +1,4 @@
-"""The list of models: how its rows are painted, and how they are picked."""
+"""The list of models: painting of its rows, and picking."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from paceline.gui.models.lists.offers import Offer, Offers
 ROW_PX = 56
 _MARGIN_PX = 12
 _MARK_PX = 18
-"""The circle of the picked row."""
+"""Side of the circle that marks the picked row."""
 _BADGE_PX = 18
 _GAP_PX = 12
 
@@ -47,7 +47,7 @@ _GAP_PX = 12
 def paint_row(
     painter: QPainter, rect: QRect, row: Offer, *, is_picked: bool, is_over: bool, has_ring: bool
 ) -> None:
-    """Paint a row, with the pointer over it, with the ring of what has the keyboard."""
+    """Paint a row, with its marks for the pointer and the keyboard focus."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     theme = look.theme
@@ -68,7 +68,7 @@ def paint_row(
     lower.setRight(_paint_badges(painter, lower, row, is_picked=is_picked))
     painter.setFont(ui_font(13, QFont.Weight.Medium))
     painter.setPen(QColor(theme.faint if row.is_dimmed else theme.text))
-    # Names of models begin alike, and end with what tells them apart.
+    # Names of models begin alike and differ at their ends.
     draw_text(painter, upper, row.title, mode=Qt.TextElideMode.ElideMiddle)
     painter.setFont(ui_font(12))
     painter.setPen(QColor(theme.faint if row.is_dimmed else theme.muted))
@@ -81,7 +81,7 @@ def _details_of(row: Offer) -> str:
 
 
 def _details_rect(room: QRect) -> QRect:
-    """Return where the details of an open row stand, below its two lines."""
+    """Return the rectangle of an open row's details, below its two lines."""
     return room.adjusted(_MARGIN_PX + _MARK_PX + _GAP_PX, 0, -_MARGIN_PX, 0)
 
 
@@ -92,7 +92,7 @@ def _paint_details(painter: QPainter, below: QRect, row: Offer) -> None:
 
 
 def _paint_mark(painter: QPainter, inner: QRect, *, is_picked: bool) -> None:
-    """Paint the circle that says whether a row is picked: not by a colour alone."""
+    """Paint the circle that shows whether a row is picked: not by a colour alone."""
     theme = look.theme
     middle = QPointF(inner.left() + _MARK_PX / 2, inner.center().y() + 0.5)
     radius = _MARK_PX / 2 - 1
@@ -108,7 +108,7 @@ def _paint_mark(painter: QPainter, inner: QRect, *, is_picked: bool) -> None:
 
 
 def _paint_size(painter: QPainter, line: QRect, row: Offer) -> int:
-    """Write the size at the right end; returns where the title must end."""
+    """Paint the size at the right end; return the right end of the title."""
     if not row.size:
         return line.right()
     painter.setFont(ui_font(12))
@@ -118,10 +118,10 @@ def _paint_size(painter: QPainter, line: QRect, row: Offer) -> int:
 
 
 def _paint_badges(painter: QPainter, line: QRect, row: Offer, *, is_picked: bool) -> int:
-    """Paint the badges from the right end on; returns where the facts must end."""
+    """Paint the badges from the right end on; return the right end of the facts."""
     theme = look.theme
     colours = {
-        # On the ground of a picked row the usual one would not be seen.
+        # On the background of a picked row the usual one would be invisible.
         "accent": (theme.surface if is_picked else theme.accent_soft, theme.accent),
         "lookup": (theme.lookup_soft, theme.lookup),
         "danger": (theme.danger_soft, theme.danger),
@@ -152,7 +152,7 @@ class ModelRow(QStyledItemDelegate):
         self._rows = rows
 
     def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Every row has the same height, but for the one that is open."""
+        """Return the same height for every row but the open one."""
         rows, height = self._rows, px(ROW_PX)
         if rows.opens and index == rows.currentIndex():
             room = _details_rect(QRect(0, 0, rows.viewport().width(), 9999))
@@ -176,7 +176,7 @@ class ModelRow(QStyledItemDelegate):
 
 
 class OptionRow(QAbstractButton):
-    """A row outside a list: one thing that can be picked."""
+    """A row outside a list: one option that can be picked."""
 
     picked = Signal(object)
     """Offer"""
@@ -194,7 +194,7 @@ class OptionRow(QAbstractButton):
         self.clicked.connect(self._on_clicked)
 
     def sizeHint(self) -> QSize:
-        """As high as a row of a list."""
+        """Return the height of a list's row."""
         return QSize(200, px(ROW_PX))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
@@ -215,20 +215,20 @@ class OptionRow(QAbstractButton):
 
 
 _LIST_PX = 114
-"""Two rows and a frame; more is what the rest of a page leaves, whose lines are never cut."""
+"""Minimum height: two rows and a frame. The page gives the list its remaining space."""
 _PICKS = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 
 
 class ModelList(QListView):
-    """A view of `offers`: a click or Enter picks, Enter and a double click also go on.
+    """View of `offers`: a click or Enter picks, Enter and a double click also confirm.
 
-    Where rows open, the current one shows its details and is picked at once, by the keyboard, too.
+    Where rows open, the current one shows its details and is picked at once, also by keyboard.
     """
 
     picked = Signal(object)
     """Offer"""
     confirmed = Signal(object)
-    """Offer that is picked, and the user wants to go on"""
+    """Offer that is picked and confirmed"""
 
     def __init__(self, name: str, *, opens: bool = False) -> None:
         super().__init__()
@@ -241,12 +241,12 @@ class ModelList(QListView):
         show_rows(self, ModelRow(self))
         self.setUniformItemSizes(not opens)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        # A row that opens moves others, so that the mouse may be released over another one.
+        # A row that opens moves others, so the mouse may be released over another one.
         (self.pressed if opens else self.clicked).connect(self._on_clicked)
         self.doubleClicked.connect(self._on_double_clicked)
 
     def sizeHint(self) -> QSize:
-        """Two rows; Qt's own asks for more than a low window has."""
+        """Return the size of two rows; Qt's own hint exceeds a low window."""
         return QSize(200, px(_LIST_PX))
 
     def minimumSizeHint(self) -> QSize:
@@ -267,7 +267,7 @@ class ModelList(QListView):
             self.picked.emit(self.current)
 
     def currentChanged(self, current: Index, previous: Index) -> None:
-        """Open the current row where it stands, and close the other one."""
+        """Open the new current row, and close the previous one."""
         before = self.visualRect(current).top()
         super().currentChanged(current, previous)
         if self.opens:
@@ -278,33 +278,33 @@ class ModelList(QListView):
                 self.scrollTo(current)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Open no row by that alone: Qt would go to the first."""
+        """Keep the focus from opening a row: Qt would go to the first."""
         had_row = self.currentIndex().isValid()
         super().focusInEvent(event)
         if self.opens and not had_row:
             self.setCurrentIndex(QModelIndex())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Break the details anew."""
+        """Wrap the details anew."""
         super().resizeEvent(event)
         if self.opens:
             self.scheduleDelayedItemsLayout()
 
     @property
     def current(self) -> Offer | None:
-        """The row that keys go on from; None: there is none."""
+        """The current row, from which keys go on, or None."""
         offer: Offer | None = self.currentIndex().data(ROW)
         return offer
 
     @Slot()
     def take_focus(self) -> None:
-        """Have the keyboard, with a row to go on from."""
+        """Take the keyboard focus, with a current row."""
         self.setFocus(Qt.FocusReason.TabFocusReason)
         if not self.currentIndex().isValid():
             self.setCurrentIndex(self.offers.index(0, 0))
 
     def show_row(self, row: int) -> None:
-        """Go to a row; -1: to the top, with none to go on from."""
+        """Go to a row, or for -1 to the top without a current row."""
         index = self.offers.index(row, 0)
         self.selectionModel().setCurrentIndex(
             index, QItemSelectionModel.SelectionFlag.ClearAndSelect

@@ -1,7 +1,7 @@
-"""The rows of all lists of models: one kind of value, whichever place a model comes from.
+"""Rows of all lists of models: one kind of value, wherever a model comes from.
 
-An offer is a model or a pair that is here or can be had, what drafts in place of a draft model, or
-a repository of models. It has its words, and knows what is picked once its row is.
+An offer is a local or remote model or pair, a substitute for a draft model, or a repository of
+models. It has its words, and knows the picks that its row makes.
 """
 
 from __future__ import annotations
@@ -65,26 +65,28 @@ class Offer:
     """One row.
 
     Attributes:
-        key: What it is known by while its words change; no two rows of a list have the same.
+        key: Its identity while its words change; unique in a list.
         title: First line.
         facts: Second line.
-        size: At the right of the first line: bytes of the file, or of the download.
-        speed: In front of the facts: how fast it is expected to be here; empty: not known.
+        size: Size of the file or of the download, at the right of the first line.
+        speed: Expected speed here, before the facts; empty if unknown.
         details: Further lines while the row is open, in lists whose rows open.
-        badges: At the right of the second line.
-        problem: Why it cannot be picked, in place of the facts; empty: it can, or leads elsewhere.
-        spoken: What a screen reader says.
-        tip: What is said while the pointer rests on it.
-        role: "model": the target or the draft model, as the step asks; "pair": both; "head": the
-            target's own MTP head; "lookups": no draft model; "repository": none of them.
+        badges: Badges at the right of the second line.
+        problem: Why it cannot be picked, in place of the facts; empty if it can or leads elsewhere.
+        spoken: Words for screen readers.
+        tip: Its tool tip.
+        role: What it stands for: "model", the target or the draft model, depending on the step;
+            "pair", both; "head", the target's own MTP head; "lookups", no draft model;
+            "repository", none of them.
         model: A model, or a pair's target.
-        draft: A pair's draft model, or its head in a file of its own; None: the target's own head.
-        repo: The repository to look at where nothing can be picked: ``OWNER/NAME``.
-        is_dimmed: Whether it can hardly do, or cannot be picked.
-        is_locked: Whether access to it must be asked for.
-        has_mark: Whether its row has the circle that says whether it is picked.
-        words: What a search looks at, in small letters.
-        origin: What was found on this computer, or the entry of the list of pairs.
+        draft: A pair's draft model, or its head in a file of its own, or None for the target's own
+            head.
+        repo: Repository to open where nothing can be picked: ``OWNER/NAME``.
+        is_dimmed: Whether it hardly suits, or cannot be picked.
+        is_locked: Whether access to it must be requested.
+        has_mark: Whether its row has the circle of picked rows.
+        words: Words for searches, in small letters.
+        origin: The local model, or the entry of the list of pairs.
     """
 
     key: str
@@ -108,7 +110,7 @@ class Offer:
     origin: LibraryEntry | CuratedPair | None = None
 
     def picked(self, picks: Picks) -> Picks | None:
-        """Return the picks once this row is open; None: it cannot be picked in this step."""
+        """Return the picks once this row is open, or None if it cannot be picked in this step."""
         is_first, model = picks.step == 1, self.model
         if self.problem or self.is_locked:
             return None
@@ -127,11 +129,11 @@ class Offer:
         return None
 
     def is_open(self, picks: Picks) -> bool:
-        """Return true where this is what the main button is about."""
+        """Return whether the main button refers to this row."""
         return self.key == picks.row if picks.row else self.is_picked(picks)
 
     def is_picked(self, picks: Picks) -> bool:
-        """Return true where this is what would be loaded."""
+        """Return whether this row would be loaded."""
         match self.role:
             case "model":
                 return _is_same(picks.picked, self.model)
@@ -146,7 +148,7 @@ class Offer:
 
 
 def timed(offer: Offer, picks: Picks, reading: Reading | None) -> Offer:
-    """Return a row with the speed that is expected of it on a machine with this reading."""
+    """Return a row with its expected speed on a machine with this reading."""
     target, draft, pair = offer.model, offer.draft, offer.origin
     is_second = picks.step != 1 and offer.role == "model"
     if is_second:
@@ -165,29 +167,29 @@ def _is_same(one: Candidate | None, other: Candidate | None) -> bool:
 
 
 class Offers(Rows[Offer]):
-    """The list of one page, and what is picked so far."""
+    """The list of one page, and the present picks."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.picks = Picks()
 
     def show(self, offers: Iterable[Offer], picks: Picks) -> None:
-        """Show these and no others; views keep their place."""
+        """Replace the rows; views keep their scroll position."""
         before, self.picks = self.picks, picks
         self.update_rows(offers, attrgetter("key"))
         if picks != before and self.rows:
             self.dataChanged.emit(self.index(0), self.index(len(self.rows) - 1))
 
     def title(self, row: Offer) -> str:
-        """The first line."""
+        """Return the first line."""
         return row.title
 
     def spoken(self, row: Offer) -> str:
-        """All that the row says."""
+        """Return all words of the row."""
         return row.spoken or row.title
 
     def tip(self, row: Offer) -> str:
-        """Further facts."""
+        """Return further facts."""
         return row.tip
 
 
@@ -195,7 +197,7 @@ class Offers(Rows[Offer]):
 
 
 def place_title(source: str) -> str:
-    """Return what the owner of a place is called."""
+    """Return the title of a place by its owner."""
     titles = {
         "paceline": "Paceline",
         "folder": QCoreApplication.translate("Library", "Folder"),
@@ -208,7 +210,7 @@ def place_title(source: str) -> str:
 
 
 def offer_of_entry(entry: LibraryEntry) -> Offer:
-    """Return the row of a model on this computer, as it is among the targets."""
+    """Return the row of a local model in the first step."""
     model, card = of_entry(entry), entry.card
     known, size, problem = candidate_facts(model), known_size(model.n_bytes), said(entry.problem)
     place = place_title(entry.file.source)
@@ -232,13 +234,13 @@ def offer_of_entry(entry: LibraryEntry) -> Offer:
 
 
 def installed(offers: Iterable[Offer], words: str, order: Order, picks: Picks) -> list[Offer]:
-    """Return the models of this computer to show, those that cannot be used last.
+    """Return the local models to show, unusable ones last.
 
     Args:
-        offers: All of them, as among the targets.
-        words: What a row must contain, all of them.
-        order: How those that suit are sorted.
-        picks: In the second step draft models are looked for: those that hardly suit come later.
+        offers: All local models, as in the first step.
+        words: Words that a row must contain, all of them.
+        order: Order of the suitable ones.
+        picks: The picks; in the second step, models that hardly suit as draft models come later.
     """
     wanted = words.casefold().split()
     found = [offer for offer in offers if all(word in offer.words for word in wanted)]
@@ -259,7 +261,7 @@ def _key(offer: Offer, order: Order) -> tuple[int, str, str, str]:
 
 
 def _beside(target: Candidate | None, offer: Offer) -> Offer:
-    """Return the row of a model where a draft model for a target is looked for."""
+    """Return the row of a model in the second step, beside a target."""
     model = offer.model
     if model is None or (offer.problem and not model.is_head):
         return offer
@@ -285,7 +287,7 @@ def head_inside() -> Offer:
 
 
 def lookups_only() -> Offer:
-    """Return the row of doing without a draft model."""
+    """Return the row for drafting without a draft model."""
     words = _tr("Copies from what was written before; needs no second model and no memory.")
     return Offer("lookups", _tr("No draft model: lookups only"), words, role="lookups")
 
@@ -294,13 +296,13 @@ def lookups_only() -> Offer:
 
 
 def recommended_pairs(pairs: Sequence[CuratedPair], machine: MachineFacts) -> list[Offer]:
-    """Return pairs to load first, of these what fits, and of that what is pleasant to read.
+    """Return the pairs, those that fit first, and among these the comfortably fast ones first.
 
-    Within that, and where no speeds are known, they keep the order of the list.
+    Otherwise, and where no speeds are known, they keep the order of the list.
 
     Args:
-        pairs: The list that is shipped.
-        machine: What is known of this computer.
+        pairs: The shipped list.
+        machine: Facts about this computer.
     """
     ranked = []
     for at, pair in enumerate(pairs):
@@ -315,7 +317,7 @@ _RANKS = {"": 0, "fits": 0, "gpu": 1, "large": 2}
 
 
 def _fit(pair: CuratedPair, machine: MachineFacts) -> str:
-    """Return whether a pair suits this machine: a key of `_RANKS`; empty: not known."""
+    """Return how a pair suits this machine: a key of `_RANKS`, empty if unknown."""
     if not machine.n_free or pair.least_memory is None or not pair.is_usable:
         return ""
     if pair.least_memory > machine.n_free:
@@ -324,7 +326,7 @@ def _fit(pair: CuratedPair, machine: MachineFacts) -> str:
 
 
 def _size_of(pair: CuratedPair) -> str:
-    """Return the size of a pair's download; empty: not known."""
+    """Return the size of a pair's download, or empty if it is unknown."""
     download = pair.download
     if download is None:
         return ""
@@ -333,7 +335,7 @@ def _size_of(pair: CuratedPair) -> str:
 
 
 def _details(pair: CuratedPair) -> tuple[str, ...]:
-    """Return the lines of a row that is open: what its source says, what it needs, who drafts."""
+    """Return the lines of an open row: its source, its needs, its drafter."""
     gain = said(str(pair.gain or ""))
     drafter = said(pair.drafter) or facts(pair.draft_repo, pair.draft_file or "")
     words = {True: _tr("compared, they agree"), False: _tr("compared, they differ")}
@@ -357,7 +359,7 @@ def _offer_of_pair(pair: CuratedPair, fit: str, key: str) -> Offer:
     target, draft = target_candidate(pair), draft_candidate(pair)
     is_pair = target is not None and (draft is not None or has_head_inside(pair))
     size = _size_of(pair)
-    # What is no pair to load leads to its files, if anywhere.
+    # An entry without a pair to load leads to its files, if any.
     repo = pair.draft_repo if target is not None and pair.is_usable else pair.target_repo
     drafter = said(pair.drafter)
     name = model_name(pair.draft_file) if pair.draft_file else pair.draft_repo
@@ -415,12 +417,12 @@ def _offer_of_draft(key: str, pair: CuratedPair) -> Offer:
 
 
 def has_head_inside(pair: CuratedPair) -> bool:
-    """Return true where the target's file holds a head that drafts for it."""
+    """Return whether the target's file contains a head that drafts for it."""
     return pair.is_headed and not pair.draft_repo
 
 
 def target_candidate(pair: CuratedPair) -> Candidate | None:
-    """Return the target to fetch; None: the pair names no file."""
+    """Return the target to download, or None if the pair names no file."""
     if pair.target_file is None:
         return None
     n_bytes = pair.target_bytes or 0
@@ -430,7 +432,7 @@ def target_candidate(pair: CuratedPair) -> Candidate | None:
 
 
 def draft_candidate(pair: CuratedPair) -> Candidate | None:
-    """Return the draft model or head to fetch; None: the pair names no file, or has none."""
+    """Return the draft model or head to download, or None if the pair names or has none."""
     if pair.draft_file is None or not pair.is_usable:
         return None
     n_bytes = pair.draft_bytes or 0
@@ -447,7 +449,7 @@ def _candidate(reference: str, repo: str, file: str, n_bytes: int) -> Candidate:
 
 
 def offer_of_repository(model: HubModel) -> Offer:
-    """Return the row of a repository that a search has found; its size is that of a Q4_K_M."""
+    """Return the row of a repository found by a search; its size is that of a Q4_K_M."""
     weights = local_weights(model.n_params)
     is_gated = model.gate != "open"
     n_bytes = int(model.n_params * BYTES_PER_WEIGHT)
@@ -474,7 +476,7 @@ def offer_of_repository(model: HubModel) -> Offer:
 
 
 def files_of(repository: HubRepository, recommended: HubChoice | None, n_free: int) -> list[Offer]:
-    """Return the models of a repository, the one that suits `n_free` bytes of memory marked."""
+    """Return the models of a repository; the one that suits `n_free` bytes of memory is marked."""
     choices = repository.choices + repository.sidecars
     return [_offer_of_choice(repository, each, recommended, n_free) for each in choices]
 

@@ -1,4 +1,4 @@
-"""The page of a list of models: fields, the list, and what stands in its place when it is empty."""
+"""The page of a list of models: fields, the list, and the words for an empty list."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class Instead:
     """The words of a page in place of its rows.
 
     Attributes:
-        title: Why there are none.
-        text: More of it, in a sentence.
+        title: Why there are no rows.
+        text: A further sentence.
         sign: Name of an icon above.
-        action_text: What a button offers; empty: there is none.
-        action: What it does.
-        is_busy: Whether something is waited for.
+        action_text: Text of a button; empty without one.
+        action: Action of the button.
+        is_busy: Whether the page waits for something.
     """
 
     title: str
@@ -52,7 +52,7 @@ class Instead:
 
 
 class StatePanel(Shown):
-    """Shows an `Instead`: a sign, a title, a sentence, and a button if there is something to do."""
+    """Widget of an `Instead`: a sign, a title, a sentence, and perhaps a button."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -63,7 +63,8 @@ class StatePanel(Shown):
         self.bar = QProgressBar(minimum=0, maximum=0, textVisible=False)
         self.bar.setFixedWidth(160)
         self.button = QPushButton()
-        # Aligned in a column, a label of several lines does not get the height that it needs.
+        # A label of several lines that is aligned in a column does not get the height that it
+        # needs.
         middle = QWidget()
         middle.setMaximumWidth(px(_TEXT_PX))
         column_of(
@@ -84,7 +85,7 @@ class StatePanel(Shown):
         self.button.clicked.connect(self._on_clicked)
 
     def show_state(self, shown: Instead) -> None:
-        """Show this."""
+        """Show these words."""
         self._shown = shown
         self.title.setText(shown.title)
         say(self.text, shown.text)
@@ -102,9 +103,9 @@ class StatePanel(Shown):
 
 
 class Page(Refits, Shown):
-    """A place where models come from; a class for each has its fields, and says what is shown.
+    """A source of models; subclasses have the fields, and choose the content.
 
-    Its fields stand below each other where it is narrower than `wide_px` at scale 1.
+    The fields are stacked where the page is narrower than `wide_px` at scale 1.
     """
 
     wide_px = 340
@@ -112,12 +113,12 @@ class Page(Refits, Shown):
     picked = Signal(object)
     """Offer"""
     confirmed = Signal(object)
-    """Offer that is picked, and the user wants to go on"""
+    """Offer that is picked and confirmed"""
 
     def __init__(self, name: str, *, opens: bool = False) -> None:
         super().__init__()
         self.setAccessibleName(name)
-        # Its fields give way, or stand below each other as soon as it is as narrow as its place.
+        # Its fields shrink, or stack as soon as its place is narrow.
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.picks = Picks()
         """What is picked so far."""
@@ -137,32 +138,32 @@ class Page(Refits, Shown):
         self.add_list(self.rows)
 
     def add_list(self, rows: ModelList) -> None:
-        """Let what is picked in a list be picked on this page."""
+        """Connect a list, whose picks become the page's."""
         rows.picked.connect(self.picked)
         rows.confirmed.connect(self.confirmed)
 
     def offers(self) -> Sequence[Offer]:
-        """Return the rows as of now."""
+        """Return the present rows."""
         raise NotImplementedError
 
     def instead(self) -> Instead | QWidget | None:
-        """Return what stands in place of the rows that were shown last; None: nothing does."""
+        """Return the content in place of the rows that were shown last, or None for the rows."""
         raise NotImplementedError
 
     def begin(self, *, takes_focus: bool) -> None:
-        """Come to the front; what is typed next is a search where the page may have the focus."""
+        """Come to the front; typing then searches, if the page may take the focus."""
 
     def follow(self, *, was_in_front: QWidget | None) -> None:
-        """Show around the rows what belongs to them.
+        """Update the parts around the rows.
 
         Args:
-            was_in_front: What stood in the place of what is shown now.
+            was_in_front: The widget that was shown before in this place.
         """
 
-    # Not overridden: PySide would keep the connection to a page that is deleted (6.11.3).
+    # Not overridden: PySide would keep the connection to a deleted page (6.11.3).
     @Slot()
     def refresh(self) -> None:
-        """Show the rows as of now, or what stands in their place."""
+        """Show the present rows, or the content in their place."""
         before = self.stack.currentWidget()
         self.show_rows(self.rows, self.offers())
         front = self.instead() or self.rows
@@ -173,12 +174,12 @@ class Page(Refits, Shown):
         self.follow(was_in_front=before)
 
     def show_rows(self, rows: ModelList, offers: Iterable[Offer]) -> None:
-        """Show these in a list, with the speeds that are expected of them here."""
+        """Show rows in a list, with their expected speeds here."""
         picks, reading = self.picks, self.machine.reading
         rows.offers.show([timed(offer, picks, reading) for offer in offers], picks)
 
     def show_picks(self, picks: Picks, machine: MachineFacts) -> None:
-        """Follow what is picked; another step begins without words, at what is picked there."""
+        """Follow the picks; another step begins with an empty search, at its pick."""
         if (picks, machine) == (self.picks, self.machine) and self._step:
             return  # not while a slider moves
         is_other_step, self._step = picks.step != self._step, picks.step
@@ -198,13 +199,13 @@ class Page(Refits, Shown):
         self.bar.setDirection(directions.LeftToRight if is_wide else directions.TopToBottom)
 
     def make_choice(self, name: str, entries: Iterable[tuple[str, str]]) -> DropDown:
-        """Make a field to choose from words with their values."""
+        """Make a field to choose from words with values."""
         choice = DropDown(entries, name=name, n_letters=12)
         choice.setToolTip(name)
         return choice
 
     def make_search(self, words: str, pause_ms: int = PAUSE_MS) -> SearchField:
-        """A search field from which the arrow keys lead into the list; see `SearchField`."""
+        """Make a search field with arrow keys that lead into the list; see `SearchField`."""
         made = self._words = SearchField(words, pause_ms=pause_ms)
         made.left_downwards.connect(self._on_down)
         return made

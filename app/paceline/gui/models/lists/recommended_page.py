@@ -1,4 +1,4 @@
-"""The page of curated pairs: each opens in its place with what its source says of it."""
+"""The page of curated pairs: each row opens with the words of its source."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class RecommendedPage(Page):
 
     @property
     def _drafts_for(self) -> Candidate | None:
-        """The target that draft models are shown for; None: pairs are shown."""
+        """The target whose draft models are shown, or None while pairs are shown."""
         return self.picks.target if self.picks.step != 1 else None
 
     def offers(self) -> list[Offer]:
@@ -54,7 +54,7 @@ class RecommendedPage(Page):
         )
 
     def follow(self, *, was_in_front: QWidget | None) -> None:
-        """Say what the rows are."""
+        """Show what the rows are."""
         del was_in_front
         words = self.tr("Pairs that were reported to work; what suits this machine comes first.")
         if (target := self._drafts_for) is not None:
@@ -63,7 +63,7 @@ class RecommendedPage(Page):
         self._on_current()
 
     def show_pair(self, pair: CuratedPair) -> None:
-        """Go to a pair and pick it, where its files are named; nothing is fetched by that."""
+        """Go to a pair and pick it if its files are named; nothing is downloaded by that."""
         for at, offer in enumerate(self.rows.offers.rows):
             if offer.origin == pair:
                 self.rows.show_row(at)
@@ -72,7 +72,7 @@ class RecommendedPage(Page):
 
     @property
     def _source(self) -> str:
-        """The address of the report on the open row; empty: there is none."""
+        """Address of the report on the open row, or empty."""
         pair = self.rows.current.origin if self.rows.current is not None else None
         if isinstance(pair, CuratedPair) and pair.evidence is not None:
             return pair.evidence.url

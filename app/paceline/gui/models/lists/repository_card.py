@@ -1,4 +1,4 @@
-"""The card of a repository of the Hub: what it is, whether its files may be had, which to take."""
+"""The card of a repository of the Hub: its facts, access to its files, and the recommended one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NAME_PX = 2000
 
 
 class RepositoryCard(Shown):
-    """Shows a `HubRepository`; files that may not be had are shown and cannot be picked."""
+    """Card of a `HubRepository`; files without access are shown and cannot be picked."""
 
     token_given = Signal(str)
 
@@ -80,7 +80,7 @@ class RepositoryCard(Shown):
         return gate
 
     def show_repository(self, repository: HubRepository, n_free: int) -> None:
-        """Show a repository, whose files for `n_free` bytes of memory are in `offers` then."""
+        """Show a repository, and put its files for `n_free` bytes of memory into `offers`."""
         self._is_other, self.repository = repository is not self.repository, repository
         if self._is_other:
             self._show_head(repository)
@@ -89,7 +89,7 @@ class RepositoryCard(Shown):
         self.offers = files_of(repository, self._recommended, n_free)
 
     def show_recommended(self) -> None:
-        """Go to the recommended file of a repository that was not shown before."""
+        """Go to the recommended file of a newly shown repository."""
         if self._is_other and self._recommended is not None and self.repository is not None:
             self.files.show_row(self.repository.choices.index(self._recommended))
 

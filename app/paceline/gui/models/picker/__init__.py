@@ -1,1 +1,1 @@
-"""The dialog that picks a pair of models: two steps, three places to look, one judgement."""
+"""The dialog for picking a pair of models: two steps, three sources, one judgement."""

@@ -1,7 +1,7 @@
-"""Opens the dialog that picks a pair, and connects it with library, Hub, downloads and judgement.
+"""Controller of the picker: connects its dialog with library, Hub, downloads and judgement.
 
-The dialog and its pages live while it is open; the judgement, the models and a download that is
-waited for outlive it. A pair whose files arrive after it was closed is offered by a notice.
+The dialog and its pages live while it is open; the judgement, the models and an awaited download
+outlive it. A pair whose files arrive after the dialog was closed is offered by a notice.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class PickerController(DialogOwner[PickerDialog]):
     """One dialog at a time; main thread."""
 
     load_requested = Signal(object)
-    """Pair of files that are here"""
+    """Pair of local files"""
     model_requested = Signal(str)
-    """Path of a model to be loaded as it was used last"""
+    """Path of a model to be loaded with its last settings"""
 
     def __init__(
         self,
@@ -102,11 +102,11 @@ class PickerController(DialogOwner[PickerDialog]):
     # ------------------------------------------------------------------------------- from outside
 
     def prepare(self) -> None:
-        """Make ready for `open` when there is time."""
+        """Prepare for `open` when there is time."""
         self._builder.prepare()
 
     def open(self, step: int = 1) -> None:
-        """Show the dialog at the first or the second step; one that is open changes to it."""
+        """Show the dialog at a step; an open one changes to it."""
         if self.dialog is None:
             self._open_dialog()
         self._on_step(step)
@@ -120,7 +120,7 @@ class PickerController(DialogOwner[PickerDialog]):
                 self.dialog.recommended.show_pair(pair)
 
     def close(self) -> None:
-        """Close the dialog and stop asking; nothing runs afterwards."""
+        """Close the dialog and stop all requests; nothing runs afterwards."""
         super().close()
         self._builder.discard()
         self._fetcher.stop()
@@ -217,11 +217,11 @@ class PickerController(DialogOwner[PickerDialog]):
 
     @Slot()
     def _on_room(self) -> None:
-        """Let plans be of what is free now; a little more or less is no other figure."""
+        """Plan with the present free memory; small changes are ignored."""
         engine, room = self._devices.description, self._devices.room
         if self.dialog is None or engine is None:
             return
-        self._pane.form.show_engine(engine)  # the judgement follows them itself
+        self._pane.form.show_engine(engine)  # the judgement follows the devices itself
         self._pane.show_reading(self._machine.reading)
         if not room.is_about(self._room):
             self._room = room
@@ -262,7 +262,7 @@ class PickerController(DialogOwner[PickerDialog]):
 
     @Slot()
     def _show(self) -> None:
-        """Show what is picked, and what the main button would do now."""
+        """Show the picks and the main button."""
         if self.dialog is None:
             return
         plan = self.judgement.judgement.plan
@@ -283,14 +283,14 @@ class PickerController(DialogOwner[PickerDialog]):
 
     @property
     def _is_waited_for(self) -> bool:
-        """Whether what is picked now is what is being downloaded."""
+        """Return whether the picks are the pair being downloaded."""
         wanted, pair = self._fetcher.wanted, self._pane.pair()
         return wanted is not None and pair is not None and wanted.files == pair.files
 
     @Slot(object)
     def _take(self, offer: Offer) -> bool:
-        """Pick what a row offers; returns whether that can be."""
-        if self.dialog is None:  # a file that was opened came too late
+        """Pick the models of a row; return whether that is possible."""
+        if self.dialog is None:  # an opened file arrived too late
             return False
         self._goes_on = False
         picks = offer.picked(self.picks)
@@ -302,14 +302,14 @@ class PickerController(DialogOwner[PickerDialog]):
 
     @Slot(object)
     def _on_confirmed(self, offer: Offer) -> None:
-        """Go on to the main button, which is not pressed by accident, once it can be pressed."""
+        """Focus the main button once it is enabled; it must not be pressed by accident."""
         if self._take(offer):
             self._goes_on = True
             self._show()
 
     @Slot(object)
     def _on_chosen(self, offer: Offer) -> None:
-        """Load the first model with the words that were typed; in the second step, pick it."""
+        """Load the first model that matches the typed words; in the second step, pick it."""
         if self.picks.step == _DRAFT_STEP or offer.model is None:
             self._on_confirmed(offer)
         elif self.dialog is not None and offer.picked(self.picks) is not None:
@@ -326,12 +326,12 @@ class PickerController(DialogOwner[PickerDialog]):
         draft = self._library.candidate(remedy.draft) if remedy.draft else None
         picks = replace(self.picks, target=target)
         self._set(picks.with_draft(draft, uses_head=not remedy.strategy))
-        self._goes_on = True  # the button that had the keyboard is gone
+        self._goes_on = True  # the button with the focus is gone
         self._show()
 
     @Slot()
     def _on_library(self) -> None:
-        """Take what the library has found of models that were picked before it knew them."""
+        """Update the picks by facts that the library found later."""
         if self.dialog is not None:
             target, draft = map(self._seen_now, (self.picks.target, self.picks.draft))
             self._set(replace(self.picks, target=target, draft=draft))
@@ -348,7 +348,7 @@ class PickerController(DialogOwner[PickerDialog]):
 
     @Slot()
     def _on_page(self) -> None:
-        """Leave the row that was open: the main button is about what can be seen."""
+        """Close the open row: the main button must refer to something visible."""
         self._set(replace(self.picks, row=""))
         self._begin_page()
 

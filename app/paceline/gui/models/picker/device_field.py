@@ -1,4 +1,4 @@
-"""The field that says which devices a model is put on: one, several, or the automatic choice."""
+"""The field for a model's devices: one, several, or the automatic choice."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class _StayingMenu(QMenu):
     """A menu that stays open while its entries are ticked by mouse or Space."""
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Tick the entry below the mouse."""
+        """Tick the entry below the pointer."""
         action: QAction | None = self.actionAt(event.position().toPoint())
         if action is not None:
             action.trigger()
@@ -26,7 +26,7 @@ class _StayingMenu(QMenu):
             super().mouseReleaseEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Tick the entry that has the keyboard; all other keys as always."""
+        """Tick the entry with the focus; handle all other keys as usual."""
         action = self.activeAction()
         if event.key() == Qt.Key.Key_Space and action is not None:
             action.trigger()
@@ -35,20 +35,20 @@ class _StayingMenu(QMenu):
 
 
 class _Shown(DropDown):
-    """Looks like a list of one entry; the menu opens in place of the list."""
+    """A combo box of one entry; a menu opens in place of its list."""
 
     opened = Signal()
 
     def showPopup(self) -> None:
-        """Have the menu opened."""
+        """Request the menu."""
         self.opened.emit()
 
 
 class DeviceField(QWidget):
-    """Shows and changes a text as `ModelParams.device` is: names between commas, or empty.
+    """Field for a text as in `ModelParams.device`: names between commas, or empty.
 
-    The processor and the automatic choice stand alone; a device that is not there any more stays
-    until another choice is made.
+    The processor and the automatic choice exclude other devices; a device that no longer exists
+    stays until another choice is made.
 
     Attributes:
         value: The text.
@@ -57,7 +57,7 @@ class DeviceField(QWidget):
     changed = Signal()
 
     def __init__(self, auto: str) -> None:
-        """Offer the automatic choice under this word, and no device yet."""
+        """Offer only the automatic choice, under this name."""
         super().__init__()
         self._auto = auto
         self.value = ""
@@ -71,12 +71,12 @@ class DeviceField(QWidget):
         self.show_devices(())
 
     def setAccessibleName(self, name: str) -> None:
-        """Name it, and what has the keyboard in it."""
+        """Name the field and the part of it that takes the focus."""
         super().setAccessibleName(name)
         self.shown.setAccessibleName(name)
 
     def show_devices(self, devices: Sequence[DeviceInfo]) -> None:
-        """Offer these; they are described often, and the menu may be open."""
+        """Offer these devices; updates are frequent, and the menu may be open."""
         names = [device.name for device in self._devices]
         if names != [device.name for device in devices] or not self.menu.actions():
             self.menu.clear()

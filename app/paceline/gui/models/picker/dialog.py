@@ -1,9 +1,9 @@
-"""The dialog that picks a pair: two steps, the judgement beside them. The controller decides.
+"""The dialog for picking a pair: two steps, with the judgement beside them. The controller decides.
 
 A dialog with all its pages takes 90 ms to build, most of it for styling; the event loop must not
 block for so long. So it is built in steps while the program is idle: first after the start of the
 window, and again when a dialog was closed. If it is opened earlier, the rest is built at once.
-Every dialog is used once, so that no earlier choice is left in it.
+Every dialog is used once, so that it contains no earlier choice.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _HEIGHT = 64
 
 
 class StepButton(QPushButton):
-    """Number, heading, and the name of what is picked."""
+    """Number, heading, and the name of the picked model."""
 
     def __init__(self, number: int, heading: str) -> None:
         super().__init__()
@@ -72,15 +72,15 @@ class StepButton(QPushButton):
         self.toggled.connect(self._on_toggled)
 
     def sizeHint(self) -> QSize:
-        """Two lines."""
+        """Return the size of two lines."""
         return QSize(200, px(_HEIGHT))
 
     def minimumSizeHint(self) -> QSize:
-        """The name may give way."""
+        """Return a width with an elided name."""
         return QSize(140, px(_HEIGHT))
 
     def show_name(self, name: str, *, is_picked: bool) -> None:
-        """Show what is picked, or what is to be done."""
+        """Show the name of the pick, or what is to be done."""
         self.name.setText(name)
         set_look(self.name, role="title" if is_picked else "muted")
         self.setToolTip(name if is_picked else "")
@@ -93,7 +93,7 @@ class StepButton(QPushButton):
 
 
 class StepBar(QWidget):
-    """The model, and in the second step the draft model, which can be left out."""
+    """Buttons for the model and, in the second step, the draft model, which is optional."""
 
     draft_wanted = Signal()
 
@@ -103,7 +103,7 @@ class StepBar(QWidget):
         self.draft = StepButton(2, self.tr("Draft model (optional)"))
         self.add = styled(QPushButton(self.tr("Add a draft model (optional)")), kind="link")
         self.add.setIcon(look.icon("plus"))
-        # Fixed, its height would be that of the row.
+        # With a fixed policy, its height would be that of the row.
         self.add.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.add.clicked.connect(self.draft_wanted)
         self.group = QButtonGroup(self)
@@ -116,7 +116,7 @@ class StepBar(QWidget):
         column_of(row, self.sentence, on=self, margins=0, spacing=8)
 
     def show_picks(self, picks: Picks) -> None:
-        """Show what is picked and which step is being done."""
+        """Show the picks and the present step."""
         self.target.setChecked(picks.step == 1)
         self.draft.setChecked(picks.step == 2)
         target, draft = picks.target, picks.draft
@@ -141,11 +141,11 @@ SMALLEST = QSize(480, 560)
 PANE_PX = 388
 _ROOMY_PX, _NARROW_PX = 960, 330
 _STACKED_PX = 720
-"""The width below which the judgement stands below the lists."""
+"""Width below which the judgement is placed below the lists."""
 
 
 class PickerDialog(Refits, QDialog):
-    """Lays the parts out and shows what the controller says."""
+    """Layout of the parts; shows what the controller sets."""
 
     dropped = Signal(list)
     """Paths of model files"""
@@ -162,7 +162,7 @@ class PickerDialog(Refits, QDialog):
         downloads: DownloadsModel,
         parent: QWidget | None = None,
     ) -> None:
-        """Lay these pages out, with the judgement at the right and the downloads below."""
+        """Lay out the pages, with the judgement at the right and the downloads below."""
         super().__init__(parent)
         self.setObjectName(PICKER)
         self.setWindowTitle(self.tr("Choose models"))
@@ -176,7 +176,7 @@ class PickerDialog(Refits, QDialog):
         self.tabs.addTab(installed, self.tr("Installed"))
         self.tabs.addTab(recommended, self.tr("Recommended"))
         self.tabs.addTab(hub, self.tr("Hugging Face"))
-        # From the outside to the inside: another parent means restyling a widget with its children.
+        # From the outside to the inside: a new parent restyles a widget with all its children.
         column = column_of(on=self, margins=0, spacing=0)
         middle = self._middle = row_of(margins=0, spacing=0)
         left = styled(QWidget(), kind="page")
@@ -203,7 +203,7 @@ class PickerDialog(Refits, QDialog):
         return bar
 
     def show_reach(self, out_of_reach: str) -> None:
-        """Say once, for all pages, that the Hub cannot be asked; empty: it can."""
+        """Show for all pages why the Hub cannot be asked; empty if it can."""
         words, action = self.tr("Hugging Face cannot be reached."), self.tr("Try again")
         if out_of_reach == "offline":
             words, action = self.tr("Offline mode is on."), self.tr("Go online")
@@ -231,27 +231,27 @@ class PickerDialog(Refits, QDialog):
         return foot
 
     def show_picks(self, picks: Picks, button: MainButton, machine: MachineFacts) -> None:
-        """Show what is picked, and what the main button would do."""
+        """Show the picks and the main button."""
         self.steps.show_picks(picks)
         for page in self.pages:
             page.show_picks(picks, machine)
         self.main.setText(button.text)
         self.main.setEnabled(button.todo != "wait")
         self.main.setToolTip(button.reason)
-        # What comes of the pair is said beside the list.
+        # The result of the judgement is shown beside the list.
         is_said = button.reason == said(self.pane.judgement.judgement.obstacle)
         self.reason.setText("" if is_said else button.reason)
-        # A download goes on when the dialog is closed.
+        # A download continues when the dialog is closed.
         is_busy = button.todo == "wait" and button.is_downloading
         self.cancel.setText(self.tr("Close") if is_busy else self.tr("Cancel"))
 
     def show_problem(self, text: str, hint: str = "") -> None:
-        """Show why something cannot be done, until it is dismissed."""
+        """Show why an action is impossible, until the user dismisses it."""
         self.problem.show_notice(Notice("error", text, hint))
 
     @property
     def page(self) -> Page:
-        """The page in front."""
+        """The page at the front."""
         return self.pages[self.tabs.currentIndex()]
 
     def show_page(self, page: Page) -> None:
@@ -264,7 +264,7 @@ class PickerDialog(Refits, QDialog):
         self.show_page(self.recommended)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Keep Enter in a field from pressing a button: only a button that has the keyboard."""
+        """Keep Enter in a field from pressing a button: only a focused button reacts."""
         is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if is_enter and not isinstance(self.focusWidget(), QAbstractButton):
             event.accept()
@@ -272,12 +272,12 @@ class PickerDialog(Refits, QDialog):
         super().keyPressEvent(event)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Take model files, and folders with models."""
+        """Accept model files, and folders with models."""
         if model_files(event.mimeData()) or model_folders(local_files(event.mimeData())):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Emit what was dropped."""
+        """Emit the dropped files and folders."""
         for signal, paths in (
             (self.dropped, model_files(event.mimeData())),
             (self.folders_dropped, model_folders(local_files(event.mimeData()))),
@@ -287,7 +287,7 @@ class PickerDialog(Refits, QDialog):
                 signal.emit(paths)
 
     def _fit(self) -> None:
-        """Let the judgement give way when there is little room, or stand below."""
+        """Shrink the judgement or place it below the lists, where space is short."""
         directions = QBoxLayout.Direction
         is_stacked = self.width() < px(_STACKED_PX)
         self._middle.setDirection(directions.TopToBottom if is_stacked else directions.LeftToRight)
@@ -302,7 +302,7 @@ class PickerDialog(Refits, QDialog):
 
 IDLE_MS = 200
 STEP_MS = 10
-"""Between two steps, so that what the user does comes first."""
+"""Pause between two steps, so that the user's actions come first."""
 
 _logger = logging.getLogger(__name__)
 
@@ -316,11 +316,11 @@ class PickerBuilder(QObject):
         dialog: Callable[..., PickerDialog],
         window: QWidget,
     ) -> None:
-        """Build nothing yet.
+        """Keep the parts; nothing is built yet.
 
         Args:
-            parts: Make what a dialog consists of.
-            dialog: Makes a dialog of these.
+            parts: Make the parts of a dialog.
+            dialog: Makes a dialog of the parts.
             window: Its parent, and this object's.
         """
         super().__init__(window)
@@ -336,7 +336,7 @@ class PickerBuilder(QObject):
         self._next.start(IDLE_MS)
 
     def take(self) -> PickerDialog:
-        """Return a dialog, which is the caller's from now on."""
+        """Return a dialog, which then belongs to the caller."""
         self._next.stop()
         while self._dialog is None:
             self._step()
@@ -344,20 +344,21 @@ class PickerBuilder(QObject):
         return dialog
 
     def discard(self) -> bool:
-        """Let go of what is built, e.g. since it has another theme's colours; false: nothing was.
+        """Drop what is built, e.g. in an old theme's colours; return False without anything.
 
-        Builds no more before `prepare` is called again.
+        Nothing more is built before `prepare` is called again.
         """
         built = [*self._made, *([self._dialog] if self._dialog is not None else [])]
         was_wanted = self._next.isActive() or bool(built)
         self._next.stop()
-        for each in built:  # in this order, and now: a style sheet visits what still exists
+        # in this order, and now: a style sheet visits all widgets that still exist
+        for each in built:
             delete(each)
         self._made, self._dialog = [], None
         return was_wanted
 
     def _step(self) -> bool:
-        """Build one part, then a dialog of them, then style it; returns whether more is to do."""
+        """Build one part, then a dialog of them, then style it; return whether more is left."""
         if self._dialog is not None:
             self._dialog.ensurePolished()
             return False
@@ -370,7 +371,7 @@ class PickerBuilder(QObject):
 
     @Slot()
     def _on_changing(self) -> None:
-        """Build another one later: to restyle it would take longer than to restyle the window."""
+        """Build another dialog later: restyling it would take longer than restyling the window."""
         if self.discard():
             self.prepare()
 

@@ -1,4 +1,4 @@
-"""Bars that say which device has how many layers of a model."""
+"""Bars for the number of a model's layers on each device."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from paceline.gui.models.picker.parts_bar import BarPart, PartsBar, mixed
 
 
 class LayersBar(QWidget):
-    """A model's layers as a bar, the devices in their order, and the same in words above."""
+    """Bar of a model's layers by device in order, with words above."""
 
     def __init__(self, title: str) -> None:
         super().__init__()
@@ -27,7 +27,7 @@ class LayersBar(QWidget):
         self.hide()
 
     def show_counts(self, counts: Sequence[tuple[str, int]]) -> None:
-        """Show how many layers lie on which device, the processor last; none: hide."""
+        """Show the layers of each device, the processor last; hide the bar without any."""
         self._counts = tuple(counts)
         self.setVisible(bool(counts))
         listed = " · ".join(f"{name} {n}" for name, n in counts if n)
@@ -36,7 +36,7 @@ class LayersBar(QWidget):
         self._paint()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Take the colours of another theme."""
+        """Apply the colours of another theme."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange:
             self._paint()
@@ -57,7 +57,7 @@ class LayersBar(QWidget):
 
 
 def layers_of(plan: MemoryPlan | None) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
-    """Return the layers of target and draft model by device; none where the processor has all."""
+    """Return the layers of target and draft model by device; empty where the processor has all."""
 
     def counted(counts: list[tuple[str, int]]) -> list[tuple[str, int]]:
         return counts if any(n for _, n in counts) else []

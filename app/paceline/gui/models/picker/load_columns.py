@@ -1,4 +1,4 @@
-"""The fields that say how one model is loaded, and rows of them for both models."""
+"""Fields for loading one model, and rows of them for both models."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def _field_for(parameter: Parameter) -> QWidget:
     match parameter.kind:
         case "bool":
             box = QCheckBox()
-            box.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # as the numbers stand
+            # beside each other like the numbers
+            box.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
             return box
         case "int":
             return number_field(parameter)
@@ -50,11 +51,11 @@ def _field_for(parameter: Parameter) -> QWidget:
 
 
 class LoadColumn(QWidget):
-    """One model's title and fields, named as in `ModelParams`; itself not shown.
+    """One model's title and fields, named as in `ModelParams`; the widget itself is not shown.
 
     Attributes:
-        title: Stands above the fields.
-        fields: Those that the form shows.
+        title: Label above the fields.
+        fields: The fields that the form shows.
     """
 
     changed = Signal()
@@ -89,16 +90,17 @@ class LoadColumn(QWidget):
             show_value(field, getattr(params, name))
 
     def params(self, params: ModelParams) -> ModelParams:
-        """The same model with what the fields say."""
+        """Return the model's parameters with the fields' values."""
         return replace(params, **{name: value_of(field) for name, field in self.fields.items()})
 
     def enable(self, *, is_there: bool, has_gpu: bool, n_used: int) -> None:
-        """Switch the fields on that mean something here.
+        """Enable the fields that have an effect here.
 
         Args:
             is_there: Whether there is a model.
-            has_gpu: Whether its layers can be put on any device; one that is gone can be put away.
-            n_used: Devices that they would be put on.
+            has_gpu: Whether layers can be put on a device other than the processor, or a lost
+                device removed.
+            n_used: Number of devices that would share the layers.
         """
         for name, field in self.fields.items():
             is_of_use = has_gpu or name not in _FOR_GPUS
@@ -108,7 +110,7 @@ class LoadColumn(QWidget):
 
 
 def rows_of(target: LoadColumn, draft: LoadColumn, *names: str) -> QGridLayout:
-    """Return a grid with one field in a row, for both models, whose titles stand above."""
+    """Return a grid with a row per field, for both models, with their titles above."""
     words = fields_in_words(ModelParams)
     grid = two_columns([words[name].title for name in names], first_row=1)
     columns = tuple(enumerate((target, draft), start=1))

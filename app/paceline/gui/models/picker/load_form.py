@@ -1,4 +1,4 @@
-"""Settings of the load of the picked pair: the context, and folded all that few need."""
+"""Settings of the load of the picked pair: the context, and a folded part with the rest."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from paceline.params import ModelParams
 from paceline.sizes import tokens
 
 _STEPS_PER_DOUBLING = 8
-_STEP = 256  # llama.cpp pads contexts to it
+_STEP = 256  # llama.cpp pads contexts to multiples of it
 _HANDLE_PX = 14
 _MARK_PX = 6
 
 
 class _Mark(QWidget):
-    """The scale below the slider: a line as far as there is room."""
+    """The scale below the slider: a line up to the context that fits."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -65,8 +65,8 @@ class _Mark(QWidget):
 class ContextField(QWidget):
     """The length of the context: a slider in doublings up to what the model was trained for.
 
-    The number beside it takes every length; 0 is automatic. A mark below the slider shows how much
-    fits into the memory, as far as the plan says.
+    The number beside it accepts every length; 0 is automatic. A mark below the slider shows the
+    length that fits into memory, by the plan.
     """
 
     changed = Signal()
@@ -100,13 +100,13 @@ class ContextField(QWidget):
 
     @property
     def n_ctx(self) -> int:
-        """Tokens, with the automatic value decided."""
+        """Context in tokens, with the automatic value decided."""
         return self._number.value() or min(DEFAULT_CTX, self._longest)
 
     def set_longest(self, n_ctx_train: int) -> None:
-        """Take the context that the model was trained for; 0: not known.
+        """Set the context that the model was trained for; 0 if it is unknown.
 
-        A longer wish is cut for this model, and comes back with the next one.
+        A longer value is reduced for this model, and restored with the next one.
         """
         self._longest = n_ctx_train or max(self._wish, 4 * DEFAULT_CTX)
         with QSignalBlocker(self._number):
@@ -118,24 +118,24 @@ class ContextField(QWidget):
         self.refresh()
 
     def show_wish(self, n_ctx: int) -> None:
-        """Show a wanted length, which may be longer than the model was trained for."""
+        """Show a requested length, which may exceed the model's trained context."""
         self._wish = n_ctx
         with QSignalBlocker(self._number):
             self._number.setMaximum(max(self._longest, n_ctx))
             self._number.setValue(n_ctx)
 
     def show_room(self, n_fits: int | None) -> None:
-        """Mark up to where there is room; None: not known."""
+        """Mark the length that fits; None if it is unknown."""
         self._fits = n_fits
         self.refresh()
 
     def show_decided(self, n_ctx: int) -> None:
-        """Take what the memory plan decided for an automatic length; 0: there is no plan."""
+        """Set the plan's decision for an automatic length; 0 without a plan."""
         self._decided = n_ctx
         self.refresh()
 
     def refresh(self) -> None:
-        """Show what the number says."""
+        """Update words and slider by the number."""
         with QSignalBlocker(self.slider):
             self.slider.setValue(round(self._share(self.n_ctx) * self._steps))
         fits = self._fits
@@ -144,11 +144,11 @@ class ContextField(QWidget):
         self.mark.share = self._share(fits) if fits is not None and has_mark else None
         self.mark.update()
         text = ", ".join(self._sayings(fits if is_short else None))
-        self.words.setText(text[:1].upper() + text[1:] or "\u00a0")  # it keeps its line
+        self.words.setText(text[:1].upper() + text[1:] or "\u00a0")  # keeps the height of the line
         self.slider.setAccessibleDescription(self.words.text())
 
     def _sayings(self, fits: int | None) -> list[str]:
-        """Return what is to be said; `fits` is None where every length finds room."""
+        """Return the remarks; `fits` is None where every length fits."""
         words = []
         if self._wish > self._longest:
             words.append(
@@ -170,7 +170,7 @@ class ContextField(QWidget):
 
     @property
     def _is_shortened(self) -> bool:
-        """Whether the automatic length is shorter than usual, for want of room."""
+        """Return whether the automatic length is shorter than usual, for lack of memory."""
         return self._number.value() == 0 and 0 < self._decided < self.n_ctx
 
     @property
@@ -182,7 +182,7 @@ class ContextField(QWidget):
         return max(round(math.log2(self._longest / self._shortest) * _STEPS_PER_DOUBLING), 1)
 
     def _share(self, n_ctx: int) -> float:
-        """Return the place of a length on the slider, 0..1."""
+        """Return the position of a length on the slider, 0..1."""
         if self._longest == self._shortest:
             return 1.0
         whole = math.log2(self._longest / self._shortest)
@@ -203,13 +203,13 @@ class ContextField(QWidget):
 
 
 def _rounded(n_ctx: float) -> int:
-    """Round to what a context is padded to, and above 8192 to whole thousands of 1024."""
+    """Round to the padding of contexts, and above 8192 to multiples of 1024."""
     step = 1024 if n_ctx >= 8192 else _STEP
     return max(int(n_ctx) // step * step, 1)
 
 
 class LoadForm(Card):
-    """Shows and changes how a pair is loaded; its files are given from outside."""
+    """Shows and changes how a pair is loaded; its files are set from outside."""
 
     changed = Signal()
 
@@ -219,7 +219,7 @@ class LoadForm(Card):
         self._devices: tuple[DeviceInfo, ...] = ()
         self._has_target = self._has_draft = False
         self._n_ctx_draft = 0
-        # What no field shows stays as it was.
+        # Parameters without a field keep their values.
         self._target_before = self._draft_before = ModelParams("")
         self.target = LoadColumn(self.tr("Model"), self)
         self.draft = LoadColumn(self.tr("Draft"), self)
@@ -279,7 +279,7 @@ class LoadForm(Card):
         fill(self.advanced.body, *parts)
 
     def show_engine(self, description: EngineDescribed) -> None:
-        """Offer the devices there are."""
+        """Offer the engine's devices."""
         self._devices = description.devices
         for column in self.columns:
             column.show_devices(description.devices)
@@ -305,18 +305,18 @@ class LoadForm(Card):
         self._show_problem()
 
     def show_models(self, *, has_target: bool, has_draft: bool) -> None:
-        """Enable the fields of the models that are chosen."""
+        """Enable the fields of the chosen models."""
         self._has_target, self._has_draft = has_target, has_draft
         self._enable()
 
     def show_cards(self, target: ModelCard | None, draft: ModelCard | None) -> None:
-        """Take the contexts that the models were trained for; None: not known."""
+        """Set the contexts that the models were trained for; None for an unknown model."""
         self.context.set_longest(target.n_ctx_train if target else 0)
         self._n_ctx_draft = draft.n_ctx_train if draft else 0
         self._show_problem()
 
     def show_plan(self, plan: MemoryPlan | None) -> None:
-        """Mark what finds room."""
+        """Mark the context that fits."""
         self.context.show_room(room_for_context(plan) if plan else None)
         self.context.show_decided(plan.target.n_ctx if plan else 0)
         for bar, counts in zip(self.layers, layers_of(plan), strict=True):
@@ -324,7 +324,7 @@ class LoadForm(Card):
 
     @property
     def problem(self) -> str:
-        """Which values do not go together, in one sentence; empty: they all do."""
+        """Sentence about values that contradict each other, or empty."""
         both = (self.target_params(""), self.draft_params("") if self._has_draft else None)
         shares = (column.fields["tensor_split"].problem for column in self.columns)
         if wrong := next(filter(None, shares), ""):
@@ -346,11 +346,11 @@ class LoadForm(Card):
         return ""
 
     def target_params(self, path: str) -> ModelParams:
-        """How the target in this file will be loaded."""
+        """Return the parameters for the target in this file."""
         return self.target.params(replace(self._target_before, path=path))
 
     def draft_params(self, path: str) -> ModelParams:
-        """How the draft model in this file will be loaded."""
+        """Return the parameters for the draft model in this file."""
         params = self.draft.params(replace(self._draft_before, path=path))
         wish = self.target.fields["n_ctx"].value()
         if params.n_ctx == 0 and wish:
@@ -372,7 +372,7 @@ class LoadForm(Card):
         return any(device.takes_layers for device in self._devices)
 
     def _n_used(self, params: ModelParams) -> int:
-        """Return how many devices would share a model, if it is to be shared."""
+        """Return the number of devices that would share a model."""
         shared = replace(params, n_gpu_layers=-1, split_mode="", tensor_split=(), main_gpu=0)
         try:
             return len(devices_for(shared, self._devices))
@@ -380,7 +380,7 @@ class LoadForm(Card):
             return 0
 
     def _enable(self) -> None:
-        """Switch on what means something here, and say why the rest does not."""
+        """Enable the fields that have an effect, and give the others' reasons."""
         n_used = []
         for column, is_there in ((self.target, self._has_target), (self.draft, self._has_draft)):
             n_used.append(self._n_used(column.params(ModelParams(""))))
@@ -403,9 +403,10 @@ class LoadForm(Card):
 
 
 def room_for_context(plan: MemoryPlan) -> int | None:
-    """Return about how many tokens fit, everything else unchanged; None where caches take nothing.
+    """Return roughly the number of tokens that fit, all else unchanged.
 
-    The caches of both models grow with the context, weights and buffers nearly do not.
+    The caches of both models grow with the context, weights and buffers nearly do not. The result
+    is None where caches need no memory.
     """
     rooms = []
     for device in plan.devices:

@@ -1,4 +1,4 @@
-"""Whether a pair finds room: one bar per device, and the ways to make it fit."""
+"""Memory of a pair: one bar per device, and remedies where it does not fit."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from paceline.params import Drafting
 
 
 class MemoryBar(QWidget):
-    """What a pair takes of one device: a bar, and its parts in numbers below.
+    """Memory that a pair uses on one device: a bar, and its parts in numbers below.
 
-    A full bar is what is free now. Where more is needed, the bar is as long as the need, a line
-    marks what is free, and everything beyond it is tinted in the error colour. Parts differ in
+    The length of the bar is the free memory. Where more is needed, it is the needed memory, a line
+    marks the free memory, and everything beyond it is tinted in the error colour. Parts differ in
     lightness and stripes as well as in colour.
     """
 
@@ -51,7 +51,7 @@ class MemoryBar(QWidget):
         self.show_nothing()
 
     def show_nothing(self) -> None:
-        """Keep its room while nothing is known."""
+        """Keep the space while nothing is known."""
         self._plan = None
         self.figures.setText("–")
         set_look(self.figures, role="value")
@@ -61,7 +61,7 @@ class MemoryBar(QWidget):
         self._show_legend(())
 
     def changeEvent(self, event: QEvent) -> None:
-        """Take the colours of another theme."""
+        """Apply the colours of another theme."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange and self._plan is not None:
             self._show_parts(self._plan)
@@ -74,13 +74,13 @@ class MemoryBar(QWidget):
         guests: Sequence[str] = (),
         found: int | None = None,
     ) -> None:
-        """Show what is taken of a device.
+        """Show the memory used on a device.
 
         Args:
-            plan: With what its guests take.
+            plan: The plan, with the needs of its guests.
             is_only: Whether it is the only one, which needs no title.
             guests: Names of devices that share its memory.
-            found: Bytes that these models have taken of it; None: they are not loaded.
+            found: Bytes that these models really use there; None if they are not loaded.
         """
         self._plan = plan
         needed = plan.free - plan.left + plan.kept_free
@@ -107,7 +107,7 @@ class MemoryBar(QWidget):
         return parts
 
     def _tell(self, plan: DevicePlan, words: str, parts: Sequence[BarPart]) -> None:
-        """Give a screen reader all that the bar shows."""
+        """Give screen readers everything that the bar shows."""
         listed = ", ".join(f"{part.name} {local_size(part.size)}" for part in parts if part.size)
         self.setAccessibleName(f"{title_of(plan)}: {words}")
         self.setAccessibleDescription(listed)
@@ -140,15 +140,15 @@ _tr = translator("MemoryBar")
 
 
 def title_of(plan: DevicePlan) -> str:
-    """Return what a device is called; the processor's memory is plain memory."""
+    """Return the title of a device; the processor's is "memory"."""
     return _tr("Memory") if plan.title == "Memory" else device_title(plan.device, plan.title)
 
 
 def parts_of(plan: DevicePlan) -> tuple[BarPart, ...]:
-    """Return the parts of a device's bar from the left, in the colours of the theme in force.
+    """Return the parts of a device's bar from the left, in the present colours.
 
-    The draft model's parts and what stays free are striped. The last one is none of what the pair
-    needs: the prompt cache takes of what is left.
+    The draft model's parts and the reserve are striped. The last one is not needed by the pair: the
+    prompt cache uses part of the rest.
     """
     theme, target, draft = look.theme, plan.target, plan.draft
     full, pale_target = theme.time_verify, mixed(theme.time_verify, theme.surface)
@@ -168,7 +168,7 @@ def parts_of(plan: DevicePlan) -> tuple[BarPart, ...]:
 
 
 class _Way(QWidget):
-    """A remedy: what to do, and below what it means."""
+    """A remedy: the action, and its effect below."""
 
     chosen = Signal(object)
 
@@ -188,11 +188,11 @@ class _Way(QWidget):
         )
 
     def show_remedy(self, remedy: MemoryRemedy, drafting: Drafting) -> None:
-        """Offer this; without a button where only the user can find what is needed.
+        """Offer a remedy; without a button where only the user can carry it out.
 
         Args:
-            remedy: What to do.
-            drafting: What drafts until then.
+            remedy: The remedy.
+            drafting: The present drafter.
         """
         self._remedy = remedy
         title = saving_title(remedy.saving, drafting)
@@ -209,7 +209,7 @@ class _Way(QWidget):
 def shown_once(devices: Sequence[DevicePlan]) -> list[tuple[DevicePlan, tuple[str, ...]]]:
     """Return the plans of memories, each with the names of further devices that share it.
 
-    One that is too small for itself, since its server lends less, has a bar of its own.
+    A device that is too small for its need, since its server lends less, has a bar of its own.
     """
     names = {device.device for device in devices}
     guests = [each for each in devices if each.shares in names and each.fits]
@@ -222,9 +222,9 @@ def shown_once(devices: Sequence[DevicePlan]) -> list[tuple[DevicePlan, tuple[st
 
 
 class MemoryCard(Card):
-    """Shows a `MemoryPlan`; an older one stays until the next one is there.
+    """Card of a `MemoryPlan`; the previous plan stays until the next one is made.
 
-    It has its room before anything is known, so that nothing below moves when it is.
+    Its space is reserved from the start, so that nothing below moves when the plan arrives.
     """
 
     remedy_chosen = Signal(object)
@@ -254,13 +254,13 @@ class MemoryCard(Card):
         self.show_plan(None)
 
     def show_found(self, memory: Sequence[DeviceMemory]) -> None:
-        """Compare the next plan with what was found; none: other models are loaded."""
+        """Compare the next plan with measured memory; empty if other models are loaded."""
         self._found = {each.device: each.total for each in memory}
 
     def show_plan(
         self, plan: MemoryPlan | None, problem: str = "", *, is_looking: bool = False
     ) -> None:
-        """Show what a pair takes; None: it is being looked into, or not known, or why not."""
+        """Show a plan; without one, say that it is awaited, unknown, or impossible (`problem`)."""
         words, tone = (self.tr("Working it out…") if is_looking else ""), "muted"
         if plan is not None:
             words, tone = (

@@ -1,4 +1,4 @@
-"""What is known about the pair being picked: its verdict, its memory plan, or why there is neither.
+"""Knowledge about the pair being picked: its verdict, its memory plan, or failures.
 
 Both are determined in the background, since the header of a remote model may take seconds to load.
 While the models change quickly, as when the user moves through a list, the question is delayed
@@ -34,13 +34,13 @@ class Judge(Protocol):
     """Judges models; implemented by `catalog.models.Models`. Worker threads; may take seconds."""
 
     def examine(self, reference: str, is_stopped: Callable[[], bool] = ...) -> Examined:
-        """Look into one model."""
+        """Inspect a model."""
 
     def card(self, reference: str, is_stopped: Callable[[], bool] = ...) -> ModelCard:
         """Read the header of a model or a head."""
 
     def judge(self, target: str, draft: str, is_stopped: Callable[[], bool] = ...) -> PairVerdict:
-        """Return whether a draft model or a head goes with a target."""
+        """Judge whether a draft model or a head can draft for a target."""
 
     def measured(self, target: str, draft: str = ...) -> MeasuredPair | None:
         """Return what was measured of two files here before."""
@@ -48,20 +48,20 @@ class Judge(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What is known so far.
+    """State of the knowledge.
 
     Attributes:
-        status: Of the models themselves; the plan comes later.
+        status: Status of the models; the plan comes later.
         target: The target's card.
-        draft: The card of the draft model, or of the head in a file of its own; None: none is
-            chosen, or nothing is known.
-        verdict: None where nothing but lookups drafts.
-        plan: The newest plan, which may be of settings a moment ago.
-        problem: Why nothing is known, in one sentence.
-        code: Of the same, e.g. ``no-network``.
-        hint: What to do about it.
+        draft: The card of the draft model, or of the head in a file of its own; None if none is
+            chosen or it is unknown.
+        verdict: The verdict; None where only lookups draft.
+        plan: The newest plan, which may lag behind the settings for a moment.
+        problem: Why the models are unknown, in one sentence.
+        code: Code of the problem, e.g. ``no-network``.
+        hint: Remedy of the problem.
         plan_problem: Why there is no plan.
-        measured: What was measured of the pair here before; None: nothing was.
+        measured: Earlier measurements of the pair here, or None.
     """
 
     status: Status = "nothing"
@@ -77,7 +77,7 @@ class Judgement:
 
     @property
     def obstacle(self) -> str:
-        """Why the pair cannot be loaded, in one sentence; empty: it can, or it is not known yet."""
+        """Why the pair cannot be loaded, in one sentence; empty if it can or that is unknown."""
         if self.status == "failed":
             return self.problem
         verdict = self.verdict
@@ -85,7 +85,7 @@ class Judgement:
 
 
 class PairJudgement(QObject):
-    """Asks about one pair at a time; lives on the main thread."""
+    """Questions about one pair at a time; lives on the main thread."""
 
     changed = Signal(object)
     """Judgement"""
@@ -109,12 +109,12 @@ class PairJudgement(QObject):
 
     @Slot(object)
     def set_room(self, room: Room) -> None:
-        """Take the devices that the models can be put on."""
+        """Set the devices that the models can be put on."""
         self._room = room
         self._ask_for_plan()
 
     def ask(self, pair: Pair | None) -> None:
-        """Ask about this pair from now on; paths may be ``hf:`` references."""
+        """Set the pair to ask about from now on; paths may be ``hf:`` references."""
         if self._is_closed or pair == self._pair:
             return
         before, self._pair = self._pair, pair
@@ -126,7 +126,7 @@ class PairJudgement(QObject):
             self._ask_for_plan()
 
     def ask_again(self) -> None:
-        """Ask once more, as after a failure."""
+        """Repeat the question, as after a failure."""
         self._begin()
         self._look()
 
@@ -195,13 +195,13 @@ class PairJudgement(QObject):
         self._plan_next()
 
     def _plan_next(self) -> None:
-        """Plan again if something was changed meanwhile."""
+        """Plan again if the settings changed meanwhile."""
         self._is_planning = False
         if self.judgement.status == "known":
             self._plan()
 
     def _stopper(self, question: int) -> Callable[[], bool]:
-        """Return a function that says whether this question is out of date."""
+        """Return a function that returns whether this question is out of date."""
         return lambda: question != self._question
 
     def _set(self, judgement: Judgement) -> None:
@@ -211,10 +211,10 @@ class PairJudgement(QObject):
 
 
 def _look(models: Judge, pair: Pair, is_stopped: Callable[[], bool]) -> Judgement:
-    """Look into both models and judge them; runs in the background.
+    """Inspect both models and judge them; runs in the background.
 
     Raises:
-        UserError: One of them cannot be used, or was not asked about any more.
+        UserError: A model cannot be used, or the question was dropped.
     """
     target = models.examine(pair.target.path, is_stopped).card
     draft: ModelCard | None = None
@@ -230,5 +230,5 @@ def _look(models: Judge, pair: Pair, is_stopped: Callable[[], bool]) -> Judgemen
 
 
 def _models(pair: Pair | None) -> tuple[str, ...]:
-    """What a verdict is about."""
+    """Return the models that a verdict is about."""
     return (*pair.files, drafter_of(pair.drafting)) if pair is not None else ()

@@ -1,6 +1,6 @@
-"""The pair being picked, at the right of the picker: names, verdict, memory, how it is loaded.
+"""The pair being picked, at the right of the picker: names, verdict, memory, settings of the load.
 
-Whether two models go together is told in words, then why, what to expect, and what to take instead.
+The verdict is given in words, followed by its reasons, the expected speed, and replacements.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _NAME_PX = 400
 
 
 class _Names(QWidget):
-    """Which models these are."""
+    """Names of the two models."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,26 +60,26 @@ class _Names(QWidget):
     def show_model(
         self, at: int, candidate: Candidate | None, card: ModelCard | None, nothing: str
     ) -> None:
-        """Show one of the two by what is known of it, or what stands in its place."""
+        """Show the facts about one of the two, or words in its place."""
         self.names[at].setText(candidate.title if candidate else nothing)
         known = ""
         if candidate is not None and card is not None:
-            # The weights alone are a little less; of a file in no list they are what is known.
+            # The weights alone are slightly smaller; for a file in no list only they are known.
             size = known_size(candidate.n_bytes or card.n_bytes)
             known = facts(local_weights(card.n_params), card.quantisation, size)
         elif candidate is not None:
             known = facts(candidate_facts(candidate), known_size(candidate.n_bytes))
-        self.facts[at].setText(known or "\u00a0")  # it keeps its line
+        self.facts[at].setText(known or "\u00a0")  # keeps the height of the line
         whole = candidate.reference if candidate else ""
         self.names[at].setToolTip(whole)
         self.names[at].setAccessibleName(candidate.title if candidate else nothing)
 
 
 class PairPane(QWidget):
-    """Shows a pair of candidates and asks a `PairJudgement` about it."""
+    """View of a pair of candidates that asks a `PairJudgement` about it."""
 
     changed = Signal()
-    """The models, what is known of them, or how they are loaded"""
+    """The models, the knowledge about them, or their settings have changed."""
     remedy_taken = Signal(object)
     """Remedy"""
 
@@ -107,11 +107,11 @@ class PairPane(QWidget):
         self._show(judgement.judgement)
 
     def show_picks(self, picks: Picks) -> None:
-        """Show and judge what is picked."""
+        """Show and judge the picks."""
         before, self.picks = self.picks.target, picks
         now = picks.target
         if before is not None and now is not None and before.reference != now.reference:
-            self.form.lookup_cache.show_path("")  # it belongs to the other one's vocabulary
+            self.form.lookup_cache.show_path("")  # it belongs to the other model's vocabulary
         self._ask()
 
     def show_pair(self, pair: Pair) -> None:
@@ -121,18 +121,21 @@ class PairPane(QWidget):
 
     @Slot(object)
     def show_loaded(self, state: PairState) -> None:
-        """Take which pair is loaded, to compare its plan with what it has taken."""
+        """Set the loaded pair, to compare its plan with its real use."""
         self._loaded = state
         self._show(self.judgement.judgement)
 
     def show_reading(self, reading: Reading | None) -> None:
-        """Take how fast this machine reads weights; None: not known."""
+        """Set the speed at which this machine reads weights; None if it is unknown."""
         if reading != self._reading:
             self._reading = reading
             self._show(self.judgement.judgement)
 
     def pair(self) -> Pair | None:
-        """The models with what the form says, paths may be ``hf:`` references; None: no target."""
+        """Return the models with the form's settings; paths may be ``hf:``.
+
+        None without a target.
+        """
         picks = self.picks
         if picks.target is None:
             return None
@@ -150,12 +153,12 @@ class PairPane(QWidget):
         return self.picks.draft is not None and not self.picks.draft.is_head
 
     def obstacle(self) -> str:
-        """Why this pair cannot be loaded, in one sentence; empty: it can, or not known yet."""
+        """Return why this pair cannot be loaded, or empty if it can or that is unknown."""
         return said(self.judgement.judgement.obstacle) or self.form.problem
 
     @property
     def is_looking(self) -> bool:
-        """Return whether the models, or the memory that they take, are still being looked into."""
+        """Return whether models or memory are still being examined."""
         judgement = self.judgement.judgement
         is_planned = judgement.plan is not None or bool(judgement.plan_problem)
         return judgement.status == "looking" or (judgement.status == "known" and not is_planned)
@@ -176,7 +179,7 @@ class PairPane(QWidget):
         self.names.show_model(1, picks.draft, judgement.draft, own)
         speeds = self._speeds(judgement)
         self.verdict.show_judgement(judgement, has_draft=has_draft, speeds=speeds)
-        # What a refused pair would take is of no interest.
+        # The memory of a refused pair is of no interest.
         plan = judgement.plan if not judgement.obstacle else None
         is_looking = judgement.status in ("looking", "known") and not judgement.obstacle
         is_loaded = self._loaded.status == "ready" and self._loaded.pair == self.pair()
@@ -188,7 +191,7 @@ class PairPane(QWidget):
         self.form.show_plan(plan)
 
     def _speeds(self, judgement: Judgement) -> Speeds | None:
-        """Return how fast the pair is, as measured before, or expected by its headers."""
+        """Return the measured speed of the pair or, without one, that expected by its headers."""
         if judgement.measured is not None:
             return measured_speeds(judgement.measured)
         if judgement.target is None or not judgement.target.n_bytes:
@@ -214,7 +217,7 @@ class PairPane(QWidget):
 
     @Slot(object)
     def _on_remedy(self, remedy: MemoryRemedy) -> None:
-        """Load the models as the remedy says; other models are the picker's matter."""
+        """Load the models by a remedy; the picker handles remedies with other models."""
         pair = self.pair()
         draft_now = pair.draft.path if pair and pair.draft else ""
         if pair is None:

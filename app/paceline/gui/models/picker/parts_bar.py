@@ -30,7 +30,7 @@ class BarPart:
 
 
 def mixed(colour: str, ground: str) -> str:
-    """Return a colour half as strong on a ground."""
+    """Return a colour at half strength on a background."""
     a, b = QColor(colour), QColor(ground)
     red, green, blue = (
         (x + y) // 2 for x, y in ((a.red(), b.red()), (a.green(), b.green()), (a.blue(), b.blue()))
@@ -46,7 +46,7 @@ def paint_part(painter: QPainter, rect: QRectF, colour: str, stripes: str) -> No
     painter.save()
     painter.setClipRect(rect, Qt.ClipOperation.IntersectClip)
     painter.setPen(QPen(QColor(stripes), _STRIPE_WIDTH))
-    # From a fixed grid: stripes must not crawl while the bar grows.
+    # From a fixed grid, so that stripes do not move while the bar grows.
     x = rect.left() // _STRIPE_PX * _STRIPE_PX - rect.height() // _STRIPE_PX * _STRIPE_PX
     x -= _STRIPE_PX
     while x < rect.right():
@@ -56,25 +56,25 @@ def paint_part(painter: QPainter, rect: QRectF, colour: str, stripes: str) -> No
 
 
 class PartsBar(QWidget):
-    """Paints parts one after the other, and animates changes of their sizes."""
+    """Paints parts in a row, and animates changes of their sizes."""
 
     def __init__(self) -> None:
         super().__init__()
         self._parts: tuple[BarPart, ...] = ()
         self._free = 0
         self._from: list[float] = []
-        self._at: list[float] = []  # sizes as painted now, and last what is free
+        self._at: list[float] = []  # sizes as painted now, and the free memory at the end
         self._move = QVariantAnimation(self, startValue=0.0, endValue=1.0, duration=_MOVE_MS)
         self._move.setEasingCurve(QEasingCurve.Type.OutCubic)
         self._move.valueChanged.connect(self._on_moved)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
-        """As high as a bar is; it grows as wide as there is room."""
+        """Return the bar's height; its width may grow."""
         return QSize(120, _HEIGHT)
 
     def show_parts(self, parts: Sequence[BarPart], n_free: int) -> None:
-        """Show these; what goes beyond `n_free` is marked as too much."""
+        """Show parts; whatever exceeds `n_free` is marked."""
         wanted = [*(float(part.size) for part in parts), float(n_free)]
         is_first = len(self._at) != len(wanted) or not self.isVisible()
         self._parts, self._free = tuple(parts), n_free
@@ -94,7 +94,7 @@ class PartsBar(QWidget):
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Paint the parts, and what is too much."""
+        """Paint the parts, and the excess."""
         if not self._at:
             return
         *sizes, free = self._at

@@ -1,4 +1,4 @@
-"""The verdict on a pair, first and large: one sentence, and the reasons folded."""
+"""The verdict on a pair, in large type: one sentence, and the reasons folded."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ _AROUND_PX = 64
 
 
 class _Line(QWidget):
-    """A sign and a sentence beside it."""
+    """An icon and a sentence beside it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.sign = IconLabel(QIcon())
-        self.sign.setContentsMargins(0, 1, 0, 1)  # stands in the middle of a line
+        self.sign.setContentsMargins(0, 1, 0, 1)  # centred on the line
         self.text = text_label("", "", wraps=True, plain=True)
         top = Qt.AlignmentFlag.AlignTop
         row_of((self.sign, 0, top), (self.text, 1), on=self, margins=0, spacing=8)
 
     def show_line(self, icon: QIcon, text: str, level: str) -> None:
-        """Show this; `level` is said to those who do not see the sign."""
+        """Show a line; `level` replaces the icon for screen readers."""
         self.sign.show_icon(icon)
         self.text.setText(with_soft_breaks(text))
         self.text.setAccessibleName(f"{level}: {text}" if level else text)
@@ -61,7 +61,7 @@ class Conclusion:
 
 
 class VerdictCard(RefitsWords, Card):
-    """Shows a `Judgement`, all but its plan: what comes of it, one sentence, and folded why."""
+    """Card of a `Judgement` without its plan: a conclusion, one sentence, and folded reasons."""
 
     remedy_taken = Signal(object)
     """Remedy"""
@@ -79,7 +79,7 @@ class VerdictCard(RefitsWords, Card):
         self.why = FoldSection()
         self.why.set_title(self.tr("Why"))
         policy = self.why.toggle.sizePolicy()
-        policy.setRetainSizeWhenHidden(True)  # what is below stays in its place
+        policy.setRetainSizeWhenHidden(True)  # keeps the content below in its place
         self.why.toggle.setSizePolicy(policy)
         self.lines: list[_Line] = []
         self._rows = column_of(spacing=6)
@@ -90,12 +90,12 @@ class VerdictCard(RefitsWords, Card):
     def show_judgement(
         self, judgement: Judgement, *, has_draft: bool, speeds: Speeds | None = None
     ) -> None:
-        """Show what is known.
+        """Show the judgement.
 
         Args:
-            judgement: What is known.
+            judgement: The judgement.
             has_draft: Whether a draft model is chosen, or a head in a file of its own.
-            speeds: How fast the pair is expected to be here; None: not known.
+            speeds: The expected speeds here, or None if unknown.
         """
         verdict = judgement.verdict
         self._remedy = verdict.remedy if verdict is not None else None
@@ -115,7 +115,7 @@ class VerdictCard(RefitsWords, Card):
         self._show_button(judgement)
 
     def _fit(self) -> None:
-        """Keep room for a sentence, and show more or less of the model's name on the button."""
+        """Reserve space for a sentence, and fit the model's name to the button."""
         self.sentence.setMinimumHeight(2 * self.sentence.fontMetrics().lineSpacing())
         if self._remedy is not None:
             room = max(self.contentsRect().width() - _AROUND_PX, 120)
@@ -125,7 +125,7 @@ class VerdictCard(RefitsWords, Card):
     def _concluded(
         self, judgement: Judgement, speeds: Speeds | None, *, has_draft: bool
     ) -> Conclusion:
-        """Return what comes of the pair, as far as it is known."""
+        """Return the conclusion on the pair, as far as it is known."""
         verdict = judgement.verdict
         match judgement.status:
             case "nothing":
@@ -164,7 +164,7 @@ class VerdictCard(RefitsWords, Card):
         return Conclusion(title, tone, _and_speed(words, speeds, with_drafts=outlook == "good"))
 
     def _show_button(self, judgement: Judgement) -> None:
-        """Offer the remedy, or to look again."""
+        """Offer the remedy, or to ask again."""
         again = judgement.status == "failed"
         if again or self._remedy is not None:
             offer = self.tr("Look again") if self._remedy is None else self._offer_of(self._remedy)
@@ -205,7 +205,7 @@ class VerdictCard(RefitsWords, Card):
 
 
 def _and_speed(words: str, speeds: Speeds | None, *, with_drafts: bool = True) -> str:
-    """Return a sentence with the expected speed in front of it, where that is known."""
+    """Return a sentence, preceded by the expected speed where that is known."""
     if speeds is None:
         return words
     basis = _tr("measured") if speeds.basis == "measured" else _tr("estimate")
