@@ -1,4 +1,4 @@
-"""The parts that every feature of the window may use, given to its controller as one value."""
+"""The parts that all features of the window share, passed to their controllers as one value."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ from paceline.hosting.client import EngineClient
 
 @dataclass(frozen=True)
 class AppContext:
-    """The program's parts that more than one feature needs; made once, before the features.
+    """Parts of the program that more than one feature needs; made once, before the features.
 
     Attributes:
         client: The engine.
-        session: The chats and the reply under way; told of as Qt signals by `signals`.
-        shown: Which chat is shown.
-        drafts: What is written in each chat and was not sent.
-        next_reply: What the next reply is generated with.
-        loader: Loads pairs; `pair` shows how the present one stands.
-        speculation: Which strategy is chosen, with which settings.
-        live: The figures of the reply under way.
+        session: The chats and the running reply; `signals` emits its events as Qt signals.
+        shown: The shown chat.
+        drafts: The unsent messages of all chats.
+        next_reply: The options of the next reply.
+        loader: Loads pairs; `pair` has the state of the present one.
+        speculation: The chosen strategy with its settings.
+        live: The figures of the running reply.
         programs: The requests of other programs.
         background: Runs small jobs off the main thread.
         notices: Inline notices and the few dialogs that block.
         save_file: Asks for a place and writes a file there.
-        actions: What menus and keys offer.
-        undoing: What the key for it takes back.
+        actions: The actions of menus and keys.
+        undoing: The action that the undo key reverses.
         window: The parent of dialogs.
-        settings: What is remembered between two starts; it also writes them.
+        settings: The settings, which it also saves.
     """
 
     client: EngineClient

@@ -1,7 +1,7 @@
 """The engine's client for the window: events are delivered on the thread that owns the bridge.
 
-A listener given to the engine is called on the engine's thread. Here it travels with its event
-through a signal to a slot of this object, and is called there.
+The engine calls its listeners on its own thread. Here, listener and event are sent by a signal to a
+slot of this object, which calls the listener.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from paceline.messages import Command, Event
 
 
 class EngineBridge(QObject):
-    """An `EngineClient` whose listeners are called on its own thread, each event in its order.
+    """An `EngineClient` whose listeners are called on its own thread, with the events in order.
 
     Args:
         client: The engine.
@@ -30,7 +30,8 @@ class EngineBridge(QObject):
         super().__init__(parent)
         self._client = client
         self._is_closed = False
-        # Always queued: an asker that cancels what waits is not answered within its own call.
+        # Always queued: a cancelled waiting request must not be answered within the cancelling
+        # call.
         self._told.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
 
     def request(
@@ -45,16 +46,16 @@ class EngineBridge(QObject):
         return self._client.request(command, priority, queued, asker)
 
     def watch(self, listener: Callable[[EngineEvent], None]) -> None:
-        """Call `listener` with what concerns all askers."""
+        """Call `listener` with the events that concern all askers."""
         self._client.watch(partial(self._told.emit, listener))
 
     @property
     def running(self) -> Ticket | None:
-        """The request that is being carried out, of any asker; None: none is."""
+        """The request being carried out, of any asker, or None."""
         return self._client.running
 
     def close(self) -> bool:
-        """Shut the engine down; nothing is delivered any more. False: it hangs."""
+        """Shut the engine down; nothing is delivered any more. Return False if it hangs."""
         self._is_closed = True
         return self._client.close()
 

@@ -1,9 +1,9 @@
-"""One window for each home: a second start hands its files to the window that is open, and ends.
+"""One window for each home: a second start passes its files to the open window, and ends.
 
-A lock says who is the first, a local socket beside it takes what others hand over. Both are in a
-folder of this machine that no other user may enter, never in the home, which may be on a network
-drive; their names come from the home's path. Where no such folder can be had, where a second
-machine uses the home, or where the window that has the lock does not answer, another window opens.
+The first window holds a lock, and a local socket beside it receives the files of others. Both are
+in a folder of this machine that no other user may enter, never in the home, which may be on a
+network drive; their names derive from the home's path. Another window opens if no such folder is
+available, if a second machine uses the home, or if the window with the lock does not answer.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _logger = logging.getLogger(__name__)
 
 
 class OneWindow(QObject):
-    """Holds the lock of a home, from `claim` until it is closed; main thread."""
+    """Lock of a home, held from `claim` until it is closed; main thread."""
 
     called = Signal(list)
-    """Another start wants the window to be shown, with these paths, which may be none."""
+    """Another start requests the window, with these paths, if any."""
 
     def __init__(self, home: Path) -> None:
-        """Make it; nothing is locked yet.
+        """Create it without a lock.
 
         Args:
             home: The folder with the chats.
@@ -49,21 +49,22 @@ class OneWindow(QObject):
         self._server.newConnection.connect(self._on_connection)
 
     def claim(self, files: Sequence[Path] = (), patience_s: float = 10.0) -> bool:
-        """Become the window of the home, or hand the files to the one that is.
+        """Become the window of the home, or pass the files to the existing one.
 
         Args:
-            files: What is to be opened.
-            patience_s: How long to wait for the other window; it may be starting or busy.
+            files: Files to open.
+            patience_s: Time to wait for the other window, which may be starting or busy.
 
         Returns:
-            Whether a window is to be opened here.
+            True if a window is to be opened here.
         """
         folder = _folder()
         if folder is None:
             return True
         address = self._name if sys.platform == "win32" else str(folder / self._name)
         lock = QLockFile(str(folder / f"{self._name}.lock"))
-        lock.setStaleLockTime(0)  # however long a window is open; of a dead one it is stale at once
+        # never stale while its window lives, however long; stale at once when that has died
+        lock.setStaleLockTime(0)
         until = time.monotonic() + patience_s
         while not lock.tryLock(50):
             if lock.error() != QLockFile.LockError.LockFailedError:
@@ -74,13 +75,13 @@ class OneWindow(QObject):
                 _logger.warning("the window that is open does not answer; another one is opened")
                 return True
         self._lock = lock
-        QLocalServer.removeServer(address)  # what a killed window has left
+        QLocalServer.removeServer(address)  # removes the socket of a killed window
         if not self._server.listen(address):
             _logger.warning("a second start will not be heard: %s", self._server.errorString())
         return True
 
     def close(self) -> None:
-        """Let another window have the home."""
+        """Release the home for another window."""
         self._server.close()
         if self._lock is not None:
             self._lock.unlock()
@@ -90,7 +91,7 @@ class OneWindow(QObject):
         while (connection := self._server.nextPendingConnection()) is not None:
             connection.readyRead.connect(self._on_request)
             connection.disconnected.connect(connection.deleteLater)
-            self._answer(connection)  # it may be there already
+            self._answer(connection)  # it may have arrived already
 
     @Slot()
     def _on_request(self) -> None:
@@ -115,7 +116,7 @@ class OneWindow(QObject):
 
 
 def _hand_over(address: str, files: Sequence[Path], until: float) -> bool:
-    """Tell the window at an address to show itself and these files; whether it has answered."""
+    """Ask the window at an address to show itself and these files; return whether it answered."""
     socket = QLocalSocket()
     socket.connectToServer(address)
     if not socket.waitForConnected(1000):
@@ -129,7 +130,7 @@ def _hand_over(address: str, files: Sequence[Path], until: float) -> bool:
 
 
 def _folder() -> Path | None:
-    """A folder on this machine that only this user can enter; None: there is none."""
+    """Return a folder on this machine that only this user can enter, or None."""
     places = [Path(os.environ.get("XDG_RUNTIME_DIR") or "/nonexistent")]
     try:
         places.append(Path(tempfile.gettempdir(), f"paceline-{getpass.getuser()}"))

@@ -1,10 +1,10 @@
-"""The right pane: how fast replies are written, and how the chat's replies are drawn.
+"""The right pane: the speed of replies, and the settings of the chat's replies.
 
-Two tabs: Speed has the figures, the plot and the strategy, with all else folded below, Chat has
-what belongs to the chat. What is advised only appears while no mouse points at the panel: nothing
-that is about to be clicked moves.
+Of two tabs, Speed has the figures, the plot and the strategy, with all else folded below; Chat has
+the chat's settings. Advice only appears while the mouse is outside the panel, so that nothing moves
+when it is about to be clicked.
 
-`PanelController` stands between the pane, the running reply and the engine.
+`PanelController` connects the pane, the running reply and the engine.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ from paceline.params import drafter_of
 from paceline.settings import PanelTab
 
 MIN_WIDTH = 346
-"""What the cards need at least, at scale 1; below it their right edges would be cut off."""
+"""Minimum width of the cards at scale 1; narrower ones would be cut off at the right."""
 
 
 class SpeculationPanel(QWidget):
-    """Lays the cards out and draws the live ones when the figures say so."""
+    """Layout of the cards; draws the live ones when the figures request it."""
 
     view_changed = Signal()
-    """A section was opened or closed, or the other tab was chosen"""
+    """A section was opened or closed, or the other tab was chosen."""
 
     def __init__(
         self,
@@ -110,7 +110,7 @@ class SpeculationPanel(QWidget):
 
     @property
     def tab(self) -> PanelTab:
-        """Which tab is shown."""
+        """The shown tab."""
         return "chat" if self.tabs.currentWidget() is self._pages["chat"] else "speed"
 
     def show_tab(self, tab: PanelTab) -> None:
@@ -119,7 +119,7 @@ class SpeculationPanel(QWidget):
 
     @property
     def open_sections(self) -> tuple[str, ...]:
-        """Names of the sections that are open."""
+        """Names of the open sections."""
         return tuple(name for name, section in self._sections.items() if section.toggle.isChecked())
 
     def open_only(self, names: Iterable[str]) -> None:
@@ -129,30 +129,30 @@ class SpeculationPanel(QWidget):
             section.toggle.setChecked(name in wanted)
 
     def show_problem(self, text: str) -> None:
-        """Say why strategy or settings are not taken; empty: all is well."""
+        """Show why strategy or settings are invalid; empty if they are valid."""
         self._problem = text
         self._place_problem()
 
     @Slot()
     def _place_problem(self) -> None:
-        """Say it below the settings, where no slider moves by that, or where they are folded."""
+        """Place the problem below open settings, where it moves no slider, or else above them."""
         is_open = self.details.toggle.isChecked()
         self.draft_settings.show_problem(self._problem if is_open else "")
         self.picker.show_problem("" if is_open else self._problem)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Draw what was skipped while the panel was hidden."""
+        """Draw the figures that were skipped while the panel was hidden."""
         super().showEvent(event)
         self.refresh()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Show or take away the advice that would have moved what was pointed at."""
+        """Show or hide the advice that would have moved the content under the pointer."""
         super().leaveEvent(event)
         self.refresh()
 
     @Slot()
     def refresh(self) -> None:
-        """Draw the figures as they are; does nothing while hidden."""
+        """Draw the present figures; does nothing while hidden."""
         if not self.isVisible():
             return
         figures = self._figures
@@ -167,15 +167,15 @@ class SpeculationPanel(QWidget):
         advises = reply is not None and stats is not None and self._may_advise(reply)
         key = reply.message_id if reply is not None and advises else ""
         if self.advice.key != key:
-            self.advice.show_advice("", ())  # at once: it is not true of this reply
+            self.advice.show_advice("", ())  # at once: it does not apply to this reply
         if reply is None or stats is None or not advises or self.underMouse():
-            return  # `leaveEvent` brings the advice up to date
+            return  # `leaveEvent` updates the advice
         title, told = figures.sources.full_title, self._speculation.told
         advice = advise(stats, reply.strategy, named=told, title=title)
         self.advice.show_advice(key, (*self._pair_advice(), *advice)[:MOST])
 
     def _may_advise(self, reply: Reply) -> bool:
-        """Return whether advice on a reply helps: it is of the loaded pair, and the user's own.
+        """Return whether advice helps: the reply is the user's own, with the loaded pair.
 
         In the first replies of a home there is none.
         """
@@ -186,9 +186,9 @@ class SpeculationPanel(QWidget):
         return files == [made and made.file for made in (reply.target, reply.draft)]
 
     def _pair_advice(self) -> tuple[Advice, ...]:
-        """Return what Auto found out about the pair in the reply that is shown.
+        """Return what Auto learned about the pair in the shown reply.
 
-        Nothing where drafts made this reply faster: the figures above would contradict it.
+        It is empty where drafts made this reply faster: the figures above would contradict it.
         """
         figures = self._figures
         report, pair, sources = figures.own_report, figures.pair, figures.sources
@@ -205,7 +205,7 @@ class SpeculationPanel(QWidget):
 
     @Slot()
     def _show_why(self) -> None:
-        """What Auto knows; hidden where it has nothing to decide."""
+        """Show Auto's knowledge; hidden where Auto decides nothing."""
         figures = self._figures
         has_decided = figures.decisions.whole.n_steps > 0
         self.why.setVisible(has_decided or self._speculation.is_controlled)
@@ -221,7 +221,7 @@ class SpeculationPanel(QWidget):
 
 
 def _page(*cards: QWidget) -> QScrollArea:
-    """Return these cards, one below the other, in an area that scrolls."""
+    """Return these cards in a column that scrolls."""
     page = styled(QWidget(), kind="page")
     column = column_of(on=page, margins=14, spacing=12)
     for card in cards:
@@ -231,30 +231,30 @@ def _page(*cards: QWidget) -> QScrollArea:
 
 
 SAMPLING = "sampling"
-"""Topic of notices about settings of the next reply; a change of them settles it."""
+"""Topic of notices about settings of the next reply; a change of them resolves it."""
 LOOKUP_CACHE = "lookup-cache"
-"""Topic of notices about the file of lookups; loading the models again settles it."""
+"""Topic of notices about the lookup cache's file; loading the models again resolves it."""
 LOOKUP_CACHE_CODES = ("bad-lookup-cache", "cannot-read", "other-vocabulary")
-"""What the engine answers to a lookup cache that it cannot use; the reply has not begun then."""
+"""The engine's error codes for a lookup cache that cannot be used; the reply has not begun then."""
 TOO_LONG = "prompt-too-long"
-"""What the engine answers to a message that was sent before it was counted."""
+"""The engine's error code for a message that was sent before it was counted."""
 RESTART = "restart"
-"""Topic of notices about an engine that is started again; settled when it has."""
+"""Topic of notices about an engine that restarts; resolved when it has."""
 TUNE_AFTER_MS = 120
-"""A dragged slider sends a change when it rests, not one per pixel."""
+"""Pause before a dragged slider's value is sent: when it rests, not at every pixel."""
 
 
 class PanelController(QObject):
-    """Sends changes of the strategy to the running reply and shows what became of them."""
+    """Sends changes of the strategy to the running reply, and shows their result."""
 
     settings_changed = Signal()
-    """The strategy was changed, or a section opened or closed; both are remembered."""
+    """The strategy was changed, or a section opened or closed; both are saved."""
     reload_wanted = Signal()
-    """The engine is to start again with the models that it had"""
+    """The engine is to restart with the models that it had."""
     load_without_wanted = Signal(object)
-    """The same without RPC servers: their addresses"""
+    """The same without RPC servers of these addresses"""
     obstacle_changed = Signal(str)
-    """Why no reply can begin with these settings, in words; empty: it can"""
+    """The reason why no reply can begin with these settings, in words, or empty."""
     question_returned = Signal(object)
     """The `Message` whose reply was refused before it began"""
 
@@ -288,7 +288,7 @@ class PanelController(QObject):
         pair.changed.connect(self._on_pair_changed)
         signals.tuned.connect(self._on_tuned)
         signals.died.connect(self._on_died)
-        signals.started.connect(self._check_models)  # what was refused to the last is over
+        signals.started.connect(self._check_models)  # the last reply's error no longer applies
         signals.ended.connect(self._on_idle)
         signals.ended.connect(self._on_ended)
         self._on_pair_changed(pair.state)
@@ -307,14 +307,14 @@ class PanelController(QObject):
 
     @Slot(str)
     def _on_draft_wanted(self, name: str) -> None:
-        """Let a draft model be chosen; the strategy is chosen when one is being loaded."""
+        """Ask for a draft model; the strategy is chosen when one is being loaded."""
         self._wish = name
         actions = self._actions
         (actions.choose_draft if actions.choose_draft.isVisible() else actions.open_draft).trigger()
 
     @Slot()
     def _forget_wish(self) -> None:
-        """Another strategy was chosen since."""
+        """Drop the wish: another strategy was chosen since."""
         self._wish = ""
 
     @Slot()
@@ -338,7 +338,7 @@ class PanelController(QObject):
 
     @Slot(object)
     def _on_ended(self, reply: Reply) -> None:
-        """Put a message whose reply was refused before it began back to where it was written."""
+        """Return a message to the composer whose reply was refused before it began."""
         error = reply.error
         if error is None:
             self._tell_of_incomplete_json(reply)
@@ -361,13 +361,13 @@ class PanelController(QObject):
         question = self._session.take_back(reply)
         if topic == SAMPLING:
             self._panel.sampling.show_refusal(error.code, said(error.message, error.hint))
-        if question is None or error.code != TOO_LONG:  # otherwise the composer says it
+        if question is None or error.code != TOO_LONG:  # otherwise the composer shows it
             self._notifications.error(error.message, error.hint, action=action, topic=topic)
         if question is not None:
             self.question_returned.emit(question)
 
     def _tell_of_incomplete_json(self, reply: Reply) -> None:
-        """Warn where a reply was ended by something other than its schema."""
+        """Warn if a reply ended before its JSON was complete."""
         hints = {
             "length": self.tr("Allow more than {} tokens.").format(
                 reply.options.settings.max_tokens
@@ -384,7 +384,7 @@ class PanelController(QObject):
 
     @Slot(object)
     def _on_died(self, death: EngineDied) -> None:
-        if self._pair.state.status == "loading":  # a reply waits, so it starts again at once
+        if self._pair.state.status == "loading":  # a reply waits, so the engine restarts at once
             hint = self.tr("It is being started again, and your message is answered then.")
             self._notifications.warn(death.reason, hint, topic=RESTART)
             return
@@ -416,7 +416,7 @@ class PanelController(QObject):
 
     @Slot()
     def _check_models(self) -> None:
-        """Show what is wrong with the chosen strategy, without waiting for a reply."""
+        """Show the problem of the chosen strategy without waiting for a reply."""
         if not self._show_obstacle():
             self._panel.show_problem(self._speculation.problem)
 

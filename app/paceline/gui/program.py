@@ -1,9 +1,9 @@
 """The composition root: every part of the window is made, connected and ended here.
 
 `app` makes a `Program` around the real engine, tests make one around a scripted client. Parts are
-made from the inside out: what holds state, the window, the session, then the features, which share
-all of these as an `AppContext`. `shut_down` ends them: it saves the settings, closes what knows
-models, the engine, then the background pool, in this order.
+made from the inside out: the state, the window, the session, then the features, which share all of
+these as an `AppContext`. `shut_down` ends them in this order: it saves the settings, closes the
+model features, the engine, then the background pool.
 """
 
 from __future__ import annotations
@@ -90,10 +90,10 @@ from paceline.settings import SETTINGS_FILE, EngineHost, LoadedSettings
 
 
 class Program(QObject):
-    """Everything between the first and the last moment of the window; main thread."""
+    """The whole program from the first to the last moment of the window; main thread."""
 
     ended = Signal(bool)
-    """The window was closed and all is put away; false: the engine hangs."""
+    """The window was closed and everything is shut down; False if the engine hangs."""
 
     def __init__(
         self,
@@ -113,14 +113,14 @@ class Program(QObject):
 
         Args:
             client: The engine, whose events come on the main thread; closed by `shut_down`.
-            infos: The drafters that can be chosen.
-            resources: The files that are shipped.
+            infos: The available drafters.
+            resources: The folder of shipped files.
             paths: The user's folders.
-            loaded: The settings, and whether their file had to be put aside.
-            engine: The engine itself, for what asks it from threads of its own; None: `client`.
-            chats_file: The database of chats; None: chats live as long as the window.
-            change_host: Moves the engine into a process or thread; None: it cannot be moved.
-            models: What is known of models; None: the window offers only files.
+            loaded: The settings, and whether their damaged file was set aside.
+            engine: The engine itself, for parts with threads of their own; None to use `client`.
+            chats_file: The database of chats; None to keep them only while the window lives.
+            change_host: Moves the engine into a process or thread, or None if it cannot be moved.
+            models: The catalogue of models; None to offer only files.
             parent: Qt's parent.
         """
         super().__init__(parent)
@@ -144,7 +144,7 @@ class Program(QObject):
         look.dress()
 
     def start(self) -> None:
-        """Show the window and load the pair that was used last, else the demo pair."""
+        """Show the window and load the pair used last, or else the demo pair."""
         self.window.show()
         self.window.chat_pane.composer.setFocus()
         self.devices.ask()
@@ -172,7 +172,7 @@ class Program(QObject):
 
     @Slot(list)
     def call(self, files: list[str]) -> None:
-        """Bring the window to the front, with files to open; another start asks for it."""
+        """Bring the window to the front and open files, for another start of the program."""
         window = self.window
         window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
         window.show()
@@ -183,15 +183,15 @@ class Program(QObject):
 
     @Slot()
     def shut_down(self) -> None:
-        """Put everything away; called when the window closes."""
+        """Shut everything down; called when the window closes."""
         self.bench.close()
         self.serving.close()
         self.settings.save()
-        self.window.chat_pane.errors.dismiss()  # what its button would do needs what ends now
+        self.window.chat_pane.errors.dismiss()  # its button's action needs parts that end now
         self.unsent.keep()
         self.chat.keep_place()
         self.shown.keep_settings()
-        self.session.end_reply()  # what it has is kept
+        self.session.end_reply()  # keeps the text so far
         self.session.set_listener(None)
         self.loader.set_listener(None)
         for owner_of_dialogs in (
@@ -199,10 +199,10 @@ class Program(QObject):
             self.settings_controller, self.help, self.prompting, self.requests, self.comparing,
         ):  # fmt: skip
             owner_of_dialogs.close()
-        self.window.hide()  # the engine may take seconds to end, and nothing would move meanwhile
+        self.window.hide()  # the engine may take seconds to end, while the window would be frozen
         if self.catalogue is not None:
             self.catalogue.close()
-        self.serving.wait()  # what it asks for is answered before the engine ends
+        self.serving.wait()  # its requests are answered before the engine ends
         engine_ended = self._client.close()
         self.session.states.close()
         self.storage.close()
@@ -213,7 +213,7 @@ class Program(QObject):
     # -------------------------------------------------------------------------------- the parts
 
     def _make_state(self, infos: tuple[DrafterInfo, ...]) -> None:
-        """Make what holds state, and what every part may use."""
+        """Make the objects with state, and those that every part may use."""
         settings = self.settings.settings
         look.start(self._resources, settings.theme, settings.font_px)
         look.set_motion(settings.motion)
@@ -244,7 +244,7 @@ class Program(QObject):
         self.appearance = Appearance(self.settings, self.window.actions_, self)
 
     def _make_session(self, chats_file: Path | None) -> None:
-        """Make the session, which hears of the engine first, and tells the others."""
+        """Make the session, which receives the engine's events first and notifies the others."""
         self.loader = PairLoader(self._client, cache_dir=str(self._paths.cache_dir))
         self.storage = StorageController(chats_file, self.notices, self)
         self.hashes = ModelHashes(self.pair, self.background, self)
@@ -266,7 +266,8 @@ class Program(QObject):
         self.servers = RpcServers(self.settings, self.loader, self.background, self._described)
         self.shown = ShownChat(self.session, self.signals, self)
         self.drafts = Drafts(self.shown, self.session.conversations, self.signals)
-        self.presets.kept_changed.connect(self.shown.settings_changed)  # of a chat that set none
+        # the settings of a chat without its own
+        self.presets.kept_changed.connect(self.shown.settings_changed)
         self.next_reply = NextReply(self.shown, self.speculation, self.settings, self.pair)
         self.loader.set_listener(self.pair)
         self.session.set_listener(self.signals)
@@ -297,7 +298,7 @@ class Program(QObject):
         )
 
     def _make_chat(self) -> None:
-        """Make what a chat needs; the panel hears of a reply before the chat view does."""
+        """Make the parts of a chat; the panel receives a reply's events before the chat view."""
         context, window, pane = self.context, self.window, self.window.chat_pane
         self.panel = PanelController(context, panel=window.panel, parent=self)
         self.chat = ChatController(context, pane, self)
@@ -321,7 +322,7 @@ class Program(QObject):
         )
 
     def _make_models(self, models: Models | None) -> None:
-        """Make what loads pairs, and, where models are known, what finds and fetches them."""
+        """Make the loading of pairs and, if models are known, finding and downloading them."""
         demo, starter = first_pairs(self._resources, models)
         self.saved_pairs = SavedPairs(self.settings.settings.pairs, demo, self)
         self.devices = CurrentDevices(self.session.describe_engine, self.loader, models, self)
@@ -361,7 +362,7 @@ class Program(QObject):
         )
 
     def _default_settings(self) -> ReplySettings:
-        """Return the settings of replies where nothing else is said."""
+        """Return the default settings of replies."""
         return self.presets.default_settings
 
     def _further_pages(self) -> tuple[SettingsPage, ...]:
@@ -378,7 +379,7 @@ class Program(QObject):
         return self.devices.description.devices if self.devices.description is not None else ()
 
     def _make_panel_cards(self) -> None:
-        """Make what the cards of the panel need; presets follow what was loaded."""
+        """Make the parts of the panel's cards; presets follow the loaded pair."""
         context, panel = self.context, self.window.panel
         self.learning = LearningController(context, paths=self._paths, parent=self)
         self.open_file = OpenFile(self.background, self.notices, self)
@@ -395,7 +396,7 @@ class Program(QObject):
         )
 
     def _make_dialogs(self, models: Models | None) -> None:
-        """Make what stands around the chat and mostly opens dialogs."""
+        """Make the features around the chat, most of which open dialogs."""
         context, window = self.context, self.window
         self.settings_controller = SettingsController(
             context,
@@ -432,7 +433,7 @@ class Program(QObject):
     # --------------------------------------------------------------------------- what is remembered
 
     def _restore(self) -> None:
-        """Show the settings, and from now on keep what is changed by hand."""
+        """Show the settings, and from now on keep the user's changes."""
         store, settings, window = self.settings, self.settings.settings, self.window
         window.restore(settings.window)
         window.chat_pane.composer.set_obstacle(window.panel.sampling.obstacle)
@@ -444,7 +445,7 @@ class Program(QObject):
             ("cuts_long_chats", window.panel.sampling.cuts),
         ):
             store.setting(name).bind(switch)
-        store.update(  # what could not be used as it was saved has another value now
+        store.update(  # an unusable saved strategy was replaced
             strategies=self._saved_strategies(), pairs=self.saved_pairs.pairs
         )
         store.saving.connect(self._on_saving)
@@ -458,7 +459,7 @@ class Program(QObject):
 
     @Slot()
     def _on_panel(self) -> None:
-        """Keep the strategy; which sections are open is saved, too."""
+        """Keep the strategy; the open sections are saved, too."""
         self.settings.set("strategies", self._saved_strategies())
         self.settings.save_soon()
 
@@ -468,7 +469,7 @@ class Program(QObject):
 
     @Slot()
     def _on_saving(self) -> None:
-        """Keep how the window is left, with the conversation that is shown."""
+        """Keep the state of the window and the shown conversation."""
         open_conversation = self.conversations.open_conversation
         state = replace(self.window.state(), open_conversation=open_conversation)
         self.settings.set("window", state)
@@ -514,7 +515,7 @@ class Program(QObject):
 
     @Slot()
     def _on_light(self) -> None:
-        """Show who has asked, or the switch."""
+        """Show the requests of programs, or the switch."""
         if self.serving.status == "off":
             self._show_programs_page()
         else:
@@ -526,7 +527,7 @@ class Program(QObject):
 
     @Slot()
     def _on_serving_failed(self) -> None:
-        """Tell why the server did not start, unless the page with the switch says it."""
+        """Report why the server did not start, unless its page shows it."""
         if self.settings_controller.dialog is None:
             words = self.tr("Other programs are not served.")
             self.notices.error(words, self.serving.problem, topic=SERVING)
@@ -538,7 +539,7 @@ class Program(QObject):
             self.models.load_again()
 
     def _follow_host(self) -> bool:
-        """Move the engine to where the settings want it; return whether it was elsewhere."""
+        """Move the engine to its place by the settings; return whether it was elsewhere."""
         host = self.settings.settings.host_in_force
         is_other, self._host = host != self._host, host
         if is_other and self._change_host is not None:
@@ -547,6 +548,6 @@ class Program(QObject):
 
     @Slot(bool)
     def _on_servers(self, are_renumbered: bool) -> None:  # noqa: FBT001
-        """Load the models on the devices of other RPC servers, by an engine that may use them."""
+        """Load the models with other RPC servers, in an engine that may use them."""
         self._follow_host()
         self.models.load_on_other_servers(are_renumbered)

@@ -1,8 +1,7 @@
 """``paceline --smoke-test OUT.png``: the real window chats once with the demo pair, without a user.
 
 Everything is real: window, engine and its process, native library, models. Only the settings are
-not the user's: they are the defaults, nothing is read from the user's folders and nothing is left
-there.
+the defaults; nothing is read from the user's folders and nothing is written there.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ MAX_TOKENS = 200
 QUESTION = "Show me an example of a class."
 
 _PAINT_MS = 400
-"""After the last event the chat view writes the rest of the text and the plot draws once more."""
+"""Time for the chat view to write the rest of the text and for the plot's last update."""
 
 
 class SmokeTest(QObject):
@@ -111,10 +110,10 @@ class SmokeTest(QObject):
 
 
 def run_smoke_test(out: Path) -> int:
-    """Run it, print the result as JSON, and return 0.
+    """Run the test, print the result as JSON, and return 0.
 
     Raises:
-        UserError: It failed; the one line for stderr says how.
+        UserError: The test failed; the error is the line for stderr.
     """
     app = make_application(["paceline"])
     preset = ReplyPreset("Smoke test", ReplySettings(max_tokens=MAX_TOKENS, seed=SEED))

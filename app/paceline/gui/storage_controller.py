@@ -1,7 +1,7 @@
-"""The archive of chats in the window: opens it, tells what keeps it from writing, and closes it.
+"""The archive of chats in the window: opens it, reports what keeps it from writing, and closes it.
 
-The archive tells of problems on its own thread; a Qt signal brings them here. Nothing is lost while
-one lasts, and the notice goes when writing works again.
+The archive reports problems on its own thread; a Qt signal brings them here. Nothing is lost while
+a problem lasts, and the notice disappears when writing works again.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from paceline.storage.archive import Archive, ConversationStore
 from paceline.storage.problems import Opened, StorageError, StorageProblem
 
 CHATS_FILE = "chats.db"
-"""Below `Paths.data_dir`."""
+"""Name of the database, below `Paths.data_dir`."""
 STORAGE = "storage"
 """Topic of notices about chats that cannot be written."""
 
 
 class StorageController(QObject):
-    """Owns the archive, or what takes its place where there can be none."""
+    """Owner of the archive, or of its replacement where there can be none."""
 
     told = Signal(object)
-    """A problem, None or `Opened`; from the archive's thread. Other chats may be readable now."""
+    """A problem, None or `Opened` (other chats may be readable now); emitted on the archive's
+    thread"""
 
     def __init__(
         self, path: Path | None, notifications: Notifications, parent: QObject | None = None
@@ -32,9 +33,9 @@ class StorageController(QObject):
         """Open the archive, which works with any file and any disk.
 
         Args:
-            path: The database; None: chats live as long as the window.
-            notifications: Where problems are told.
-            parent: Who owns this.
+            path: The database; None to keep chats only while the window lives.
+            notifications: Receives reports of problems.
+            parent: Owns this object.
         """
         super().__init__(parent)
         self._notifications = notifications
@@ -50,26 +51,26 @@ class StorageController(QObject):
         self.opened = self._archive.open()
 
     def start(self) -> None:
-        """Tell how opening went; called when the window is shown."""
-        if self._archive is not None:  # whose problem was told before there was a window
+        """Report the result of opening; called when the window is shown."""
+        if self._archive is not None:  # its problem was reported before there was a window
             self._on_told(self._archive.problem)
         self._tell(self.opened)
 
     def leftovers(self) -> tuple[str, ...]:
-        """What was deleted before this start and is not gone yet, unless it was brought back.
+        """Return deleted chats of earlier sessions that are not purged yet, unless restored.
 
-        Another window on the same file may have deleted it, and undo that.
+        Another window on the same file may have deleted them, and may undo that.
         """
         if self._archive is None or not self.opened.removed:
             return ()
         try:
             removed = self._archive.removed()
-        except StorageError:  # the next start sees to it
+        except StorageError:  # the next start purges them
             return ()
         return tuple(name for name in self.opened.removed if name in removed)
 
     def close(self) -> None:
-        """Write what is still waiting; what cannot be written goes into a rescue file."""
+        """Write the remaining changes; if that fails, they are saved in a rescue file."""
         if self._archive is not None:
             self._archive.close()
 

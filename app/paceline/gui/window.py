@@ -1,12 +1,12 @@
 """The window: its bars, panes, menus and keys. It decides nothing.
 
-The bar at the top has name, menus, the pair with its state, and switches for theme and panes.
+The top bar has name, menus, the pair with its state, and switches for theme and panes.
 
-What the user wants of the three panes and what is shown are two things: in a narrow window the list
-of chats gives way first, then the panel, and both come back when there is room. A pane that is
-asked for in a narrow window is shown all the same, in the place of the other one where there is no
-room for both, or of the chat where large text leaves no room for that. Widths are kept as they are
-at scale 1, so that larger text has wider panes.
+The user's choice of panes and the shown panes are two things: a narrow window hides the list of
+chats first, then the panel, and both return when there is space. A pane that is requested in a
+narrow window is shown nevertheless, in place of the other one if both do not fit, or of the chat if
+large text leaves no space for that. Widths are stored for scale 1, so that larger text has wider
+panes.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ PANEL_FITS_FROM = 820
 
 
 class Panes(QObject):
-    """Owns the splitter around sidebar, chat and panel."""
+    """Owner of the splitter around sidebar, chat and panel."""
 
     visibility_changed = Signal()
 
@@ -74,26 +74,26 @@ class Panes(QObject):
         self.splitter.splitterMoved.connect(self._on_splitter_moved)
 
     def is_shown(self, name: str) -> bool:
-        """Whether a pane, "sidebar" or "panel", is shown now."""
+        """Return whether a pane, "sidebar" or "panel", is shown now."""
         return not self._panes[name].isHidden()
 
     def is_wanted(self, name: str) -> bool:
-        """Whether a pane is shown where it fits."""
+        """Return whether a pane is shown where it fits."""
         return self._wanted[name]
 
     def width_of(self, name: str) -> int:
-        """The width at scale 1 that the user gave a pane, also while there is no room for it."""
+        """Return the user's width of a pane at scale 1, also while the pane does not fit."""
         return self._widths[name]
 
     def restore(self, wanted: dict[str, bool], widths: dict[str, int]) -> None:
-        """Bring back what was remembered."""
+        """Restore the stored state."""
         self._wanted.update(wanted)
         self._widths.update(widths)
         for name in self._panes:
             self._show(name, is_shown=self._wanted[name] and self._fits(name, self._room))
 
     def toggle(self, name: str) -> None:
-        """Show or hide a pane because the user said so."""
+        """Show or hide a pane for the user."""
         is_shown = not self.is_shown(name)
         self._wanted[name] = is_shown
         self._show(name, is_shown=is_shown)
@@ -110,17 +110,17 @@ class Panes(QObject):
         self.visibility_changed.emit()
 
     def fit(self, room: int) -> None:
-        """Adapt to a new width of the window; panes come and go at a threshold alone."""
+        """Adapt to a new width of the window; panes appear and disappear only at thresholds."""
         before, self._room = self._room, room
         for name in self._panes:
             fits = self._fits(name, room)
             if fits != self._fits(name, before) or before == 0:
                 self._show(name, is_shown=self._wanted[name] and fits)
-        self._share_out()  # what had to be narrow meanwhile need not stay so
+        self._share_out()  # panes that had to be narrow meanwhile can be wide again
         self.visibility_changed.emit()
 
     def _fit_panel(self) -> None:
-        """Larger text needs more room; smaller text leaves the frames as wide as they are."""
+        """Widen the panel for larger text; smaller text leaves the frames as wide as they are."""
         self._panes["panel"].setMinimumWidth(max(self._panel_px, px(self._panel_px)))
 
     @Slot(int, int)
@@ -139,7 +139,7 @@ class Panes(QObject):
         self._share_out()
 
     def _needed_px(self) -> int:
-        """Return the width of the chat and the panes beside it at their smallest."""
+        """Return the minimum width of the chat and the panes beside it."""
         shown = (pane for name, pane in self._panes.items() if self.is_shown(name))
         return self._chat.minimumWidth() + sum(pane.minimumWidth() + 1 for pane in shown)
 
@@ -154,14 +154,14 @@ class Panes(QObject):
 ALL_MENUS_FROM = 860
 _NAME_FROM = 720
 _MORE_PX, _QT_MORE_PX = 24, 12
-"""Width of the button that opens hidden menus, and what the menu bar assumes for it."""
+"""Width of the button that opens hidden menus, and the width that the menu bar assumes for it."""
 _PLACED = (QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.Show)
 _HEIGHT, _TEXT_HEIGHT = 48, 34
-"""At least, and what the name of a model needs at scale 1."""
+"""Minimum height, and the height that a model's name needs at scale 1."""
 
 
 class TopBar(Refits, QWidget):
-    """Lays out what the window gives it; the pair is in the middle."""
+    """Layout of the top bar with the window's widgets; the pair is in the middle."""
 
     def __init__(self, title: str, menus: QMenuBar, model_bar: ModelBar) -> None:
         super().__init__()
@@ -186,20 +186,20 @@ class TopBar(Refits, QWidget):
         row_of(*parts, on=self, margins=(14, 0, 10, 0), spacing=12)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Larger text needs more room."""
+        """Adapt the height to larger text."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange:
             self.setFixedHeight(max(_HEIGHT, px(_TEXT_HEIGHT)))
 
     def event(self, event: QEvent) -> bool:
-        """Menus of another width, as with another size of text, are fitted in anew."""
+        """Fit menus of another width, as with another size of text."""
         is_done = super().event(event)
         if event.type() == QEvent.Type.LayoutRequest:
             self._fit()
         return is_done
 
     def _fit(self) -> None:
-        """Where there is room for all menus, the names of the models give way first."""
+        """Shorten the names of the models first, as long as all menus fit."""
         has_room = self.width() >= px(ALL_MENUS_FROM)
         self._name.setVisible(self.width() >= px(_NAME_FROM))
         for button in self._left_out:
@@ -207,13 +207,13 @@ class TopBar(Refits, QWidget):
         self._menus.setMinimumWidth(self._menus.sizeHint().width() if has_room else 0)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Keep the button of the menus large enough, wherever the menu bar puts it."""
+        """Keep the button of hidden menus large enough, wherever the menu bar puts it."""
         if watched is self._more and event.type() in _PLACED:
             self._place_more()
         return super().eventFilter(watched, event)
 
     def _place_more(self) -> None:
-        """Where no menu has room the button takes the place of the first."""
+        """Put the button in place of the first menu where no menu fits."""
         button, menus = self._more, self._menus
         if button is None:
             return
@@ -224,7 +224,7 @@ class TopBar(Refits, QWidget):
         button.setGeometry(left, 0, width, menus.height())
 
     def add_tool(self, action: QAction, *, gives_way: bool = False) -> QToolButton:
-        """Add a button for an action at the right; one that gives way is gone in narrow windows."""
+        """Add a button for an action at the right; `gives_way` hides it in narrow windows."""
         button = styled(QToolButton(), kind="quiet")
         button.setDefaultAction(action)
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
@@ -240,7 +240,7 @@ class TopBar(Refits, QWidget):
         self._beside.addWidget(widget)
 
     def add_widget(self, widget: QWidget) -> None:
-        """Put a widget in front of the buttons at the right."""
+        """Put a widget before the buttons at the right."""
         self._tools.insertWidget(1, widget)  # after the stretch
 
 
@@ -248,7 +248,7 @@ class MainWindow(QMainWindow):
     """Three panes and a bar above."""
 
     closing = Signal()
-    """The window is about to go; what must be remembered can still be asked for."""
+    """The window is about to close; its state can still be read."""
 
     def __init__(
         self,
@@ -287,14 +287,14 @@ class MainWindow(QMainWindow):
         self._on_look(look.theme)
 
     def fit_screen(self) -> None:
-        """Be no larger than the screen has room for."""
+        """Limit the size to the screen's."""
         size = within_screen(self, self.size())
         if size != self.size():
             self.resize(size)
             self.move(self.screen().availableGeometry().topLeft())
 
     def restore(self, settings: WindowSettings) -> None:
-        """Bring the window back as it was left."""
+        """Restore the stored state of the window."""
         if settings.geometry:
             self.restoreGeometry(QByteArray.fromBase64(settings.geometry.encode()))
         self.panes.restore(
@@ -305,7 +305,7 @@ class MainWindow(QMainWindow):
         self.panel.open_only(settings.open_sections)
 
     def state(self) -> WindowSettings:
-        """What `restore` takes."""
+        """Return the argument of `restore`."""
         return WindowSettings(
             geometry=self.saveGeometry().toBase64().toStdString(),
             sidebar_visible=self.panes.is_wanted("sidebar"),
@@ -317,10 +317,10 @@ class MainWindow(QMainWindow):
         )
 
     def focusNextPrevChild(self, next: bool) -> bool:  # noqa: A002, FBT001 - Qt's name
-        """Come to the messages where the conversation stands, whenever they were made.
+        """Move the focus to the messages in the conversation's place, whenever they were made.
 
-        Qt goes by the order in which widgets were made: messages would come after
-        everything, and Tab from there would skip the rest of the window.
+        Qt follows the order of creation: messages would come after everything, and Tab from there
+        would skip the rest of the window.
         """
         with self.chat_pane.chat.passed_by():
             has_moved = super().focusNextPrevChild(next)
@@ -328,17 +328,17 @@ class MainWindow(QMainWindow):
         return has_moved
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Tell before the window goes, so that all can be put away."""
+        """Emit `closing` before the window closes, so that everything can be shut down."""
         self.closing.emit()
         super().closeEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Let panes give way when the window gets narrow."""
+        """Hide panes when the window becomes narrow."""
         super().resizeEvent(event)
         self.panes.fit(self.width())
 
     def _tools(self) -> tuple[QAction, ...]:
-        """What has a button at the right of the top bar, from the left."""
+        """Return the actions with a button at the right of the top bar, from the left."""
         actions = self.actions_
         return (
             actions.palette, actions.flip_theme, actions.settings, actions.sidebar, actions.panel
@@ -363,7 +363,7 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def _on_look(self, theme: Theme) -> None:
-        """Show where the switch of the theme leads, and give larger text wider panes."""
+        """Show the target of the theme's switch, and give larger text wider panes."""
         self.actions_.flip_theme.setIcon(look.icon("sun" if theme.is_dark else "moon"))
         if self._text_px != font_px():
             self._text_px = font_px()
@@ -389,7 +389,7 @@ class MainWindow(QMainWindow):
     @Slot()
     def _on_delete(self) -> None:
         if self.sidebar.has_shown:
-            self._show_sidebar()  # the way back is offered there
+            self._show_sidebar()  # its button to show the sidebar again is there
             self.sidebar.delete_shown()
 
     def _show_sidebar(self) -> None:
@@ -412,7 +412,7 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _on_chat_settings(self) -> None:
-        """Show what the shown chat has set, and put the keyboard there."""
+        """Show the shown chat's settings, and focus them."""
         if not self.panes.is_shown("panel"):
             self.panes.toggle("panel")
         self.panel.show_tab("chat")
@@ -425,9 +425,9 @@ class MainWindow(QMainWindow):
 
 
 def scroll_to(widget: QWidget | None) -> None:
-    """Scroll all areas around a widget so that it is seen.
+    """Scroll all areas around a widget so that it is visible.
 
-    Qt does this for a step of the keyboard within a scroll area, but not for one into it.
+    Qt does this for a step of the focus within a scroll area, but not for one into it.
     """
     above = widget.parentWidget() if widget is not None else None
     while above is not None:

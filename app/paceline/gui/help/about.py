@@ -1,9 +1,9 @@
-"""About: what this is, its versions, and the licences of everything that comes with it.
+"""The About dialog: the program, its versions, and the licences of all shipped parts.
 
-The versions are what a bug report needs: no file names, no prompts, no settings, since the text is
-made to be posted in public. Licences of libraries come from their installed metadata, so what is
-shown belongs to the version that runs; a package brings the list of its parts. Licences are read
-off the main thread.
+The versions are those that a bug report needs: no file names, no prompts, no settings, since the
+text is meant to be posted in public. Licences of libraries come from their installed metadata, so
+they belong to the running version; a package brings the list of its parts. Licences are read off
+the main thread.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ from paceline.installation.components import (
 from paceline.messages import DeviceInfo, EngineDescribed
 
 Fact = tuple[str, str]
-"""A name and what is said of it"""
+"""A name and its value."""
 
 OLD_DAYS = 180
-"""After so many days it is said that there may be a newer version."""
+"""Age in days from which the version is said to be possibly out of date."""
 
 _tr = translator("Versions")
 
 
 def version_facts(engine: EngineDescribed | None) -> list[Fact]:
-    """Return the versions of everything that matters; without the engine's those known here."""
+    """Return all relevant versions; without the engine's description, those known here."""
     facts = [
         ("Paceline", __version__),
         (_tr("Installation"), said(package.installed_as())),
@@ -74,7 +74,7 @@ def version_facts(engine: EngineDescribed | None) -> list[Fact]:
 
 
 def machine_facts(engine: EngineDescribed | None) -> list[Fact]:
-    """Return what the machine has: memory, cores, devices, and how llama.cpp was built."""
+    """Return the machine's memory, cores and devices, and the build of llama.cpp."""
     memory = psutil.virtual_memory()
     facts = [
         (
@@ -101,11 +101,11 @@ def report(engine: EngineDescribed | None) -> str:
 
 
 def version_words(built: date | None, today: date) -> str:
-    """Return the version, and when it was built if that is known.
+    """Return the version, with the age of the build if that is known.
 
     Args:
         built: The day of the build.
-        today: This day; where it comes before the build, a clock is wrong, and no age is told.
+        today: The present day; if it precedes the build, a clock is wrong, and no age is given.
     """
     if built is None:
         return _tr("Version {}").format(__version__)
@@ -119,7 +119,7 @@ def version_words(built: date | None, today: date) -> str:
 
 
 def old_words(built: date | None, today: date) -> str:
-    """Return that there may be a newer version; empty: the build is young, or its day not known."""
+    """Return that a newer version may exist, or empty if the build is young or of unknown age."""
     if built is None or (today - built).days <= OLD_DAYS:
         return ""
     return _tr(
@@ -146,13 +146,13 @@ def _installed(distribution: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ReadLicences:
-    """Reads them all; a job for the background."""
+    """Reader of all licences, a job for the background."""
 
     resources: Path
     libraries: Sequence[str]
 
     def __call__(self) -> tuple[Component, ...]:
-        """Return the parts of a package; else the program, what lies in its folders, libraries."""
+        """Return the parts of a package, or the program with its shipped folders and libraries."""
         parts_list = package.parts_file()
         if parts_list is not None:
             return listed_components(parts_list)
@@ -170,7 +170,7 @@ _SIGN_PX = 56
 
 
 class AboutDialog(QDialog):
-    """Three things: the name, the facts, the licences."""
+    """Dialog with the name, the facts and the licences."""
 
     def __init__(
         self, sign: QIcon, engine: EngineDescribed | None, parent: QWidget | None = None
@@ -225,7 +225,7 @@ class AboutDialog(QDialog):
         self.resize(within_screen(self, QSize(px(900), px(640))))
 
     def show_engine(self, engine: EngineDescribed) -> None:
-        """Show what the engine said of itself meanwhile."""
+        """Show the engine's description, once it is there."""
         self._engine = engine
         self.versions.show_engine(engine)
 
@@ -247,13 +247,13 @@ class VersionsPage(QWidget):
         self.show_engine(engine)
 
     def show_engine(self, engine: EngineDescribed | None) -> None:
-        """Show what the engine said of itself."""
+        """Show the engine's description."""
         self.versions.show_rows(version_facts(engine))
         self.machine.show_rows(machine_facts(engine))
 
 
 class LicencesPage(QWidget):
-    """A list of what is shipped, the text of the chosen one, and what can be replaced."""
+    """List of shipped parts, the licence of the selected one, and words on replaceable parts."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -279,7 +279,7 @@ class LicencesPage(QWidget):
         ).format(folder)
 
     def show_components(self, components: Sequence[Component]) -> None:
-        """List these; the first one is shown."""
+        """List these parts; the first one is selected."""
         self._components = components
         self.list.clear()
         for component in components:

@@ -1,4 +1,4 @@
-"""Opens what the Help menu offers, and gives the log away."""
+"""Controller of the Help menu: opens its dialogs, and copies the log."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from paceline.installation.components import Component, requirements
 from paceline.messages import EngineDescribed
 
 LOG_LINES = 200
-"""Lines at the end of the log that are copied."""
+"""Number of lines at the end of the log that are copied."""
 
 
 class HelpController(QObject):
-    """Owns these dialogs while they are open; main thread."""
+    """Owner of these dialogs while they are open; main thread."""
 
     def __init__(
         self,
@@ -44,9 +44,9 @@ class HelpController(QObject):
 
         Args:
             context: The parts of the program; chats and strategies can be found in the palette.
-            menus: Their actions can be found, too.
-            resources: The files that are shipped.
-            sources: What else the palette is to find.
+            menus: The menus, whose actions can be found, too.
+            resources: The folder of shipped files.
+            sources: Further sources of the palette.
         """
         super().__init__(context.window)
         self._context = context
@@ -75,14 +75,14 @@ class HelpController(QObject):
         context.signals.described.connect(self._on_described)
 
     def close(self) -> None:
-        """Close everything with the window."""
+        """Close all dialogs together with the window."""
         self.palette.leave()
         for owner in (self.guide, self.shortcuts, self.about):
             owner.close()
 
     @Slot()
     def open_palette(self) -> None:
-        """Show everything that can be done, or hide it again."""
+        """Show or hide the palette."""
         if self.palette.isVisible():
             self.palette.leave()
         else:
@@ -96,7 +96,7 @@ class HelpController(QObject):
 
     @Slot(str)
     def open_guide_at(self, heading: str) -> None:
-        """Show a part of the user guide; its heading is in the language of the interface."""
+        """Show a part of the user guide; the heading is in the language of the interface."""
         self._shown_guide().page.scrollToAnchor(anchor_of(heading))
 
     def _shown_guide(self) -> GuideDialog:
@@ -109,7 +109,7 @@ class HelpController(QObject):
 
     @Slot()
     def open_shortcuts(self) -> None:
-        """List all keys."""
+        """Show the list of all keys."""
         if self.shortcuts.dialog is None:
             window = self._context.window
             dialog = ShortcutsDialog(shortcuts_of(self._menus, window), window)
@@ -150,7 +150,7 @@ class HelpController(QObject):
 
     @Slot()
     def open_about(self) -> None:
-        """Show what this is, and read the licences meanwhile."""
+        """Show the dialog, and read the licences meanwhile."""
         if self.about.dialog is None:
             sign = QIcon(str(self._resources / "icons" / "paceline.svg"))
             self.about.own(AboutDialog(sign, self._engine, self._context.window)).open()
@@ -163,7 +163,7 @@ class HelpController(QObject):
 
     @Slot(object)
     def _on_described(self, description: EngineDescribed) -> None:
-        """Keep what the engine says of itself, and show it in About."""
+        """Store the engine's description, and show it in an open dialog."""
         self._engine = description
         if self.about.dialog is not None:
             self.about.dialog.show_engine(description)

@@ -36,22 +36,23 @@ _PLOT_PX = 640
 
 
 def anchor_of(heading: str) -> str:
-    """Return the name of a heading in links, as GitHub gives it."""
+    """Return the name of a heading in links, as on GitHub."""
     return re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-")
 
 
 def file_in(folder: Path) -> Path:
-    """Return the guide in the language of the interface; in English where there is none."""
+    """Return the guide in the language of the interface, or else in English."""
     translated = (folder / FILE).with_suffix(f".{QLocale().name().split('_')[0]}.md")
     return translated if translated.is_file() else folder / FILE
 
 
 def page_of(markdown: str) -> str:
-    """Return the guide as HTML: headings have names, and pictures one file for both themes."""
+    """Return the guide as HTML with named headings and a single file for each picture."""
     text = _PICTURE.sub(r"![\1](\2)", markdown)
     html = str(make_parser().render(text))
     html = html.replace("<th>", '<th align="left">').replace("\n</code></pre>", "</code></pre>")
-    html = html.replace("<p><img", '<p style="line-height: 100%"><img')  # else it counts as a line
+    # otherwise it counts as a line
+    html = html.replace("<p><img", '<p style="line-height: 100%"><img')
     return _HEADING.sub(
         lambda found: f'<h{found[1]}><a name="{anchor_of(found[2])}"></a>{found[2]}</h{found[1]}>',
         html,
@@ -59,16 +60,16 @@ def page_of(markdown: str) -> str:
 
 
 class GuidePage(Refits, QTextBrowser):
-    """Shows the page; only the guide's own pictures are read, and links open in the browser."""
+    """View of the page; only the guide's own pictures are read, and links open in the browser."""
 
     def __init__(self, folder: Path) -> None:
         """Read the guide.
 
         Args:
-            folder: Has the file and its plots.
+            folder: The folder of the file and its plots.
 
         Raises:
-            OSError: It cannot be read.
+            OSError: The file cannot be read.
         """
         super().__init__()
         self._folder = folder
@@ -77,7 +78,7 @@ class GuidePage(Refits, QTextBrowser):
         self.setAccessibleName(self.tr("User guide"))
         self.setOpenLinks(False)
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        # All of it wraps, yet Qt rounds the widths of a table's columns up: a pixel too wide.
+        # Everything wraps, yet Qt rounds the widths of a table's columns up: a pixel too wide.
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.document().setDocumentMargin(PAGE)
         self.anchorClicked.connect(self._on_link)
@@ -89,11 +90,11 @@ class GuidePage(Refits, QTextBrowser):
 
     @Slot()
     def show_page(self) -> None:
-        """Show the page in the colours and the size in force."""
+        """Show the page in the present colours and size."""
         theme, place = look.theme, self.verticalScrollBar().value()
         self._shown_px = self._plot_width()
         self.setFont(ui_font(_TEXT_PX))
-        self.document().clear()  # and of the pictures before
+        self.document().clear()  # also of the previous pictures
         for name in _IMAGE.findall(self._html):
             kind = QTextDocument.ResourceType.ImageResource.value
             self.document().addResource(kind, QUrl(name), self._plot(self._folder / name))
@@ -111,7 +112,7 @@ class GuidePage(Refits, QTextBrowser):
         self.verticalScrollBar().setValue(place)
 
     def _fit(self) -> None:
-        """Let the plots be no wider than the page."""
+        """Limit the plots' width to the page's."""
         if self._plot_width() != self._shown_px:
             self._again.start()  # a page must not be replaced while it is laid out
 
@@ -119,10 +120,10 @@ class GuidePage(Refits, QTextBrowser):
         return max(min(px(_PLOT_PX), self.viewport().width() - 2 * PAGE - 4), 1)
 
     def _plot(self, file: Path) -> QImage:
-        """Draw one of the plots, in the theme's colours."""
+        """Draw a plot in the theme's colours."""
         dark = file.with_stem(f"{file.stem}-dark")
         drawing = (dark if look.theme.is_dark else file).read_text(encoding="utf-8")
-        family = f'font-family="{ui_font(_TEXT_PX).family()}"'  # Qt takes a list for one name
+        family = f'font-family="{ui_font(_TEXT_PX).family()}"'  # Qt reads a list as one name
         renderer = QSvgRenderer(QByteArray(_FAMILIES.sub(family, drawing).encode()))
         size = renderer.defaultSize().scaled(
             self._shown_px, _PLOT_PX, Qt.AspectRatioMode.KeepAspectRatio
@@ -137,7 +138,7 @@ class GuidePage(Refits, QTextBrowser):
         return image
 
     def loadResource(self, _kind: int, _name: QUrl | str) -> QByteArray:
-        """Load nothing; the plots are given to the document."""
+        """Load nothing; the plots are added to the document directly."""
         return QByteArray()
 
     @Slot(QUrl)
@@ -149,10 +150,10 @@ class GuidePage(Refits, QTextBrowser):
 
 
 class GuideDialog(QDialog):
-    """The page with a search; stands beside the window."""
+    """The page with a search, in a window beside the main one."""
 
     def __init__(self, folder: Path, parent: QWidget) -> None:
-        """See `GuidePage`."""
+        """Set up the dialog; see `GuidePage` for errors."""
         super().__init__(parent)
         self.setWindowTitle(self.tr("User guide"))
         self.page = GuidePage(folder)
@@ -170,13 +171,13 @@ class GuideDialog(QDialog):
     @Slot(str)
     def _on_wanted(self, _words: str) -> None:
         cursor = self.page.textCursor()
-        cursor.setPosition(cursor.selectionStart())  # a longer word may begin where this one does
+        cursor.setPosition(cursor.selectionStart())  # a longer word may begin at the same position
         self.page.setTextCursor(cursor)
         self._on_next()
 
     @Slot()
     def _on_next(self) -> None:
-        """Select the next place with the words, after the last one the first."""
+        """Select the next hit, after the last one the first."""
         words = self.search.text().strip()
         if words and not self.page.find(words):
             self.page.moveCursor(self.page.textCursor().MoveOperation.Start)

@@ -1,9 +1,9 @@
-"""The command palette: a field and a list at the top of the window, which Esc closes.
+"""The command palette: a field and a list at the top of the window, closed by Esc.
 
-It is a child of the window and no window of its own: it needs no window manager to be in the right
-place, and the keyboard comes back to where it was.
+It is a child of the window rather than a window of its own: so its position does not depend on the
+window manager, and the focus returns to where it was.
 
-It knows of the menus, strategies, and chats. Saved pairs are in the menus.
+It contains the menus (with saved pairs), strategies, and chats.
 """
 
 from __future__ import annotations
@@ -66,17 +66,17 @@ from paceline.gui.state.speculation import GROUPS, SpeculationModel
 
 _LONGEST_TITLE = 200
 _N_CANDIDATES = 300
-"""Chats that are compared closely; the newest of those that have the letters."""
+"""Maximum number of chats that are matched closely: the newest ones that have the letters."""
 _N_NEWEST = 8
 
 
 def plain_text(action: QAction) -> str:
-    """Return what an action is called, without the marks of its keys."""
+    """Return the text of an action without the marks of its keys."""
     return action.text().replace("&&", "\0").replace("&", "").replace("\0", "&")
 
 
 def actions_of(menus: QMenuBar | QMenu, path: str = "") -> Iterator[tuple[str, QAction]]:
-    """Yield every action of the menus with the path to it, e.g. "View › Theme"."""
+    """Yield every action of the menus with its path, e.g. "View › Theme"."""
     for action in menus.actions():
         below = action.menu()
         if isinstance(below, QMenu):
@@ -87,7 +87,7 @@ def actions_of(menus: QMenuBar | QMenu, path: str = "") -> Iterator[tuple[str, Q
 
 
 class MenuCommands(QObject):
-    """Every action of the menus."""
+    """Commands for all actions of the menus."""
 
     def __init__(self, menus: QMenuBar, without: Sequence[QAction], parent: QObject) -> None:
         super().__init__(parent)
@@ -95,7 +95,7 @@ class MenuCommands(QObject):
         self._without = tuple(without)
 
     def commands(self) -> Sequence[PaletteCommand]:
-        """Return them in the order of the menus."""
+        """Return the commands in the order of the menus."""
         return [
             PaletteCommand(
                 title=plain_text(action).rstrip("…"),
@@ -111,14 +111,14 @@ class MenuCommands(QObject):
 
 
 class StrategyCommands(QObject):
-    """Every strategy that the panel offers."""
+    """Commands for all strategies that the panel offers."""
 
     def __init__(self, speculation: SpeculationModel, parent: QObject) -> None:
         super().__init__(parent)
         self._speculation = speculation
 
     def commands(self) -> Sequence[PaletteCommand]:
-        """Return one for each; the chosen one is ticked."""
+        """Return a command for each strategy; the chosen one is ticked."""
         model = self._speculation
         chosen = model.current.name
         return [
@@ -136,7 +136,7 @@ class StrategyCommands(QObject):
 
 
 class ChatCommands(QObject):
-    """Every chat, found by its title."""
+    """Commands for chats, found by their titles."""
 
     def __init__(
         self,
@@ -149,12 +149,12 @@ class ChatCommands(QObject):
         self._chats: list[tuple[str, ConversationSummary]] = []
 
     def refresh(self) -> None:
-        """Look at the list of chats again."""
+        """Update the list of chats."""
         newest_first = sorted(self._summaries(), key=attrgetter("changed_s"), reverse=True)
         self._chats = [(s.title[:_LONGEST_TITLE].casefold(), s) for s in newest_first]
 
     def find(self, query: CommandQuery, limit: int) -> Sequence[PaletteCommand]:
-        """Return the best of the newest that may match; with an empty query the newest."""
+        """Return the best matches among the newest chats, or the newest for an empty query."""
         if not query.letters:
             return [self._command(summary) for _, summary in self._chats[:_N_NEWEST]]
         found = []
@@ -193,10 +193,10 @@ _STEPS = {
 
 
 class PaletteSheet(QFrame):
-    """Shows a `CommandIndex` over a window."""
+    """Sheet over a window that shows a `CommandIndex`."""
 
     used = Signal()
-    """A command is about to be carried out"""
+    """A command is about to be carried out."""
 
     def __init__(self, index: CommandIndex, window: QWidget) -> None:
         super().__init__(window)
@@ -249,9 +249,9 @@ class PaletteSheet(QFrame):
         self._place()
 
     def open(self) -> None:
-        """Show the sheet with everything that there is."""
+        """Show the sheet with all present commands."""
         self._before, self._pointer = QApplication.focusWidget(), QCursor.pos()
-        self._window.installEventFilter(self)  # only now: it sees every event of the window
+        self._window.installEventFilter(self)  # only now: it receives every event of the window
         self.field.clear()
         self._search("")
         self.show()
@@ -260,7 +260,7 @@ class PaletteSheet(QFrame):
 
     @Slot()
     def leave(self) -> None:
-        """Hide the sheet and give the keyboard back."""
+        """Hide the sheet and restore the focus."""
         if self.isHidden():
             return
         before, self._before = self._before, None
@@ -271,7 +271,7 @@ class PaletteSheet(QFrame):
             before.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Keep the place in the window, and follow its actions."""
+        """Keep the sheet in its place, and follow changes of the window's actions."""
         if event.type() == QEvent.Type.Resize:
             self._place()
         elif event.type() == QEvent.Type.ActionChanged:
@@ -302,12 +302,12 @@ class PaletteSheet(QFrame):
 
     @Slot()
     def _renew(self) -> None:
-        """Show what can be done now, with the same command as the current one."""
+        """Show the present commands, with the same current one."""
         current, scroll_bar = self.list.currentIndex(), self.list.verticalScrollBar()
         key = current.data(ROW).command.key if current.isValid() else None
         place, scrolled = current.row(), scroll_bar.value()
         self._search(self.field.text())
-        # Chats may have the same title: of these the nearest is the one.
+        # Chats may have the same title; the nearest of them is the current one.
         same = [at for at, row in enumerate(self.model.rows) if row.command.key == key]
         if same:
             scroll_bar.setValue(scrolled)
@@ -325,14 +325,14 @@ class PaletteSheet(QFrame):
 
     @Slot(QModelIndex, QModelIndex)
     def _on_current(self, current: QModelIndex, _before: QModelIndex) -> None:
-        # The keyboard stays in the field, so nothing else tells a screen reader of the row.
+        # The focus stays in the field, so nothing else notifies a screen reader of the row.
         if self.isVisible() and current.isValid():
             words = str(current.data(Qt.ItemDataRole.AccessibleTextRole))
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.field, words))
 
     @Slot(QModelIndex)
     def _on_entered(self, index: QModelIndex) -> None:
-        if QCursor.pos() != self._pointer:  # rows also come below a pointer that rests
+        if QCursor.pos() != self._pointer:  # rows also appear below a pointer at rest
             self._pointer = QCursor.pos()
             self.list.setCurrentIndex(index)
 
@@ -349,7 +349,7 @@ class PaletteSheet(QFrame):
         command: PaletteCommand = index.data(ROW).command
         if command.obstacle is not None:
             return
-        self.leave()  # a command may put the keyboard somewhere else
+        self.leave()  # a command may move the focus elsewhere
         self._index.note_used(command)
         self.used.emit()
         command.run()
@@ -361,14 +361,14 @@ class PaletteSheet(QFrame):
 
 
 class PaletteField(QLineEdit):
-    """Where the query is typed; the keys of the list belong to the list."""
+    """Field for the query; keys of the list are passed to the list."""
 
     step_wanted = Signal(int)
     taken = Signal()
     left = Signal()
 
     def event(self, event: QEvent) -> bool:
-        """Keep the keys of the sheet from the window's shortcuts."""
+        """Keep the sheet's keys from the window's shortcuts."""
         if (
             event.type() == QEvent.Type.ShortcutOverride
             and isinstance(event, QKeyEvent)
@@ -379,7 +379,7 @@ class PaletteField(QLineEdit):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Go through the list, take a row, or leave."""
+        """Move through the list, choose a row, or leave."""
         key = Qt.Key(event.key())
         if key in _STEPS:
             self.step_wanted.emit(_STEPS[key])
@@ -399,28 +399,28 @@ class PaletteField(QLineEdit):
 
 
 class PaletteModel(Rows[FoundCommand]):
-    """What was found."""
+    """The commands found."""
 
     def title(self, row: FoundCommand) -> str:
-        """Name the command."""
+        """Return the name of the command."""
         return row.command.title
 
     def tip(self, row: FoundCommand) -> str:
-        """Say why it cannot be used now."""
+        """Return why it cannot be used now."""
         return row.command.obstacle or ""
 
     def spoken(self, row: FoundCommand) -> str:
-        """Say where it stands, too, and its keys."""
+        """Return the name with its place and its keys."""
         command = row.command
         parts = (command.title, command.group, command.keys, command.obstacle)
         return ", ".join(part for part in parts if part)
 
 
 class PaletteRow(QStyledItemDelegate):
-    """Paints `Row`s."""
+    """Painter of `FoundCommand` rows."""
 
     def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
-        """All rows are alike."""
+        """Return the same size for all rows."""
         return QSize(200, px(ROW_PX))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -458,7 +458,7 @@ class PaletteRow(QStyledItemDelegate):
         painter.drawPolyline([QPoint(x + at, y + by) for at, by in _TICK])
 
     def _paint_keys(self, painter: QPainter, inner: QRect, keys: str) -> int:
-        """Paint the shortcut at the right; returns where it begins."""
+        """Paint the shortcut at the right; return its left edge."""
         if not keys:
             return inner.right()
         width = QFontMetrics(mono_font(SMALL)).horizontalAdvance(keys) + 12
@@ -487,7 +487,7 @@ class PaletteRow(QStyledItemDelegate):
 
 
 def _runs(text: str, found: set[int]) -> list[tuple[str, bool]]:
-    """Cut a text where letters that were found and others meet."""
+    """Split a text into runs of matched and other letters."""
     runs: list[tuple[str, bool]] = []
     for at, letter in enumerate(text):
         is_found = at in found

@@ -1,7 +1,7 @@
 """All keys of the window, read from its actions, and the dialog that lists them.
 
-Nothing is written down a second time: what has a key is in a menu or belongs to a widget, and
-both are asked when the dialog opens. Only the keys of the message field are its own.
+No list is kept: every key belongs to an action of a menu or of a widget, and these are read when
+the dialog opens. Only the keys of the message field are listed here.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _tr = translator("Shortcuts")
 
 @dataclass(frozen=True, slots=True)
 class Shortcut:
-    """What some keys do.
+    """Keys with their action.
 
     Attributes:
-        group: The menu, or the widget that must have the keyboard.
-        title: What is done.
-        keys: Every sequence that does it, in the words of the platform.
+        group: The menu, or the widget that must have the focus.
+        title: The action.
+        keys: All key sequences for it, in the words of the platform.
     """
 
     group: str
@@ -41,7 +41,7 @@ class Shortcut:
 
 
 def shortcuts_of(menus: QMenuBar, window: QWidget) -> list[Shortcut]:
-    """Return every key of a window: of its menus in their order, then of single widgets."""
+    """Return all keys of a window: of its menus in their order, then of single widgets."""
     found = []
     listed: set[QAction] = set()
     for path, action in actions_of(menus):
@@ -78,7 +78,7 @@ def _of_the_message_field() -> list[Shortcut]:
 
 
 class ShortcutsDialog(QDialog):
-    """Lists shortcuts by group, with a search."""
+    """List of shortcuts by group, with a search."""
 
     def __init__(
         self,

@@ -1,1 +1,1 @@
-"""Other computers, whose devices models may be put on: what is known of them, and their page."""
+"""Other computers, whose devices can hold models: their state, and their page."""

@@ -28,11 +28,11 @@ from paceline.settings import MAX_SERVERS, KeptServer
 
 COMMAND = "paceline rpc-server"
 _UNKNOWN = "OTHER-COMPUTER"
-"""Stands in a command where no address is known, as in the guide."""
+"""Placeholder in a command without a known address, as in the guide."""
 
 
 class ServerRow(QWidget):
-    """A switch with an address, a button that removes it, and below it what the server lends."""
+    """A switch with an address, a button that removes it, and below it the server's devices."""
 
     used = Signal(str, bool)
     removed = Signal(str)
@@ -51,7 +51,7 @@ class ServerRow(QWidget):
         self.remove.clicked.connect(self._on_remove)
 
     def show_state(self, words: str, *, is_wrong: bool = False) -> None:
-        """Say what it lends, or why it cannot be used."""
+        """Show the server's devices, or why it cannot be used."""
         self.state.setText(with_soft_breaks(words))
         set_look(self.state, role="danger" if is_wrong else "small")
         self.box.setAccessibleDescription(words)
@@ -66,7 +66,7 @@ class ServerRow(QWidget):
 
 
 class ServerList(OwnField):
-    """Shows the servers, takes another one, and lets one that was removed be put back."""
+    """List of the servers, with a field for another one; a removed one can be restored."""
 
     def __init__(self, store: SettingsStore, servers: RpcServers) -> None:
         super().__init__(store.setting("rpc_servers"))
@@ -101,13 +101,13 @@ class ServerList(OwnField):
         self._tell("")
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Ask them now."""
+        """Query the servers."""
         super().showEvent(event)
         self._servers.ask()
 
     @Slot()
     def show_servers(self) -> None:
-        """Show which ones there are, and what is known of each."""
+        """Show the servers and their answers."""
         kept = self._servers.kept
         if [row.address for row in self.rows] != [server.address for server in kept]:
             discard(self.rows)
@@ -208,16 +208,16 @@ class CommandRow(QWidget):
         column_of(text_label(explanation, wraps=True), line, on=self, margins=0, spacing=2)
 
     def show_command(self, command: str) -> None:
-        """Show it, and copy it when that is wanted."""
+        """Show a command, which the button copies."""
         self.command.setText(command)
         self.copy.set_code(command)
 
 
 class MachinesPage(SettingsPage):
-    """Everything about other computers."""
+    """Settings about other computers."""
 
     guide_wanted = Signal(str)
-    """The guide is to be shown at this heading"""
+    """The guide is to be shown at this heading."""
 
     def __init__(self, store: SettingsStore, servers: RpcServers) -> None:
         super().__init__(QCoreApplication.translate("MachinesPage", "Other computers"), store)
@@ -274,7 +274,7 @@ class MachinesPage(SettingsPage):
         self._show_tunnel()
 
     def _show_warning(self) -> None:
-        """Warn in general, and in red where a server is reached without a tunnel."""
+        """Show the general warning, in red where a server is reached without a tunnel."""
         open_ones = [
             server.address
             for server in self._servers.kept
@@ -294,7 +294,7 @@ class MachinesPage(SettingsPage):
 
     @Slot()
     def _show_tunnel(self) -> None:
-        """Fill the address that is typed, or the first one of another computer, into the lines."""
+        """Insert the typed address, or the first remote one, into the commands."""
         typed = self.list.field.text().strip()
         host, port = _UNKNOWN, PORT
         for text in (typed, *(server.address for server in self._servers.kept)):

@@ -1,4 +1,7 @@
-"""The RPC servers of the settings: handed to the loader, and asked what they lend. Main thread."""
+"""The RPC servers of the settings: passed to the loader, and queried for their devices.
+
+Main thread.
+"""
 
 from __future__ import annotations
 
@@ -17,19 +20,19 @@ from paceline.settings import KeptServer
 
 
 class RpcServers(QObject):
-    """Tells the loader which servers models may be put on, and asks them when it is told to.
+    """Passes the servers in use to the loader, and queries servers on demand.
 
-    Those that the loaded models are on answer no one else; each question would wait in their queue,
-    which soon is full.
+    Servers with loaded models answer no other client; each query would wait in their queue, which
+    is soon full.
 
     Attributes:
         answers: The newest answer of each server, by its HOST:PORT.
     """
 
     switched = Signal(bool)
-    """Other ones are used from now on; True: devices of those that stay have other names"""
+    """The servers in use have changed; True if devices of the remaining ones have other names"""
     changed = Signal()
-    """There are other servers, or answers"""
+    """Servers or answers have changed."""
 
     def __init__(
         self,
@@ -43,7 +46,7 @@ class RpcServers(QObject):
         Args:
             store: The settings.
             loader: Loads models on the servers in use.
-            background: Asks them.
+            background: Runs the queries.
             described: Returns the devices that the engine described last.
         """
         super().__init__(store)
@@ -61,7 +64,7 @@ class RpcServers(QObject):
         return self._store.settings.rpc_servers
 
     def is_asked(self, address: str) -> bool:
-        """Return whether this server's answer is on its way."""
+        """Return whether an answer of this server is awaited."""
         return address in self._asked
 
     def devices(self, address: str) -> tuple[DeviceInfo, ...]:
@@ -72,18 +75,18 @@ class RpcServers(QObject):
 
     @Slot()
     def ask(self) -> None:
-        """Ask all of them but those that serve the loaded models; `changed` follows."""
+        """Query all servers but those with loaded models; `changed` follows."""
         addresses = [server.address for server in self.kept]
         self._ask([address for address in addresses if not self.devices(address)])
 
     def add(self, address: str) -> None:
-        """Keep another server, as `read_server` gives it; it is used if it answers."""
+        """Add a server, as `read_server` returns it; it is used if it answers."""
         self._new.add(address)
         self._put((*self.kept, KeptServer(address, is_used=False)))
         self._ask([address])
 
     def use(self, address: str, *, is_used: bool) -> None:
-        """Let models be put on a server's devices, or no longer."""
+        """Allow or forbid models on a server's devices."""
         self._new.discard(address)
         self._put(
             replace(each, is_used=is_used) if each.address == address else each
@@ -91,7 +94,7 @@ class RpcServers(QObject):
         )
 
     def remove(self, address: str) -> None:
-        """Keep this server no longer."""
+        """Remove a server."""
         self._put(each for each in self.kept if each.address != address)
 
     def _put(self, servers: Iterable[KeptServer]) -> None:

@@ -1,7 +1,7 @@
-"""Small charts of bars: upright ones for acceptance, and one that shows where the time goes.
+"""Small bar charts: upright bars for acceptance, and one bar for the parts of the time.
 
-An upright bar is a share of the chart's full height: acceptance by place or class. The time of a
-reply is one bar in five colours that are no source's colours.
+An upright bar is a share of the chart's full height: acceptance by position or class. The time of a
+reply is one bar in five colours that no drafter has.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Bar:
     Attributes:
         share: Its height, 0..1 of the chart's.
         label: The text below it; may be empty.
-        words: What its tool tip says; empty: the chart's own tool tip is shown.
+        words: Its tool tip; empty for the chart's own.
         alpha: Opacity of its colour, 0..1.
     """
 
@@ -43,14 +43,14 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class BarStyle:
-    """The sizes of a chart in device-independent pixels of scale 1.
+    """Sizes of a chart in device-independent pixels of scale 1.
 
     Attributes:
-        height: Of the whole chart.
-        axis: Room for the labels below the bars; 0: none, the bars stand on a line.
-        widest: Distance from one bar to the next at most.
-        width: The preferred width; not scaled, as the two below.
-        gaps: Between wide bars, and between narrow ones.
+        height: Height of the whole chart.
+        axis: Height of the labels below the bars; 0 for none, with a line below the bars.
+        widest: Maximum distance from one bar to the next.
+        width: The preferred width; not scaled, like the next two.
+        gaps: Gaps between wide bars, and between narrow ones.
         narrow: Distance from one bar to the next below which they are narrow.
     """
 
@@ -63,7 +63,7 @@ class BarStyle:
 
 
 class BarChart(QWidget):
-    """Bars from the left in one colour of the theme; they get narrower as there are more."""
+    """Bars from the left in one colour of the theme; they become narrower the more there are."""
 
     def __init__(self, style: BarStyle) -> None:
         super().__init__()
@@ -73,24 +73,24 @@ class BarChart(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_bars(self, bars: Sequence[Bar], colour: str) -> None:
-        """Show these bars in the colour that the theme has under this name."""
+        """Show bars in the theme's colour of this name."""
         if (tuple(bars), colour) != (self.bars, self._colour):
             self.bars, self._colour = tuple(bars), colour
             self.update()
 
     def sizeHint(self) -> QSize:
-        """As wide as there is room."""
+        """Return the preferred width; the chart may be wider."""
         return QSize(self._style.width, px(self._style.height))
 
     def minimumSizeHint(self) -> QSize:
-        """Half as wide: narrow bars still show the shape."""
+        """Return half that width: narrow bars still show the shape."""
         return QSize(self._style.width // 2, px(self._style.height))
 
     def _step_px(self) -> float:
         return min(self.width() / max(len(self.bars), 1), px(self._style.widest))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw the bars, and their labels as far as they do not run into each other."""
+        """Draw the bars, and those labels that do not overlap."""
         style, theme = self._style, look.theme
         painter = QPainter(self)
         painter.setFont(ui_font(TINY))
@@ -98,7 +98,7 @@ class BarChart(QWidget):
         full = self.height() - (axis or 1)
         gap = style.gaps[0] if step >= style.narrow else style.gaps[1]
         ground = QColor(theme.hover if axis else theme.line_strong)
-        free = 0.0  # from here on nothing is written yet
+        free = 0.0  # left of it, labels are already drawn
         for at, bar in enumerate(self.bars):
             left, width = at * step, step - gap
             painter.fillRect(QRectF(left, 0 if axis else full, width, full if axis else 1), ground)
@@ -117,7 +117,7 @@ class BarChart(QWidget):
         painter.end()
 
     def event(self, event: QEvent) -> bool:
-        """Say what a bar means when it is pointed at."""
+        """Show the meaning of the bar under the pointer."""
         if event.type() != QEvent.Type.ToolTip or not isinstance(event, QHelpEvent):
             return super().event(event)
         at = int(event.pos().x() / self._step_px())
@@ -156,7 +156,7 @@ class _Bar(QWidget):
 
 
 class TimeBar(Card):
-    """The bar, and its parts in words below; with their seconds if `tells_seconds`."""
+    """Bar of the parts of a reply's time, with words below, and seconds if `tells_seconds`."""
 
     def __init__(self, *, tells_seconds: bool = False, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -169,7 +169,7 @@ class TimeBar(Card):
         look.follow(self._show)
 
     def show_times(self, times: TimeShares) -> None:
-        """Show how these seconds are shared out."""
+        """Show the shares of these seconds."""
         self._times = times
         self._show()
 
@@ -182,7 +182,7 @@ class TimeBar(Card):
             (self.tr("sampling"), times.sample_s, "time_sample"),
             (self.tr("rest"), times.rest_s, "time_rest"),
         ]
-        if times.prefill_s:  # not known before the end
+        if times.prefill_s:  # unknown before the end
             parts.insert(0, (self.tr("prefill"), times.prefill_s, "time_prefill"))
         total = times.total_s
         shares = [seconds / total if total else 0.0 for _, seconds, _ in parts]

@@ -1,4 +1,4 @@
-"""A view with one box for curves and an axis, what mouse and keys do to it, what they point at.
+"""A view with one box for curves and an axis; mouse and keys; the step they point at.
 
 A `PlotWidget` would bring menus that outlive it. Without Ctrl the wheel scrolls the panel around
 the plot.
@@ -45,20 +45,20 @@ _ZOOM_BY_KEY = {
 
 
 _MOST_TICKS = 3
-"""Besides 0."""
+"""Maximum number of marks besides 0."""
 _ROOM_ABOVE = 1.1
 _WIDEST, _AXIS_GAP = "8888", 5
 
 
 def ticks(top: float) -> list[float]:
-    """Round values from 0 to `top`, which is above 0; as many as an axis has room for."""
+    """Return round values from 0 to `top`, which is above 0; as many as an axis has space for."""
     power = 10.0 ** math.floor(math.log10(top / _MOST_TICKS))
     step = next(unit * power for unit in (1, 2, 5, 10) if top / (unit * power) <= _MOST_TICKS)
     return [at * step for at in range(int(top / step) + 1)]
 
 
 class Axis(QWidget):
-    """The numbers at the left of a plot."""
+    """Numbers at the left of a plot."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -67,17 +67,17 @@ class Axis(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Ignored)
 
     def show_values(self, values: list[float], top: float) -> None:
-        """Show these values; `top` is that of the upper edge."""
+        """Show these values; `top` is the value of the upper edge."""
         if (values, top) != (self.values, self._top):
             self.values, self._top = values, top
             self.update()
 
     def sizeHint(self) -> QSize:
-        """The widest number."""
+        """Return the size of the widest number."""
         return QSize(QFontMetrics(ui_font(TINY)).horizontalAdvance(_WIDEST) + _AXIS_GAP, 0)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Each number stands at its line, or within the edge that is next to it."""
+        """Paint each number at its line, or inside the nearest edge."""
         painter = QPainter(self)
         painter.setFont(ui_font(TINY))
         painter.setPen(QColor(look.theme.muted))
@@ -91,49 +91,49 @@ class Axis(QWidget):
 
 
 class Bars(pg.BarGraphItem):  # type: ignore[misc]  # it is not typed
-    """Bars without outlines, which need no room around them: asking for it costs the most."""
+    """Bars without outlines, which need no space around them: computing it costs the most."""
 
     def __init__(self) -> None:
         super().__init__(x=[], height=[], width=1.0, pen=None)
 
     def pixelPadding(self) -> float:
-        """No room around what is drawn."""
+        """Return 0: no space around the drawing."""
         return 0.0
 
 
 class Line(pg.PlotCurveItem):  # type: ignore[misc]
-    """A thin line in a view that is painted as a whole."""
+    """A thin line in a view that is always painted as a whole."""
 
     def __init__(self) -> None:
         super().__init__(antialias=False)
 
     def pixelPadding(self) -> float:
-        """No room around what is drawn."""
+        """Return 0: no space around the drawing."""
         return 0.0
 
 
 class PlotCanvas(pg.GraphicsView):  # type: ignore[misc]
-    """Draws what is put into `box`, and emits what the user does.
+    """Draws the content of `box`, and emits the user's actions.
 
     Attributes:
-        axis: The numbers of its lines, to be put at its left.
-        marker: What is pointed at.
+        axis: The numbers of its lines, to be placed at its left.
+        marker: The mark of the current step.
     """
 
     zoomed = Signal(float, float)
-    """Factor, place: 0 is the left edge, 1 the right"""
+    """Factor and position: 0 is the left edge, 1 the right"""
     moved = Signal(float)
-    """Steps"""
+    """Number of steps"""
     reset_wanted = Signal()
     pause_wanted = Signal()
     menu_wanted = Signal(QPoint)
-    """Where, on the screen"""
+    """Position on the screen"""
     pointed = Signal(float)
     """The pointer is over this step"""
     stepped = Signal(int)
-    """The keyboard asks for the next step in this direction"""
+    """The next step in this direction is requested by key."""
     left = Signal()
-    """Neither pointer nor keyboard is here any more"""
+    """Pointer and focus have left."""
 
     def __init__(self, height: int) -> None:
         super().__init__()
@@ -145,7 +145,7 @@ class PlotCanvas(pg.GraphicsView):  # type: ignore[misc]
         self.setMouseTracking(True)
         self.viewport().setMouseTracking(True)
         # By default the view paints once for the words on it, once for the curves and once more for
-        # the range, and each time all that is below it.
+        # the range, and each time everything below it.
         self.setViewportUpdateMode(QGraphicsView.ViewportUpdateMode.NoViewportUpdate)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.box = pg.ViewBox(enableMenu=False, enableMouse=False)
@@ -163,7 +163,7 @@ class PlotCanvas(pg.GraphicsView):  # type: ignore[misc]
         self._grabbed_x: float | None = None
 
     def tint(self) -> None:
-        """Take the colours and the size of text in force."""
+        """Apply the present colours and size of text."""
         theme = look.theme
         self.setBackground(theme.surface)
         self.marker.setOpts(brush=theme.pressed)
@@ -172,7 +172,7 @@ class PlotCanvas(pg.GraphicsView):  # type: ignore[misc]
         self._place_words()
 
     def mark(self, step: float | None, width: float = 1.0) -> None:
-        """Mark a step; None: none."""
+        """Mark a step, or none."""
         if step is not None or len(self.marker.opts["x"]):
             steps = [] if step is None else [step]
             top = self.box.viewRange()[1][1]
@@ -180,12 +180,12 @@ class PlotCanvas(pg.GraphicsView):  # type: ignore[misc]
             self.redraw()
 
     def set_badge(self, words: str) -> None:
-        """Say in the corner what is special now; empty: nothing is."""
+        """Show special words in the corner; empty for none."""
         say(self.badge, words)
         self._place_words()
 
     def set_note(self, words: str) -> None:
-        """Say in the middle what will be drawn here; empty: it is there."""
+        """Show words in the middle until something is drawn; empty afterwards."""
         if words != self.note.text():
             say(self.note, words)
             self._place_words()
@@ -199,13 +199,13 @@ class PlotCanvas(pg.GraphicsView):  # type: ignore[misc]
         self.box.setRange(xRange=x_range, yRange=(0, top), padding=0, disableAutoRange=True)
 
     def redraw(self) -> None:
-        """Schedule one paint of what changed in the box; the view schedules none."""
+        """Schedule one paint of the box's changes; the view schedules none."""
         self.viewport().update()
 
     def place_of(self, step: float) -> QPoint:
-        """Where this step is at the lower edge, on the screen.
+        """Return the position of a step at the lower edge, on the screen.
 
-        What is shown there is not in the way of the pointer, which would leave the plot for it.
+        A tool tip there is not in the way of the pointer, which would otherwise leave the plot.
         """
         (first, last), _ = self.box.viewRange()
         x = (step - first) / max(last - first, 1e-9) * self.viewport().width()
@@ -231,7 +231,7 @@ class PlotCanvas(pg.GraphicsView):  # type: ignore[misc]
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the words in their places."""
         super().resizeEvent(event)
-        if hasattr(self, "badge"):  # the base class resizes itself while it is made
+        if hasattr(self, "badge"):  # the base class resizes itself in its constructor
             self._place_words()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -239,13 +239,14 @@ class PlotCanvas(pg.GraphicsView):  # type: ignore[misc]
         turned = event.angleDelta().y()
         if not event.modifiers() & Qt.KeyboardModifier.ControlModifier or not turned:
             event.ignore()
-            self.left.emit()  # the panel may scroll it away, which Qt calls no leaving
+            # the panel may scroll the plot away, which Qt does not report as leaving
+            self.left.emit()
             return
         event.accept()
         self.zoomed.emit(IN if turned > 0 else OUT, self._share(event.position().x()))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Take hold of the plot."""
+        """Begin to drag the plot."""
         if event.button() == Qt.MouseButton.LeftButton:
             self._grabbed_x = event.position().x()
             event.accept()
@@ -253,12 +254,12 @@ class PlotCanvas(pg.GraphicsView):  # type: ignore[misc]
             event.ignore()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Let go of it."""
+        """End the drag."""
         self._grabbed_x = None
         event.accept()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Move what was taken hold of, or emit what is pointed at."""
+        """Drag the plot, or emit the step under the pointer."""
         x = event.position().x()
         if self._grabbed_x is None:
             self.pointed.emit(self._step_at(x))
@@ -269,26 +270,26 @@ class PlotCanvas(pg.GraphicsView):  # type: ignore[misc]
             self.moved.emit(n_steps)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Show the time window again."""
+        """Return to the time window."""
         event.accept()
         self.reset_wanted.emit()
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Keep what was pointed at: the scene knows no words, and would take the tip away."""
+        """Keep the tool tip: the scene has none, and would hide it."""
         return event.type() == QEvent.Type.ToolTip or bool(super().viewportEvent(event))
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Nothing is pointed at any more."""
+        """Emit that the pointer has left."""
         super().leaveEvent(event)
         self.left.emit()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Open the menu with the rest."""
+        """Open the menu with the other actions."""
         event.accept()
         self.menu_wanted.emit(event.globalPos())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Do by keys what the mouse does."""
+        """Carry out by keys what the mouse does."""
         key = Qt.Key(event.key())
         if key in _ZOOM_BY_KEY:
             self.zoomed.emit(_ZOOM_BY_KEY[key], 1.0)
@@ -301,13 +302,13 @@ class PlotCanvas(pg.GraphicsView):  # type: ignore[misc]
         elif key == Qt.Key.Key_Space:
             self.pause_wanted.emit()
         else:
-            event.ignore()  # not to the base class, which scrolls
+            event.ignore()  # not passed to the base class, which scrolls
             return
         event.accept()
 
 
 class PlotCursor(QObject):
-    """Stays on its step while the plot moves on, until pointer and keyboard leave."""
+    """The current step, which stays while the plot moves on, until pointer and focus leave."""
 
     def __init__(
         self,
@@ -329,12 +330,12 @@ class PlotCursor(QObject):
             canvas.left.connect(self._on_left)
 
     def show_window(self, window: StepWindow) -> None:
-        """Other steps are drawn now."""
+        """Follow the change of the drawn steps."""
         self._window = window
         self._mark()
 
     def _place(self) -> int | None:
-        """Which place of the window it is at; None: it is not in the window."""
+        """Return the index of its place in the window, or None if it is outside."""
         if self._step is None:
             return None
         place = (self._step - self._window.first) // self._window.per_place

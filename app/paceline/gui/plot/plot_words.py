@@ -1,4 +1,4 @@
-"""What a plot says: its legend, about one bar, and about a whole reply. Pure functions."""
+"""Words of a plot: its legend, about one bar, and about a whole reply. Pure functions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _tr = translator("PlotWords")
 
 
 def legend_html(drafters: Sequence[str], sources: Sources) -> str:
-    """Name the drafters of a reply beside their colours, or the kinds that there are."""
+    """Return the drafters of a reply beside their colours, or the kinds of drafters."""
     theme = look.theme
     names: dict[str, list[str]] = {"draft": [], "lookup": []}
     for drafter_id in drafters:
@@ -35,7 +35,7 @@ def legend_html(drafters: Sequence[str], sources: Sources) -> str:
 
 
 def entries_html(entries: Iterable[tuple[str, str]], sign: str = "■") -> str:
-    """Colours with what they mean; an entry does not break."""
+    """Return colours with their meanings; an entry does not break."""
     return " &nbsp; ".join(
         f'<span style="color:{colour}">{sign}</span>&nbsp;{unbroken(text)}'
         for colour, text in entries
@@ -43,18 +43,18 @@ def entries_html(entries: Iterable[tuple[str, str]], sign: str = "■") -> str:
 
 
 def unbroken(text: str) -> str:
-    """A text that does not break, for a label with rich text."""
+    """Return a text that does not break, for a label with rich text."""
     return escape(text).replace(" ", "&nbsp;").replace("\u202f", "&nbsp;")
 
 
 def step_words(number: int, step: StepCommitted, tokens_per_s: float, sources: Sources) -> str:
-    """One step, a line per drafter.
+    """Describe a step, with a line per drafter.
 
     Args:
-        number: Which verify step of the reply it is, from 1.
+        number: Number of the verify step in the reply, from 1.
         step: The step.
-        tokens_per_s: The speed there, averaged over the steps before.
-        sources: What drafters are called.
+        tokens_per_s: The speed there, averaged over preceding steps.
+        sources: Titles of drafters.
     """
     lines = [_tr("Step {}, tokens committed: {}").format(number, len(step.tokens))]
     drafted = [count for count in step.drafted if count.n_drafted]
@@ -78,7 +78,7 @@ def _count_words(count: DraftCount, sources: Sources) -> str:
 
 
 def place_words(window: StepWindow, place: int) -> str:
-    """Several steps that share a place."""
+    """Describe several steps that share a place."""
     first = window.first + place * window.per_place + 1
     return "\n".join(
         (
@@ -94,7 +94,7 @@ def place_words(window: StepWindow, place: int) -> str:
 def spoken(
     metrics: StepMetrics, sources: Sources, stats: TurnStats | None, *, judges: bool = True
 ) -> str:
-    """A whole reply in one sentence, for those who hear it; a loss where `judges` says so."""
+    """Describe a whole reply in one sentence for screen readers; a loss only if `judges`."""
     parts = [
         _tr("{}: {} of {} guesses were right").format(
             sources.full_title(drafter), tally.tokens_accepted, tally.tokens

@@ -1,14 +1,14 @@
 """The live plot: accepted over drafted tokens per step, and the speed against plain decoding.
 
-It is fed by one display timer, not by events. Cheap on purpose: a bounded number of bars, ranges
-set by hand, pens of one pixel, no antialiasing, nothing while hidden, nothing while it holds.
+One display timer updates it, not events. It is cheap on purpose: a bounded number of bars, ranges
+set by hand, pens of one pixel, no antialiasing, no work while hidden or paused.
 
-While a reply grows the plot follows it: its newest steps, all, or a part that was zoomed into.
-Paused, it holds where it is and the reply goes on; then, and when the reply has ended, it can be
-moved. The controls in its header (pause, time window, and a menu with the rest) are faint until the
+While a reply grows, the plot follows it: its newest steps, all steps, or a zoomed part. A paused
+plot keeps its range while the reply continues; then, and when the reply has ended, it can be moved.
+The controls in its header (pause, time window, and a menu with the rest) are faint until the
 pointer or the keyboard focus reaches them.
 
-As a picture to be saved it is wider and sharper than in the window, without its controls.
+In a saved picture it is wider and sharper than in the window, and without controls.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ from paceline.gui.state.metrics import StepMetrics, StepWindow
 from paceline.gui.state.sources import Sources
 
 SPANS = (40, 80, 200)
-"""Steps in the time windows that are offered, besides the whole reply."""
+"""Offered time windows in steps, besides the whole reply."""
 USUAL_SPAN = 80
 FEWEST = 8
-"""Steps that can be zoomed into; fewer bars would be blocks."""
+"""Minimum number of steps when zooming; fewer bars would be blocks."""
 
 
 @dataclass(slots=True)
 class PlotRange:
-    """What a plot's controls set.
+    """State of a plot's controls.
 
     Attributes:
-        span: Steps that are shown while it follows; 0: all of them.
-        is_paused: Whether it holds.
-        n_steps: Steps that there are, or were when it was paused.
+        span: Number of steps shown while following; 0 for all.
+        is_paused: Whether it is paused.
+        n_steps: Number of steps, now or when it was paused.
     """
 
     span: int = USUAL_SPAN
@@ -59,7 +59,7 @@ class PlotRange:
     _first: int | None = None
 
     def update(self, n_steps: int) -> None:
-        """There are so many steps now."""
+        """Set the present number of steps."""
         if n_steps < self.n_steps:  # another reply
             self.is_paused = False
             self.reset()
@@ -67,7 +67,7 @@ class PlotRange:
             self.n_steps = n_steps
 
     def shown(self) -> tuple[int, int, int]:
-        """The first step to draw, how many there are to draw, and how many have a place."""
+        """Return the first step to draw, the number of steps to draw, and that of places."""
         n_places = self._zoomed or self._places()
         n_drawn = min(n_places, self.n_steps)
         newest = self.n_steps - n_drawn
@@ -75,7 +75,7 @@ class PlotRange:
         return first, n_drawn, n_places
 
     def pause(self, *, is_paused: bool) -> None:
-        """Hold, or go on with the newest steps."""
+        """Pause, or continue with the newest steps."""
         self.is_paused = is_paused
         if not is_paused:
             self._first = None
@@ -86,11 +86,11 @@ class PlotRange:
         self.reset()
 
     def reset(self) -> None:
-        """Go back to the time window."""
+        """Return to the time window."""
         self._zoomed, self._first = 0, None
 
     def zoom(self, factor: float, at: float = 1.0) -> None:
-        """Show `factor` times as many steps around a place: 0 is the left edge, 1 the right."""
+        """Show `factor` times as many steps around a position: 0 is the left edge, 1 the right."""
         first, n_drawn, n_places = self.shown()
         limit = max(self.n_steps, FEWEST)
         wanted = round(n_places * factor)
@@ -101,7 +101,7 @@ class PlotRange:
             self._first = round(first + (n_places - self._zoomed) * at)
 
     def move(self, n_steps: int, *, may_move: bool) -> None:
-        """Show what lies so many steps later, if it holds (`may_move`: the reply has ended)."""
+        """Move by `n_steps` if paused, or if the reply has ended (`may_move`)."""
         if self.is_paused or may_move:
             first, n_drawn, _ = self.shown()
             self._first = min(max(first + n_steps, 0), self.n_steps - n_drawn)
@@ -109,17 +109,17 @@ class PlotRange:
     def _places(self) -> int:
         if not self.span:
             return max(self.n_steps, FEWEST)
-        # A short reply fills half as many places, so that it fills the plot.
+        # A short reply has half as many places, so that it fills the plot.
         is_short = self.span == USUAL_SPAN and self.n_steps <= self.span // 2
         return self.span // 2 if is_short else self.span
 
 
 class PlotTools(QWidget):
-    """Emits what the user wants; `SpeedPlot` does it."""
+    """Controls of the plot: emits the user's actions; `SpeedPlot` carries them out."""
 
     paused = Signal(bool)
     span_chosen = Signal(int)
-    """Steps; 0: all"""
+    """Number of steps; 0 for all"""
     zoom_wanted = Signal(float)
     reset_wanted = Signal()
 
@@ -165,17 +165,17 @@ class PlotTools(QWidget):
         self.set_has_steps(has_steps=False)
 
     def set_has_steps(self, *, has_steps: bool) -> None:
-        """Offer exports only where there are steps."""
+        """Enable exports only with steps."""
         self.png.setEnabled(has_steps)
         self.csv.setEnabled(has_steps)
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """The pointer is here."""
+        """Show that the pointer is here."""
         super().enterEvent(event)
         self._show_icons()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """The pointer has left."""
+        """Show that the pointer has left."""
         super().leaveEvent(event)
         self._show_icons()
 
@@ -213,14 +213,14 @@ class PlotTools(QWidget):
 
 
 HEIGHTS = (92, 76)
-"""Of bars and line in the panel, in device-independent pixels."""
+"""Heights of bars and line in the panel, in device-independent pixels."""
 _BAR_WIDTH = 0.7
 _LOWEST_TOP = 4.0
-"""Of the bars' axis."""
+"""Minimum top of the bars' axis, in tokens."""
 
 
 class SpeedPlot(Card):
-    """Bars and line over the steps of one reply; see `PlotRange` for which of them."""
+    """Bars and line over the steps of a reply; `PlotRange` decides which steps."""
 
     def __init__(
         self,
@@ -251,7 +251,7 @@ class SpeedPlot(Card):
         self.header.addWidget(self.tools)
         self.header.setSpacing(4)
         self.bars_canvas, self.line_canvas = (PlotCanvas(height) for height in heights)
-        # Painted over each other in this order: all that was drafted, what was accepted, the draft
+        # Painted over each other in this order: all drafted tokens, the accepted ones, the draft
         # model's part.
         self.drafted, self.accepted, self.by_model = (Bars() for _ in range(3))
         self._pointer = PlotCursor(
@@ -274,7 +274,7 @@ class SpeedPlot(Card):
             )
         )
         line_title = styled(YieldingLabel(self.tr("Tokens per second"), keeps=16), role="title")
-        # A number ends it.
+        # elided in the middle, since a number ends the text
         self.plain_words = styled(YieldingLabel(mode=Qt.TextElideMode.ElideMiddle), role="small")
         heading = row_of(line_title, None, self.plain_words)
         lines = column_of(
@@ -317,12 +317,12 @@ class SpeedPlot(Card):
         self._show_legend()
 
     def refresh(self, plain_tokens_per_s: float | None, ending: str = "", told: str = "") -> None:
-        """Draw what the metrics hold now; hidden, it draws when it is shown.
+        """Draw the present metrics; a hidden plot draws when it is shown.
 
         Args:
-            plain_tokens_per_s: Speed without speculation; None: not known.
-            ending: The reply in words, once it has ended; it can be moved along then.
-            told: The speed without speculation in words; empty: nothing is said of it.
+            plain_tokens_per_s: Speed of plain decoding, or None if it is unknown.
+            ending: The reply in words, once it has ended; the plot can be moved then.
+            told: The speed of plain decoding in words, or empty.
         """
         if self.tools.may_pause:
             self._has_ended = bool(ending)
@@ -336,23 +336,23 @@ class SpeedPlot(Card):
             self._draw()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Draw what came while it was hidden."""
+        """Draw the steps that arrived while it was hidden."""
         super().showEvent(event)
         self.range.update(self._metrics.n_steps)
         if not self.range.is_paused:
             self._draw()
 
     def show_asker(self, asker: str) -> None:
-        """Say which program's reply is drawn; empty: it is one of the shown chat."""
+        """Show which program's reply is drawn; empty for the shown chat's."""
         say(self.remark, self.tr("for {}").format(asker) if asker else "")
 
     def draw(self, plain_tokens_per_s: float | None, told: str) -> None:
-        """Draw, wherever the range is."""
+        """Draw the present range."""
         self.plain_tokens_per_s, self.told = plain_tokens_per_s, told
         self._draw()
 
     def twin(self, heights: tuple[int, int], pen_width: float, parent: QWidget) -> SpeedPlot:
-        """A plot of the same part in another size, without controls; `draw` draws it."""
+        """Return a plot of the same part in another size, without controls; `draw` draws it."""
         twin = SpeedPlot(
             self._metrics, self._sources, heights=heights, is_live=False, parent=parent
         )
@@ -456,7 +456,7 @@ _PICTURE_PX, _PICTURE_HEIGHTS = 960, (240, 160)
 class PlotPicture(QObject):
     """Makes one picture at a time, in stages between which the event loop runs.
 
-    All at once it would stop the window noticeably.
+    At once it would freeze the window noticeably.
     """
 
     made = Signal(object)
@@ -467,7 +467,7 @@ class PlotPicture(QObject):
         self._making = Slices(self)
 
     def start(self, plot: SpeedPlot) -> None:
-        """Begin to draw the part that a plot shows now; a picture that is begun goes on."""
+        """Begin to draw the part that a plot shows; a picture in progress continues instead."""
         if not self._making.is_busy:
             stages = self._make(plot)
             next(stages)
@@ -475,7 +475,7 @@ class PlotPicture(QObject):
 
     def _make(self, plot: SpeedPlot) -> Iterator[None]:
         theme, plain, told = look.theme, plot.plain_tokens_per_s, plot.told
-        holder = QWidget()  # as a window of its own, the plot would say how large it may be
+        holder = QWidget()  # in a window of its own, the plot could request a size
         holder.setStyleSheet(plot_stylesheet(theme))
         holder.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
         try:

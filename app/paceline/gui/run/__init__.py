@@ -1,1 +1,1 @@
-"""The dialog that shows how a reply was made, and whether plain decoding gives the same."""
+"""The dialog about the making of a reply, with a check against plain decoding."""

@@ -1,6 +1,6 @@
 """Cards of a run: its figures, and its models with their hashes.
 
-Of a model's hashes the whole file's is on demand.
+The hash of a whole file is computed on demand.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class FiguresCard(Card):
         self.body.addWidget(self.plain)
 
     def show_record(self, record: RunRecord, *, judges: bool = True) -> None:
-        """Show the figures of this run that are known; a loss where `judges` says so."""
+        """Show the known figures of a run; a loss only if `judges`."""
         self.heading.setText(heading(record))
         words = plain_words(record, judges=judges)
         say(self.plain, words)
@@ -86,7 +86,7 @@ class ModelFactsCard(FactsCard):
         self.body.addLayout(row)
 
     def show_model(self, model: ModelRecord | None, *, obstacle: str) -> None:
-        """Show a model; `obstacle` says why its file cannot be read now, empty: it can."""
+        """Show a model; `obstacle` is the reason why its file cannot be read now, or empty."""
         self.setVisible(model is not None)
         if model is None:
             return
@@ -96,7 +96,7 @@ class ModelFactsCard(FactsCard):
         self.show_hash(model.sha256)
 
     def show_hash(self, sha256: str) -> None:
-        """Show the hash; empty: it can be asked for."""
+        """Show the hash, or if it is empty the button for it."""
         self._is_reading = False
         say(self.value, with_soft_breaks(sha256))
         self.bar.hide()
@@ -104,7 +104,7 @@ class ModelFactsCard(FactsCard):
         self.button.setVisible(not sha256)
 
     def show_progress(self, percent: int) -> None:
-        """Show how much of the file has been read."""
+        """Show the read share of the file."""
         self._is_reading = True
         self.bar.setValue(percent)
         self.bar.show()

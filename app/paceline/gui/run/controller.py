@@ -1,6 +1,6 @@
-"""Speculation made visible: opens the run of a reply, verifies it, exports figures and plots.
+"""Controller of a reply's run: opens its dialog, checks sameness, exports figures and plots.
 
-What can be taken away of a run: its record as JSON, its steps as a table, its plot.
+A run can be exported as a record in JSON, its steps as a table, its plot as a picture.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from paceline.gui.state.metrics import steps_csv
 from paceline.run_record import ModelRecord, RunRecord, record_text
 
 _TELL_AFTER_S = 0.06
-"""Progress is shown some 15 times a second; tokens may be faster."""
+"""Interval of updates, some 15 times a second; tokens may be faster."""
 
 
 class RunController(DialogOwner[RunDialog]):
-    """Owns the dialog while it is open, and what was found out about replies."""
+    """Owner of the open dialog, and of the results about replies."""
 
     def __init__(
         self,
@@ -45,11 +45,11 @@ class RunController(DialogOwner[RunDialog]):
         plot: SpeedPlot,
         parent: QObject | None = None,
     ) -> None:
-        """Connect to what shows runs.
+        """Connect the sources of runs.
 
         Args:
             context: The program.
-            hashes: Of the files that a reply came from.
+            hashes: Hashes of the model files of a reply.
             plot: The live plot, whose figures can be exported, too.
             parent: The owner.
         """
@@ -166,14 +166,14 @@ class RunController(DialogOwner[RunDialog]):
         self._record = None
 
     def close(self) -> None:
-        """Close the dialog with the window."""
+        """Close the dialog together with the window."""
         self._hashes.cancel()
         super().close()
 
     # ------------------------------------------------------------------------------ sameness
 
     def sameness_progressed(self, message_id: str, n_same: int, n_tokens: int) -> None:
-        """Show how far the check is."""
+        """Show the progress of the check."""
         now = time.monotonic()
         if now - self._told_s < _TELL_AFTER_S and n_same < n_tokens:
             return
@@ -182,7 +182,7 @@ class RunController(DialogOwner[RunDialog]):
             self.dialog.strip.show_progress(n_same, n_tokens)
 
     def sameness_ended(self, message_id: str, result: Result) -> None:
-        """Show what the check found, and remember it while the program runs."""
+        """Show the result of the check, and keep it while the program runs."""
         self.results[message_id] = result
         if self._is_shown(message_id) and self.dialog is not None:
             self.dialog.strip.show_words(result_words(result))
@@ -244,7 +244,7 @@ class RunController(DialogOwner[RunDialog]):
             self._save_steps(self._context.window, to_record(reply))
 
     def _save_plot(self, plot: SpeedPlot) -> None:
-        """Ask where to save what a plot shows now."""
+        """Ask for a place to save the present part of a plot."""
         self._pictured = plot.window()
         self._picture.start(plot)
 
@@ -271,7 +271,7 @@ class RunController(DialogOwner[RunDialog]):
     # -------------------------------------------------------------------------------- hashes
 
     def _path_of(self, model: ModelRecord | None) -> str:
-        """Where a model's file is, if it is loaded now; empty: that is not known."""
+        """Return the path of a model's file if it is loaded now, or empty."""
         state = self._context.loader.state
         for info in (state.target, state.draft):
             if model is None or info is None:
@@ -289,7 +289,7 @@ class RunController(DialogOwner[RunDialog]):
         return self.tr("Only files of the loaded pair can be read; load this model first.")
 
     def _with_hashes(self, record: RunRecord) -> RunRecord:
-        """A record with what is known by now."""
+        """Return a record completed by hashes known by now."""
         target, draft = map(self._hashed, (record.target, record.draft))
         return replace(record, target=target, draft=draft)
 

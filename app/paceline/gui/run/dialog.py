@@ -1,6 +1,6 @@
-"""The dialog that shows how a reply was made. It decides nothing.
+"""The dialog about the making of a reply. It decides nothing.
 
-A reply is shown from top to bottom: figures, plot, times, drafters, settings, models.
+From top to bottom it has figures, plot, times, drafters, settings, models.
 """
 
 from __future__ import annotations
@@ -43,20 +43,20 @@ from paceline.run_record import RunRecord
 
 PLOT_HEIGHTS = (150, 96)
 STEPS_AT_ONCE = 400
-"""Some 3 ms of work."""
+"""Number of steps processed at once; some 3 ms of work."""
 
 
 class ReplyPage(QScrollArea):
-    """Shows a `RunRecord`; what is not known is not shown.
+    """Page of a `RunRecord`; unknown facts are left out.
 
-    It fills itself from top to bottom, one card per turn of the event loop: all at once would stop
-    the window noticeably. Before the end, only the cards above are there.
+    It fills itself from top to bottom, one card per turn of the event loop: at once would freeze
+    the window noticeably. Until it is complete, only the upper cards exist.
     """
 
     png_wanted = Signal()
     csv_wanted = Signal()
     hash_wanted = Signal(str)
-    """Of which model: target, draft"""
+    """The model's role: target or draft"""
     hash_unwanted = Signal()
 
     def __init__(self, sources: Sources) -> None:
@@ -89,8 +89,8 @@ class ReplyPage(QScrollArea):
 
         Args:
             record: The run.
-            obstacles: Of "target" and "draft": why its file cannot be hashed; empty: it can.
-            judges: Whether it may be said that drafts do not pay.
+            obstacles: Why the file of "target" or "draft" cannot be hashed, or empty if it can.
+            judges: Whether a loss may be shown.
         """
         self._record, self._obstacles, self._judges = record, obstacles, judges
         error = record.error
@@ -174,12 +174,12 @@ class ReplyPage(QScrollArea):
         yield
 
     def _add(self, card: QWidget) -> None:
-        """Put a card below the others; hidden until there is something in it."""
+        """Add a card below the others, hidden while it is empty."""
         card.hide()
         self._cards.insertWidget(self._cards.count() - 1, card)
 
     def draw(self) -> None:
-        """Draw the plot; it cannot while it is hidden."""
+        """Draw the plot, which is impossible while it is hidden."""
         record = self._record
         if record is None or not self._has_cards:
             return
@@ -229,14 +229,14 @@ class RunDialog(QDialog):
         self.reply_page.show_record(record, obstacles, judges=judges)
 
     def set_verify_obstacle(self, obstacle: str) -> None:
-        """Say why no sameness can be verified now; empty: it can."""
+        """Set why sameness cannot be verified now, or empty if it can."""
         self.verify.setEnabled(not obstacle)
         self.verify.setToolTip(
             obstacle or self.tr("Generates this reply once more without drafts, and compares")
         )
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Draw what could not be drawn before."""
+        """Draw what could not be drawn while hidden."""
         super().showEvent(event)
         if self._record is not None:
             self.reply_page.draw()

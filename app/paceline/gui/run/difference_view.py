@@ -12,10 +12,10 @@ from paceline.gui.look.theme import mono_font
 
 
 class DifferenceView(QTextBrowser):
-    """Shows a comparison, and goes from one difference to the next.
+    """View of a comparison that steps from one difference to the next.
 
     Attributes:
-        difference: What is shown.
+        difference: The shown comparison.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class DifferenceView(QTextBrowser):
         """Scroll to another difference; after the last one comes the first.
 
         Returns:
-            Which one it is, from 1; 0 if there is none.
+            The number of the difference, from 1; 0 if there is none.
         """
         n = self.difference.n_changes
         if n:

@@ -1,4 +1,4 @@
-"""The drafters of a reply: a table in llama.cpp's words, and bars by the place in the draft."""
+"""The drafters of a reply: a table in llama.cpp's words, and bars by position in the draft."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from paceline.run_record import RunRecord
 
 _PLACES = BarStyle(height=96, axis=16, widest=36, width=160, gaps=(4, 1), narrow=14)
 _ALL_NAMED = 16
-"""Places up to which every bar has its number below it."""
+"""Number of positions up to which every bar has its number below it."""
 _LISTED = 8
-"""Places that a screen reader reads."""
+"""Number of positions that a screen reader reads."""
 
 
 def judged_by_place(steps: Iterable[StepCommitted]) -> dict[str, list[int]]:
-    """Return how many tokens were judged, by the drafter's id and the place in the whole draft.
+    """Return the number of judged tokens by the drafter's id and the position in the draft.
 
-    Those after the reply's end are not judged; drafters without any are left out.
+    Tokens after the reply's end are not judged; drafters without judged tokens are left out.
     """
-    changes: dict[str, list[int]] = {}  # of the number judged, from one place to the next
+    changes: dict[str, list[int]] = {}  # changes of the number from one position to the next
     for step in steps:
         firsts: dict[str, int] = {}
         for trace in step.tokens:
@@ -55,7 +55,7 @@ def _order(count: DraftCount, firsts: dict[str, int]) -> tuple[bool, int]:
 
 
 class DraftersCard(Card):
-    """A row and a chart per drafter; hidden where no drafter was asked."""
+    """A row and a chart per drafter; hidden where no drafter was called."""
 
     def __init__(self, sources: Sources, parent: QWidget | None) -> None:
         super().__init__(parent=parent)
@@ -70,7 +70,7 @@ class DraftersCard(Card):
         look.follow(self._tint)
 
     def show_run(self, record: RunRecord, metrics: StepMetrics) -> None:
-        """Show the drafters of a run, whose steps the metrics have."""
+        """Show the drafters of a run; `metrics` contains its steps."""
         self._facts = drafter_rows(metrics, record.stats, self._sources)
         self.judged = judged_by_place(record.last_part)
         self.setVisible(bool(self._facts))
@@ -90,7 +90,7 @@ class DraftersCard(Card):
         self.body.addWidget(self._content)
 
     def _colour(self, drafter_id: str) -> str:
-        """The name of a drafter's colour in the theme."""
+        """Return the name of a drafter's colour in the theme."""
         return "accent" if self._sources.kind(drafter_id) == "draft" else "lookup"
 
     @Slot()
@@ -134,7 +134,7 @@ class DraftersCard(Card):
         return grid
 
     def _chart(self, facts: DrafterRow) -> BarChart:
-        """A full bar is a place at which everything that was judged was accepted."""
+        """Return a chart in which a full bar means that every judged token was accepted."""
         judged = self.judged[facts.drafter_id]
         every = 1 if len(judged) <= _ALL_NAMED else 4
         bars = [

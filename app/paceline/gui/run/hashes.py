@@ -1,8 +1,8 @@
-"""What tells the files of a run apart: fingerprints of loaded models, and SHA-256 on demand.
+"""Identity of a run's files: fingerprints of loaded models, and SHA-256 on demand.
 
 Reading samples for a fingerprint takes milliseconds from memory and much longer from a sleeping
 disk, and a whole file takes minutes, so both are read in the background, and the GUI thread only
-looks up what is there.
+looks results up.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from paceline.gui.state.pair import PairModel
 
 
 class ModelHashes(QObject):
-    """Remembers by path, while the program runs, what was read; main thread."""
+    """Results by path, kept while the program runs; main thread."""
 
     found = Signal(str)
-    """Path of a model whose fingerprint is known now"""
+    """Path of a model whose fingerprint has become known"""
     progressed = Signal(str, int)
-    """Path of a file whose SHA-256 is being computed, per cent; from the pool, too"""
+    """Path of a file whose SHA-256 is being computed, and per cent; also emitted from the pool"""
     ended = Signal(str)
-    """Path: its SHA-256 is known, or it was cancelled, or could not be read"""
+    """Path of a file whose SHA-256 is known, was cancelled, or could not be computed"""
     failed = Signal(object)
     """UserError: the file could not be read"""
 
@@ -45,18 +45,18 @@ class ModelHashes(QObject):
     # -------------------------------------------------------------- fingerprints of loaded models
 
     def fingerprint_of(self, path: str) -> str:
-        """The fingerprint of a loaded model; empty until it is known."""
+        """Return the fingerprint of a loaded model, or empty until it is known."""
         return self._fingerprints.get(path, "")
 
     @Slot(object)
     def _on_pair(self, state: PairState) -> None:
         if state.status != "ready":
-            self._asked.clear()  # a file may be another one when it is loaded again
+            self._asked.clear()  # a file may have changed when it is loaded again
             return
         for model in (state.target, state.draft):
             if model is not None and model.path and model.path not in self._asked:
                 self._asked.add(model.path)
-                # Without the file, replies stay without a fingerprint.
+                # If the file is gone, replies have no fingerprint.
                 samples = partial(fingerprint_of, Path(model.path))
                 self._background.start(samples, partial(self._on_samples, model.path))
 
@@ -67,7 +67,7 @@ class ModelHashes(QObject):
     # ------------------------------------------------------------------------ SHA-256 on demand
 
     def sha256_of(self, path: str) -> str:
-        """The SHA-256 of a whole file in hex; empty until it is known."""
+        """Return the SHA-256 of a whole file in hex, or empty until it is known."""
         return self._hashes.get(path, "")
 
     def start(self, path: str) -> None:
@@ -88,7 +88,7 @@ class ModelHashes(QObject):
             stop.set()
 
     def _read(self, path: str, stop: threading.Event) -> str:
-        """Runs in the pool; returns an empty hash if it was stopped."""
+        """Read a whole file in the pool; return its hash, or empty if it was stopped."""
         told = 0
 
         def on_progress(n_read: int, n_bytes: int) -> None:

@@ -1,6 +1,6 @@
 """A run record in words and figures. Pure functions.
 
-What is not known is left out, so that a reply that failed or was interrupted shows the rest.
+Unknown facts are left out, so that a failed or interrupted reply shows the rest.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _tr = translator("RunDetails")
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A large figure with what it means; `value` is empty where it is not known."""
+    """A large figure with its meaning; `value` is empty where it is unknown."""
 
     caption: str
     value: str
@@ -41,7 +41,7 @@ class Figure:
 
 
 def figures(record: RunRecord, *, judges: bool = True) -> tuple[Figure, ...]:
-    """The large figures of a run; a loss where `judges` says so."""
+    """Return the large figures of a run; a loss only if `judges`."""
     speed, rate, stats = speed_of(record), acceptance_of(record), record.stats
     gain = gain_of(stats, judges=judges)
     plain = stats.plain_tokens_per_s if stats is not None and gain.plain else None
@@ -61,7 +61,7 @@ def figures(record: RunRecord, *, judges: bool = True) -> tuple[Figure, ...]:
 
 
 def acceptance_of(record: RunRecord) -> float | None:
-    """Accepted of the judged tokens, 0..1."""
+    """Return the accepted share of the judged tokens, 0..1."""
     if record.stats is not None:
         return record.stats.acceptance_rate
     counts = [count for step in record.last_part for count in step.drafted]
@@ -70,7 +70,7 @@ def acceptance_of(record: RunRecord) -> float | None:
 
 
 def figures_words(record: RunRecord) -> str:
-    """The figures in one line that breaks between them, without those that are not known."""
+    """Return the known figures in one line that breaks between them."""
     return " · ".join(
         f"{figure.caption} {figure.value} {figure.unit}".rstrip().replace(" ", "\N{NO-BREAK SPACE}")
         for figure in figures(record)
@@ -79,9 +79,9 @@ def figures_words(record: RunRecord) -> str:
 
 
 def plain_words(record: RunRecord, *, judges: bool = True) -> str:
-    """Return the time of plain decoding, an estimate, and how it was made.
+    """Return the estimated time of plain decoding, and how it was estimated.
 
-    Empty where it is not known, or where it is that of a loss and `judges` is false.
+    The text is empty where it is unknown, and for a loss unless `judges`.
     """
     stats = record.stats
     if stats is None or (stats.verdict == "loss" and not judges):
@@ -114,7 +114,7 @@ def plain_words(record: RunRecord, *, judges: bool = True) -> str:
 
 
 def ending_words(record: RunRecord) -> str:
-    """Return how the reply ended; empty where it failed."""
+    """Return how the reply ended, or empty if it failed."""
     words = {
         "eog": _tr("The model ended the reply."),
         "stop": _tr("A stop text ended the reply."),
@@ -126,7 +126,7 @@ def ending_words(record: RunRecord) -> str:
 
 
 def times(record: RunRecord) -> TimeShares:
-    """Return where the time went, prefill included; from the steps where there are no figures."""
+    """Return the parts of the time, prefill included; from the steps without final figures."""
     steps, stats = record.last_part, record.stats
     verify = sum(step.verify_s for step in steps)
     draft = sum(step.draft_s for step in steps)
@@ -138,7 +138,7 @@ def times(record: RunRecord) -> TimeShares:
 
 
 def heading(record: RunRecord) -> str:
-    """When and how, in one line."""
+    """Return the time and the manner of the run in one line."""
     parts = [record.strategy or record.asked_strategy]
     if record.n_parts > 1:
         parts.append(_tr("part {} of the reply").format(record.n_parts))
@@ -205,7 +205,7 @@ def _prompt_rows(record: RunRecord) -> list[Row]:
 
 
 def logit_words(stats: TurnStats) -> str:
-    """Return whether the text can depend on drafts, and from what that was concluded."""
+    """Return whether the text can depend on drafts, with the evidence."""
     if stats.batch_invariant is None:
         return _tr("not known yet whether they depend on the batch width")
     if not stats.batch_invariant:
@@ -218,11 +218,11 @@ def logit_words(stats: TurnStats) -> str:
 
 
 _TRUNCATION = ("top_k", "top_p", "min_p")
-"""Settings without effect where the likeliest token is always taken"""
+"""Settings without effect where the most likely token is always taken"""
 
 
 def sampling_words(sampling: SamplingParams) -> str:
-    """The settings that are not off."""
+    """Return the settings that are not off."""
     parts = []
     for name, parameter in fields_in_words(SamplingParams).items():
         value = getattr(sampling, name)

@@ -20,7 +20,7 @@ from paceline.gui.run.difference_view import DifferenceView
 
 @dataclass(frozen=True, slots=True)
 class SamenessWords:
-    """A verdict, the reasons for it, and the reply beside plain decoding up to where they part."""
+    """A verdict, its reasons, and both texts up to their difference."""
 
     tone: Literal["accent", "lookup", "danger", "muted"]
     verdict: str
@@ -39,7 +39,7 @@ def progress_words(n_same: int, n_tokens: int) -> str:
 
 
 def result_words(result: Result) -> SamenessWords:
-    """Return the result."""
+    """Return the result in words."""
     if isinstance(result, Same):
         words = _tr("Checked: the same text, all {:,} tokens.").format(local(result.n_tokens))
         return SamenessWords("accent", words)
@@ -66,8 +66,8 @@ def _different(result: Differs) -> SamenessWords:
         )
         for token in (result.expected, result.found)
     )
-    # As code, so that every blank is shown: tokens often differ by their number alone.
-    texts = Difference((DiffRow(expected, found, is_code=True),), n_changes=1)
+    # As code, so that every space is shown: tokens often differ by their number alone.
+    texts = Difference((Row(expected, found, is_code=True),), n_changes=1)
     if result.is_promised:
         why = _tr(
             "This pair gives the same text with any strategy here, so this should not be; "
@@ -92,7 +92,7 @@ def _explanation(result: Differs) -> str:
     elif most is None:
         words = _tr("How far logits depend on the width of a batch was not looked at here yet.")
         words = f"{words} {cure}"
-    # Each of the two logits that are compared may be off by so much.
+    # Each of the two compared logits may be off by so much.
     elif most > 0 and result.margin is not None and result.margin <= 2 * most:
         words = _tr(
             "That is a near-tie: between batch widths a logit was seen to differ by up to {:.2g} "
@@ -108,17 +108,17 @@ def _explanation(result: Differs) -> str:
 
 
 def _visible(text: str) -> str:
-    """Return a text whose line ends, and blanks without anything else, can be seen."""
+    """Return a text with visible line ends, and visible spaces if it has nothing else."""
     shown = text.replace("\n", "⏎")
     return f"“{shown}”" if text.isspace() else shown
 
 
 _TEXTS_PX = 84
-"""Room for three lines of both texts; they are scrolled where they take more."""
+"""Height for three lines of both texts; longer ones are scrolled."""
 
 
 class SamenessStrip(QFrame):
-    """Hidden while no check runs and no result is known."""
+    """Strip with the check's progress and result; hidden without either."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -144,7 +144,7 @@ class SamenessStrip(QFrame):
         self.hide()
 
     def show_progress(self, n_same: int, n_tokens: int) -> None:
-        """A check is under way."""
+        """Show a running check."""
         self.verdict.setText(progress_words(n_same, n_tokens))
         self.bar.setRange(0, max(n_tokens, 1))
         self.bar.setValue(n_same)
@@ -156,7 +156,7 @@ class SamenessStrip(QFrame):
         self.show()
 
     def show_words(self, words: SamenessWords) -> None:
-        """A check is over, or cannot be made."""
+        """Show a result, or why no check is possible."""
         self.verdict.setText(words.verdict)
         say(self.details, words.details)
         self.texts.setVisible(words.difference is not None)

@@ -1,4 +1,4 @@
-"""The versions of a message beside each other, with the differences marked, and their figures."""
+"""The versions of a message side by side, with marked differences and their figures."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SMALLEST = QSize(560, 440)
 
 
 class Version(NamedTuple):
-    """One version of a message; of a question or an edited text there is no record."""
+    """One version of a message; questions and edited texts have no record."""
 
     message_id: str
     name: str
@@ -39,7 +39,7 @@ class Version(NamedTuple):
 
 
 class VersionsDialog(QDialog):
-    """Decides nothing: says which two are chosen, and shows how they differ."""
+    """Dialog that emits the two chosen versions, and shows their differences. Decides nothing."""
 
     chosen = Signal(str, str)
     """Ids of the version to the left and of the one to the right"""
@@ -83,7 +83,7 @@ class VersionsDialog(QDialog):
         column_of(head, (self.text, 1), foot, on=self, margins=0, spacing=0)
 
     def show_versions(self, versions: Sequence[Version], left: str, right: str) -> None:
-        """Offer these versions, and choose two of them by their ids."""
+        """Offer these versions, with two of them chosen by id."""
         for choice, figures, name in zip(
             (self.left, self.right), self.figures, (left, right), strict=True
         ):
@@ -106,11 +106,12 @@ class VersionsDialog(QDialog):
         return version
 
     def offer_strategies(self, choices: Sequence[tuple[str, str, str]], obstacle: str) -> None:
-        """Offer to write the reply to the right once more.
+        """Offer to repeat the reply at the right with another strategy.
 
         Args:
-            choices: Of each strategy its name, its title, and why it cannot be used; empty: it can.
-            obstacle: Why nothing can be written now; empty: it can.
+            choices: Name, title and obstacle of each strategy; the obstacle is empty if it can be
+                used.
+            obstacle: Why no reply can be written now, or empty if it can.
         """
         menu = self.repeat.menu()
         menu.clear()
@@ -158,21 +159,21 @@ class VersionsDialog(QDialog):
         self._go(1)
 
     def _go(self, step: int) -> None:
-        """Show another difference; after the last one comes the first."""
+        """Show the next difference; after the last one comes the first."""
         if at := self.text.go(step):
             n = self.text.difference.n_changes
             self.summary.setText(self.tr("Difference {} of {}").format(at, n))
 
 
 class VersionsController(DialogOwner[VersionsDialog]):
-    """Owns the dialog while it is open."""
+    """Owner of the dialog while it is open."""
 
     def __init__(self, context: AppContext, parent: QObject) -> None:
         super().__init__(parent)
         self._session, self._shown = context.session, context.shown
         self._context = context
         self._versions: list[Version] = []
-        self._repeated = ("", "")  # a reply, and the one that is being written beside it
+        self._repeated = ("", "")  # a reply, and its repetition that is being written
         self._compared = ("", "")
         context.actions.compare.triggered.connect(self.open_last)
         context.signals.started.connect(self._offer_strategies)
@@ -180,7 +181,7 @@ class VersionsController(DialogOwner[VersionsDialog]):
 
     @Slot()
     def open_last(self) -> None:
-        """Compare the last message of the shown path that has versions with the one before it."""
+        """Compare the last message on the path that has versions with its previous version."""
         conversation = self._shown.conversation
         for message in reversed(conversation.path()):
             if len(conversation.versions(message.message_id)) > 1:
@@ -190,7 +191,7 @@ class VersionsController(DialogOwner[VersionsDialog]):
 
     @Slot(str)
     def open(self, message_id: str) -> None:
-        """Compare a shown message with the version before it, the first one with the next."""
+        """Compare a shown message with its previous version, or the first one with the next."""
         ids = [version.message_id for version in self._shown.conversation.versions(message_id)]
         if len(ids) > 1:
             at = max(ids.index(message_id), 1)
@@ -208,7 +209,7 @@ class VersionsController(DialogOwner[VersionsDialog]):
 
     @Slot()
     def _offer_strategies(self) -> None:
-        """Say with which strategies a reply can be written once more, and whether now."""
+        """Offer the strategies for a repetition of the reply, or say why it is impossible now."""
         if self.dialog is None:
             return
         speculation = self._context.speculation
@@ -229,7 +230,7 @@ class VersionsController(DialogOwner[VersionsDialog]):
 
     @Slot(QAction)
     def _on_repeat(self, action: QAction) -> None:
-        """Write the reply to the right once more with the strategy that was chosen."""
+        """Repeat the reply at the right with the chosen strategy."""
         assert self.dialog is not None
         message_id, speculation = self.dialog.shown_right.message_id, self._context.speculation
         strategy, options = speculation.value_of(action.data()), self._context.next_reply.options
@@ -240,7 +241,7 @@ class VersionsController(DialogOwner[VersionsDialog]):
 
     @Slot(object)
     def _on_ended(self, reply: Reply) -> None:
-        """Compare what was written once more with what it repeats."""
+        """Compare a repetition with its original."""
         self._offer_strategies()
         old_id, new_id = self._repeated
         if reply.message_id == new_id:
@@ -250,7 +251,7 @@ class VersionsController(DialogOwner[VersionsDialog]):
                 self._show(*self._compared) if was_refused else self._open(old_id, new_id)
 
     def _version(self, message: Message) -> Version:
-        """Name a version by its number in the chat, which begins anew in every branch."""
+        """Return a version named by its number in the chat, which begins anew in every branch."""
         conversation = self._shown.conversation
         reply = self._shown.reply(message.message_id)
         record = to_record(reply) if reply is not None else None

@@ -1,1 +1,1 @@
-"""How replies are drawn: presets, numbers, form, stop strings and seed."""
+"""Sampling and form of replies: presets, numbers, form, stop strings and seed."""

@@ -1,6 +1,6 @@
-"""Between the shown chat and the sampling card: its settings, the last seed, forms, presets.
+"""Controller between the shown chat and the sampling card: settings, last seed, forms, presets.
 
-A line above the composer's buttons says what the chat has set otherwise than new chats.
+A line above the composer's buttons names the chat's differences from new chats.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from paceline.names import visible
 from paceline.params import MAX_SEED, ReplySettings
 
 _MOST = 3
-"""Differences that are named; the tooltip has all of them."""
+"""Maximum number of named differences; the tool tip has all of them."""
 
 _FORMS = ("json_schema", "grammar")
 
 
 def differences(now: ReplySettings, usual: ReplySettings) -> Iterator[str]:
-    """Yield in a few words each what is set otherwise."""
+    """Yield the differing settings, in a few words each."""
     form = now.sampling.json_schema or now.sampling.grammar
     for values, others in ((now.sampling, usual.sampling), (now, usual)):
         for name, parameter in fields_in_words(type(values)).items():
@@ -47,9 +47,9 @@ def differences(now: ReplySettings, usual: ReplySettings) -> Iterator[str]:
 
 
 class SettingsBadge(QWidget):
-    """Two buttons: the differences, which lead to the settings, and one that takes them back.
+    """Two buttons: the differences, which lead to the settings, and one that resets them.
 
-    A folder with instructions is named with them. Hidden while there is nothing to say.
+    A folder with instructions is named with them. Hidden without differences.
     """
 
     def __init__(self, presets: ReplyPresets) -> None:
@@ -58,7 +58,7 @@ class SettingsBadge(QWidget):
         self._folder = ""
         self.open_button = styled(YieldingButton(), kind="chip")
         self.reset_button = styled(QPushButton(self.tr("Reset")), kind="link")
-        # Aligned, since the lower button would else limit the row's height.
+        # Aligned, since the lower button would otherwise limit the row's height.
         reset = (self.reset_button, 0, Qt.AlignmentFlag.AlignVCenter)
         row_of(self.open_button, reset, on=self, margins=0, spacing=4)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
@@ -66,14 +66,14 @@ class SettingsBadge(QWidget):
         self.refresh()
 
     def show_folder(self, words: str) -> None:
-        """Say this of the chat's folder, too; empty: nothing."""
+        """Show words about the chat's folder, too; empty for none."""
         if words != self._folder:
             self._folder = words
             self.refresh()
 
     @Slot()
     def refresh(self) -> None:
-        """Say what differs now."""
+        """Show the present differences."""
         presets = self._presets
         differ = tuple(differences(presets.now, presets.default_settings))
         found = (*filter(None, [self._folder]), *differ)
@@ -98,11 +98,11 @@ class SettingsBadge(QWidget):
 
 
 UNDO_PRESET = "undo-preset"
-"""Topic of the notice after a preset took the place of other values, or was deleted."""
+"""Topic of the notice after a preset replaced other values, or was deleted."""
 
 
 class SamplingController(PresetNamer[ReplyPresets]):
-    """Lets the card and the presets show and change what the shown chat has set; main thread."""
+    """Lets the card and the presets show and change the shown chat's settings; main thread."""
 
     def __init__(
         self,
@@ -119,7 +119,7 @@ class SamplingController(PresetNamer[ReplyPresets]):
         self._open_file = open_file
         self._card = card
         self._shown_id = ""
-        # What an undo brings back; settings that are None were not touched.
+        # The state that an undo restores; settings that are None were not touched.
         self._before: tuple[PresetsState, ReplySettings | None] | None = None
         self._keep_soon = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
         self._keep_soon.timeout.connect(shown.keep_settings)
@@ -148,7 +148,7 @@ class SamplingController(PresetNamer[ReplyPresets]):
 
     @Slot(object)
     def _on_shown(self, conversation: Conversation) -> None:
-        """Show what another chat has set, and drop the undo, which is about the one before."""
+        """Show another chat's settings, and drop the undo, which concerns the previous chat."""
         if conversation.conversation_id != self._shown_id:
             self._shown_id, self._before = conversation.conversation_id, None
             self._context.notices.settled.emit(UNDO_PRESET)
@@ -156,7 +156,7 @@ class SamplingController(PresetNamer[ReplyPresets]):
 
     @Slot()
     def _show_folder(self) -> None:
-        """Say whose instructions go before the system prompt."""
+        """Show whose instructions precede the system prompt."""
         folder = self._shown.folder
         has_some = folder is not None and bool(folder.instructions)
         name = visible(folder.name) if folder is not None else ""
@@ -172,14 +172,14 @@ class SamplingController(PresetNamer[ReplyPresets]):
 
     @Slot()
     def _on_card_changed(self) -> None:
-        """Keep what was changed for the chat, on the disk when the slider rests."""
+        """Keep the change for the chat; it is stored on disk when the slider rests."""
         self._shown.set_settings(self._card.settings)
         self.presets.show_settings(self._card.settings)
         self._keep_soon.start()
 
     @Slot()
     def _on_kept_changed(self) -> None:
-        """Keep the list, and let a new chat, in which nothing was set, follow another default."""
+        """Store the list, and let a new chat without settings of its own follow another default."""
         presets = self.presets
         self._context.settings.update(reply_presets=presets.own, default_preset=presets.default_key)
         shown = self._shown
@@ -187,7 +187,7 @@ class SamplingController(PresetNamer[ReplyPresets]):
             self._show()
 
     def _last_seed(self) -> int | None:
-        """The seed of the newest reply that is shown; None: there is none to use."""
+        """Return the seed of the newest shown reply, or None without one."""
         for message in reversed(self._shown.conversation.path()):
             reply = self._shown.reply(message.message_id)
             if reply is not None and reply.seed is not None:
@@ -234,7 +234,7 @@ class SamplingController(PresetNamer[ReplyPresets]):
         ]
 
     def _fill(self, menu: QMenu) -> None:
-        """Add all presets, and what can be done with them."""
+        """Add all presets and the actions on them."""
         presets, own = self.presets, self.presets.chosen_own
         was_built_in = True
         for row in presets.rows:
@@ -269,12 +269,12 @@ class SamplingController(PresetNamer[ReplyPresets]):
         add_entry(menu, self.tr("Export…"), self._export, is_on=bool(presets.own))
 
     def apply(self, key: str) -> None:
-        """Put a preset in force; what took work to set can be brought back."""
+        """Apply a preset; settings that took work to make can be restored."""
         self._put(key, self.presets.applied(key), is_lost=self.presets.differs)
 
     @Slot()
     def reset(self) -> None:
-        """Put all that new chats begin with in force; what took work to set can be brought back."""
+        """Apply the settings of new chats; settings that took work to make can be restored."""
         presets = self.presets
         is_lost = presets.is_changed
         self._put(presets.default_key, presets.default_settings, is_lost=is_lost)
@@ -292,7 +292,7 @@ class SamplingController(PresetNamer[ReplyPresets]):
 
     @Slot()
     def undo(self) -> None:
-        """Undo what the last notice is about."""
+        """Undo the action of the last notice."""
         if self._before is not None:
             (state, before), self._before = self._before, None
             self.presets.restore(state)
@@ -327,7 +327,7 @@ class SamplingController(PresetNamer[ReplyPresets]):
         """Add the presets of a file.
 
         Raises:
-            UserError: It is not a file of presets, or they are too many.
+            UserError: The file has no presets, or too many.
         """
         found = presets_from_text(text)
         if len(found) > self.presets.room:

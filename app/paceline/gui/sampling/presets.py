@@ -1,8 +1,8 @@
-"""Presets of how replies are drawn: the list, which one is chosen, and the button that says it.
+"""Presets for replies: the list, the choice, and the button that shows it.
 
-A built-in preset sets how tokens are drawn and how long a reply may be; system prompt, stop
-strings, biases and form stay as they are, since they belong to the task and not to the style. One
-of the user's brings all of it. One preset is what new chats begin with. Main thread.
+A built-in preset sets the sampling and the maximum length of a reply; system prompt, stop strings,
+biases and form stay as they are, since they belong to the task and not to the style. A preset of
+the user's sets all of it. New chats begin with the default preset. Main thread.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from paceline.params import ReplySettings, SamplingParams
 from paceline.settings import ReplyPreset
 
 BUILT_IN = ":"
-"""What the key of a built-in preset begins with; `obstacle` keeps names from beginning so."""
+"""First character of the key of a built-in preset; `obstacle` keeps names from beginning with
+it."""
 DEFAULT_KEY = ":balanced"
 PresetsState = tuple[tuple[ReplyPreset, ...], str, str]
 """The user's presets, and the keys of the chosen and of the default one"""
@@ -31,7 +32,7 @@ _CODE_TOKENS = 4096
 
 @dataclass(frozen=True, slots=True)
 class PresetRow:
-    """A preset as a menu shows it: `key` is what `choose` takes."""
+    """A preset in a menu: `key` is the argument of `choose`."""
 
     key: str
     title: str
@@ -40,13 +41,13 @@ class PresetRow:
 
 
 class ReplyPresets(PresetList[ReplyPreset]):
-    """Knows the presets and what the shown chat has set; changes nothing but its own list.
+    """The presets and the shown chat's settings; changes nothing but its own list.
 
-    `changed` tells another list, choice or default, and that other values are set.
+    `changed` signals another list, choice or default, and other settings.
 
     Attributes:
         chosen: Key of the preset that the shown chat is compared with.
-        now: What the shown chat has set.
+        now: The shown chat's settings.
     """
 
     def __init__(
@@ -82,7 +83,7 @@ class ReplyPresets(PresetList[ReplyPreset]):
 
     @property
     def rows(self) -> tuple[PresetRow, ...]:
-        """All of them, the built-in ones first."""
+        """All presets, the built-in ones first."""
         built_in = [
             PresetRow(key, preset.name, summary, is_built_in=True)
             for key, (preset, summary) in self._built_in.items()
@@ -97,40 +98,40 @@ class ReplyPresets(PresetList[ReplyPreset]):
 
     @property
     def default_settings(self) -> ReplySettings:
-        """What new chats begin with."""
+        """Settings of new chats."""
         preset = self.preset(self.default_key)
         return preset.settings if preset is not None else ReplySettings()
 
     @property
     def chosen_own(self) -> ReplyPreset | None:
-        """The chosen one, if it is one of the user's."""
+        """The chosen preset, if it is one of the user's."""
         return self.find(self.chosen)
 
     @property
     def title(self) -> str:
-        """What the chosen one is called."""
+        """Title of the chosen preset."""
         preset = self.preset(self.chosen)
         return preset.name if preset is not None else ""
 
     @property
     def differs(self) -> bool:
-        """Return whether other values are set than the chosen preset sets."""
+        """Return whether the settings differ from those that the chosen preset sets."""
         return self.applied(self.chosen) != self.now
 
     @property
     def is_changed(self) -> bool:
-        """Return whether any field is set otherwise, also one that the preset leaves as it is."""
+        """Return whether any field differs, also one that the preset does not set."""
         preset = self.preset(self.chosen)
         return preset is None or preset.settings != self.now
 
     def preset(self, key: str) -> ReplyPreset | None:
-        """Return a preset; None: it does not exist."""
+        """Return a preset, or None if it does not exist."""
         if key in self._built_in:
             return self._built_in[key][0]
         return self.find(key)
 
     def applied(self, key: str) -> ReplySettings:
-        """Return what is set once a preset is in force."""
+        """Return the settings after a preset is applied."""
         preset, now = self.preset(key), self.now
         if preset is None:
             return now
@@ -145,13 +146,13 @@ class ReplyPresets(PresetList[ReplyPreset]):
         return preset.settings
 
     def show_settings(self, settings: ReplySettings) -> None:
-        """Know what the shown chat has set now."""
+        """Set the shown chat's present settings."""
         if settings != self.now:
             self.now = settings
             self.changed.emit()
 
     def show_chat(self, settings: ReplySettings) -> None:
-        """Know what another chat has set; it is compared with the first preset that is like it."""
+        """Set another chat's settings; they are compared with the first preset that equals them."""
         self.now = settings
         self.chosen = self._like(settings)
         self.changed.emit()
@@ -162,19 +163,19 @@ class ReplyPresets(PresetList[ReplyPreset]):
         return next((key for key in keys if self.applied(key) == settings), default)
 
     def choose(self, key: str) -> None:
-        """Take a preset as the one to compare with; what it sets is applied by the caller."""
+        """Choose the preset for the comparison; the caller applies its settings."""
         if key != self.chosen and self.preset(key) is not None:
             self.chosen = key
             self.changed.emit()
 
     def make_default(self) -> None:
-        """Let new chats begin with the chosen preset."""
+        """Make the chosen preset the default of new chats."""
         self._default = self.chosen
         self.set_own(self.own)
 
     @property
     def titles(self) -> list[str]:
-        """Names of the built-in ones, too."""
+        """Names of all presets, the built-in ones included."""
         return [row.title for row in self.rows]
 
     def obstacle(self, name: str, but: str = "") -> str:
@@ -184,19 +185,19 @@ class ReplyPresets(PresetList[ReplyPreset]):
         return super().obstacle(name, but)
 
     def save_as(self, name: str) -> None:
-        """Keep what is set under a name that has no obstacle, and choose it."""
+        """Save the settings under a name without obstacle, and choose it."""
         self.chosen = clean_name(name)
         self.set_own((*self.own, ReplyPreset(self.chosen, self.now)))
 
     def update_chosen(self) -> None:
-        """Let the chosen preset hold what is set; one of the user's."""
+        """Save the settings in the chosen preset, which is one of the user's."""
         chosen = self.chosen_own
         if chosen is not None:
             new = replace(chosen, settings=self.now)
             self.set_own(tuple(new if preset is chosen else preset for preset in self.own))
 
     def rename(self, old: str, new: str) -> None:
-        """Give one of the user's a name without obstacle; it stays chosen and the default."""
+        """Rename one of the user's; it remains chosen and the default."""
         if self.find(old) is not None:
             name = clean_name(new)
             self.chosen = name if self.chosen == old else self.chosen
@@ -204,7 +205,7 @@ class ReplyPresets(PresetList[ReplyPreset]):
             super().rename(old, name)
 
     def add(self, presets: Sequence[ReplyPreset]) -> tuple[str, ...]:
-        """Add presets under names that are free; returns these."""
+        """Add presets under free names; return these."""
         names: list[str] = []
         taken = self.titles
         for preset in presets:
@@ -217,16 +218,16 @@ class ReplyPresets(PresetList[ReplyPreset]):
 
     @property
     def state(self) -> PresetsState:
-        """The state that `restore` brings back."""
+        """The state that `restore` accepts."""
         return self.own, self.chosen, self._default
 
     def restore(self, state: PresetsState) -> None:
-        """Bring back a list, a choice and a default as they were."""
+        """Restore a list, a choice and a default."""
         own, self.chosen, self._default = state
         self.set_own(own)
 
     def set_own(self, own: tuple[ReplyPreset, ...]) -> None:
-        """Take another list; what is set stays, and is like another preset if its own is gone."""
+        """Replace the list; settings stay, and are compared with another preset if needed."""
         self.own = own
         if self.preset(self.chosen) is None:
             self.chosen = self._like(self.now)
@@ -246,10 +247,10 @@ _TITLE_CHARS = 22
 
 
 class PresetButton(YieldingButton):
-    """Says which preset is in force; `long` has the word before it and takes the whole width."""
+    """Button with the preset in force; a `long` one has a caption and takes the whole width."""
 
     def __init__(self, presets: ReplyPresets, fill: Callable[[QMenu], None], *, long: bool) -> None:
-        """`fill` adds the entries of the menu."""
+        """Create the button; `fill` adds the entries of the menu."""
         super().__init__()
         self._presets = presets
         self.menu_ = PresetMenu(fill, self)

@@ -1,7 +1,7 @@
-"""How the loaded model is given a chat: its template and how much it reasons, kept per model.
+"""Prompting of the loaded model: its chat template and its amount of reasoning, kept per model.
 
-What a template does, only the engine knows: it renders the shown chat for the editor, and says
-which choices there are for the model's reasoning.
+Only the engine knows the effect of a template: it renders the shown chat for the editor, and
+returns the choices for the model's reasoning.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SIZE_PX = 900, 560
 
 
 class TemplateEditor(QDialog):
-    """Says what it holds by `source`; its owner asks the engine for the prompt."""
+    """Editor of a template, read by `source`; its owner requests the prompt from the engine."""
 
     source_changed = Signal()
 
@@ -46,9 +46,9 @@ class TemplateEditor(QDialog):
         Args:
             model: The model's name.
             own: The file's template, or the guess where it has none.
-            source: The one in force.
+            source: The template in force.
             is_guessed: Whether `own` is a guess.
-            parent: What the dialog stands over.
+            parent: The window below the dialog.
         """
         super().__init__(parent)
         self.setWindowTitle(self.tr("Chat template"))
@@ -96,12 +96,12 @@ class TemplateEditor(QDialog):
 
     @property
     def source(self) -> str:
-        """The template as it is written now; the model's own where nothing is."""
+        """The template as written now, or the model's own for an empty text."""
         text = self.editor.toPlainText()
         return text if text.strip() and text != _as_shown(self._own) else self._own
 
     def show_prompt(self, answer: PromptRendered) -> None:
-        """Show what became of the chat, or what is wrong; the last good prompt stays beside it."""
+        """Show the rendered chat, or the error beside the last good prompt."""
         if answer.problem:
             self._say(said(answer.problem), "danger")
             return
@@ -141,7 +141,7 @@ class TemplateEditor(QDialog):
         return choice
 
     def _put(self, source: str) -> None:
-        """Put a text in place of what is written, as if it were typed: Ctrl+Z takes it back."""
+        """Replace the text as if it were typed, so that Ctrl+Z undoes it."""
         cursor = self.editor.textCursor()
         cursor.select(cursor.SelectionType.Document)
         cursor.insertText(source)
@@ -165,24 +165,24 @@ class TemplateEditor(QDialog):
 
 
 def _as_shown(text: str) -> str:
-    """Return a text as an editor gives it back, which knows one end of a line and one blank."""
+    """Return a text in an editor's form, with one kind of line end and of space."""
     for end in ("\r\n", "\r", "\u2028", "\u2029"):
         text = text.replace(end, "\n")
     return text.replace("\u00a0", " ")
 
 
 REFUSALS = ("bad-template", "template-refused", "no-thinking-switch", "control-token")
-"""What the engine answers to a template that it cannot use; the reply has not begun then."""
+"""Error codes for a template that cannot be used; the reply has not begun then."""
 TEMPLATE = "template"
-"""Topic of notices about the chat template; a change of it settles them."""
+"""Topic of notices about the chat template; a change of it resolves them."""
 RENDER_AFTER_MS = 300
-"""After the last key press in the editor."""
+"""Pause after the last key press in the editor before it is rendered."""
 _MOST_CHARS = 100_000
-"""Of the chat, from its end, that the editor shows through the template."""
+"""Maximum number of characters of the chat, from its end, that the editor renders."""
 
 
 class PromptingController(DialogOwner[TemplateEditor]):
-    """Binds the choice of reasoning and the editor to engine and settings; main thread."""
+    """Connects the choice of reasoning and the editor with engine and settings; main thread."""
 
     def __init__(self, context: AppContext, card: SamplingSettings, parent: QObject) -> None:
         super().__init__(parent)
@@ -193,7 +193,7 @@ class PromptingController(DialogOwner[TemplateEditor]):
         self._own, self._is_guessed = "", False
         self._about_model = NewestQuestion(context.client, self._on_about_model)
         self._about_chat = NewestQuestion(context.client, self._on_about_chat)
-        # By target: what was written when an editor was left.
+        # Unsaved text of a closed editor, by target.
         self._unsaved: dict[tuple[str, ...], str] = {}
         self._render = QTimer(self, singleShot=True, interval=RENDER_AFTER_MS)
         self._render.timeout.connect(self._on_render)
@@ -206,12 +206,12 @@ class PromptingController(DialogOwner[TemplateEditor]):
 
     @property
     def prompting(self) -> Prompting:
-        """What is kept for the target that was loaded last."""
+        """The choices stored for the target that was loaded last."""
         return kept_for(self._kept.value, self._names)
 
     @Slot()
     def open(self) -> None:
-        """Open the editor, which asks for the prompt of the shown chat."""
+        """Open the editor, which requests the prompt of the shown chat."""
         if self.dialog is None:
             editor = TemplateEditor(
                 self._context.pair.target_name,
@@ -235,7 +235,7 @@ class PromptingController(DialogOwner[TemplateEditor]):
 
     @Slot()
     def _on_render(self) -> None:
-        """Ask for the shown chat through the template that is being written."""
+        """Request the shown chat rendered by the edited template."""
         if self.dialog is None:
             return
         shown = self._context.shown
@@ -272,10 +272,10 @@ class PromptingController(DialogOwner[TemplateEditor]):
     @Slot(object)
     def _on_pair(self, state: PairState) -> None:
         if state.status == "ready":
-            if self.dialog is None:  # what is written there belongs to the model from before
+            if self.dialog is None:  # its text belongs to the previous model
                 self._names = names_of(state)
                 self._ask_about_model()
-        else:  # an open editor stays, with what is written in it
+        else:  # an open editor stays, with its text
             self._context.actions.chat_template.setEnabled(False)
             self._card.show_prompting(Prompting(), (), is_guessed=False)
 

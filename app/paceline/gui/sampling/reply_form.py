@@ -1,9 +1,9 @@
 """Fields of the sampling card: the form of a reply, the seed, and stop texts as chips.
 
-The form is free text, any object of JSON, one by a schema, or a grammar; with what is wrong about
-it.
+The form is free text, any object of JSON, one by a schema, or a grammar.
 
-Only what can be said without a model is said here; the engine judges the rest when a reply begins.
+Errors are shown as far as they can be found without a model; the engine judges the rest when a
+reply begins.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from paceline.params import ReplySettings, read_stop, shown_stop
 
 Form = Literal["free", "json", "schema", "grammar"]
 ANY_JSON = '{"type": "object"}'
-"""The schema of any object; the endpoint has it for the same wish."""
+"""Schema of any object; the endpoint uses the same."""
 EXAMPLES: dict[str, str] = {
     "schema": """{
   "type": "object",
@@ -45,16 +45,16 @@ EXAMPLES: dict[str, str] = {
 answer ::= ("yes" | "no") ", because " reason "."
 reason ::= [a-zA-Z ,]+""",
 }
-"""What the editors of the forms can be filled with; both can be used as they are."""
+"""Examples for the editors of the forms; both can be used as they are."""
 MAX_FORM_BYTES = 1_000_000
-"""Of a file that holds a schema or a grammar."""
+"""Maximum size of a file with a schema or a grammar."""
 _ROOT = re.compile(r"^\s*root\s*::=", re.MULTILINE)
 
 _tr = translator("ReplyForm")
 
 
 def judge(form: Form, text: str) -> str:
-    """What is wrong with a schema or a grammar, in words; empty: nothing that shows here."""
+    """Return the error of a schema or a grammar in words, or empty if none is found here."""
     if form == "schema":
         return _judge_schema(text)
     if form == "grammar":
@@ -117,23 +117,23 @@ class ReplyForm(QWidget):
 
     @property
     def schema(self) -> str:
-        """The JSON schema in force; empty: none."""
+        """JSON schema in force, or empty."""
         if self.shown == "json":
             return ANY_JSON
         return self.editor.toPlainText() if self.shown == "schema" else ""
 
     @property
     def grammar(self) -> str:
-        """The grammar in force; empty: none."""
+        """Grammar in force, or empty."""
         return self.editor.toPlainText() if self.shown == "grammar" else ""
 
     @property
     def obstacle(self) -> str:
-        """What keeps a reply from beginning, in words; empty: nothing."""
+        """Reason why no reply can begin, in words, or empty."""
         return judge(self.shown, self.editor.toPlainText())
 
     def show_constraints(self, grammar: str, schema: str) -> None:
-        """Show these without emitting a signal."""
+        """Show a grammar or a schema without emitting a signal."""
         form: Form = "schema" if schema else "grammar" if grammar else "free"
         if schema == ANY_JSON:
             form, schema = "json", ""
@@ -143,12 +143,12 @@ class ReplyForm(QWidget):
         self._show_form(form)
 
     def show_refusal(self, text: str) -> None:
-        """Say why the engine did not take it; a change takes that away."""
+        """Show why the engine refused it, until it is changed."""
         self._refusal = text
         self._refresh()
 
     def put_text(self, form: str, text: str) -> None:
-        """Put a text into a form and choose it, as if it were typed; Ctrl+Z takes it back."""
+        """Set the text of a form and choose it, as if it were typed; Ctrl+Z undoes it."""
         self.form_choice.setCurrentIndex(self.form_choice.findData(form))
         cursor = QTextCursor(self.editor.document())
         cursor.select(QTextCursor.SelectionType.Document)
@@ -221,7 +221,7 @@ class SeedField(QWidget):
     """A segmented choice; with a fixed seed, the number below it."""
 
     changed = Signal()
-    """The seed of the last reply is to be used"""
+    """The seed of the last reply is to be used."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -256,11 +256,11 @@ class SeedField(QWidget):
 
     @property
     def value(self) -> int | None:
-        """The fixed seed; None: a new one each time."""
+        """The fixed seed, or None for a new one each time."""
         return int(self.number.value()) if self.choice.value == _FIXED else None
 
     def show_value(self, seed: int | None) -> None:
-        """Show a choice without emitting a signal; the number stays when there is none."""
+        """Show a choice without emitting a signal; None leaves the number as it is."""
         self.choice.show_value(_NEW if seed is None else _FIXED)
         if seed is not None:
             with QSignalBlocker(self.number):
@@ -273,7 +273,7 @@ class SeedField(QWidget):
         self.changed.emit()
 
     def offer_last(self, *, is_there: bool) -> None:
-        """Say whether there is a last reply with a seed."""
+        """Set whether there is a last reply with a seed."""
         self.last.setEnabled(is_there)
         if not is_there and self.last.hasFocus():
             self.choice.setFocus()
@@ -307,10 +307,10 @@ _REMOVES = (Qt.Key.Key_Backspace, Qt.Key.Key_Delete)
 
 
 class StopField(QWidget):
-    """At most 16 strings of 1 to 200 characters.
+    """Field for at most 16 strings of 1 to 200 characters.
 
     Attributes:
-        value: What ends a reply.
+        value: The strings that end a reply.
     """
 
     changed = Signal()
@@ -342,7 +342,7 @@ class StopField(QWidget):
         self._make_chips()
 
     def show_value(self, stops: tuple[str, ...]) -> None:
-        """Show these without emitting a signal; what is half typed is dropped."""
+        """Show these without emitting a signal; half-typed text is dropped."""
         with QSignalBlocker(self.field):
             self.field.clear()
         self._say("")
@@ -351,7 +351,7 @@ class StopField(QWidget):
             self._make_chips()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Enter adds; Backspace in an empty field goes to the last chip, on a chip it removes."""
+        """Add on Enter; with Backspace, go to the last chip if the field is empty, or remove it."""
         if event.type() != QEvent.Type.KeyPress or not isinstance(event, QKeyEvent):
             return super().eventFilter(watched, event)
         if watched is self.field:
@@ -367,7 +367,7 @@ class StopField(QWidget):
         return super().eventFilter(watched, event)
 
     def add(self, typed: str) -> None:
-        """Take what was typed, or say why not."""
+        """Add the typed text, or say why that is impossible."""
         stop = read_stop(typed)
         if not stop:
             return
@@ -405,7 +405,7 @@ class StopField(QWidget):
             chip.installEventFilter(self)
             chip.clicked.connect(self._on_chip)
             self._flow.addWidget(chip)
-            chip.show()  # now, so that it can have the keyboard
+            chip.show()  # now, so that it can take the focus
             QWidget.setTabOrder(before, chip)
             before = chip
             self.chips.append(chip)

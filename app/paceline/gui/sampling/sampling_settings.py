@@ -41,9 +41,9 @@ from paceline.messages import LogitBias, SamplingParams
 from paceline.params import Prompting, ReplySettings, read_bias
 
 _FORM_CODES = ("bad-grammar", "bad-json-schema")
-"""What the engine answers to a grammar or a schema that it cannot use."""
+"""The engine's error codes for a grammar or a schema that cannot be used."""
 REFUSALS = (*_FORM_CODES, "value-out-of-range")
-"""What it answers to settings of this card; the reply has not begun then."""
+"""The engine's error codes for settings of this card; the reply has not begun then."""
 _PROMPT_PX, _FIELD_PX = 72, 124
 
 _tr = translator("SamplingSettings")
@@ -65,7 +65,7 @@ def read_biases(text: str) -> tuple[LogitBias, ...]:
     """Read ``ID=X, ID=X``; X may be ``-inf``.
 
     Raises:
-        ValueOutOfRangeError: A part is none of these.
+        ValueOutOfRangeError: A part has another form.
     """
     biases: dict[int, LogitBias] = {}
     for part in filter(None, (part.strip() for part in re.split(r"[,;\n]", text))):
@@ -77,20 +77,20 @@ def read_biases(text: str) -> tuple[LogitBias, ...]:
 
 
 def write_bias(bias: LogitBias) -> str:
-    """Write what `read_biases` reads."""
+    """Return a bias in the form that `read_biases` reads."""
     return f"{bias.token}={bias.bias:g}"
 
 
 class SamplingSettings(Card):
-    """Of the shown chat; applies to its next reply.
+    """Card with the shown chat's settings; changes apply to its next reply.
 
     Attributes:
-        fields: By the names of the settings; `form` holds grammar and JSON schema.
+        fields: The fields by the names of the settings; `form` has grammar and JSON schema.
     """
 
     changed = Signal()
     shown = Signal()
-    """Another chat's are shown"""
+    """Another chat's settings are shown."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -129,9 +129,10 @@ class SamplingSettings(Card):
 
     @property
     def settings(self) -> ReplySettings:
-        """What is set: as it was given, but for what has been changed since.
+        """The settings: as they were shown, with the user's changes.
 
-        Fields round numbers, and Qt's fields of text know one kind of space and of line end.
+        Unchanged fields keep exact values, since fields round numbers, and Qt's text fields know
+        one kind of space and of line end.
         """
         given, changed = self._given, dict(self._read().items() - self._as_read.items())
         drawn = {name: changed.pop(name) for name in [*changed] if hasattr(given.sampling, name)}
@@ -143,11 +144,11 @@ class SamplingSettings(Card):
 
     @property
     def obstacle(self) -> str:
-        """What keeps a reply from beginning, in words; empty: nothing."""
+        """Reason why no reply can begin, in words, or empty."""
         return self.biases.problem or self.form.obstacle
 
     def show_refusal(self, code: str, text: str) -> None:
-        """Say beside the field why the engine did not take it; a change takes that away."""
+        """Show beside the field why the engine refused its value, until it is changed."""
         if code in _FORM_CODES:
             self.more.toggle.setChecked(True)
             self.form.show_refusal(text)
@@ -156,7 +157,7 @@ class SamplingSettings(Card):
             self._show_problem()
 
     def show_folder(self, words: str, instructions: str) -> None:
-        """Say whose instructions go before the system prompt; empty: there are none."""
+        """Show whose instructions precede the system prompt; empty for none."""
         self.folder.setText(self.tr("Before it go the instructions {}.").format(words))
         self.folder.setToolTip(instructions)
         self.folder.setVisible(bool(words))
@@ -173,11 +174,11 @@ class SamplingSettings(Card):
     def show_prompting(
         self, prompting: Prompting, choices: Sequence[str], *, is_guessed: bool
     ) -> None:
-        """Show how the loaded model is given a chat.
+        """Show the prompting of the loaded model.
 
         Args:
-            prompting: What is chosen.
-            choices: How much it can be told to reason; none: there is no switch.
+            prompting: The choices.
+            choices: Possible amounts of reasoning; empty without a switch.
             is_guessed: Whether its own template is a guess.
         """
         with QSignalBlocker(self.thinking):
@@ -202,7 +203,7 @@ class SamplingSettings(Card):
     # -------------------------------------------------------------------------------- building
 
     def _lay_out(self) -> None:
-        """Put what most people change above what folds; `problem` is below both, and moves none."""
+        """Put the most used settings above the folded ones; `problem` below both moves none."""
         self.more = FoldSection()
         self.more.set_title(self.tr("More"))
         self.more.body.setSpacing(10)
@@ -240,7 +241,7 @@ class SamplingSettings(Card):
         self._cuts_remark.setContentsMargins(px(20), 0, 0, 0)
 
     def _explain(self, field: QWidget, name: str, label: QLabel | None = None) -> None:
-        """Give a field, and the label beside it, the words of its parameter."""
+        """Give a field, and its label, the words of its parameter."""
         parameter = self._parameters[name]
         field.setAccessibleName(parameter.title)
         field.setToolTip(parameter.help)

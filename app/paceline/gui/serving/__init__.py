@@ -1,1 +1,1 @@
-"""Other programs: the server in the window, its page of settings, its light and its list."""
+"""Service for other programs: the server in the window, its page of settings, light and list."""

@@ -1,7 +1,7 @@
-"""The switch of the server: starts it, tells how it stands, ends it.
+"""Controller of the server: starts and stops it, and has its state.
 
-The server is an asker of the window's engine. It gets the engine itself, whose events come on the
-engine's thread, so that a reply for a program does not wait for the window to paint.
+The server uses the window's engine, but directly, with events on the engine's thread, so that a
+reply for a program does not wait for the window to paint.
 """
 
 from __future__ import annotations
@@ -33,28 +33,28 @@ HOST = "127.0.0.1"
 _KEY_BYTES = 24
 _LOOK_MS = 50
 CLOSE_S = 5.0
-"""Seconds in which the server ends with the window."""
+"""Time limit for the server's end when the window closes, in seconds."""
 SETTINGS = (
     "serves", "serving_port", "serving_needs_key", "serving_key", "serving_remembers",
     "serving_loads", "serving_ignored", "learns_from_chats", "default_preset",
     "reply_presets", "promptings",
 )  # fmt: skip
-"""The settings that the server follows."""
+"""Settings that the server follows."""
 
 
 class ServingController(QObject):
-    """Owns the server; main thread.
+    """Owner of the server; main thread.
 
     Attributes:
-        status: How it stands.
-        can_load: Whether the models of this computer are known, so that programs can choose.
-        problem: Why it could not be started, in words; empty: it could.
+        status: The server's state.
+        can_load: Whether local models are known, so that programs can choose one.
+        problem: Why it could not be started, in words, or empty.
     """
 
     changed = Signal()
-    """It stands otherwise, or is reached by another address, key or model."""
+    """Its state, or its address, key or model, has changed."""
     failed = Signal()
-    """It could not be started; `problem` says why."""
+    """It could not be started; `problem` is the reason."""
 
     def __init__(
         self,
@@ -71,11 +71,11 @@ class ServingController(QObject):
 
         Args:
             context: The program's parts.
-            engine: The engine itself, whose events come on its own thread.
-            library: The models of this computer; None: they are not known.
+            engine: The engine itself, whose events arrive on its own thread.
+            library: The local models, or None if they are unknown.
             reload: Loads the models again where none are loaded; a bound method.
             load_installed: Loads the model of a path.
-            settings_of_replies: Returns how replies are drawn where a request does not say.
+            settings_of_replies: Returns the defaults for requests.
             parent: Owns this object.
         """
         super().__init__(parent)
@@ -100,7 +100,7 @@ class ServingController(QObject):
 
     @property
     def access(self) -> EndpointAccess:
-        """The way of programs to the server, also while it is off."""
+        """Access to the server for programs, also while it is off."""
         value, served = self._settings.value, self.models.loaded
         key = value("serving_key") if value("serving_needs_key") else ""
         model, n_ctx = (served.id, served.target.n_ctx) if served else ("default", 4096)
@@ -113,18 +113,18 @@ class ServingController(QObject):
 
     @Slot()
     def renew_key(self) -> None:
-        """Let another key hold from now on; programs that know the old one are refused."""
+        """Replace the key; programs with the old one are refused from now on."""
         self._settings.set("serving_key", secrets.token_urlsafe(_KEY_BYTES))
 
     def close(self) -> None:
-        """Stop the server with the reply under way; `wait` waits for its end."""
+        """Stop the server and its running reply; `wait` waits for the end."""
         self._is_started = False
         self._look.stop()
         if self._endpoint is not None:
             self._endpoint.stop(at_once=True)
 
     def wait(self) -> None:
-        """Wait until the server has ended; before the engine does."""
+        """Wait until the server has ended, which must be before the engine."""
         if self._endpoint is not None:
             self._endpoint.wait(CLOSE_S)
 
@@ -151,29 +151,29 @@ class ServingController(QObject):
 
     @Slot()
     def _on_load_wanted(self) -> None:
-        """Load for a program that waits, unless that has begun meanwhile."""
+        """Load models for a waiting program, unless a load has begun meanwhile."""
         if self._is_started and self._context.pair.state.status not in ("loading", "ready"):
             self._reload()
 
     @Slot(str)
     def _on_model_wanted(self, path: str) -> None:
-        """Load another model for a program that waits."""
+        """Load another model for a waiting program."""
         if self._is_started:
             self._load_installed(path)
 
     @property
     def _wanted(self) -> tuple[int, bool]:
-        """The settings that need another server: its port, and whether it loads models."""
+        """Settings whose change needs another server: its port, and whether it loads models."""
         return self._settings.value("serving_port"), self._settings.value("serving_loads")
 
     def _apply(self) -> None:
-        """Start or stop as the settings say."""
+        """Start or stop the server by the settings."""
         if not self._is_started:
             return
         is_wanted = self._settings.value("serves")
         if self.status == "off" and is_wanted:
             self._set_status("starting")
-            # Starlette and uvicorn take 0.1 s, in which the window would stand still.
+            # Importing Starlette and uvicorn takes 0.1 s, in which the window would be frozen.
             self._context.background.start(_import_server, self._on_imported, self._on_failed)
         elif self.status == "on":
             assert self._endpoint is not None
@@ -216,7 +216,7 @@ class ServingController(QObject):
 
     @Slot()
     def _on_look(self) -> None:
-        """See whether the server has ended."""
+        """Check whether the server has ended."""
         if self._endpoint is None or self._endpoint.wait(0):
             self._look.stop()
             self._endpoint = None
@@ -233,7 +233,7 @@ class ServingController(QObject):
             self.renew_key()
 
     def _defaults(self) -> Defaults:
-        """Return what holds for a program's reply where its request says nothing."""
+        """Return the defaults for a program's request."""
         value = self._settings.value
         return Defaults(
             self._settings_of_replies(),
@@ -244,6 +244,6 @@ class ServingController(QObject):
 
 
 def _import_server() -> None:
-    """Load what the server is made of."""
+    """Import the server's modules."""
     import paceline.server.endpoint
     import paceline.server.listener  # noqa: F401

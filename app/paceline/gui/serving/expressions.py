@@ -1,4 +1,4 @@
-"""The expressions of lines whose changes are ignored, in the settings."""
+"""Regular expressions of lines whose changes are ignored, in the settings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from paceline.server.unchanged import LONGEST, check_expression
 
 
 class ExpressionList(OwnField):
-    """Shows a setting that is a tuple of regular expressions; one that is wrong is not taken."""
+    """Field for a setting that is a tuple of regular expressions; invalid ones are refused."""
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)

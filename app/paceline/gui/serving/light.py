@@ -1,4 +1,4 @@
-"""The light beside the model button: whether other programs are served, and who is answered."""
+"""The light beside the model button: whether other programs are served, and which one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SIDE, _DOT, _RIM = 34, 7, 1.5
 
 
 class ServingLight(QToolButton):
-    """Off: an icon; on: with a green dot; answering: the icon lit, with a dot of another colour."""
+    """Icon; with a green dot while on, lit and with a dot of another colour while answering."""
 
     def __init__(self, serving: ServingController, programs: ProgramReplies) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ class ServingLight(QToolButton):
         self._show()
 
     def sizeHint(self) -> QSize:
-        """As high as the model button."""
+        """Return the model button's height."""
         return QSize(max(_SIDE, px(_SIDE)), max(_SIDE, px(_SIDE)))
 
     def paintEvent(self, event: QPaintEvent) -> None:

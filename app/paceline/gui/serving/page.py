@@ -1,4 +1,4 @@
-"""The page of settings about other programs: the switch, the key, and what to tell them."""
+"""Settings about other programs: the switch, the key, and recipes for programs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class StateRow(QWidget):
 
     @Slot()
     def show_state(self) -> None:
-        """Show it as it is now."""
+        """Show the present state."""
         serving = self._serving
         is_wrong = serving.status == "off" and bool(serving.problem)
         pill, words, tone = {
@@ -66,10 +66,10 @@ class StateRow(QWidget):
 
 
 class KeyRow(QWidget):
-    """The key, hidden until it is asked for."""
+    """The key, hidden until the user shows it."""
 
     shown_changed = Signal()
-    """The key is to be seen, or no longer."""
+    """The key was shown or hidden."""
 
     def __init__(self, serving: ServingController) -> None:
         super().__init__()
@@ -94,7 +94,7 @@ class KeyRow(QWidget):
 
     @property
     def is_shown(self) -> bool:
-        """True while the key can be read."""
+        """Return whether the key is readable."""
         return bool(self.show_button.isChecked())
 
     @Slot()
@@ -122,7 +122,7 @@ class KeyRow(QWidget):
 
 
 class RecipesView(QWidget):
-    """Ready-made settings of one program at a time; what is copied has the key in it."""
+    """Recipes for one program at a time; copies contain the key."""
 
     def __init__(self, serving: ServingController, key: KeyRow) -> None:
         super().__init__()
@@ -165,7 +165,7 @@ class RecipesView(QWidget):
 
 
 class ProgramsPage(SettingsPage):
-    """Everything about other programs."""
+    """Page of all settings about other programs."""
 
     def __init__(self, store: SettingsStore, serving: ServingController) -> None:
         super().__init__(QCoreApplication.translate("ProgramsPage", "Other programs"), store)

@@ -1,4 +1,4 @@
-"""Ready-made settings to copy, by which other programs use the endpoint."""
+"""Recipes: settings of other programs for the endpoint, to copy."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from paceline.gui.kit.translation import translator
 
 NO_KEY = "none"
-"""Programs that insist on a key get this one where none is needed."""
+"""Key for programs that insist on one where none is needed."""
 _QUESTION = [{"role": "user", "content": "What is a list?"}]
 
 
 @dataclass(frozen=True, slots=True)
 class EndpointAccess:
-    """The way to the endpoint.
+    """Access to the endpoint.
 
     Attributes:
         url: Its address.
-        key: What programs have to know; empty: nothing.
+        key: The key that programs need, or empty.
         model: The name of the loaded model.
         n_ctx: Tokens of its context.
     """
@@ -32,7 +32,7 @@ class EndpointAccess:
 
     @property
     def given_key(self) -> str:
-        """The key, or a word in its place."""
+        """The key, or its replacement."""
         return self.key or NO_KEY
 
 
@@ -96,7 +96,7 @@ models:
 
 
 def zed_json(access: EndpointAccess) -> str:
-    """Return what goes into the ``settings.json`` of Zed."""
+    """Return the entries for the ``settings.json`` of Zed."""
     model = {"name": access.model, "display_name": access.model, "max_tokens": access.n_ctx}
     provider = {"api_url": f"{access.url}/v1", "available_models": [model]}
     settings = {
@@ -120,9 +120,9 @@ class Recipe:
     """Settings of one program.
 
     Attributes:
-        id: What it is told from others by.
+        id: Its identity.
         name: The program.
-        where: What to do with the text.
+        where: Words on where to put the text.
         write: Returns the text.
     """
 
@@ -133,7 +133,7 @@ class Recipe:
 
 
 def recipes() -> tuple[Recipe, ...]:
-    """Return all of them, in the language of the window."""
+    """Return all recipes, in the language of the window."""
     return (
         Recipe("openai", "Python", _tr("A program with OpenAI's client."), openai_python),
         Recipe("curl", "curl", _tr("A command for the shell."), curl),

@@ -34,7 +34,7 @@ class RequestsDialog(QDialog):
     """
 
     run_wanted = Signal(object)
-    """The `Reply` whose run is to be shown."""
+    """The `Reply` whose run is to be shown"""
 
     def __init__(
         self,
@@ -152,7 +152,7 @@ class RequestsDialog(QDialog):
 
 
 class RequestsController(DialogOwner[RequestsDialog]):
-    """Owns the list while it is open, and lets the live figures follow what programs ask for."""
+    """Owner of the open list; lets the live figures follow the replies for programs."""
 
     settings_wanted = Signal()
     """The page about other programs is to be shown."""
@@ -165,7 +165,7 @@ class RequestsController(DialogOwner[RequestsDialog]):
         open_run: Callable[[Reply], None],
         parent: QObject,
     ) -> None:
-        """Open the list when the menu asks for it; `open_run` shows the run of a reply."""
+        """Connect the menu; `open_run` shows the run of a reply."""
         super().__init__(parent)
         self._context, self._serving = context, serving
         self._open_run = open_run

@@ -18,12 +18,12 @@ from paceline.server.journal import Entry
 
 TIME, PROGRAM, ROUTE, READ, REUSED, FIRST, WRITTEN, SPEED, GAIN, END = range(10)
 GIVING_WAY = (FIRST, ROUTE, REUSED, TIME, WRITTEN)
-"""Columns that are hidden where there is no room, the first one first."""
+"""Columns that are hidden where space is short, the first one first."""
 _AT_LEFT = (TIME, PROGRAM, ROUTE, END)
 
 
 class RequestRows(FiguresModel):
-    """The newest request first.
+    """Table of requests, the newest first.
 
     Attributes:
         entries: The requests.
@@ -34,7 +34,7 @@ class RequestRows(FiguresModel):
         self.entries: tuple[Entry, ...] = ()
 
     def set_entries(self, entries: Sequence[Entry]) -> None:
-        """Show these; those that stay keep their rows, so that a chosen one stays chosen."""
+        """Replace the requests; those that stay keep their rows, and so the selection."""
         while self.entries and self.entries[-1] not in entries:
             last = len(self.entries) - 1
             self.beginRemoveRows(QModelIndex(), last, last)
@@ -54,7 +54,7 @@ class RequestRows(FiguresModel):
             self.dataChanged.emit(self.index(0, 0), self.index(len(self.entries) - 1, END))
 
     def rowCount(self, parent: Index | None = None) -> int:
-        """One row per request."""
+        """Return one row per request."""
         return 0 if parent is not None and parent.isValid() else len(self.entries)
 
     def titles(self) -> tuple[str, ...]:
@@ -66,7 +66,7 @@ class RequestRows(FiguresModel):
         )  # fmt: skip
 
     def explanations(self) -> tuple[str, ...]:
-        """Return what each column has."""
+        """Return a sentence about each column."""
         return (
             self.tr("When it was handed to the engine"),
             "",
@@ -129,7 +129,7 @@ class RequestRows(FiguresModel):
         return said(error.message, error.hint) if column == END and error is not None else ""
 
     def colour(self, row: int, column: int) -> QColor | None:
-        """Return the colour of a gain, an end, or of what matters less."""
+        """Return the colour of a gain, an end, or a less important text."""
         theme, reply = look.theme, self.entries[row].reply
         if column == GAIN and reply.stats is not None:
             tones = {"gain": theme.accent, "even": theme.muted, "loss": theme.danger}

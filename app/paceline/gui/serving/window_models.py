@@ -1,4 +1,4 @@
-"""The models of the window for other programs: what is loaded, and loaded again if need be."""
+"""The window's models for other programs: the loaded pair, and loads that they request."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ from paceline.server.on_request import usable
 from paceline.server.served import Current, Served, model_id
 
 PATIENCE_S = 30.0
-"""Seconds in which a load that was asked for has to begin."""
+"""Time limit in seconds for a requested load to begin."""
 _WHY = "It could not be loaded; Paceline's window says why."
 
 
 class WindowModels(QObject):
     """Implements `server.served.Models`, and `server.on_request.Loads` where models are known.
 
-    Made and told of the pair on the main thread. All loads are the window's: it is asked where
-    nothing is loaded, or for another model, and loads as it always does.
+    Created on the main thread, where it also receives the state of the pair. The window carries out
+    all loads: a program's request is passed to it where nothing is loaded, or another model is
+    wanted.
 
     Args:
-        client: The engine itself, whose events come on its own thread.
-        library: The models of this computer; None: they are not known.
+        client: The engine itself, whose events arrive on its own thread.
+        library: The local models, or None if they are unknown.
         parent: Owns this object.
     """
 
@@ -51,26 +52,27 @@ class WindowModels(QObject):
 
     @Slot(object)
     def show_state(self, state: PairState) -> None:
-        """Take how the pair stands now."""
+        """Set the state of the pair."""
         self._state = state
         if self._loop is not None:
-            with contextlib.suppress(RuntimeError):  # the loop has ended, and with it who waits
+            # the loop has ended, and with it all waiting requests
+            with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._wake)
 
     @property
     def loaded(self) -> Served | None:
-        """The pair that is loaded at present; None: none is, or another is coming. Any thread."""
+        """The loaded pair, or None without one or while another is being loaded. Any thread."""
         return self._current.served if self._state.status == "ready" else None
 
     def find(self) -> Sequence[str]:
-        """Return the paths of the models of this computer; see `server.on_request.Loads`."""
+        """Return the paths of the local models; see `server.on_request.Loads`."""
         return usable(self._library.current()) if self._library is not None else ()
 
     async def load(self, path: str) -> None:
         """Let the window load this model; see `server.on_request.Loads`."""
         state = await self._settled()
         if state.status == "ready" and _target(state) == path:
-            return  # the person has loaded it meanwhile
+            return  # the user has loaded it meanwhile
         await self._changed(state, PATIENCE_S, ask=partial(self.model_wanted.emit, path))
         state = await self._settled()
         if state.status != "ready" or _target(state) != path:
@@ -96,7 +98,7 @@ class WindowModels(QObject):
                 return served
             if state.status not in ("loading", "ready"):
                 if has_asked or state is self._given_up:
-                    self._given_up = state  # until the pair stands otherwise
+                    self._given_up = state  # until the state of the pair changes
                     raise not_loaded(_WHY)
                 has_asked = True
                 await self._changed(state, PATIENCE_S, ask=self.load_wanted.emit)

@@ -1,1 +1,1 @@
-"""The settings dialog: a list of pages, and what stands on them."""
+"""The settings dialog: a list of pages, and their content."""

@@ -1,4 +1,4 @@
-"""Opens the settings, and keeps menus and the look in line with the settings about it."""
+"""Controller of the settings: opens them, and applies them to menus and the look."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from paceline.settings import HIGHEST_FONT_PX, LOWEST_FONT_PX
 
 
 class SettingsController(DialogOwner[SettingsDialog]):
-    """Owns the dialog; main thread."""
+    """Owner of the dialog; main thread."""
 
     def __init__(
         self,
@@ -34,13 +34,13 @@ class SettingsController(DialogOwner[SettingsDialog]):
         models: Models | None,
         further: Callable[[], Sequence[SettingsPage]],
     ) -> None:
-        """Open the dialog when the menu asks for it.
+        """Connect the menu.
 
         Args:
             context: The settings and the window.
-            paths: The folders that the dialog names.
-            models: What is known of models; None: nothing is.
-            further: Makes the pages of other rooms.
+            paths: The folders that the dialog shows.
+            models: The catalogue of models, or None.
+            further: Returns the pages of other features.
         """
         super().__init__(context.window)
         self._context = context
@@ -71,7 +71,7 @@ class SettingsController(DialogOwner[SettingsDialog]):
             self.dialog.show_page(kind)
 
     def _places(self) -> tuple[tuple[str, Path], ...]:
-        """The program's folders, with their names."""
+        """Return the program's folders with their names."""
         log = logs.current_file()
         places = (
             (self.tr("Chats"), self._paths.data_dir),
@@ -83,13 +83,14 @@ class SettingsController(DialogOwner[SettingsDialog]):
 
 
 class Appearance(QObject):
-    """Applies what the settings say of the look when it changes; main thread."""
+    """Applies changed settings to the look; main thread."""
 
     def __init__(self, store: SettingsStore, actions: Actions, parent: QObject) -> None:
         super().__init__(parent)
         self._store = store
         self._actions = actions
-        # A held key asks for many sizes, and dressing a window takes a while: only the last counts.
+        # A held key requests many sizes, and styling a window takes a while: only the last one
+        # counts.
         self._resize = QTimer(self, singleShot=True, interval=0)
         self._resize.timeout.connect(self._on_resize)
         store.changed.connect(self._on_changed)

@@ -1,4 +1,4 @@
-"""The page of settings about Hugging Face: access token, folder of downloads, proxy."""
+"""Settings about Hugging Face: access token, folder of downloads, proxy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _WIDEST = 2000
 
 
 class TokenField(QWidget):
-    """The access token: said to be there or not, never shown, and kept in no settings."""
+    """The access token: only its presence is shown, and no settings contain it."""
 
     def __init__(self, tokens: TokenSource, background: Background) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ class TokenField(QWidget):
         self._look()
 
     def _look(self) -> None:
-        """Ask whether there is one, which may have to unlock a keyring."""
+        """Check whether there is a token, which may have to unlock a keyring."""
         self._background.start(self._tokens.place, self._show)
 
     def _show(self, place: str) -> None:
@@ -92,7 +92,7 @@ class TokenField(QWidget):
 
 
 class FolderField(OwnField):
-    """Shows a setting that is a folder, or empty for the usual one."""
+    """Field for a setting that is a folder, or empty for the usual one."""
 
     def __init__(self, setting: Setting, usual: Path) -> None:
         super().__init__(setting)
@@ -116,7 +116,7 @@ class FolderField(OwnField):
 
     @Slot(str)
     def take(self, folder: str) -> None:
-        """Take a folder that can be written to, or say that it cannot."""
+        """Set a folder, or say that it cannot be written to."""
         if not os.access(folder, os.W_OK | os.X_OK):
             words = self.tr("Nothing can be written to {}. Choose another folder.")
             say(self.problem, words.format(QDir.toNativeSeparators(folder)))
@@ -141,7 +141,7 @@ class FolderField(OwnField):
 
 
 class ProxyField(OwnField):
-    """Shows a setting that is a proxy's address; another text is marked and not taken."""
+    """Field for a setting that is a proxy's address; other texts are marked and not stored."""
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)

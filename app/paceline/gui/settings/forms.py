@@ -1,4 +1,4 @@
-"""What pages of settings are made of: sections, rows and controls, search and reset."""
+"""Parts of settings pages: sections, rows and controls, search and reset."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from paceline.gui.state.settings_store import Setting, SettingsStore
 
 
 class SettingsPage(QWidget):
-    """Cards with rows; every row can be found, and every setting be put back.
+    """Cards with rows; every row can be found, and every setting reset.
 
-    The rows are made by `build`, since styling those of all pages takes longer than the window may
-    stand still.
+    `build` makes the rows when the page is first shown, since styling those of all pages would
+    freeze the window too long.
     """
 
     def __init__(self, title: str, store: SettingsStore, parent: QWidget | None = None) -> None:
@@ -56,7 +56,7 @@ class SettingsPage(QWidget):
             self._fill()
 
     def _fill(self) -> None:
-        """Put sections and rows on the page."""
+        """Add the page's sections and rows."""
 
     def section(self, title: str) -> Card:
         """Begin another card."""
@@ -66,7 +66,7 @@ class SettingsPage(QWidget):
         return card
 
     def add(self, card: Card, widget: QWidget, *words: str) -> None:
-        """Put a row into a card; it is found by these words and by the titles around it."""
+        """Add a row to a card; it is found by these words and by the titles around it."""
         card.body.addWidget(widget)
         text = " ".join((self.title, card.title.text(), *words)).casefold()
         self._rows.append(FoundRow(card, widget, text))
@@ -74,7 +74,7 @@ class SettingsPage(QWidget):
     def add_switch(
         self, card: Card, name: str, title: str, explanation: str, also: str = ""
     ) -> None:
-        """Put a box to tick into a card, for a setting of this name; see `add_row`."""
+        """Add a check box for the setting of this name to a card; see `add_row`."""
         setting = self._store.setting(name)
         self.add(card, SwitchRow(title, explanation, setting), title, also)
         self._settings.append(setting)
@@ -82,14 +82,14 @@ class SettingsPage(QWidget):
     def add_row(
         self, card: Card, title: str, explanation: str, control: Control, also: str = ""
     ) -> SettingRow:
-        """Put a control into a card.
+        """Add a control to a card.
 
         Args:
-            card: Where it stands.
-            title: Its name, by which it is found, too.
-            explanation: What it means; may be empty.
+            card: The card.
+            title: Its title, which searches find, too.
+            explanation: A sentence about it; may be empty.
             control: Shows and changes its `setting`.
-            also: Further words that it is found by.
+            also: Further words for searches.
         """
         row = SettingRow(title, explanation, control)
         self.add(card, row, title, also)
@@ -97,20 +97,20 @@ class SettingsPage(QWidget):
         return row
 
     def show_matching(self, words: Sequence[str]) -> int:
-        """Show only rows with all these words, none meaning everything; how many there are.
+        """Show only rows with all these words, or all rows without words; return their number.
 
-        A page without rows, as it is before `build`, has none.
+        A page has no rows before `build`.
         """
         return show_matching(self._rows, words)
 
     @property
     def settings(self) -> tuple[Setting, ...]:
-        """What can be put back to its defaults."""
+        """Settings that can be reset."""
         return tuple(self._settings)
 
 
 class SettingRow(QWidget):
-    """A name with its explanation, and a list at the right, or another control below."""
+    """A title with its explanation, and a list at the right, or another control below."""
 
     def __init__(self, title: str, explanation: str, control: QWidget) -> None:
         super().__init__()
@@ -124,7 +124,8 @@ class SettingRow(QWidget):
             row_of((words, 1), control, on=self, margins=0, spacing=2 * STEP)
         else:
             column_of((words, 1), control, on=self, margins=0, spacing=STEP)
-        remark.setVisible(bool(explanation))  # once it has a parent: else it would be a window
+        # after it has a parent: without one it would be a window
+        remark.setVisible(bool(explanation))
 
 
 _WIDEST = 2000
@@ -132,7 +133,7 @@ _WIDTH, _HEIGHT = 132, 84
 
 
 class SwitchRow(QWidget):
-    """A box to tick, with its explanation below."""
+    """A check box, with its explanation below."""
 
     def __init__(self, title: str, explanation: str, setting: Setting) -> None:
         super().__init__()
@@ -170,7 +171,7 @@ class ChoiceField(DropDown):
 
 
 class NumberField(WholeNumber):
-    """A field for a whole number; the lowest one may stand for a word."""
+    """Field for a whole number; the lowest one may stand for a word."""
 
     def __init__(self, low: int, high: int, setting: Setting, word: str = "") -> None:
         super().__init__(low, high)
@@ -203,7 +204,7 @@ class SizeField(QWidget):
         row_of((self.slider, 1), self.number, on=self, margins=0, spacing=STEP)
         self.setFocusProxy(self.slider)
         self._show()
-        # Another size dresses the whole window anew, which is too much for every pixel of a drag.
+        # Another size restyles the whole window, which is too much for every pixel of a drag.
         self.slider.setTracking(False)
         self.slider.sliderMoved.connect(self._on_moved)
         self.slider.valueChanged.connect(setting.set_value)
@@ -222,7 +223,7 @@ class SizeField(QWidget):
 
 
 class OwnField(QWidget):
-    """A control of its own shape, which shows and changes its `setting`."""
+    """A control of another kind that shows and changes its `setting`."""
 
     def __init__(self, setting: Setting) -> None:
         super().__init__()
@@ -236,7 +237,7 @@ class TextRow(QWidget):
         text: The text.
         title: The name of the button.
         hint: What the button does.
-        shown: What is shown of the text; empty: all of it.
+        shown: Words to show in place of the text; empty to show the text.
     """
 
     removed = Signal(str)
@@ -256,7 +257,7 @@ class TextRow(QWidget):
 
 
 class FolderList(QWidget):
-    """Shows a setting that is a tuple of folders."""
+    """Field for a setting that is a tuple of folders."""
 
     def __init__(self, setting: Setting) -> None:
         super().__init__()
@@ -303,7 +304,7 @@ class FolderList(QWidget):
 
 
 class ThemePicture(QAbstractButton):
-    """A window in one theme, or halved in two, with its name below."""
+    """Picture of a window in one theme, or half in each, with its name below."""
 
     def __init__(self, name: str, painted: Sequence[Theme]) -> None:
         super().__init__()
@@ -314,7 +315,7 @@ class ThemePicture(QAbstractButton):
         self._painted = tuple(painted)
 
     def sizeHint(self) -> QSize:
-        """The picture and a line of text."""
+        """Return the size of the picture and a line of text."""
         text = QFontMetrics(ui_font()).size(0, self.text())
         return QSize(max(px(_WIDTH), text.width()) + 8, px(_HEIGHT) + STEP + text.height() + 8)
 
@@ -383,7 +384,7 @@ def _paint_window(painter: QPainter, theme: Theme) -> None:
 
 
 class ThemePictures(QWidget):
-    """Three pictures, of which one is chosen."""
+    """Three pictures, one of which is chosen."""
 
     def __init__(self, setting: Setting) -> None:
         super().__init__()

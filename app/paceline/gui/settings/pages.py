@@ -1,4 +1,4 @@
-"""The settings dialog: pages at the left, a search over all of them; everything acts at once."""
+"""The settings dialog: pages at the left, a search over all of them; changes act at once."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class GeneralPage(SettingsPage):
 
 
 class LooksPage(SettingsPage):
-    """Everything here takes effect at once, in the dialog and in the window."""
+    """Settings of the look; all take effect at once, in the dialog and in the window."""
 
     def __init__(self, store: SettingsStore) -> None:
         super().__init__(QCoreApplication.translate("LooksPage", "Appearance"), store)
@@ -197,7 +197,7 @@ class LooksPage(SettingsPage):
 
 
 class _Sample(QFrame):
-    """A few words in the size that the slider stands on."""
+    """A few words in the size that the slider has."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -213,12 +213,12 @@ class _Sample(QFrame):
         font = ui_font()
         font.setPixelSize(size)
         self._label.setFont(font)
-        # A style sheet's size for all labels would win over the font.
+        # A style sheet's size for all labels would override the font.
         self._label.setStyleSheet(f"font-size: {size}px;")
 
 
 class ModelsPage(SettingsPage):
-    """Folders, how models are loaded, the engine."""
+    """Settings of folders, loads and the engine."""
 
     def __init__(self, store: SettingsStore, *, has_library: bool) -> None:
         super().__init__(QCoreApplication.translate("ModelsPage", "Models"), store)
@@ -293,10 +293,10 @@ class ModelsPage(SettingsPage):
 
 
 class PlaceRow(QWidget):
-    """A folder of the program's, and a button that opens it."""
+    """A folder of the program with a button that opens it."""
 
     refused = Signal(str)
-    """This folder could not be opened"""
+    """This folder could not be opened."""
 
     def __init__(self, title: str, folder: Path) -> None:
         super().__init__()
@@ -389,9 +389,9 @@ _ROW_PX = 38
 
 
 class SettingsDialog(QDialog):
-    """Shows the store of settings; there is no OK, and a reset can be undone.
+    """Dialog for the settings store; there is no OK, and a reset can be undone.
 
-    A page is built when it is turned to, and the rest when something is searched for.
+    A page is built when it is first shown, and the rest when the user searches.
     """
 
     def __init__(
@@ -404,15 +404,15 @@ class SettingsDialog(QDialog):
         further: Sequence[SettingsPage] = (),
         parent: QWidget | None = None,
     ) -> None:
-        """Show these pages.
+        """Set up the pages.
 
         Args:
             store: The settings.
             places: The program's folders, with their names.
-            models: What is known of models; None: nothing is.
-            background: Runs what may take a moment.
-            further: Pages of other rooms.
-            parent: What the dialog stands over.
+            models: The catalogue of models, or None.
+            background: Runs short jobs in the background.
+            further: Pages of other features.
+            parent: The window below the dialog.
         """
         super().__init__(parent)
         self.setWindowTitle(self.tr("Settings"))
@@ -443,18 +443,18 @@ class SettingsDialog(QDialog):
         self._lay_out()
         self.list.setCurrentRow(0)
         self.list.setFocus()
-        # Room for every page without scrolling, where the screen has it.
+        # The size fits every page without scrolling, if the screen is large enough.
         self.resize(within_screen(self, QSize(px(860), px(680))))
 
     def show_page(self, kind: type[SettingsPage]) -> None:
-        """Turn to the page of this kind."""
+        """Show the page of this kind."""
         self.search.clear()
         row = next(row for row, page in enumerate(self.pages) if isinstance(page, kind))
         self.list.setCurrentRow(row)
 
     @Slot()
     def _fit(self) -> None:
-        """Make room for names in the size that the text has."""
+        """Fit the list to the widths of names in the present size of text."""
         self._side.setFixedWidth(px(_LIST_PX))
         self.setMinimumSize(px(704), px(400))  # the pictures of the themes side by side
         for row in range(self.list.count()):
@@ -490,7 +490,7 @@ class SettingsDialog(QDialog):
         self._show_undo("")
 
     def _order(self, page: SettingsPage) -> None:
-        """Let Tab come to the foot after the page, which may have been made later."""
+        """Put the foot after the page in the tab order, since the page may have been made later."""
         by_key = Qt.FocusPolicy.TabFocus
         # The lists of combo boxes are windows of their own.
         rows = [w for w in page.findChildren(QWidget) if w.window() is self]
@@ -501,7 +501,7 @@ class SettingsDialog(QDialog):
 
     @Slot()
     def _on_next(self) -> None:
-        """Build another page, which the search may find something on."""
+        """Build another page, in which the search may find something."""
         waiting = [page for page in self.pages if not page.is_built]
         if waiting:
             waiting[0].build()

@@ -1,4 +1,4 @@
-"""The settings of the prompt cache, handed to what keeps it. Main thread."""
+"""Settings of the prompt cache, passed to the parts that keep it. Main thread."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _NAMES = ("keeps_states", "states_disk_mb", "states_memory_mb")
 
 
 class PromptCache(QObject):
-    """Tells the loader what may be kept; when that is switched off, all of it is deleted.
+    """Passes the settings to the loader; switching the cache off deletes all of it.
 
-    Limits count from the next load on.
+    Limits apply from the next load on.
     """
 
     switched = Signal()
-    """It is kept now, or no longer; the models have to be loaded again"""
+    """The cache was switched on or off; the models have to be loaded again."""
     measured = Signal(object)
-    """Bytes of its files, as `measure` has asked for"""
+    """Bytes of its files, after `measure`"""
 
     def __init__(
         self,
@@ -40,10 +40,10 @@ class PromptCache(QObject):
 
         Args:
             store: The settings.
-            loader: Loads models with what they say.
-            states: Has states dropped.
+            loader: Loads models with these settings.
+            states: Requests that states be dropped.
             folder: Folder of the files.
-            background: Looks how large that is.
+            background: Measures the folder's size.
         """
         super().__init__(store)
         self._store, self._loader, self._states = store, loader, states
@@ -66,10 +66,10 @@ class PromptCache(QObject):
 
     @Slot()
     def forget(self) -> None:
-        """Delete everything that is kept, in memory and on disk."""
+        """Delete the whole cache, in memory and on disk."""
         self._states.drop_all()
 
     @Slot()
     def measure(self) -> None:
-        """Look how much is on disk."""
+        """Measure the size on disk."""
         self._background.start(partial(used_bytes, self._folder), self.measured.emit)

@@ -1,4 +1,4 @@
-"""The page of settings about what is kept of prompts that models have read."""
+"""Settings about the prompt cache: what is kept of prompts that models have read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MEMORY_MB = (250, 500, 1_000, 2_000, 4_000, 8_000, 16_000)
 
 
 class KeepRow(QWidget):
-    """The switch; before it deletes what is kept, it asks."""
+    """The switch; it asks before it deletes the cache."""
 
     def __init__(self, title: str, explanation: str, setting: Setting) -> None:
         super().__init__()
@@ -74,7 +74,7 @@ class KeepRow(QWidget):
 
 
 class KeptRow(QWidget):
-    """The size on disk, looked up again and again while it is shown, and "Forget now"."""
+    """The size on disk, measured repeatedly while it is shown, and "Forget now"."""
 
     def __init__(self, cache: PromptCache) -> None:
         super().__init__()
@@ -90,13 +90,13 @@ class KeptRow(QWidget):
         self.forget.clicked.connect(self._on_forget)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Look now, and from now on."""
+        """Start to measure."""
         super().showEvent(event)
         self._cache.measure()
         self._again.start()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Look no more."""
+        """Stop measuring."""
         super().hideEvent(event)
         self._again.stop()
         say(self.told, "")
@@ -114,7 +114,7 @@ class KeptRow(QWidget):
 
 
 class PromptCachePage(SettingsPage):
-    """The switch of the prompt cache, its limits, its size, and words on what it holds."""
+    """Switch of the prompt cache, its limits, its size, and words about its content."""
 
     def __init__(self, store: SettingsStore, cache: PromptCache) -> None:
         super().__init__(QCoreApplication.translate("PromptCachePage", "Prompt cache"), store)

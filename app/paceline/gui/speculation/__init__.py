@@ -1,1 +1,1 @@
-"""The strategy and its settings, who drafted what, and why Auto does what it does."""
+"""The strategy and its settings, the share of each drafter, and Auto's reasons."""

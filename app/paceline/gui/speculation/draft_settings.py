@@ -1,7 +1,7 @@
 """The settings of the chosen drafters, built from their own descriptions; they apply live.
 
-Strategies are kept per pair of models: the one that was used last, and those with a name. A pair is
-known by the names of its files: moved models keep what belongs to them.
+Strategies are stored per pair of models: the one used last, and named ones. A pair is identified by
+its file names, so moved models keep their strategies.
 """
 
 from __future__ import annotations
@@ -29,46 +29,46 @@ from paceline.gui.state.speculation import SpeculationModel
 from paceline.settings import DraftPreset
 
 PairKey = tuple[str, str]
-"""File names of target and draft model; no draft model is empty."""
+"""File names of target and draft model; empty for no draft model."""
 MAX_LAST = 50
-"""Pairs whose last strategy is remembered"""
+"""Maximum number of pairs whose last strategy is stored."""
 
 
 def key_of(pair: Pair) -> PairKey:
-    """Return what a pair is known by."""
+    """Return the identity of a pair."""
     return Path(pair.target.path).name, Path(pair.draft.path).name if pair.draft else ""
 
 
 class DraftPresets(PresetList[DraftPreset]):
-    """The presets, of those without a name the newest last, and the pair that is loaded."""
+    """Presets of all pairs (unnamed ones: the newest last), and the loaded pair."""
 
     pair: PairKey | None = None
-    """None: there is none."""
+    """The loaded pair, or None."""
 
     def set_pair(self, pair: PairKey | None) -> None:
-        """Know what is loaded."""
+        """Set the loaded pair."""
         if pair != self.pair:
             self.pair = pair
             self.changed.emit()
 
     @property
     def offered(self) -> tuple[DraftPreset, ...]:
-        """Those of this pair; one without a name is what was used last."""
+        """Presets of this pair; an unnamed one is the strategy used last."""
         return tuple(preset for preset in self.own if (preset.target, preset.draft) == self.pair)
 
     @property
     def named(self) -> tuple[DraftPreset, ...]:
-        """Those of this pair that have a name."""
+        """Named presets of this pair."""
         return tuple(preset for preset in self.offered if preset.name)
 
     @property
     def last(self) -> str:
-        """The strategy that was used last with this pair; empty: none."""
+        """Strategy used last with this pair, or empty."""
         found = self.find("")
         return found.strategy if found is not None else ""
 
     def remember(self, strategy: str) -> None:
-        """Keep the strategy as what was used last with this pair."""
+        """Store the strategy as the one used last with this pair."""
         if self.pair is None or strategy == self.last:
             return
         last = self.find("")
@@ -79,13 +79,16 @@ class DraftPresets(PresetList[DraftPreset]):
         self.set_own((*kept, DraftPreset("", *self.pair, strategy)))
 
     def save_as(self, name: str, strategy: str) -> None:
-        """Keep a strategy for this pair under a name without obstacle."""
+        """Save a strategy for this pair under a name without obstacle."""
         if self.pair is not None:
             self.set_own((*self.own, DraftPreset(clean_name(name), *self.pair, strategy)))
 
 
 class DraftPresetsController(PresetNamer[DraftPresets]):
-    """A strategy counts as used when it is chosen for a loaded pair, or a reply begins with it."""
+    """Controller of the presets.
+
+    A strategy counts as used when it is chosen for a loaded pair, or a reply begins with it.
+    """
 
     def __init__(
         self,
@@ -94,7 +97,7 @@ class DraftPresetsController(PresetNamer[DraftPresets]):
         button: QToolButton,
         parent: QObject | None = None,
     ) -> None:
-        """`button` gets the menu; it is hidden while there is no pair to keep presets for."""
+        """Give `button` the menu; it is hidden while there is no pair to save presets for."""
         presets = DraftPresets(context.settings.settings.draft_presets)
         super().__init__(presets, context.window, parent)
         presets.setParent(self)
@@ -110,7 +113,7 @@ class DraftPresetsController(PresetNamer[DraftPresets]):
         self._on_pair(context.pair.state)
 
     def _fill(self, menu: QMenu) -> None:
-        """Add the presets of the pair, and what can be done with them."""
+        """Add the pair's presets and the actions on them."""
         named = self.presets.named
         for preset in named:
             add_entry(
@@ -163,7 +166,7 @@ class DraftPresetsController(PresetNamer[DraftPresets]):
         if self.presets.pair is not None:
             self._remember()
         elif self._context.pair.state.status == "loading":
-            self._meanwhile = self._speculation.text  # meant for what is being loaded
+            self._meanwhile = self._speculation.text  # meant for the pair being loaded
 
     @Slot()
     def _remember(self) -> None:
@@ -211,7 +214,7 @@ class ParameterField(SliderField):
 
     @property
     def setting(self) -> float:
-        """The value that is chosen; `AUTO` where it is left to Auto."""
+        """The chosen value; `AUTO` where Auto chooses it."""
         is_automatic = self.automatic is not None and self.automatic.isChecked()
         return AUTO if is_automatic else self.value
 
@@ -222,13 +225,13 @@ class ParameterField(SliderField):
             with QSignalBlocker(self.automatic):
                 self.automatic.setChecked(is_automatic)
         if not is_automatic:
-            self._usual = value  # what it goes back to
+            self._usual = value  # the value to return to
         self.show_value(self._usual)
         self.setEnabled(not is_automatic)
         self.field.setVisible(not is_automatic)  # a number would be read as a limit
 
     def set_owner(self, title: str) -> None:
-        """Name the drafter to screen readers: several of a chain may have such a setting."""
+        """Name the drafter for screen readers: several of a chain may have such a setting."""
         widgets = [self.slider, self.field, self.put_back_button]
         for widget in (*widgets, *([self.automatic] if self.automatic is not None else [])):
             name = widget.accessibleName() if widget not in widgets[:2] else self.label.text()
@@ -240,7 +243,7 @@ class ParameterField(SliderField):
 
 
 class DraftSettings(Card):
-    """One section of sliders per drafter and, below, why a setting is not taken."""
+    """One section of sliders per drafter and, below, the reason for an invalid setting."""
 
     def __init__(self, model: SpeculationModel) -> None:
         super().__init__()
@@ -280,13 +283,13 @@ class DraftSettings(Card):
 
     @property
     def fields(self) -> dict[str, ParameterField]:
-        """The fields by the name of their setting; in a chain by ``ID.NAME``."""
+        """Fields by the name of their setting; in a chain by ``ID.NAME``."""
         is_chain = len(self._model.members) > 1
         return {f"{f.drafter_id}.{f.name}" if is_chain else f.name: f for f in self._fields}
 
     @Slot(str)
     def show_problem(self, text: str) -> None:
-        """Say why a setting is not taken; empty: all is well."""
+        """Show why a setting is invalid; empty if all are valid."""
         say(self.problem, with_soft_breaks(text))
 
     @Slot()
@@ -337,13 +340,13 @@ class DraftSettings(Card):
     @Slot()
     def _on_value_changed(self) -> None:
         field = self.sender()
-        if isinstance(field, ParameterField) and field in self._fields:  # not one that is gone
+        if isinstance(field, ParameterField) and field in self._fields:  # not a deleted one
             self._model.set_value(field.drafter_id, field.name, field.setting)
             if field.automatic is not None:
                 self._show_values()
 
     def _show_values(self) -> None:
-        """Show all settings; hide those that an automatic length has taken out of force."""
+        """Show all settings; hide those that an automatic length overrides."""
         model = self._model
         for field in self._fields:
             field.show_setting(model.value(field.drafter_id, field.name))

@@ -1,4 +1,4 @@
-"""Learning from stored chats in the window: its limit, the word about it, the last figures."""
+"""Learning from stored chats in the window: its limit, a note about it, the last figures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 
 class LearningController(QObject):
-    """Lets the engine have as much of the stored chats as the settings say."""
+    """Gives the engine as much of the stored chats as the settings allow."""
 
     def __init__(self, context: AppContext, *, paths: Paths, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -47,7 +47,7 @@ class LearningController(QObject):
 
     @Slot()
     def _tell(self) -> None:
-        """Say once that stored chats are used, when there are any beside the present one."""
+        """Show once that stored chats are used, when there are any beside the present one."""
         is_new = self._settings.value("learns_from_chats") and not self._settings.value(
             "was_told_of_learning"
         )
@@ -81,7 +81,7 @@ class LearningController(QObject):
 
 
 def _delete(folder: Path) -> None:
-    """Delete a folder; where that is not possible, the next start tries again."""
+    """Delete a folder; if that fails, the next start tries again."""
     try:
         delete_folder(folder)
     except OSError as error:

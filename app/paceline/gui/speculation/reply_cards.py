@@ -1,7 +1,7 @@
-"""The large figures: tokens per second, the ratio to plain decoding, and a sentence.
+"""Cards of a reply: its large figures (speed, ratio to plain decoding), and its drafters.
 
-Below a finished reply's figures stands a hint: what to try next, and why. Another card says who
-drafted what: a line per drafter, and more when unfolded.
+Below a finished reply's figures is advice with a reason. Another card has a line per drafter, and
+more when unfolded.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from paceline.gui.state.figures import DrafterRow, Headline
 
 
 class HeadlineCard(Card):
-    """Shows a `Headline`; without one it says what will be here."""
+    """Card of a `Headline`; without one it shows what will be here."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class HeadlineCard(Card):
 
     @Slot()
     def _fit(self) -> None:
-        """Keep the room of two lines, so that what is below stays while sentences change."""
+        """Reserve two lines, so that the content below does not move when sentences change."""
         self.sentence.setMinimumHeight(2 * QFontMetrics(ui_font(SMALL)).lineSpacing())
 
     def show_headline(self, headline: Headline) -> None:
@@ -82,12 +82,12 @@ class HeadlineCard(Card):
 
 
 class AdviceLine(QFrame):
-    """Shows one piece of advice at a time; dismissing it shows the next one of the same reply."""
+    """Advice, one piece at a time; dismissing it shows the next one for the same reply."""
 
     applied = Signal(object)
-    """A `Strategy` that the advice names"""
+    """The `Strategy` that the advice names"""
     free_wanted = Signal()
-    """The draft model is to be unloaded"""
+    """The draft model is to be unloaded."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -115,13 +115,13 @@ class AdviceLine(QFrame):
 
     @property
     def key(self) -> str:
-        """Return which reply it is about; empty: about none."""
+        """Key of the reply that it is about, or empty."""
         return self._key
 
     def show_advice(self, key: str, advice: tuple[Advice, ...]) -> None:
-        """Show what is advised about a reply, named by `key`, unless it was dismissed.
+        """Show the advice on a reply, identified by `key`, unless it was dismissed.
 
-        Without a key it shows nothing: another reply is under way, or none is shown.
+        Without a key it shows nothing: another reply is running, or none is shown.
         """
         if key != self._key:
             self._key = key
@@ -129,10 +129,7 @@ class AdviceLine(QFrame):
             self._show_next()
 
     def forget_pair(self) -> None:
-        """Another pair is loaded: drop what is said about the one before, and what was dismissed.
-
-        The one need not be true of it, the other may be.
-        """
+        """Drop all advice and dismissals for another pair, to which neither need apply."""
         self._declined.clear()
         self._waiting = []
         self._show_next()
@@ -177,11 +174,11 @@ _TITLE_PX = 200
 _RATE_PX = 44
 _PLACES = BarStyle(height=24, axis=0, widest=14, width=120, gaps=(2, 0.5), narrow=5)
 _LISTED = 16
-"""Places that a screen reader reads; longer drafts are rare."""
+"""Number of positions that a screen reader reads; longer drafts are rare."""
 
 
 class _Line(QWidget):
-    """One drafter: its colour and name, its guesses that were right, the rate, and the details."""
+    """One drafter: its colour and name, its accepted tokens, the rate, and the details."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -202,7 +199,7 @@ class _Line(QWidget):
         column_of(row, self.more, on=self, margins=0, spacing=2)
 
     def show_row(self, row: DrafterRow, *, is_open: bool) -> None:
-        """Show this drafter, with its details where they are open."""
+        """Show a drafter, with its details if they are open."""
         self.more.setVisible(is_open)
         colour = "accent" if row.kind == "draft" else "lookup"
         set_look(self.dot, tone=colour)
@@ -215,7 +212,7 @@ class _Line(QWidget):
         self.setAccessibleName(f"{row.title}: {row.tokens} {row.rate}".strip())
 
     def _show_places(self, counts: tuple[int, ...], colour: str) -> None:
-        """Show how many tokens were accepted at each place; the highest bar fills the height."""
+        """Show the number of accepted tokens at each position; the highest bar fills the height."""
         most = max(counts, default=0)
         self.bars.show_bars([Bar(count / most) for count in counts] if most else (), colour)
         listed = ", ".join(str(count) for count in counts[:_LISTED])
@@ -228,7 +225,7 @@ class _Line(QWidget):
 
 
 class DrafterCard(Card):
-    """Hidden while nothing has been drafted."""
+    """Card of the drafters; hidden until something is drafted."""
 
     toggled = Signal(bool)
 
@@ -246,7 +243,7 @@ class DrafterCard(Card):
         self.hide()
 
     def show_rows(self, rows: Sequence[DrafterRow]) -> None:
-        """Show those of these drafters that drafted."""
+        """Show the drafters that have drafted."""
         rows = tuple(row for row in rows if row.tokens)
         if rows == self._rows:
             return

@@ -1,8 +1,8 @@
-"""The choice of the strategy: one row that says what drafts, and the lists that it opens.
+"""The choice of the strategy: one row with the present one, and the lists that it opens.
 
-The first list has four entries, each with what it does and why it cannot be used now. Its last one
-leads to all strategies, which can be searched, and to a dialog that puts chains together: in a
-chain ticked lookups are asked in the order of the ticks, the model last.
+The first list has four entries, each with a description and, if it cannot be used now, the reason.
+The last one leads to the searchable list of all strategies, and to a dialog that builds chains: a
+chain asks its ticked lookups in the order of the ticks, and the model last.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ MAX_HEIGHT_PX = 460
 _KEY, _NAME, _SUMMARY, _OBSTACLE, _IS_CHOSEN = (Qt.ItemDataRole.UserRole + i for i in range(5))
 _PADDING, _GAP, _MARK_PX = 8, 2, 20
 _TEXT_PX = WIDTH_PX - _MARK_PX - 2 * _PADDING - 24
-"""Width of the text; leaves room for frame and scroll bar."""
+"""Width of the text, without frame and scroll bar."""
 _WRAP = int(Qt.TextFlag.TextWordWrap)
 
 
 class _Text(NamedTuple):
-    """A text of a row: its place, from the row's upper left corner, and its look."""
+    """A text of a row: its position relative to the row's upper left corner, and its look."""
 
     place: QRect
     text: str
@@ -66,9 +66,9 @@ class _Text(NamedTuple):
 
 
 def _texts(index: Index) -> Iterator[_Text]:
-    """Give title and id, in one line where there is room, below them what it is, and the obstacle.
+    """Yield title and id, in one line if they fit, below them the description and the obstacle.
 
-    Obstacles are why it cannot be used now.
+    The obstacle is the reason why it cannot be used now.
     """
     roles = QPalette.ColorRole
     title, name = str(index.data()), str(index.data(_NAME))
@@ -101,7 +101,7 @@ def _texts(index: Index) -> Iterator[_Text]:
 
 
 class _Delegate(QStyledItemDelegate):
-    """Draws a strategy's texts."""
+    """Painter of a strategy's texts."""
 
     def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:
         bottom = max(text.place.bottom() + 1 for text in _texts(index))
@@ -126,11 +126,11 @@ class StrategyEntry(NamedTuple):
     """A row of the list.
 
     Attributes:
-        key: The strategy that it means; empty: all strategies are to be listed.
+        key: The strategy, or empty to list all strategies.
         title: Its name in words.
         summary: A sentence on what it does.
         name: Its id, where that is shown.
-        obstacle: Why it cannot be used now; empty: it can.
+        obstacle: Why it cannot be used now, or empty.
     """
 
     key: str
@@ -147,12 +147,12 @@ _LIST_KEYS = (
 
 
 class StrategyMenu(Popup):
-    """Opens below a widget; Enter or a click chooses, Esc leaves all as it was."""
+    """Popup below a widget; Enter or a click chooses, Esc changes nothing."""
 
     chosen = Signal(str)
-    """`StrategyEntry.key` of what was chosen"""
+    """`StrategyEntry.key` of the choice"""
     own_wanted = Signal()
-    """The user wants to put a chain together"""
+    """The user wants to build a chain."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -173,7 +173,7 @@ class StrategyMenu(Popup):
         column_of(self.search, self.list, self.own, on=self.card, margins=4, spacing=4)
 
     def show_offers(self, offers: Sequence[StrategyEntry], chosen: str, *, is_all: bool) -> None:
-        """List these; with a search and the way to own chains where they are all that there are."""
+        """List these; for all strategies, with a search and the button for own chains."""
         self.search.clear()
         self.list.clear()
         for offer in offers:
@@ -195,7 +195,7 @@ class StrategyMenu(Popup):
         self.own.setVisible(is_all)
 
     def open_below(self, widget: QWidget) -> None:
-        """Show the list under a widget, or above it where there is no room."""
+        """Show the list below a widget, or above it where space is short."""
         rows = sum(self.list.sizeHintForRow(row) for row in range(self.list.count()))
         height = min(rows + 4, MAX_HEIGHT_PX)
         self.list.setFixedHeight(height)
@@ -212,12 +212,12 @@ class StrategyMenu(Popup):
         (self.list if self.search.isHidden() else self.search).setFocus()
 
     def listed(self) -> list[str]:
-        """The strategies that are listed, without those that the search hides."""
+        """Return the listed strategies, without those that the search hides."""
         items = (self.list.item(row) for row in range(self.list.count()))
         return [str(item.data(_KEY)) for item in items if not item.isHidden()]
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Hand the keys of the list to the list while a word is typed."""
+        """Pass the list's keys to the list while a word is typed."""
         is_press = watched is self.search and event.type() == QEvent.Type.KeyPress
         if is_press and isinstance(event, QKeyEvent) and event.key() in _LIST_KEYS:
             QCoreApplication.sendEvent(self.list, event)
@@ -254,7 +254,7 @@ _UNBROKEN_HYPHEN = "\u2011"
 
 
 class _Chooser(QPushButton):
-    """Shows what drafts, and the kind of a lookup beside it; a click opens the list."""
+    """Button with the strategy, and the kind of a lookup beside it; a click opens the list."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -285,10 +285,10 @@ class _Chooser(QPushButton):
 
 
 class StrategyPicker(QWidget):
-    """A row with the chosen strategy, and why it cannot be used now."""
+    """A row with the chosen strategy, and the reason if it cannot be used now."""
 
     draft_wanted = Signal(str)
-    """A strategy was chosen whose draft model is not loaded"""
+    """A strategy was chosen whose draft model is not loaded."""
 
     def __init__(self, model: SpeculationModel) -> None:
         super().__init__()
@@ -327,7 +327,7 @@ class StrategyPicker(QWidget):
         self._show_chosen()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Arrow down opens the list."""
+        """Open the list on Down."""
         is_press = event.type() == QEvent.Type.KeyPress
         if is_press and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Down:
             self._on_open()
@@ -335,12 +335,12 @@ class StrategyPicker(QWidget):
         return super().eventFilter(watched, event)
 
     def show_problem(self, text: str) -> None:
-        """Say why the strategy cannot be used now; empty: it can."""
+        """Show why the strategy cannot be used now, or empty if it can."""
         say(self.problem, with_soft_breaks(text))
 
     @Slot()
     def _show_chosen(self) -> None:
-        """Show the word of the first list; of a lookup that is not the usual one its kind, too."""
+        """Show the first list's word; for a lookup that is not the usual one, its kind, too."""
         chosen = self._model.current
         title, kind = chosen.title, ""
         if chosen.group == "lookup":
@@ -349,7 +349,7 @@ class StrategyPicker(QWidget):
         self.chooser.show_choice(title, kind, chosen)
 
     def _offers(self) -> Iterator[StrategyEntry]:
-        """Give the four, each meaning what was used last of its group, or what can be used."""
+        """Yield the four groups, each with its last or first usable strategy."""
         model = self._model
         for group, title, summary in self._offered:
             choices = {choice.name: choice for choice in model.choices(group)}
@@ -397,11 +397,11 @@ class StrategyPicker(QWidget):
 
 _CHAIN_WIDTH, _CHAIN_HEIGHT = 460, 600
 _PARTS = ("model", "lookup")
-"""Families that a chain is made of."""
+"""Families of drafters that a chain consists of."""
 
 
 class ChainDialog(QDialog):
-    """A list to tick, the chain that it makes, and a button that takes it."""
+    """A list to tick, the resulting chain, and a button that uses it."""
 
     def __init__(self, model: SpeculationModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""Why Auto does what it does: costs of steps, what is accepted, and the balance."""
+"""Reasons of Auto's decisions: costs of steps, acceptance, and the balance."""
 
 from __future__ import annotations
 
@@ -38,10 +38,11 @@ from paceline.messages import ControlReported, Outlook
 _TITLE_LETTERS = 10
 _RATES = BarStyle(height=56, axis=14, widest=26, width=96, gaps=(3, 1), narrow=9)
 _PALEST, _FULL_WEIGHT = 0.3, 8.0
-"""Opacity of a bar that rests on hardly any tokens, and tokens from which on one has 1."""
+"""Opacity of a bar that rests on hardly any tokens, and number of tokens from which it is
+opaque."""
 _ROW_PX, _BAR_PX, _GAP_PX = 18, 9, 8
 _WIDEST = ("88", "888.8\u202fms", "88.88×")
-"""What the three columns of text hold at least."""
+"""Widest texts that the three columns of text have space for at least."""
 
 
 class CostBars(QWidget):
@@ -56,7 +57,7 @@ class CostBars(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_costs(self, costs: Sequence[WidthCost]) -> None:
-        """Show these costs; hidden without any."""
+        """Show costs; hidden without any."""
         costs = shown_costs(costs)
         self.setVisible(bool(costs))
         if costs == self.costs:
@@ -80,11 +81,11 @@ class CostBars(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """A line per width."""
+        """Return the size of a line per width."""
         return QSize(200, px(_ROW_PX) * max(len(self.costs), 1))
 
     def minimumSizeHint(self) -> QSize:
-        """The texts, and a bar that still shows something."""
+        """Return the size of the texts and a short bar."""
         return QSize(sum(self._columns()) + 3 * _GAP_PX + 24, self.sizeHint().height())
 
     def _columns(self) -> list[int]:
@@ -123,7 +124,7 @@ class CostBars(QWidget):
         painter.end()
 
     def event(self, event: QEvent) -> bool:
-        """Say what a bar means when it is pointed at."""
+        """Show the meaning of the bar under the pointer."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             at = event.pos().y() // px(_ROW_PX)
             QToolTip.showText(event.globalPos(), "".join(self._words[at : at + 1]), self)
@@ -132,10 +133,10 @@ class CostBars(QWidget):
 
 
 class RateBars(QWidget):
-    """A chart of what was accepted, with its title below it.
+    """Chart of acceptance rates, with its title below.
 
     Args:
-        title: By what it is ordered.
+        title: The order of its bars.
         name: Its name for screen readers, with a place for the drafter's.
     """
 
@@ -147,7 +148,7 @@ class RateBars(QWidget):
         column_of(self.chart, words, on=self, margins=0, spacing=3)
 
     def show_rates(self, rates: Iterable[Accepted], drafter: str, colour: str) -> None:
-        """Show these shares; hidden without any."""
+        """Show acceptance rates; hidden without any."""
         bars = [
             Bar(
                 rate.share,
@@ -164,7 +165,7 @@ class RateBars(QWidget):
 
 
 class DrafterBlock(QWidget):
-    """One drafter: name and state, what it did, and two charts side by side."""
+    """One drafter: name and state, its results, and two charts side by side."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -183,7 +184,7 @@ class DrafterBlock(QWidget):
         column_of(head, self.facts, charts, on=self, margins=(0, 0, 0, 4), spacing=4)
 
     def show_drafter(self, outlook: Outlook, sources: Sources) -> None:
-        """Show what is known of a drafter."""
+        """Show what Auto knows of a drafter."""
         title = sources.full_title(outlook.drafter)
         state = self.tr("in use") if outlook.is_open else self.tr("paused")
         facts = said(outlook_words(outlook))
@@ -199,7 +200,7 @@ class DrafterBlock(QWidget):
 
 
 class WhyCard(FoldCard):
-    """Shows a `ControlReported`; draws only while it is open."""
+    """Card of a `ControlReported`; drawn only while it is open."""
 
     def __init__(self, sources: Sources) -> None:
         super().__init__()
@@ -238,7 +239,7 @@ class WhyCard(FoldCard):
         self.toggled.connect(self._on_open)
 
     def show_report(self, report: ControlReported | None) -> None:
-        """Show what is known; None: there was no report yet."""
+        """Show a report, or that there is none yet."""
         self._report = report
         if self.toggle.isChecked() and report is not self._drawn:
             self._draw()
@@ -254,7 +255,7 @@ class WhyCard(FoldCard):
             block.show_drafter(outlook, self._sources)
             self.blocks.append(block)
             self._drafters.addWidget(block)
-            yield  # several at once would be felt
+            yield  # several at once would be noticeable
 
     def _draw(self) -> None:
         report = self._drawn = self._report

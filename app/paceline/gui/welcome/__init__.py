@@ -1,1 +1,1 @@
-"""The page of an empty chat: a recorded example at first, and questions to begin with."""
+"""The page of an empty chat: a recorded example at first, and questions to start with."""

@@ -1,7 +1,7 @@
 """The page of an empty chat: at first the recorded example and offers, later questions alone.
 
-Nothing is asked of the network. The folders of models are looked through once the first load has
-ended, since both would fight for the disk; what is found appears as it comes. Main thread.
+The network is not used. The folders of models are scanned once the first load has ended, since both
+would compete for the disk; results appear as they come. Main thread.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ _tr = translator("Welcome")
 
 
 class MessageField(Protocol):
-    """Where messages are written; implemented by `chat.composer.Composer`."""
+    """Field for messages; implemented by `chat.composer.Composer`."""
 
     @property
     def text(self) -> str:
-        """What is written so far."""
+        """The text written so far."""
 
     @property
     def can_send(self) -> bool:
-        """Whether there is something to send, and nothing in the way."""
+        """Return whether there is something to send and no obstacle."""
 
     def set_text(self, text: str) -> None:
-        """Put a text into the field."""
+        """Set the text of the field."""
 
     def setFocus(self) -> None:
-        """Put the keyboard into the field."""
+        """Focus the field."""
 
 
 class LoadsPairs(Protocol):
@@ -64,37 +64,37 @@ class LoadsPairs(Protocol):
 
     @property
     def first(self) -> Pair:
-        """What is loaded at the first start: the starter where it is there, else the demo pair."""
+        """The pair of the first start: the starter if its file exists, else the demo pair."""
 
     def load_models(self, picked: Pair) -> None:
-        """Load these files; what belongs to a pair as a whole stays."""
+        """Load these files; settings of the pair as a whole stay."""
 
 
 class KnownModels(Protocol):
-    """The models here and the recommended ones; implemented by `models.catalogue.Catalogue`."""
+    """Local and recommended models; implemented by `models.catalogue.Catalogue`."""
 
     @property
     def entries(self) -> Sequence[LibraryEntry]:
-        """The models on this computer, as far as they are known."""
+        """Known models on this computer."""
 
     @property
     def curated(self) -> Sequence[CuratedPair]:
-        """The pairs that are shipped as a list; raises UserError when it cannot be read."""
+        """Curated pairs of the program; raises UserError when their list cannot be read."""
 
     @property
     def is_looking(self) -> bool:
-        """Whether the folders are being looked through."""
+        """Return whether the folders of models are being scanned."""
 
     @property
     def getting(self) -> PairGetter:
-        """Gets the recommended pair."""
+        """Downloads and loads the recommended pair."""
 
     @property
     def getting_first(self) -> PairGetter:
-        """Gets the first model."""
+        """Downloads and loads the first model."""
 
     def look(self) -> None:
-        """Look through the folders of models in the background."""
+        """Scan the folders of models in the background."""
 
 
 class WelcomeController(QObject):
@@ -114,11 +114,11 @@ class WelcomeController(QObject):
 
         Args:
             context: The program's parts.
-            composer: Takes the questions; sends them where it can.
-            loads: Loads what is chosen.
-            catalogue: What is known of models; None: nothing is, and none is offered.
-            devices: What models can be put on.
-            resources: The files that are shipped.
+            composer: Receives the questions, and sends them where it can.
+            loads: Loads the chosen models.
+            catalogue: The catalogue of models; None to offer none.
+            devices: The devices that models can be put on.
+            resources: The folder of shipped files.
         """
         super().__init__(context.window)
         self._context, self._session = context, context.session
@@ -176,7 +176,7 @@ class WelcomeController(QObject):
 
     @Slot()
     def leave(self) -> None:
-        """Show questions alone from now on; the first reply does it."""
+        """Show only questions from now on, after the first reply."""
         if self._is_first:
             self._is_first = False
             self._show()
@@ -205,13 +205,13 @@ class WelcomeController(QObject):
 
     @property
     def _is_demo(self) -> bool:
-        """The built-in pair answers, or will once it is loaded."""
+        """Return whether the built-in pair answers, or will once it is loaded."""
         pair = self._context.pair.state.pair or self._loads.first
         return pair.target.path == self._loads.demo.target.path
 
     @property
     def _name(self) -> str:
-        """Name of the model that answers; empty where it is not known yet."""
+        """Name of the model that answers; empty while it is unknown."""
         is_starter = self._context.pair.state.pair in (None, self._loads.first)
         return starter.NAME if is_starter and not self._is_demo else self._context.pair.target_name
 
@@ -238,11 +238,11 @@ class WelcomeController(QObject):
 
     @Slot()
     def show_models(self) -> None:
-        """Offer what is known of the models of this computer now."""
+        """Offer the local models that are known now."""
         if not self._is_first or self._catalogue is None:
             return
         n_models = len(self._catalogue.entries)
-        # All are compared with each other: not for each file that is looked into.
+        # All are compared with each other, so not for each inspected file.
         if n_models != self._n_compared or not self._catalogue.is_looking:
             self._n_compared = n_models
             self._show_own()
@@ -275,7 +275,7 @@ class WelcomeController(QObject):
             return
         try:
             pairs = self._catalogue.curated
-        except UserError:  # the picker says what is wrong with it
+        except UserError:  # the picker shows the problem of it
             return
         devices = self._devices
         self._recommended = recommended(pairs, devices.room.devices, devices.reading)
@@ -283,7 +283,7 @@ class WelcomeController(QObject):
 
     @Slot()
     def _show_recommended(self) -> None:
-        """Offer it, or show how far its download is."""
+        """Offer the recommended pair, or show the progress of its download."""
         offer, found = self.page.get, self._recommended
         if self._catalogue is None or found is None:
             offer.hide()
@@ -293,7 +293,7 @@ class WelcomeController(QObject):
 
     @Slot()
     def _show_first_model(self) -> None:
-        """Offer a model that talks as long as the built-in pair answers in its place."""
+        """Offer a chat model as long as the built-in pair answers in its place."""
         offer, catalogue = self.page.first, self._catalogue
         is_missing = self._loads.first == self._loads.demo
         if catalogue is None or not is_missing or self._context.shown.conversation.private:
@@ -315,7 +315,7 @@ class WelcomeController(QObject):
     def _show_offer(
         self, offer: OfferCard, getting: PairGetter, title: str, facts: str, get: str
     ) -> None:
-        """Offer what can be got, or show how far it is."""
+        """Offer models to download, or show the progress."""
         if not getting.is_busy:
             offer.show_models(title, getting.line or facts, get)
             return
@@ -326,10 +326,10 @@ class WelcomeController(QObject):
 
     @Slot(object)
     def _on_question(self, starter: Starter) -> None:
-        """Send a question; where that cannot be, it stays in the field, which says why."""
+        """Send a question; if that is impossible, put it into the field, which shows the reason."""
         composer = self._composer
         composer.setFocus()
-        before = composer.text.rstrip()  # what has been written is not thrown away
+        before = composer.text.rstrip()  # keeps text that has been written
         composer.set_text(f"{before}\n{starter.text}" if before else starter.text)
         if before or not composer.can_send:
             return
@@ -339,7 +339,7 @@ class WelcomeController(QObject):
 
     @Slot(str)
     def _on_typed(self, letters: str) -> None:
-        """Write where the letters were meant for."""
+        """Write typed letters into the field."""
         self._composer.setFocus()
         self._composer.set_text(self._composer.text + letters)
 
@@ -377,7 +377,7 @@ class WelcomeController(QObject):
 
 
 def _facts(found: RecommendedPair) -> str:
-    """Return the size of a download, and what speeds are expected here."""
+    """Return the size of a download, and the expected speeds here."""
     parts = []
     if found.download is not None:
         size = local_size(found.download.n_bytes)

@@ -1,7 +1,7 @@
 """The recorded example: one question answered alone and with drafts, side by side, at its own pace.
 
-Both columns begin to write together: reading the prompt is the same work for both, and is left out.
-Nothing is asked of the engine, and nothing of it is a chat. Main thread.
+Both columns begin to write together: the prefill is the same work for both, and is left out. The
+engine is not used, and no chat is involved. Main thread.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from paceline.messages import StepCommitted, TurnEvent
 
 _TICK_MS = 16
 _WAIT_MS = 700
-"""After the window is there, so that the first tokens are seen."""
+"""Pause after the window has appeared, so that the first tokens are seen."""
 
 
 class Example(QWidget):
-    """Plays by itself when it is shown first, and by `play`; with reduced motion it is finished.
+    """Plays when it is first shown, and by `play`; with reduced motion it is finished at once.
 
     Attributes:
         columns: Both replies.
@@ -43,12 +43,12 @@ class Example(QWidget):
     def __init__(
         self, sources: Sources, file: Path, clock: Callable[[], float] = time.perf_counter
     ) -> None:
-        """Read nothing yet.
+        """Keep the arguments; the file is read later.
 
         Args:
             sources: The names of drafters, and their colours.
             file: The recording.
-            clock: Seconds, from any moment.
+            clock: Returns seconds from an arbitrary moment.
         """
         super().__init__()
         self._file, self._clock = file, clock
@@ -70,7 +70,7 @@ class Example(QWidget):
 
     @property
     def is_over(self) -> bool:
-        """Both replies are shown to their ends."""
+        """Return whether both replies are shown to their ends."""
         return bool(self._queues) and not any(queue for _, queue, _ in self._queues)
 
     @Slot()
@@ -93,7 +93,7 @@ class Example(QWidget):
             self._tick.start()
 
     def show_at(self, seconds: float) -> None:
-        """Show both replies as they were so long after their first tokens; time only goes on."""
+        """Show both replies `seconds` after their first tokens; time never goes back."""
         for column, queue, read_s in self._queues:
             while queue and queue[0][0] <= read_s + seconds:
                 column.take(*queue.popleft())
@@ -106,7 +106,7 @@ class Example(QWidget):
             self._tick.stop()
 
     def _read(self) -> Recording | None:
-        """Return the recording, and say what it is; None: it cannot be read."""
+        """Return the recording and show its description, or return None if it cannot be read."""
         if self._recording is None:
             try:
                 self._recording = recording = read_recording(self._file)
@@ -131,7 +131,7 @@ class Example(QWidget):
             self._wait.start(0 if look.reduces_motion else _WAIT_MS)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Stop."""
+        """Stop playing."""
         super().hideEvent(event)
         self._wait.stop()
         self._tick.stop()

@@ -1,4 +1,4 @@
-"""The choices of the welcome page: a question, or models to load or to get."""
+"""Options of the welcome page: a question, or models to load or download."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _MARGINS = (12, 9, 12, 9)
 
 
 class OptionButton(Refits, QPushButton):
-    """A question to begin with, by its title, which breaks where it must.
+    """A question to start with, by its title, which wraps.
 
-    A `QPushButton` does not wrap; its label here takes no clicks, and the button is as high as it
-    needs.
+    A `QPushButton` does not wrap; so it has a label that takes no clicks, and adapts its height to
+    that.
     """
 
     def __init__(self, starter: Starter) -> None:
@@ -35,11 +35,11 @@ class OptionButton(Refits, QPushButton):
             self.setToolTip(starter.text)
 
     def sizeHint(self) -> QSize:
-        """As high as the lines at this width."""
+        """Return the height of the lines at this width."""
         return QSize(px(150), self._height())
 
     def minimumSizeHint(self) -> QSize:
-        """Narrow, and never cut."""
+        """Return a narrow size that cuts no text."""
         return QSize(px(120), self._height())
 
     def _height(self) -> int:
@@ -48,19 +48,19 @@ class OptionButton(Refits, QPushButton):
         return top + bottom + self._title.heightForWidth(width)
 
     def _fit(self) -> None:
-        """Another width breaks the lines elsewhere."""
+        """Update the layout: another width breaks the lines elsewhere."""
         self.setMinimumHeight(self._height())
-        # A layout that is resized within its own resizing keeps the geometry from before.
+        # A layout that is resized within its own resizing keeps the previous geometry.
         self._column.invalidate()
         self._column.activate()
 
 
 class OfferCard(QFrame):
-    """Models by name, with what is to be known of them, and buttons; hidden until it says so.
+    """Models with their facts, and buttons; hidden until it has words.
 
     Attributes:
-        button: What is offered, or its end.
-        pauses: Lets a download stand or go on; hidden where there is none.
+        button: Button of the offer, or the button that cancels it.
+        pauses: Button that pauses or resumes a download; hidden without one.
     """
 
     def __init__(self) -> None:
@@ -79,7 +79,7 @@ class OfferCard(QFrame):
         self.hide()
 
     def keep_room(self) -> None:
-        """Take its room from now on, so that nothing moves when it says something."""
+        """Reserve its space from now on, so that nothing moves when it gets words."""
         self.title.setText(" ")
         self.facts.setText(" ")
         policy = self.sizePolicy()
@@ -87,7 +87,7 @@ class OfferCard(QFrame):
         self.setSizePolicy(policy)
 
     def show_models(self, title: str, facts: str, action: str, pauses: str = "") -> None:
-        """Offer them; `action` is on the button, `pauses` on the one beside it, if it is there."""
+        """Offer models; `action` is the button's text, `pauses` that of another button, if any."""
         self.pauses.setText(pauses)
         self.pauses.setAccessibleName(f"{pauses}: {title}")
         self.pauses.setVisible(bool(pauses))

@@ -1,6 +1,6 @@
-"""The page of an empty chat: the recorded example at first, questions, and models to load or get.
+"""The page of an empty chat: the recorded example at first, questions, and models to get.
 
-It only shows; what is in it is decided by `WelcomeController`.
+It only shows its content; `WelcomeController` decides on it.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from paceline.gui.welcome.options import OfferCard, OptionButton
 from paceline.gui.welcome.starters import Starter
 
 _ALL_FROM, _TWO_FROM = 600, 400
-"""Widths from which all questions, or two, stand beside each other."""
+"""Widths from which all questions, or two, are placed side by side."""
 
 
 class WelcomePage(Refits, QScrollArea):
-    """With the example and offers, or questions alone.
+    """Page with the example and offers, or with questions alone.
 
     Attributes:
         questions: The buttons of the questions.
-        first: Offers a first model that talks.
-        get, own: Offer models to get, and models of this computer.
+        first: Offers a first chat model.
+        get, own: Offer models to download, and models of this computer.
     """
 
     question_chosen = Signal(object)
     """A `Starter` was clicked"""
     typed = Signal(str)
-    """Letters were typed that no part of the page takes"""
+    """Letters were typed that no part of the page handles."""
 
     def __init__(self, example: Example) -> None:
         super().__init__()
@@ -88,11 +88,11 @@ class WelcomePage(Refits, QScrollArea):
             part.setAutoFillBackground(False)
 
     def show_first(self, *, is_first: bool) -> None:
-        """Show the example and the offers, too, or the questions alone."""
+        """Show the example and the offers, too, or only the questions."""
         self._is_first = is_first
         for part in (self._head, self.example, self._offers):
             part.setVisible(is_first)
-        self._column.setStretch(0, 0 if is_first else 1)  # the example takes what room there is
+        self._column.setStretch(0, 0 if is_first else 1)  # the example takes the available space
         self._column.setStretch(self._column.count() - 1, 0 if is_first else 1)
         self._fit()
 
@@ -113,7 +113,7 @@ class WelcomePage(Refits, QScrollArea):
         self._fit()
 
     def _fit(self) -> None:
-        """Put questions and offers beside each other where there is room."""
+        """Place questions and offers side by side where they fit."""
         width = self.viewport().width() - 2 * PAGE
         is_wide = width >= px(_ALL_FROM)
         n_columns = 4 if is_wide and self._is_first else 2 if width >= px(_TWO_FROM) else 1
@@ -129,7 +129,7 @@ class WelcomePage(Refits, QScrollArea):
 
     @Slot()
     def _on_look(self) -> None:
-        """Be as wide as the composer."""
+        """Set the composer's width."""
         self._inside.setMaximumWidth(look.column_px)
 
     @Slot()
@@ -139,7 +139,7 @@ class WelcomePage(Refits, QScrollArea):
             self.question_chosen.emit(sender.starter)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Hand letters on, so that none is lost wherever the keyboard is."""
+        """Pass letters on, so that none is lost wherever the focus is."""
         commands = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
         if event.text().isprintable() and event.text() and not event.modifiers() & commands:
             self.typed.emit(event.text())

@@ -1,9 +1,9 @@
-"""Questions to begin with, which suit the model that is loaded.
+"""Questions to start with, which suit the loaded model.
 
-Their answers stand in them for the most part, so that lookups draft most of an answer with any
-instruct model. Those for all models were tried with SmolLM2-135M, greedily, which does what they
-ask and ends by itself. Models for code are recognised by their names, since nothing else tells. The
-demo pair has read Python's documentation and nothing else, so it is asked about that alone.
+They contain most of their answers, so that lookups draft most of an answer with any instruct model.
+Those for all models were tried with SmolLM2-135M, greedily, which follows them and ends by itself.
+Code models are recognised by their names, since nothing else identifies them. The demo pair was
+trained on Python's documentation alone, so its questions are about that.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from paceline.gui.kit.translation import translator
 
 
 class Starter(NamedTuple):
-    """A question to begin with: its name and its text."""
+    """A question to start with: its name and its text."""
 
     title: str
     text: str
@@ -84,7 +84,7 @@ winter = "closed from the first of December to the last of February\""""
 
 
 def starters(target_name: str, *, is_demo: bool) -> tuple[Starter, ...]:
-    """Return four questions, the most telling first.
+    """Return four questions, the most impressive first.
 
     Args:
         target_name: The name of the target; may be empty.
