@@ -5410,7 +5410,7 @@
     </message>
 </context>
 <context>
-    <name>ModelCard</name>
+    <name>ModelFactsCard</name>
     <message>
         <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Cancel</source>
@@ -8453,7 +8453,7 @@
         <translation>Prüfen Sie die Zugriffsrechte.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/sample/sampling.py"/>
+        <location filename="../../app/engine/sample/drawing.py"/>
         <source>Check that every text that the grammar begins can be completed, and that no logit bias forbids what it needs.</source>
         <translation>Prüfen Sie, ob jeder Text, den die Grammatik beginnt, vollendet werden kann, und ob keine Logit-Verschiebung verbietet, was sie braucht.</translation>
     </message>
@@ -8838,7 +8838,7 @@
         <translation>Der Anteil jedes Geräts am Modell ist 0.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/sample/sampling.py"/>
+        <location filename="../../app/engine/sample/drawing.py"/>
         <source>Every token is forbidden, so nothing can be written.</source>
         <translation>Jedes Token ist verboten, darum kann nichts geschrieben werden.</translation>
     </message>
@@ -9779,7 +9779,7 @@
         <translation>{n_done:,} von {n_total:,} Token gelesen</translation>
     </message>
     <message>
-        <location filename="../../app/engine/sample/sampling.py"/>
+        <location filename="../../app/engine/sample/drawing.py"/>
         <source>Remove logit biases of -inf.</source>
         <translation>Entfernen Sie Logit-Verschiebungen von -inf.</translation>
     </message>
@@ -10426,7 +10426,7 @@
         <translation>Die Datei ist vielleicht beschädigt: Laden Sie sie noch einmal herunter, oder wählen Sie eine andere.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/sample/sampling.py"/>
+        <location filename="../../app/engine/sample/drawing.py"/>
         <source>The file may be damaged: verify or download it again, or try another one.</source>
         <translation>Die Datei ist vielleicht beschädigt: Prüfen Sie sie, laden Sie sie noch einmal herunter, oder versuchen Sie eine andere.</translation>
     </message>
@@ -10516,7 +10516,7 @@
         <translation>Die Form, die die Antwort haben soll, wirkt nicht, da die Antwort ein Werkzeug aufrufen soll.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/sample/sampling.py"/>
+        <location filename="../../app/engine/sample/drawing.py"/>
         <source>The grammar allows no token that the model could go on with.</source>
         <translation>Die Grammatik erlaubt kein Token, mit dem das Modell weiterschreiben könnte.</translation>
     </message>
@@ -10622,7 +10622,7 @@
         <translation>Das Modell ist eine Mischung von Experten: Mehrere Token auf einmal zu prüfen liest mehr Experten, als eines zu schreiben, was einen Teil des Gewinns aufzehrt.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/sample/sampling.py"/>
+        <location filename="../../app/engine/sample/drawing.py"/>
         <source>The model produced invalid numbers instead of logits.</source>
         <translation>Das Modell lieferte ungültige Zahlen statt Logits.</translation>
     </message>

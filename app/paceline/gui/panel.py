@@ -293,7 +293,7 @@ class PanelController(QObject):
         signals.ended.connect(self._on_ended)
         self._on_pair_changed(pair.state)
 
-    # --------------------------------------------------------------------------- what users do
+    # ---------------------------------------------------------------------------- user actions
 
     @Slot()
     def _on_strategy_changed(self) -> None:
@@ -326,7 +326,7 @@ class PanelController(QObject):
     def _on_advice(self, strategy: Strategy) -> None:
         self._notifications.attempt(self._speculation.use, strategy)
 
-    # ------------------------------------------------------------------- what the engine reports
+    # ----------------------------------------------------------------------------- engine events
 
     @Slot(object, object)
     def _on_tuned(self, _reply: Reply, answer: TuneApplied | TuneRejected) -> None:

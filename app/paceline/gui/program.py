@@ -430,7 +430,7 @@ class Program(QObject):
         )
         self.imports = ImportController(context, window.sidebar, self)
 
-    # --------------------------------------------------------------------------- what is remembered
+    # ---------------------------------------------------------------------------------- saved state
 
     def _restore(self) -> None:
         """Show the settings, and from now on keep the user's changes."""

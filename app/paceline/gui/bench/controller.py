@@ -68,7 +68,7 @@ class BenchController(DialogOwner[BenchDialog]):
         self._ending = ""
         self._n_shown = 0
         self.report: Report | None = None
-        """What was measured last; None: nothing yet"""
+        """The last results, or None before the first benchmark."""
         self.driver = BenchDriver(context.client, context.session, context.loader, self)
         self._tell = QTimer(self, interval=_TELL_MS)
         self._tell.timeout.connect(self._show_progress)
@@ -83,7 +83,7 @@ class BenchController(DialogOwner[BenchDialog]):
         context.speculation.choices_changed.connect(self._refresh)
         context.speculation.strategy_changed.connect(self._on_strategy)
 
-    # ------------------------------------------------------------------------- what users do
+    # -------------------------------------------------------------------------- user actions
 
     @Slot()
     def open(self) -> None:
@@ -199,7 +199,7 @@ class BenchController(DialogOwner[BenchDialog]):
     def _shown_report(self) -> Report | None:
         return self.report or self.driver.report()
 
-    # ----------------------------------------------------------------------- what can be done
+    # ----------------------------------------------------------------------- possible actions
 
     def _chosen(self, *, is_outline: bool = True) -> Sequence[Workload]:
         """Return the chosen prompts; an outline has only the questions of a chat."""
@@ -308,7 +308,7 @@ class BenchController(DialogOwner[BenchDialog]):
         show_report(self.dialog.results, report, self._speculation.text, is_running=True)
         self.dialog.show_results(is_running=True, has_figures=bool(report.runs))
 
-    # --------------------------------------------------------------------- what else happens
+    # -------------------------------------------------------------------------- other events
 
     @Slot(object)
     def _on_started(self, _reply: object) -> None:

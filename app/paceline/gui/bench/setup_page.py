@@ -80,7 +80,7 @@ class PromptsCard(Card):
         column_of(row, self.chat_words, None, on=page, margins=(0, HALF, 0, 0))
         return page
 
-    # ------------------------------------------------------------------------ what is chosen
+    # -------------------------------------------------------------------------------- choice
 
     @property
     def is_chat(self) -> bool:
@@ -105,7 +105,7 @@ class PromptsCard(Card):
         self.source.show_value(CHAT if choice.is_chat else SHIPPED)
         self._on_source(self.source.value)
 
-    # -------------------------------------------------------------------------- what is shown
+    # -------------------------------------------------------------------------------- display
 
     def show_shipped(self, workloads: Sequence[Workload], problem: str = "") -> None:
         """Offer these prompts, all ticked, or say why there are none."""
@@ -185,7 +185,7 @@ class SetupPage(Refits, QWidget):
         super().__init__()
         self.setProperty("kind", "page")
         self.offered: tuple[Contender, ...] = ()
-        """All that can be ticked, and what cannot, with its reason."""
+        """All strategies, also those that cannot be measured, with their reasons."""
         self.boxes: dict[str, YieldingCheckBox] = {}
         self._ticked: dict[str, bool] = {}
         self.heading = text_label(self.tr("Which strategy is fastest here?"), "heading", wraps=True)
@@ -244,7 +244,7 @@ class SetupPage(Refits, QWidget):
         card.body.addLayout(row)
         return card
 
-    # ------------------------------------------------------------------------ what is chosen
+    # -------------------------------------------------------------------------------- choice
 
     @property
     def choice(self) -> SetupChoice:
@@ -266,7 +266,7 @@ class SetupPage(Refits, QWidget):
         """Ticked strategies that can be measured."""
         return tuple(c.strategy for c in self.offered if self.boxes[c.strategy].isChecked())
 
-    # -------------------------------------------------------------------------- what is shown
+    # -------------------------------------------------------------------------------- display
 
     def show_contenders(self, contenders: Sequence[Contender]) -> None:
         """Offer these; ticks of earlier ones are kept."""

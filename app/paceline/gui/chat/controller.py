@@ -96,7 +96,7 @@ class ChatController(QObject):
         self._show_send_key()
         self._on_shown(shown.conversation)
 
-    # ---------------------------------------------------------------------------- what users do
+    # ----------------------------------------------------------------------------- user actions
 
     @Slot(str, object)
     def send(self, text: str, attachments: tuple[Attachment, ...] = ()) -> bool:
@@ -244,7 +244,7 @@ class ChatController(QObject):
         open_it = Action(self.tr("Open"), partial(QDesktopServices.openUrl, url))
         self._notices.ask(f"{question} {warning}".strip(), open_it)
 
-    # ------------------------------------------------------------------- what the session tells
+    # --------------------------------------------------------------------------- session events
 
     @Slot(object)
     def _on_shown(self, conversation: Conversation) -> None:

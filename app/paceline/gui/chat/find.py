@@ -61,7 +61,7 @@ class FindController(QObject):
         signals.ended.connect(self._on_reply)
         self._on_shown(context.shown.conversation)
 
-    # ---------------------------------------------------------------------------- what users do
+    # ----------------------------------------------------------------------------- user actions
 
     @Slot()
     def open(self) -> None:
@@ -178,7 +178,7 @@ class FindController(QObject):
         for button in (self._bar.previous, self._bar.next):
             button.setEnabled(bool(total) and is_whole)
 
-    # ------------------------------------------------------------------- what the session tells
+    # --------------------------------------------------------------------------- session events
 
     @Slot(object)
     def _on_shown(self, conversation: Conversation) -> None:

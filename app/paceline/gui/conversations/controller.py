@@ -103,7 +103,7 @@ class ConversationsController(QObject):
         line = self._session.conversations.summary(shown.conversation_id)
         return shown.conversation_id if line is not None and not shown.private else ""
 
-    # ---------------------------------------------------------------------------- what users do
+    # ----------------------------------------------------------------------------- user actions
 
     @Slot()
     def new_chat(self) -> None:
@@ -251,7 +251,7 @@ class ConversationsController(QObject):
         if isinstance(deleted, str) and deleted:
             self._session.conversations.purge(deleted)
 
-    # ------------------------------------------------------------------- what the session tells
+    # --------------------------------------------------------------------------- session events
 
     @Slot()
     def look_again(self) -> None:

@@ -234,7 +234,7 @@ class ConversationList(ChatRows):
         self._open: tuple[str, ...] = ()
         self._query = ChatQuery()
 
-    # ----------------------------------------------------------------------------- what is shown
+    # ----------------------------------------------------------------------------------- display
 
     def set_summaries(self, summaries: tuple[ConversationSummary, ...]) -> None:
         """Replace the chats; their order does not matter."""

@@ -161,7 +161,7 @@ class ConversationRow(QStyledItemDelegate):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self.shown_id = ""
-        """The chat that is shown, which alone has the ground of a chosen row"""
+        """Id of the shown chat, whose row alone has the background of a selected one."""
         self._pin, self._lock, self._more = map(look.icon, ("pin", "lock", "more"))
         self._folder, self._archive = map(look.icon, ("folder", "archive"))
         self._opened, self._closed = map(look.icon, ("chevron-down", "chevron-right"))

@@ -174,7 +174,7 @@ class Sidebar(QWidget):
         buttons = self.new_button.sizeHint().width() + 1 + self.new_menu_button.sizeHint().width()
         self.setMinimumWidth(max(MIN_PX, buttons + 2 * _MARGIN_PX))
 
-    # ------------------------------------------------------------------------------ what it shows
+    # ------------------------------------------------------------------------------------ display
 
     def set_writing(self, conversation_id: str) -> None:
         """Set the chat in which a reply is being written, or empty for none."""
@@ -195,7 +195,7 @@ class Sidebar(QWidget):
         """Offer to restore a deleted chat or folder, for a while."""
         self.undo_bar.offer(self.tr("Deleted “{}”").format(title))
 
-    # ------------------------------------------------------------------- what menus and keys ask
+    # ---------------------------------------------------------------------------- menus and keys
 
     def rename_shown(self) -> None:
         """Edit the title of the shown chat."""
@@ -276,7 +276,7 @@ class Sidebar(QWidget):
         super().hideEvent(event)
         self._minute.stop()
 
-    # ------------------------------------------------------------------------------ what users do
+    # ------------------------------------------------------------------------------- user actions
 
     @Slot(QPoint)
     def _on_menu(self, point: QPoint) -> None:

@@ -15,7 +15,7 @@ from typing import Protocol
 _BEGINS_WORD, _IN_A_ROW, _FIRST, _PLAIN, _GAP = 8, 8, 2, 1, -3
 _LONGEST_QUERY = 64
 _LONGEST_TITLE = 200
-"""No row shows more of a title, and the time grows with it."""
+"""Rows never show more of a title, and matching time grows with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ class PaletteCommand:
         group: Its place in menus, e.g. "View › Theme".
         keys: Its shortcut in words, or empty.
         run: Carries it out.
-        obstacle: Why it cannot be done now, in words; None: it can.
+        obstacle: Why it cannot be done now, in words, or None if it can.
         is_on: Whether it is ticked, or None without a tick.
     """
 

@@ -36,27 +36,29 @@ class Look(QObject):
     def __init__(self) -> None:
         super().__init__()
         self.mode: ThemeMode = "light"
-        """What was chosen: "system", "light" or "dark"."""
+        """The chosen mode: "system", "light" or "dark"."""
         self.theme = LIGHT
-        """The colours in force."""
+        """The theme in force."""
         self.font_px = BASE_PX
-        """Size of running text, in device-independent pixels."""
+        """Size of body text, in device-independent pixels."""
         self._icons: Path | None = None
         self.reduces_motion = False
-        """Whether things jump to where they are going instead of moving there.
+        """True to move widgets at once instead of animating them. Qt 6.11 reports the desktop's
+        choice of contrast, but not of motion (https://doc.qt.io/qt-6/qaccessibilityhints.html), so
+        "system" animates like "full"; nothing in the window moves without a reason anyway.
 
         Qt 6.11 tells what the desktop wants of contrast, but nothing of motion
         (https://doc.qt.io/qt-6/qaccessibilityhints.html), so "system" moves as "full" does; nothing
         in the window moves without a reason anyway.
         """
         self.wraps_code = True
-        """Whether long lines of code go on in the next line; else each block is scrolled."""
+        """True to wrap long lines of code; otherwise each block scrolls."""
         self.token_colours = True
-        """Whether replies show where each token came from."""
+        """True to show the source of each token in replies."""
         self.column_px = COLUMNS["normal"]
-        """Width of a chat at most, in device-independent pixels."""
+        """Maximum width of a chat, in device-independent pixels."""
         self.is_compact = False
-        """True: there is less room between messages and in rows of chats."""
+        """True for less space between messages and in rows of chats."""
         self._hears_desktop = False
 
     def follow(self, dress: Callable[[], None]) -> None:

@@ -78,7 +78,7 @@ class Catalogue(DialogOwner[DownloadsDialog]):
             loads.load_models,
             self.tr("The recommended pair is downloaded."),
         )
-        """The recommended pair, with one button"""
+        """Downloads and loads the recommended pair."""
         self.getting_first = PairGetter(
             context,
             models,
@@ -86,10 +86,10 @@ class Catalogue(DialogOwner[DownloadsDialog]):
             loads.load_first,
             self.tr("{} is downloaded.").format(starter.NAME),
         )
-        """The first model, where there is none"""
+        """Downloads and loads the first model, where there is none."""
         self.getting_first.take_up(first_model())
         self.button = DownloadsButton(self.downloads.model)
-        """The running downloads, for the top bar"""
+        """Button of the running downloads, for the top bar."""
         self.button.clicked.connect(self.show_downloads)
         context.settings.setting("model_folders").changed.connect(self._on_folders)
         context.settings.setting("download_folder").changed.connect(self._on_folders)

@@ -42,7 +42,7 @@ class SavedPairs(QObject):
     ) -> None:
         super().__init__(parent)
         self.pairs = tuple(pairs)
-        """As they are kept in the settings."""
+        """The pairs as they are stored in the settings."""
         self._demo = demo
 
     @property

@@ -135,7 +135,7 @@ class _Bar(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.parts: list[tuple[float, str]] = []
-        """Shares of the width, and the names of their colours in the theme"""
+        """Shares of the width, and the names of their colours in the theme."""
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:

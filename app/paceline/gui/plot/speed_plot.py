@@ -242,9 +242,9 @@ class SpeedPlot(Card):
         self._sources = sources
         self._named: tuple[str, ...] = ()
         self.plain_tokens_per_s: float | None = None
-        """The plain estimate that is drawn."""
+        """The drawn speed of plain decoding, in tokens per second."""
         self.told = ""
-        """The same in words, where anything is said of the gain"""
+        """The speed of plain decoding in words, where a gain is shown."""
         self._has_ended = not is_live
         self.range = PlotRange(span)
         self.tools = PlotTools(may_pause=is_live, span=span)
@@ -413,7 +413,7 @@ class SpeedPlot(Card):
             self.tr("Tokens per second, at most {}").format(speed_text(fastest))
         )
 
-    # ------------------------------------------------------------------------ what users do
+    # ------------------------------------------------------------------------- user actions
 
     @Slot(bool)
     def _on_paused(self, is_paused: bool) -> None:  # noqa: FBT001

@@ -81,7 +81,7 @@ class RunController(DialogOwner[RunDialog]):
         hashes.ended.connect(self._on_hash_ended)
         hashes.failed.connect(self._on_hash_failed)
 
-    # ------------------------------------------------------------------------- what users do
+    # -------------------------------------------------------------------------- user actions
 
     @Slot(str)
     def open(self, message_id: str) -> None:

@@ -128,7 +128,7 @@ class ServingController(QObject):
         if self._endpoint is not None:
             self._endpoint.wait(CLOSE_S)
 
-    # ----------------------------------------------------------------------- how it should stand
+    # ------------------------------------------------------------------------------ wanted state
 
     @Slot(str)
     def _on_setting(self, name: str) -> None:

@@ -317,7 +317,7 @@ class StrategyPicker(QWidget):
         self.menu.chosen.connect(self._on_chosen)
         self.menu.own_wanted.connect(self._on_own)
         self.chain = DialogOwner[ChainDialog](self)
-        """The dialog that puts a chain together, while it is open"""
+        """The open dialog for building a chain."""
         label = text_label(self.tr("Drafts"), "title")
         label.setBuddy(self.chooser)
         row = row_of(label, (self.chooser, 1), spacing=12)

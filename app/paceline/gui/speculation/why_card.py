@@ -52,7 +52,7 @@ class CostBars(QWidget):
         super().__init__()
         self.costs: list[WidthCost] = []
         self.texts: list[tuple[str, str, str]] = []
-        """Of each row: the width, its time, and the ratio"""
+        """The texts of each row: the width, its time, and the ratio."""
         self._words: list[str] = []
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 

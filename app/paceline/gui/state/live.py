@@ -51,9 +51,9 @@ class LiveFigures(QObject):
         self.decisions = DecisionLog()
         self._reported = ""
         self.report: ControlReported | None = None
-        """What Auto knew last of the loaded pair; None: there was no report."""
+        """The last report of Auto's knowledge about the loaded pair, or None."""
         self.pair: PairLoaded | None = None
-        """The loaded models, as the engine described them."""
+        """The loaded models, as described by the engine."""
         self.reply: Reply | None = None
         self.asker = ""
         self._is_held = False

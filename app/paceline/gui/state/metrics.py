@@ -103,7 +103,7 @@ class StepMetrics:
         self.n_steps = 0
         self.n_tokens = 0
         self.tallies: dict[str, Tally] = {}
-        """By the drafter's id, of those that drafted, in the order of their first draft."""
+        """Tallies by the drafter's id, in the order of their first drafts."""
         self._rows = np.zeros((_FIRST_ROOM, 5))
         self._steps: list[StepCommitted] = []
         self._seconds = 0.0

@@ -152,7 +152,7 @@ class ShownChat(QObject):
         """Store the changes of `set_settings`."""
         self._chats.keep_settings(self.id)
 
-    # ------------------------------------------------------------------------- how it was left
+    # --------------------------------------------------------------------------- view position
 
     @property
     def place(self) -> ViewPlace:

@@ -322,7 +322,7 @@ class WelcomeController(QObject):
         pauses = self.tr("Resume") if getting.is_paused else self.tr("Pause")
         offer.show_models(title, getting.line or facts, self.tr("Cancel"), pauses)
 
-    # ------------------------------------------------------------------------------ what is chosen
+    # -------------------------------------------------------------------------------------- choice
 
     @Slot(object)
     def _on_question(self, starter: Starter) -> None:

@@ -67,9 +67,9 @@ class DownloadsController(QObject):
         super().__init__(window)
         self._downloads = downloads
         self.model = DownloadsModel(self)
-        """How they stand, for the widgets"""
+        """State of the downloads for the widgets."""
         self.notices = notifications
-        """Takes the ends of downloads"""
+        """Receiver of notices about finished downloads."""
         self._window = window
         self._is_closed = False
         self._show()
@@ -190,13 +190,13 @@ class PairFetcher(QObject):
         self._load_offered: Callable[[], None] | None = None
         self._question = 0
         self.wanted: Pair | None = None
-        """The pair that is waited for, as it was asked for."""
+        """The awaited pair, as it was requested."""
         self.problem = ""
         self._paths: dict[str, str] = {}
         self._coming: dict[str, str] | None = None
-        """The download of each file that is not here; None: that is being looked up."""
+        """The download of each missing file, or None while these are being looked up."""
         self._downloading: tuple[str, ...] = ()
-        """All downloads for it, those that have ended, too"""
+        """Ids of all downloads for it, finished ones included."""
         # Queued, so that the end of a download is reported elsewhere first.
         downloads.model.changed.connect(self._on_downloads, Qt.ConnectionType.QueuedConnection)
 

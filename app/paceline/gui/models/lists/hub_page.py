@@ -71,7 +71,7 @@ class HubPage(Page):
         self.rows.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         self.refresh()
 
-    # ----------------------------------------------------------------------------- what is asked
+    # ------------------------------------------------------------------------------------- query
 
     def query(self) -> SearchQuery:
         """Return the present query."""
@@ -156,7 +156,7 @@ class HubPage(Page):
         if value >= self.rows.verticalScrollBar().maximum() - 2:
             self._hub.more()
 
-    # ----------------------------------------------------------------------------- what is shown
+    # ----------------------------------------------------------------------------------- display
 
     def follow(self, *, was_in_front: QWidget | None) -> None:
         """Hide the filters for a repository, since they do not apply to its files."""

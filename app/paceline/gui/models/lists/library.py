@@ -91,7 +91,7 @@ class LibraryController(QObject):
         super().__init__(window)
         self._library = library
         self.offers: dict[Path, Offer] = {}
-        """The rows by their files, as they are among the targets"""
+        """The rows by file, as in the first step."""
         self._notifications = notifications
         self._window = window
         self._is_loaded = is_loaded

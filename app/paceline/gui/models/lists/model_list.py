@@ -233,7 +233,7 @@ class ModelList(QListView):
     def __init__(self, name: str, *, opens: bool = False) -> None:
         super().__init__()
         self.opens = opens
-        """True: the current row shows its details."""
+        """True if the current row shows its details."""
         self.setProperty("kind", "models")
         self.setAccessibleName(name)
         self.offers = Offers(self)

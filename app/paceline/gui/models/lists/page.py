@@ -121,7 +121,7 @@ class Page(Refits, Shown):
         # Its fields shrink, or stack as soon as its place is narrow.
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.picks = Picks()
-        """What is picked so far."""
+        """The present picks."""
         self.machine = MachineFacts()
         """Facts about this computer"""
         self._step = 0

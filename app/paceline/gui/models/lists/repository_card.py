@@ -27,11 +27,11 @@ class RepositoryCard(Shown):
     def __init__(self) -> None:
         super().__init__()
         self.repository: HubRepository | None = None
-        """The repository that is shown."""
+        """The shown repository."""
         self._recommended: HubChoice | None = None
         self._is_other = False
         self.offers: list[Offer] = []
-        """Its files."""
+        """Offers of its files."""
         back, tip = self.tr("Back to the results"), self.tr("Back to the results (Alt+Left)")
         self.back_button = IconButton("back", back, tip)
         self.back_button.setShortcut("Alt+Left")

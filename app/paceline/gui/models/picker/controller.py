@@ -70,7 +70,7 @@ class PickerController(DialogOwner[PickerDialog]):
         self._hub = hub
         planner = devices.planner or RoomPlanner(models)
         self.judgement = PairJudgement(models, planner, self)
-        """What is known of the pair being picked."""
+        """Knowledge about the pair being picked."""
         self._builder = PickerBuilder(
             (
                 partial(InstalledPage, library),
@@ -83,7 +83,7 @@ class PickerController(DialogOwner[PickerDialog]):
         )
         self._fetcher = PairFetcher(models, downloads, context.background, self)
         self.picks = Picks()
-        """What is picked so far."""
+        """The present picks."""
         self._button = MainButton("wait", "")
         self._goes_on = False
         self._room = Room()
@@ -252,7 +252,7 @@ class PickerController(DialogOwner[PickerDialog]):
             self._hub.ask_again()
         self.judgement.ask_again()
 
-    # ------------------------------------------------------------------------------- what is picked
+    # ---------------------------------------------------------------------------------------- picks
 
     def _set(self, picks: Picks) -> None:
         before, self.picks = self.picks, picks

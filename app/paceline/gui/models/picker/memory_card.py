@@ -43,7 +43,7 @@ class MemoryBar(QWidget):
         self._legend = grid_of(margins=(0, 2, 0, 0), across=8, down=2, stretches=(1,))
         self._entries: list[tuple[Swatch, QLabel, QLabel]] = []
         self.parts = QWidget()
-        """Its parts in numbers, for the card to show where it is unfolded."""
+        """Its parts in numbers, which the card shows while it is unfolded."""
         fill(column_of(on=self.parts, margins=0), self._legend)
         right = Qt.AlignmentFlag.AlignRight
         below = (self.excess, 0, right), self.found

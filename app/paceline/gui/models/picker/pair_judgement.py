@@ -98,7 +98,7 @@ class PairJudgement(QObject):
         self._room = Room()
         self._pair: Pair | None = None
         self.judgement = Judgement()
-        """What is known now."""
+        """The present knowledge."""
         self._question = 0
         self._is_planning = self._is_closed = False
         self._planned: object = None

@@ -91,7 +91,7 @@ class PairPane(QWidget):
         self.setProperty("kind", "page")
         self.judgement = judgement
         self.picks = Picks()
-        """What is shown"""
+        """The shown picks."""
         self.names = _Names()
         self.verdict = VerdictCard()
         self.memory = MemoryCard()
