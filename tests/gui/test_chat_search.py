@@ -143,7 +143,7 @@ def test_a_click_takes_a_hit(
 ) -> None:
     answer(sidebar)
     sidebar.search.setText("config")
-    sidebar.search.tell_now()
+    sidebar.search.emit_now()
     view = sidebar.finder.found.view
     place = view.visualRect(view.model().index(2, 0)).center()
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
@@ -153,7 +153,7 @@ def test_a_click_takes_a_hit(
 def test_nothing_found_says_so_and_offers_the_way_back(sidebar: Sidebar, qtbot: QtBot) -> None:
     answer(sidebar, ())
     sidebar.search.setText("xyzzy")
-    sidebar.search.tell_now()
+    sidebar.search.emit_now()
     empty = sidebar.finder.empty
     assert page(sidebar) is empty
     assert "xyzzy" in empty.title.text()
@@ -169,7 +169,7 @@ def test_a_search_for_signs_alone_says_that_they_are_not_searched(
 ) -> None:
     answer(sidebar, ())
     sidebar.search.setText(text)
-    sidebar.search.tell_now()
+    sidebar.search.emit_now()
     empty = sidebar.finder.empty
     if text == "#":
         assert page(sidebar) is sidebar.list
@@ -183,17 +183,17 @@ def test_a_search_whose_signs_are_left_out_says_so(sidebar: Sidebar) -> None:
     answer(sidebar)
     for text, is_told in (("config++", True), ("🎉 config", True), ("config, 'x'.", False)):
         sidebar.search.setText(text)
-        sidebar.search.tell_now()
+        sidebar.search.emit_now()
         assert sidebar.finder.found.summary.text().endswith(", without the signs") == is_told
     answer(sidebar, ())
     sidebar.search.setText("xyzzy🎉")
-    sidebar.search.tell_now()
+    sidebar.search.emit_now()
     assert "not searched" in sidebar.finder.empty.hint.text()
 
 
 def test_late_hits_of_a_search_that_was_cleared_are_not_shown(sidebar: Sidebar) -> None:
     sidebar.search.setText("config")
-    sidebar.search.tell_now()
+    sidebar.search.emit_now()
     sidebar.search.clear()
     sidebar.finder.show_hits(HITS)
     assert page(sidebar) is sidebar.list
@@ -202,7 +202,7 @@ def test_late_hits_of_a_search_that_was_cleared_are_not_shown(sidebar: Sidebar) 
 def test_results_follow_what_becomes_of_their_chats(sidebar: Sidebar) -> None:
     answer(sidebar)
     sidebar.search.setText("config")
-    sidebar.search.tell_now()
+    sidebar.search.emit_now()
     sidebar.finder.found.take_focus()
     renamed = replace(chats()[0], title="Another title")
     sidebar.model.set_summaries((renamed, *chats()[1:]))
@@ -215,7 +215,7 @@ def test_results_follow_what_becomes_of_their_chats(sidebar: Sidebar) -> None:
 
 def test_the_best_of_many_hits_are_called_that(sidebar: Sidebar) -> None:
     sidebar.search.setText("config")
-    sidebar.search.tell_now()
+    sidebar.search.emit_now()
     sidebar.finder.show_hits(HITS, is_cut=True)
     assert sidebar.finder.found.summary.text() == "The best 2 hits"
 
@@ -254,7 +254,7 @@ def test_a_chip_a_button_and_a_word_filter_by_tag(sidebar: Sidebar, qtbot: QtBot
 def test_a_tag_narrows_a_search(sidebar: Sidebar) -> None:
     asked = answer(sidebar)
     sidebar.search.setText("#python config")
-    sidebar.search.tell_now()
+    sidebar.search.emit_now()
     assert asked == ["config"]
     assert listed(sidebar.finder.found.view)[0] == "Parse a file"
     assert "Config of the lighthouse" not in listed(sidebar.finder.found.view)
@@ -262,7 +262,7 @@ def test_a_tag_narrows_a_search(sidebar: Sidebar) -> None:
 
 def test_a_tag_that_no_chat_has_says_so(sidebar: Sidebar) -> None:
     sidebar.search.setText("#nothing")
-    sidebar.search.tell_now()
+    sidebar.search.emit_now()
     assert page(sidebar) is sidebar.finder.empty
     assert "nothing" in sidebar.finder.empty.title.text()
 

@@ -25,7 +25,7 @@ from gui.chat_help import (
 from paceline.gui.chat.markdown.found import phrase
 from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.message_item import ShownMessage
-from paceline.gui.chat.view import FLUSH_MS, MAX_FLUSH_MS, PAUSE
+from paceline.gui.chat.view import FLUSH_MS, MAX_FLUSH_MS, PAUSE_RATIO
 from paceline.gui.look.colours import LIGHT
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import COLUMNS
@@ -120,9 +120,9 @@ def test_slow_writing_makes_the_timer_slower(
         now += writing_s
 
     monkeypatch.setattr("paceline.gui.chat.view.perf_counter", lambda: now)
-    monkeypatch.setattr(chat._announcer, "hear", write)
+    monkeypatch.setattr(chat._announcer, "update", write)
     assert chat._pace.timer.interval() == FLUSH_MS
-    for spent_s, expected in ((0.01, round(10 * PAUSE)), (10.0, MAX_FLUSH_MS)):
+    for spent_s, expected in ((0.01, round(10 * PAUSE_RATIO)), (10.0, MAX_FLUSH_MS)):
         writing_s = spent_s
         reply.append(committed("x"))
         chat._pace.timer.stop()

@@ -539,7 +539,7 @@ def test_a_problem_is_told_once_and_settles_by_itself(
     life = live().load()
     posted = notices(life.program)
     settled: list[str] = []
-    life.program.notices.settled.connect(settled.append)
+    life.program.notices.resolved.connect(settled.append)
     other = sqlite3.connect(life.file, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
     try:

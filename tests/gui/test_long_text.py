@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QPlainTextEdit
 from paceline.chat.attachments import MAX_BYTES, MAX_FILES
 from paceline.conversation import Attachment, Message
 from paceline.errors import UserError
-from paceline.gui.chat.composer import MOST_CHARS, MOST_LINES, Composer, ComposerEdit
+from paceline.gui.chat.composer import MAX_MESSAGE_CHARS, MAX_MESSAGE_LINES, Composer, ComposerEdit
 from paceline.gui.chat.messages.attachment_chips import attachment_note, attachment_view
 from paceline.gui.chat.messages.message_item import MessageEdit
 from paceline.gui.kit.fields import LeavingEdit, TextField
@@ -89,10 +89,10 @@ def test_undo_takes_back_what_was_pasted_last(composer: Composer, qtbot: QtBot) 
 
 
 def test_small_texts_stay_text_in_a_full_field(composer: Composer) -> None:
-    composer.set_text("w " * (MOST_CHARS // 2))
+    composer.set_text("w " * (MAX_MESSAGE_CHARS // 2))
     paste(composer.edit, "a few words")
     assert composer.text.endswith("a few words")
-    paste(composer.edit, "x " * (MOST_CHARS // 10))
+    paste(composer.edit, "x " * (MAX_MESSAGE_CHARS // 10))
     assert len(composer.attachments) == 1
 
 
@@ -117,8 +117,18 @@ TEXTS = st.tuples(
     st.sampled_from(
         ("a", "word ", "line\n", "漢", "ก", "\r\n", "```\n", "pasted.txt\n```\n", "é🎉")
     ),
-    st.sampled_from((1, 7, 400, MOST_LINES - 1, MOST_LINES + 1, MOST_CHARS - 1, MOST_CHARS + 1)),
-).map(lambda parts: parts[0] * min(parts[1], 2 * MOST_CHARS // len(parts[0])))
+    st.sampled_from(
+        (
+            1,
+            7,
+            400,
+            MAX_MESSAGE_LINES - 1,
+            MAX_MESSAGE_LINES + 1,
+            MAX_MESSAGE_CHARS - 1,
+            MAX_MESSAGE_CHARS + 1,
+        )
+    ),
+).map(lambda parts: parts[0] * min(parts[1], 2 * MAX_MESSAGE_CHARS // len(parts[0])))
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
@@ -136,7 +146,9 @@ def test_nothing_that_is_pasted_is_lost(composer: Composer, texts: list[str]) ->
         elif as_kept not in [file.text for file in composer.attachments]:
             written += as_kept
         assert composer.text == written
-        assert composer.edit.document().characterCount() <= MOST_CHARS + MOST_CHARS // 2
+        assert (
+            composer.edit.document().characterCount() <= MAX_MESSAGE_CHARS + MAX_MESSAGE_CHARS // 2
+        )
     files = composer.attachments
     composer.files.set_attachments(())
     composer.show_unsent(composer.text, files)

@@ -255,10 +255,10 @@ def test_good_news_leaves_by_itself_and_what_asks_for_something_stays(
 ) -> None:
     bar = program.window.chat_pane.errors
     bar._leave.setInterval(30)
-    program.notices.tell("Imported “A chat”.")
+    program.notices.inform("Imported “A chat”.")
     assert bar.isVisible()
     qtbot.waitUntil(bar.isHidden)
-    program.notices.tell("The pair is downloaded.", action=Action("Load pair", str))
+    program.notices.inform("The pair is downloaded.", action=Action("Load pair", str))
     program.notices.warn("Something is odd.")
     qtbot.wait(100)
     assert bar.isVisible()
@@ -267,10 +267,10 @@ def test_good_news_leaves_by_itself_and_what_asks_for_something_stays(
 def test_an_error_gives_way_to_news_once_it_was_dismissed(program: Program) -> None:
     bar = program.window.chat_pane.errors
     program.notices.error("It failed.", "Try again.")
-    program.notices.tell("Imported “A chat”.")
+    program.notices.inform("Imported “A chat”.")
     assert "It failed." in bar.text.text()
     bar.close_button.click()
-    program.notices.tell("Imported “A chat”.")
+    program.notices.inform("Imported “A chat”.")
     assert bar.isVisible()
     assert bar.text.text() == "Imported “A chat”."
 
@@ -288,7 +288,7 @@ def test_what_lies_around_a_notice_is_painted_with_it(program: Program, qtbot: Q
             return False
 
     watch, bar = Painted(), pane.errors
-    program.notices.tell("Something was done.", action=Action("Undo", str))
+    program.notices.inform("Something was done.", action=Action("Undo", str))
     qtbot.wait(50)
     for widget in (pane, *pane.findChildren(QWidget)):
         widget.installEventFilter(watch)

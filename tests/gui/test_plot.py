@@ -19,7 +19,7 @@ from paceline.gui.plot.bars import TimeBar
 from paceline.gui.plot.plot_canvas import ticks
 from paceline.gui.plot.plot_words import spoken
 from paceline.gui.plot.speed_plot import PlotPicture, SpeedPlot
-from paceline.gui.state.metrics import MOST_PLACES, RATE_STEPS, StepMetrics, TimeShares
+from paceline.gui.state.metrics import MAX_PLACES, RATE_STEPS, StepMetrics, TimeShares
 from paceline.gui.state.sources import Sources
 from paceline.messages import DraftCount, StepCommitted, TokenTrace
 
@@ -139,7 +139,7 @@ def test_a_long_reply_shares_places(metrics: StepMetrics, n_steps: int) -> None:
         metrics.push(step_of("x", number, n_rejected=number % 7))
     whole = metrics.window(n_steps)
     n_places = len(whole.drafted)
-    assert n_places <= MOST_PLACES
+    assert n_places <= MAX_PLACES
     assert (n_places - 1) * whole.per_place < n_steps <= n_places * whole.per_place
     sizes = np.full(n_places, whole.per_place)
     sizes[-1] = n_steps - (n_places - 1) * whole.per_place
@@ -537,7 +537,7 @@ def test_an_empty_time_bar_shows_no_figures(qtbot: QtBot) -> None:
 
 
 def test_the_prefill_and_the_seconds_are_told_where_they_are_known(qtbot: QtBot) -> None:
-    bar = TimeBar(tells_seconds=True)
+    bar = TimeBar(shows_seconds=True)
     qtbot.addWidget(bar)
     bar.show_times(TimeShares(6.0, 2.0, 1.0, 0.5, 0.5))
     text = bar.legend.text().replace("&nbsp;", " ")

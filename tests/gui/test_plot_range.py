@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from paceline.gui.plot.speed_plot import FEWEST, PlotRange
+from paceline.gui.plot.speed_plot import MIN_STEPS, PlotRange
 
 
 def shown(n_steps: int, span: int = 80) -> PlotRange:
@@ -23,7 +23,7 @@ def shown(n_steps: int, span: int = 80) -> PlotRange:
         (200, 500, (300, 200, 200)),
         (40, 10, (0, 10, 40)),
         (0, 500, (0, 500, 500)),
-        (0, 3, (0, 3, FEWEST)),
+        (0, 3, (0, 3, MIN_STEPS)),
     ],
 )
 def test_it_follows_the_newest_steps(
@@ -63,7 +63,7 @@ def test_zooming_in_stays_around_the_place() -> None:
     assert plot.shown() == (240, 20, 20)
     for _ in range(20):
         plot.zoom(0.5, 0.5)
-    assert plot.shown()[1] == FEWEST
+    assert plot.shown()[1] == MIN_STEPS
     for _ in range(200):
         plot.zoom(1.25, 0.5)
     assert plot.shown() == (0, 300, 300)
@@ -74,7 +74,7 @@ def test_zooming_in_stays_around_the_place() -> None:
 def test_every_step_of_zooming_changes_something() -> None:
     plot = shown(300)
     sizes = [plot.shown()[1]]
-    while sizes[-1] > FEWEST:
+    while sizes[-1] > MIN_STEPS:
         plot.zoom(0.98)
         sizes.append(plot.shown()[1])
         assert sizes[-1] < sizes[-2]

@@ -25,7 +25,7 @@ from paceline.gui.conversations.model import ChatGroups
 from paceline.gui.kit import labels
 from paceline.gui.kit.fields import SliderField
 from paceline.gui.kit.labels import (
-    LONGEST,
+    MAX_UNBROKEN_LETTERS,
     ZERO_WIDTH_SPACE,
     BreakingLabel,
     ElidedLabel,
@@ -56,7 +56,7 @@ def test_soft_breaks_change_nothing_that_is_seen(text: str) -> None:
     broken = with_soft_breaks(text)
     assert without_soft_breaks(broken) == text
     pieces = broken.replace(ZERO_WIDTH_SPACE, " ").split()
-    assert all(len(piece) <= LONGEST for piece in pieces)
+    assert all(len(piece) <= MAX_UNBROKEN_LETTERS for piece in pieces)
 
 
 def test_short_words_stay_whole() -> None:

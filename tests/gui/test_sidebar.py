@@ -590,7 +590,7 @@ def test_a_private_chat_is_listed_while_it_is_open(
 def test_a_chat_that_the_search_hides_can_be_renamed_by_menu(two_chats: Program) -> None:
     sidebar = two_chats.window.sidebar
     sidebar.search.setText("apples")
-    sidebar.search.tell_now()
+    sidebar.search.emit_now()
     two_chats.window.actions_.rename.trigger()
     assert sidebar.search.text() == ""
     assert selected(two_chats) == shown(two_chats)
@@ -600,7 +600,7 @@ def test_a_chat_that_the_search_hides_can_be_renamed_by_menu(two_chats: Program)
 def test_the_shown_chat_is_marked_again_when_the_search_lets_it(two_chats: Program) -> None:
     sidebar = two_chats.window.sidebar
     sidebar.search.setText("#nothing")
-    sidebar.search.tell_now()
+    sidebar.search.emit_now()
     assert selected(two_chats) == ""
     sidebar.search.clear()
     assert selected(two_chats) == shown(two_chats)

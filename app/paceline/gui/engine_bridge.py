@@ -24,7 +24,7 @@ class EngineBridge(QObject):
         parent: Owns this object.
     """
 
-    _told = Signal(object, object)
+    _received = Signal(object, object)
 
     def __init__(self, client: EngineClient, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -32,7 +32,7 @@ class EngineBridge(QObject):
         self._is_closed = False
         # Always queued: a cancelled waiting request must not be answered within the cancelling
         # call.
-        self._told.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
+        self._received.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
 
     def request(
         self,
@@ -42,12 +42,12 @@ class EngineBridge(QObject):
         asker: str = "window",
     ) -> Ticket:
         """Queue a command; see `Broker.request`."""
-        queued = None if on_event is None else partial(self._told.emit, on_event)
+        queued = None if on_event is None else partial(self._received.emit, on_event)
         return self._client.request(command, priority, queued, asker)
 
     def watch(self, listener: Callable[[EngineEvent], None]) -> None:
         """Call `listener` with the events that concern all askers."""
-        self._client.watch(partial(self._told.emit, listener))
+        self._client.watch(partial(self._received.emit, listener))
 
     @property
     def running(self) -> Ticket | None:

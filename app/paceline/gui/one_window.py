@@ -25,7 +25,7 @@ from PySide6.QtNetwork import QLocalServer, QLocalSocket
 from paceline.files import private_folder
 
 _ANSWER = b"shown"
-_LONGEST = 2**20
+_MAX_MESSAGE_BYTES = 2**20
 _logger = logging.getLogger(__name__)
 
 
@@ -101,11 +101,14 @@ class OneWindow(QObject):
 
     def _answer(self, connection: QLocalSocket) -> None:
         if not connection.canReadLine():
-            if connection.bytesAvailable() > _LONGEST:
+            if connection.bytesAvailable() > _MAX_MESSAGE_BYTES:
                 connection.abort()
             return
         try:
-            files = [str(file) for file in json.loads(bytes(connection.readLine(_LONGEST).data()))]
+            files = [
+                str(file)
+                for file in json.loads(bytes(connection.readLine(_MAX_MESSAGE_BYTES).data()))
+            ]
         except (ValueError, TypeError):
             connection.abort()
             return

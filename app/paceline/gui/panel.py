@@ -170,8 +170,8 @@ class SpeculationPanel(QWidget):
             self.advice.show_advice("", ())  # at once: it does not apply to this reply
         if reply is None or stats is None or not advises or self.underMouse():
             return  # `leaveEvent` updates the advice
-        title, told = figures.sources.full_title, self._speculation.told
-        advice = advise(stats, reply.strategy, named=told, title=title)
+        title, named = figures.sources.full_title, self._speculation.in_words
+        advice = advise(stats, reply.strategy, named=named, title=title)
         self.advice.show_advice(key, (*self._pair_advice(), *advice)[:MOST])
 
     def _may_advise(self, reply: Reply) -> bool:
@@ -319,7 +319,7 @@ class PanelController(QObject):
 
     @Slot()
     def _on_sampling_changed(self) -> None:
-        self._notifications.settled.emit(SAMPLING)
+        self._notifications.resolved.emit(SAMPLING)
         self.obstacle_changed.emit(self._panel.sampling.obstacle)
 
     @Slot(object)
@@ -341,7 +341,7 @@ class PanelController(QObject):
         """Return a message to the composer whose reply was refused before it began."""
         error = reply.error
         if error is None:
-            self._tell_of_incomplete_json(reply)
+            self._warn_of_incomplete_json(reply)
         if error is None or reply.has_begun:
             return
         action: Action | None = None
@@ -366,7 +366,7 @@ class PanelController(QObject):
         if question is not None:
             self.question_returned.emit(question)
 
-    def _tell_of_incomplete_json(self, reply: Reply) -> None:
+    def _warn_of_incomplete_json(self, reply: Reply) -> None:
         """Warn if a reply ended before its JSON was complete."""
         hints = {
             "length": self.tr("Allow more than {} tokens.").format(
@@ -409,9 +409,9 @@ class PanelController(QObject):
             if wish and self._speculation.needs(wish) == drafter:
                 self._speculation.choose(wish)
             self._panel.advice.forget_pair()
-            self._notifications.settled.emit(LOOKUP_CACHE)
+            self._notifications.resolved.emit(LOOKUP_CACHE)
         if state.status == "ready":
-            self._notifications.settled.emit(RESTART)
+            self._notifications.resolved.emit(RESTART)
             self._check_models()
 
     @Slot()

@@ -23,7 +23,7 @@ STORAGE = "storage"
 class StorageController(QObject):
     """Owner of the archive, or of its replacement where there can be none."""
 
-    told = Signal(object)
+    reported = Signal(object)
     """A problem, None or `Opened` (other chats may be readable now); emitted on the archive's
     thread"""
 
@@ -42,19 +42,19 @@ class StorageController(QObject):
         self._archive: Archive | None = None
         self.opened = Opened()
         self.store = ConversationStore()
-        self.told.connect(self._on_told)
+        self.reported.connect(self._on_reported)
         if path is None:
             return
         self._archive = self.store = Archive(
-            path, on_problem=self.told.emit, on_mended=self.told.emit
+            path, on_problem=self.reported.emit, on_mended=self.reported.emit
         )
         self.opened = self._archive.open()
 
     def start(self) -> None:
         """Report the result of opening; called when the window is shown."""
         if self._archive is not None:  # its problem was reported before there was a window
-            self._on_told(self._archive.problem)
-        self._tell(self.opened)
+            self._on_reported(self._archive.problem)
+        self._report_opening(self.opened)
 
     def leftovers(self) -> tuple[str, ...]:
         """Return deleted chats of earlier sessions that are not purged yet, unless restored.
@@ -74,18 +74,18 @@ class StorageController(QObject):
         if self._archive is not None:
             self._archive.close()
 
-    def _tell(self, opened: Opened) -> None:
+    def _report_opening(self, opened: Opened) -> None:
         for note in opened.notes:
             self._notifications.warn(note)
 
     @Slot(object)
-    def _on_told(self, told: StorageProblem | Opened | None) -> None:
-        if isinstance(told, Opened):
-            self._tell(told)
+    def _on_reported(self, report: StorageProblem | Opened | None) -> None:
+        if isinstance(report, Opened):
+            self._report_opening(report)
             return
-        self._notifications.settled.emit(STORAGE)
-        if told is not None:
+        self._notifications.resolved.emit(STORAGE)
+        if report is not None:
             action = None
-            if not told.is_lasting and self._archive is not None:
+            if not report.is_lasting and self._archive is not None:
                 action = Action(self.tr("Try again"), self._archive.retry)
-            self._notifications.error(told.message, told.hint, action=action, topic=STORAGE)
+            self._notifications.error(report.message, report.hint, action=action, topic=STORAGE)

@@ -322,7 +322,7 @@ class MainWindow(QMainWindow):
         Qt follows the order of creation: messages would come after everything, and Tab from there
         would skip the rest of the window.
         """
-        with self.chat_pane.chat.passed_by():
+        with self.chat_pane.chat.skipped_by_tab():
             has_moved = super().focusNextPrevChild(next)
         scroll_to(self.focusWidget())
         return has_moved

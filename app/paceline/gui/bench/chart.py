@@ -49,7 +49,7 @@ from paceline.paths import resources
 
 ROW_PX, BAR_PX, AXIS_PX, GAP_PX = 32, 14, 20, 12
 _CORNER = 3.0
-_MOST_NAME = 0.36
+_MAX_NAME_SHARE = 0.36
 """Maximum share of the width for the names at the left."""
 _WITH_SPEED_PX = 400
 """Minimum width of a chart that shows speeds; narrower ones leave them to the table."""
@@ -116,7 +116,7 @@ def _frame(rect: QRectF, rows: Sequence[BenchRow]) -> _Frame:
     names = QFontMetricsF(_name_font(is_best=True))
     figures = QFontMetricsF(_figure_font())
     widest = max((names.horizontalAdvance(row.title) for row in rows), default=0.0)
-    name = min(widest + 2, rect.width() * _MOST_NAME)
+    name = min(widest + 2, rect.width() * _MAX_NAME_SHARE)
     ratio = figures.horizontalAdvance("00.00×")
     has_speed = rect.width() >= px(_WITH_SPEED_PX)
     speed = figures.horizontalAdvance(_tr("{} t/s").format("0000.0")) if has_speed else 0.0

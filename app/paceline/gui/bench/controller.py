@@ -47,9 +47,9 @@ def _png(report: Report) -> bytes:
     return png_of(picture_of(report))  # drawing would freeze the window too long
 
 
-_FEW_READ = 32
+_MIN_PREFILL_TOKENS = 32
 """Minimum number of prompt tokens that allow an estimate of the prefill's speed."""
-_TELL_MS = 250
+_UPDATE_MS = 250
 """Interval of updates: figures change with every reply, of which there may be many per second; the
 time left changes anyway."""
 
@@ -70,8 +70,8 @@ class BenchController(DialogOwner[BenchDialog]):
         self.report: Report | None = None
         """The last results, or None before the first benchmark."""
         self.driver = BenchDriver(context.client, context.session, context.loader, self)
-        self._tell = QTimer(self, interval=_TELL_MS)
-        self._tell.timeout.connect(self._show_progress)
+        self._update_timer = QTimer(self, interval=_UPDATE_MS)
+        self._update_timer.timeout.connect(self._show_progress)
         self._reveal = QTimer(self, singleShot=True, interval=0)
         self._reveal.timeout.connect(self._on_reveal)
         signals = context.signals
@@ -144,7 +144,7 @@ class BenchController(DialogOwner[BenchDialog]):
             self._show_estimate()
             return
         dialog.results.show_remark("")
-        self._tell.start()
+        self._update_timer.start()
         dialog.show_results(is_running=True, has_figures=False)
         self._show_progress()
         self._show_figures()
@@ -164,7 +164,7 @@ class BenchController(DialogOwner[BenchDialog]):
     @Slot()
     def close(self) -> None:
         """Close the dialog and stop the benchmark: the window closes."""
-        self._tell.stop()
+        self._update_timer.stop()
         super().close()
 
     @Slot(str)
@@ -269,12 +269,12 @@ class BenchController(DialogOwner[BenchDialog]):
 
     def bench_progressed(self) -> None:
         """Show the figures so far, a few times a second."""
-        if not self._tell.isActive() and self.driver.is_running:
-            self._tell.start()
+        if not self._update_timer.isActive() and self.driver.is_running:
+            self._update_timer.start()
 
     def bench_ended(self, report: Report, ending: Ending, reason: str) -> None:
         """Keep and show the results."""
-        self._tell.stop()
+        self._update_timer.stop()
         self.report = report if report.runs else None
         self._ending = words.ending_text(ending, reason, report)
         if self.dialog is None:
@@ -320,7 +320,11 @@ class BenchController(DialogOwner[BenchDialog]):
         stats = reply.stats
         if stats is not None and stats.plain_tokens_per_s:
             n_read = stats.n_prompt - stats.n_reused
-            reads = n_read / stats.prefill_s if n_read > _FEW_READ and stats.prefill_s else 0.0
+            reads = (
+                n_read / stats.prefill_s
+                if n_read > _MIN_PREFILL_TOKENS and stats.prefill_s
+                else 0.0
+            )
             before = self._pace.reads if self._pace is not None else stats.plain_tokens_per_s
             self._pace = words.BenchPace(stats.plain_tokens_per_s, reads or before)
         self.driver.reply_ended()

@@ -19,7 +19,7 @@ from paceline.gui.kit.translation import local
 from paceline.gui.look.scale import GAP, HALF, PAGE, STEP, px
 
 SHIPPED, CHAT = "shipped", "chat"
-USUAL_QUESTIONS, MOST_QUESTIONS = 4, 50
+USUAL_QUESTIONS, MAX_QUESTIONS = 4, 50
 
 
 class PromptsCard(Card):
@@ -69,7 +69,7 @@ class PromptsCard(Card):
 
     def _make_chat(self) -> QWidget:
         page = QWidget()
-        self.questions = styled(WholeNumber(1, MOST_QUESTIONS), kind="")
+        self.questions = styled(WholeNumber(1, MAX_QUESTIONS), kind="")
         self.questions.setValue(USUAL_QUESTIONS)
         self.questions.setAccessibleName(self.tr("Questions"))
         self.questions.valueChanged.connect(self.changed)
@@ -128,7 +128,7 @@ class PromptsCard(Card):
     def show_chat(self, n_questions: int, n_tokens: int) -> None:
         """Set the number of questions in the shown chat and the length of the answers."""
         self._n_questions = n_questions
-        self.questions.setMaximum(max(min(n_questions, MOST_QUESTIONS), 1))
+        self.questions.setMaximum(max(min(n_questions, MAX_QUESTIONS), 1))
         self.questions.setEnabled(n_questions > 0)
         if n_questions:
             words = self.tr(
@@ -170,7 +170,7 @@ class SetupChoice:
     n_repeats: int
 
 
-FEWEST, USUAL_REPEATS, MOST = 2, 3, 20
+MIN_REPEATS, USUAL_REPEATS, MAX_REPEATS = 2, 3, 20
 """Number of repeats: quartiles of a single one say nothing."""
 _TWO_COLUMNS_PX = 700
 
@@ -228,7 +228,7 @@ class SetupPage(Refits, QWidget):
 
     def _make_repeats(self) -> Card:
         card = Card(self.tr("Repeats"))
-        self.repeats = styled(WholeNumber(FEWEST, MOST), kind="")
+        self.repeats = styled(WholeNumber(MIN_REPEATS, MAX_REPEATS), kind="")
         self.repeats.setValue(USUAL_REPEATS)
         self.repeats.setAccessibleName(self.tr("Repeats"))
         self.repeats.valueChanged.connect(self.changed)

@@ -118,12 +118,12 @@ def _setting(
     return f"{owner}{parameter.name} {shown}"
 
 
-_FEW_S = 10
+_A_FEW_S = 10
 
 
 def rough_text(seconds: float) -> str:
     """Return a duration, rounded to its known precision."""
-    if seconds < _FEW_S:
+    if seconds < _A_FEW_S:
         return _tr("a few seconds")
     if seconds < 90:
         return _tr("{} s").format(round(seconds / 5) * 5)
@@ -133,7 +133,7 @@ def rough_text(seconds: float) -> str:
     return _tr("{:.1f} h").format(local(minutes / 60))
 
 
-PREPARING_S = 15
+MAX_PREPARING_S = 15
 """Upper bound of the calibration before a benchmark, in seconds (`LIMIT_S` of the calibration)."""
 
 
@@ -153,7 +153,7 @@ def estimate_text(plan: Plan, pace: BenchPace | None) -> str:
         return _tr("{} of up to {:,} tokens; the first ones show how long that takes.").format(
             counted, local(longest)
         )
-    seconds = PREPARING_S + plan.n_written / pace.writes + plan.n_read / pace.reads
+    seconds = MAX_PREPARING_S + plan.n_written / pace.writes + plan.n_read / pace.reads
     return _tr("{}, about {}").format(counted, rough_text(seconds))
 
 
@@ -183,7 +183,7 @@ def left_text(progress: Progress) -> str:
     """Return the time left, or empty if it is unknown."""
     if progress.left_s is None:
         return ""
-    if progress.left_s < _FEW_S:
+    if progress.left_s < _A_FEW_S:
         return _tr("a few seconds left")
     return _tr("about {} left").format(rough_text(progress.left_s))
 

@@ -56,16 +56,16 @@ from paceline.settings import SendKey
 MAX_LINES = 10
 LARGE_PASTE_BYTES = 20_000
 """Size above which a pasted text is offered as a file, whose end is marked for the model."""
-MOST_CHARS, MOST_LINES = 40_000, 5_000
+MAX_MESSAGE_CHARS, MAX_MESSAGE_LINES = 40_000, 5_000
 """Maximum size of the message's field; longer pastes become files, since each key press would be
 slow."""
-_FEW = 0.1
+_MAX_PASTED_SHARE = 0.1
 """Share of the maximum that may still be pasted as text into a full field."""
 
 
 def is_long(text: str, share: float = 1.0) -> bool:
     """Return whether a text exceeds the field's maximum, or this share of it."""
-    return len(text) > share * MOST_CHARS or text.count("\n") >= share * MOST_LINES
+    return len(text) > share * MAX_MESSAGE_CHARS or text.count("\n") >= share * MAX_MESSAGE_LINES
 
 
 class ComposerEdit(RefitsWords, TextField):
@@ -167,9 +167,12 @@ class ComposerEdit(RefitsWords, TextField):
 
     def _is_too_long(self, text: str) -> bool:
         document = self.document()
-        if is_long(text, _FEW):
+        if is_long(text, _MAX_PASTED_SHARE):
             n_lines = document.blockCount() + text.count("\n")
-            return document.characterCount() + len(text) > MOST_CHARS or n_lines > MOST_LINES
+            return (
+                document.characterCount() + len(text) > MAX_MESSAGE_CHARS
+                or n_lines > MAX_MESSAGE_LINES
+            )
         return False
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
@@ -215,8 +218,8 @@ class ComposerEdit(RefitsWords, TextField):
 
 
 _BUTTON_PX = 84  # minimum width, so that the button does not grow while a reply is written
-_METER_SHARE = 3.5  # free width, in widths of the meter, from which the meter is shown
-_HELD_SHARE = 2.0  # the same for the button of a message that is held back
+_METER_WIDTHS = 3.5  # free width, in widths of the meter, from which the meter is shown
+_BUTTON_WIDTHS = 2.0  # the same for the button of a message that is held back
 
 
 class HeldBack(Refits, QWidget):
@@ -238,7 +241,7 @@ class HeldBack(Refits, QWidget):
 
     def _fit(self) -> None:
         """Put the button below the words where it does not fit beside them."""
-        is_narrow = self.width() < _HELD_SHARE * self.button.sizeHint().width()
+        is_narrow = self.width() < _BUTTON_WIDTHS * self.button.sizeHint().width()
         sides = QHBoxLayout.Direction
         self._row.setDirection(sides.TopToBottom if is_narrow else sides.LeftToRight)
         self.setMinimumHeight(max(self._row.heightForWidth(self.width()), 0))  # -1: not laid out
@@ -427,7 +430,7 @@ class Composer(QFrame):
 
     def _show_meter(self) -> None:
         """Show the meter only where it fits beside other words and the button."""
-        room = self.width() - self.meter.sizeHint().width() * _METER_SHARE
+        room = self.width() - self.meter.sizeHint().width() * _METER_WIDTHS
         self.meter.set_wanted(not self._obstacle and room > 0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

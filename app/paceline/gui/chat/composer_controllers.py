@@ -284,7 +284,7 @@ class ContextMeterController(QObject):
             self._meter.show_use(use)
 
 
-_LEAST_CTX = 1024
+_MIN_CTX = 1024
 
 
 class LongerContext(QObject):
@@ -376,7 +376,7 @@ def options_for(state: PairState, use: ContextUse) -> tuple[Pair, ...]:
     if pair is None or target is None:
         return ()
     longest = target.n_ctx_train or 4 * DEFAULT_CTX
-    sizes = [_LEAST_CTX << n for n in range(32) if _LEAST_CTX << n < longest] + [longest]
+    sizes = [_MIN_CTX << n for n in range(32) if _MIN_CTX << n < longest] + [longest]
     n_prompt = use.n_used + use.n_cut_tokens
     enough = [n for n in sizes if n > max(n_prompt, target.n_ctx)]
     best = [n for n in enough if n >= n_prompt + use.room]

@@ -200,7 +200,7 @@ class ChatController(QObject):
         self._take_back = partial(self._notices.attempt, self._undelete, deleted)
         self._undoing.offer(self._take_back)
         undo = Action(self.tr("Undo"), self._take_back)
-        self._notices.tell(words.format(n), action=undo, topic=_DELETED)
+        self._notices.inform(words.format(n), action=undo, topic=_DELETED)
 
     def _undelete(self, deleted: DeletedMessages) -> None:
         """Restore deleted messages in the chat where they are shown."""
@@ -212,7 +212,7 @@ class ChatController(QObject):
         """Withdraw the offer to restore messages."""
         self._undoing.withdraw(self._take_back)
         self._take_back = None
-        self._notices.settled.emit(_DELETED)
+        self._notices.resolved.emit(_DELETED)
 
     @Slot(str)
     def _on_branch(self, message_id: str) -> None:
@@ -251,7 +251,7 @@ class ChatController(QObject):
         is_same = conversation.conversation_id == self._shown_id
         if not is_same:
             self._forget_deleted()
-            self._notices.settled.emit(_LATER)
+            self._notices.resolved.emit(_LATER)
         place = None
         if not is_same:
             place = self._shown.place
@@ -289,7 +289,7 @@ class ChatController(QObject):
         self._live.show(reply)
         self._show_status(reply)
         self._show_busy()
-        self._tell_later()
+        self._show_later()
 
     @Slot(object)
     def _on_progressed(self, reply: Reply) -> None:
@@ -340,24 +340,24 @@ class ChatController(QObject):
 
     # ---------------------------------------------------------------------------- later turns
 
-    def _tell_later(self) -> None:
+    def _show_later(self) -> None:
         """Show the progress of repeating later turns; an older offer is out of date."""
-        self._notices.settled.emit(_LATER)
+        self._notices.resolved.emit(_LATER)
         later = self._session.later
         if later is not None:
             words = self.tr("Bringing later turns up to date: {} of {}.")
             stop = Action(self.tr("Stop"), self._session.stop)
-            told = words.format(later.n_asked, later.n_questions)
-            self._notices.tell(told, action=stop, topic=_LATER)
+            message = words.format(later.n_asked, later.n_questions)
+            self._notices.inform(message, action=stop, topic=_LATER)
 
     def _offer_later(self, reply: Reply) -> None:
         """Offer to repeat later questions of an older branch, unless that goes on by itself."""
         has_failed = reply.error is not None or reply.reason == "cancelled"
         if self._session.later is not None and not has_failed:
             if self._session.later.is_last:
-                self._notices.settled.emit(_LATER)
+                self._notices.resolved.emit(_LATER)
             return
-        self._notices.settled.emit(_LATER)
+        self._notices.resolved.emit(_LATER)
         turns = later_turns(self._shown.conversation)
         n = sum(message.role == "user" for message in turns)
         if n and not has_failed:
@@ -367,7 +367,7 @@ class ChatController(QObject):
                 else self.tr("{} later questions are in the older version only.")
             )
             ask = Action(self.tr("Ask here, too"), self.bring_up_to_date)
-            self._notices.tell(words.format(n), action=ask, topic=_LATER)
+            self._notices.inform(words.format(n), action=ask, topic=_LATER)
 
     # --------------------------------------------------------------------------------- showing
 

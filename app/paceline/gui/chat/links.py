@@ -26,7 +26,7 @@ class MessageRequests(QObject):
 
 
 MAX_LINK_CHARS = 200
-_TOGETHER = frozenset({"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"})
+_SCRIPTS_TOGETHER = frozenset({"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"})
 """Scripts that are written together in one language."""
 
 _tr = translator("Links")
@@ -84,7 +84,7 @@ def _scripts(label: str) -> set[str]:
 
 def _is_mixed(label: str) -> bool:
     scripts = _scripts(label)
-    if scripts & _TOGETHER:
-        scripts -= _TOGETHER | {"LATIN"}
+    if scripts & _SCRIPTS_TOGETHER:
+        scripts -= _SCRIPTS_TOGETHER | {"LATIN"}
         return bool(scripts)
     return len(scripts) > 1

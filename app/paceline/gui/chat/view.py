@@ -47,7 +47,7 @@ FLUSH_MS = 33
 MAX_FLUSH_MS = 500
 TURN_S = 0.012
 """Duration of a turn's work when many replies wait, or many messages are to be built."""
-PAUSE = 40
+PAUSE_RATIO = 40
 """Pause after writing, as a multiple of its duration: painting costs twice as much again."""
 
 
@@ -91,7 +91,7 @@ class WritingPace(QObject):
             reply, _ = self._waiting.popitem()
             reply.flush_piece()
             self.wrote.emit(reply)
-        pause_ms = round(PAUSE * (perf_counter() - start) * 1_000)
+        pause_ms = round(PAUSE_RATIO * (perf_counter() - start) * 1_000)
         pause_ms = max(FLUSH_MS, min(pause_ms, MAX_FLUSH_MS))
         if any(reply.is_partly_shown for reply in self._waiting):
             pause_ms = 0  # the conversation is being opened; only other events come first
@@ -284,9 +284,9 @@ class ChatView(QWidget):
             item.begin_edit()
             item.focus_text()
 
-    def passed_by(self) -> AbstractContextManager[None]:
+    def skipped_by_tab(self) -> AbstractContextManager[None]:
         """Let Tab skip all messages while the context is active, but not the conversation."""
-        return self._list.passed_by()
+        return self._list.skipped_by_tab()
 
     def place(self) -> ViewPlace:
         """Return the reading position; an empty one at the conversation's end."""
@@ -443,7 +443,7 @@ class ChatView(QWidget):
         if reply.message_id == self._sought:
             self._seek()
         if reply.is_growing:
-            self._announcer.hear(reply.text)
+            self._announcer.update(reply.text)
 
     @Slot()
     def _on_all_written(self) -> None:
@@ -452,7 +452,7 @@ class ChatView(QWidget):
     @Slot(object)
     def _on_ended(self, reply: ReplyView) -> None:
         if reply in self._list.items:
-            self._announcer.hear(reply.text)
+            self._announcer.update(reply.text)
             self._announcer.finish(reply.accessibleName())
 
     # ------------------------------------------------------------------------- scrolling

@@ -86,7 +86,7 @@ class CompareController(DialogOwner[CompareDialog]):
         if question is not None:
             self.open(question.message_id)
         else:
-            self._context.notices.tell(self.tr("Ask something first; then compare two answers."))
+            self._context.notices.inform(self.tr("Ask something first; then compare two answers."))
 
     @Slot(str)
     def open(self, message_id: str) -> None:

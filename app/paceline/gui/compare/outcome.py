@@ -18,13 +18,13 @@ from paceline.gui.kit.translation import translator
 from paceline.gui.state.figures import ratio_text
 from paceline.messages import StepCommitted
 
-_STRETCHES = 8
+_N_STRETCHES = 8
 """Number of parts of a reply whose times are compared, since a machine slows down for whole
 stretches rather than for single steps."""
 _DRIFT, _BUSY_DRIFT = 0.02, 0.15
 """Standard errors of the drift in speed from one reply to the next, beyond the scatter of their
 steps, for a quiet and for a busy machine."""
-_NORMAL = 1.96
+_Z_95 = 1.96
 
 _tr = translator("Outcome")
 
@@ -50,7 +50,7 @@ def speedup(left: Reply, right: Reply) -> Speedup | None:
     ratio = other.tokens_per_s / one.tokens_per_s
     drift = _BUSY_DRIFT if _is_busy(left, right) else _DRIFT
     error = math.hypot(drift, _scatter(left.steps), _scatter(right.steps))
-    factor = math.exp(_NORMAL * error)
+    factor = math.exp(_Z_95 * error)
     return Speedup(ratio, ratio / factor, ratio * factor)
 
 
@@ -80,7 +80,7 @@ def _scatter(steps: Sequence[StepCommitted]) -> float:
         by_width[sum(count.n_drafted for count in step.drafted)].append(step.total_s)
     usual = {width: statistics.fmean(times) for width, times in by_width.items()}
     late = [step.total_s - usual[sum(count.n_drafted for count in step.drafted)] for step in steps]
-    size = -(-len(late) // _STRETCHES) or 1
+    size = -(-len(late) // _N_STRETCHES) or 1
     sums = [sum(late[at : at + size]) for at in range(0, len(late), size)]
     total = sum(step.total_s for step in steps)
     return math.hypot(*sums) / total if total > 0 else 0.0

@@ -437,7 +437,7 @@ class ChatFinder(QWidget):
     @Slot(str, bool)
     def _on_tag(self, tag: str, on: bool) -> None:  # noqa: FBT001
         self.search.setText(with_tag(self.search.text(), tag, on=on))
-        self.search.tell_now()
+        self.search.emit_now()
 
     @Slot(str)
     def search_tag(self, tag: str) -> None:

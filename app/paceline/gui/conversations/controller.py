@@ -15,7 +15,7 @@ from paceline.gui.conversations.folders import FolderEditor
 from paceline.gui.conversations.sidebar import UNDO_MS, Sidebar
 from paceline.gui.state.chat_lines import title_text
 
-MOST_HITS = 50
+MAX_HITS = 50
 """Maximum number of shown hits; a search with more is too wide to be useful."""
 
 
@@ -138,11 +138,11 @@ class ConversationsController(QObject):
     @Slot(str)
     def _on_search(self, text: str) -> None:
         try:
-            hits = self._session.conversations.search(text, MOST_HITS + 1)
+            hits = self._session.conversations.search(text, MAX_HITS + 1)
         except UserError as error:
             self._notices.user_error(error)
             hits = ()
-        self._sidebar.finder.show_hits(hits[:MOST_HITS], is_cut=len(hits) > MOST_HITS)
+        self._sidebar.finder.show_hits(hits[:MAX_HITS], is_cut=len(hits) > MAX_HITS)
 
     @Slot(str, str)
     def _on_rename(self, conversation_id: str, title: str) -> None:

@@ -51,10 +51,10 @@ _SUFFIXES: dict[Kind, str] = {
 }  # fmt: skip
 EXCHANGE = "exchange"
 """Topic of failures; the next import or export resolves it."""
-_MAX_STEM = 60
-_MOST_TOLD = 5
+_MAX_STEM_CHARS = 60
+_MAX_NAMED = 5
 """Maximum number of files and chats named in one notice."""
-_WRITTEN_TOGETHER = 100
+_CHATS_PER_WRITE = 100
 """Number of imported chats after which the import waits for the disk."""
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
 
@@ -182,7 +182,7 @@ class ExchangeController(QObject):
         self._was_private = conversation.private
         make = self._maker(kind, conversation, records)
         write = partial(write_made, path, make)
-        self._notices.settled.emit(EXCHANGE)
+        self._notices.resolved.emit(EXCHANGE)
         failed = partial(self._notices.user_error, topic=EXCHANGE)
         self._background.start(write, self._on_written, failed)
 
@@ -205,7 +205,7 @@ class ExchangeController(QObject):
         if self._was_private:
             message += " " + self.tr("The private chat itself is still not stored.")
         show = Action(self.tr("Show folder"), partial(reveal, self._written))
-        self._notices.tell(message, action=show)
+        self._notices.inform(message, action=show)
 
     @Slot(str)
     def copy(self, conversation_id: str) -> None:
@@ -220,7 +220,7 @@ class ExchangeController(QObject):
     @Slot(object)
     def _on_copied(self, text: object) -> None:
         QGuiApplication.clipboard().setText(str(text))
-        self._notices.tell(self.tr("The chat is in the clipboard, as Markdown."))
+        self._notices.inform(self.tr("The chat is in the clipboard, as Markdown."))
 
     # ------------------------------------------------------------------------------- within
 
@@ -232,7 +232,7 @@ class ExchangeController(QObject):
 
 def file_stem(title: str) -> str:
     """Return a file name for a chat that every system accepts."""
-    words = " ".join(re.sub(r"[^\w .,()+=-]", " ", title).split())[:_MAX_STEM].strip(" .")
+    words = " ".join(re.sub(r"[^\w .,()+=-]", " ", title).split())[:_MAX_STEM_CHARS].strip(" .")
     return f"chat {words}" if _RESERVED.fullmatch(words) else words or "chat"
 
 
@@ -287,7 +287,7 @@ class ImportController(QObject):
         """Import the chats in these files; the last one is shown."""
         if paths:
             self.files.remember(paths[0])
-            self._notices.settled.emit(EXCHANGE)
+            self._notices.resolved.emit(EXCHANGE)
             self._context.background.start(
                 partial(_read, tuple(paths)), self._on_read, self._notices.user_error
             )
@@ -296,7 +296,7 @@ class ImportController(QObject):
         assert isinstance(result, tuple)
         chats, errors = result
         others = self.tr("{} more could not be imported either.")
-        self._notices.user_errors(_told_together(errors), others, topic=EXCHANGE)
+        self._notices.user_errors(_merged(errors), others, topic=EXCHANGE)
         self._waiting += chats
         if not self._putting.is_busy:
             self._putting.start(self._put())
@@ -316,14 +316,14 @@ class ImportController(QObject):
                 sys.excepthook(*sys.exc_info())
             if self._waiting:
                 yield
-            if not self._waiting or len(put) % _WRITTEN_TOGETHER == 0:
+            if not self._waiting or len(put) % _CHATS_PER_WRITE == 0:
                 # The next read would wait for all writes so far, and the window with it.
                 mark = chats.mark()
                 while not chats.is_written(mark):
                     yield
         if put:
             self._notices.attempt(self._context.shown.show_copy, last_id)
-            self._tell(put)
+            self._report(put)
 
     def _placed(self, chat: ImportedChat, titles: set[str]) -> Conversation:
         """Return a chat in its folder, which is created if necessary, with a unique title.
@@ -350,7 +350,7 @@ class ImportController(QObject):
         titles.add(made.title)
         return replace(made, folder_id=folder_id, origin=Origin(program=chat.program))
 
-    def _tell(self, chats: Sequence[ImportedChat]) -> None:
+    def _report(self, chats: Sequence[ImportedChat]) -> None:
         left_out = Counter[LeftOut]()
         for chat in chats:
             left_out.update(chat.left_out)
@@ -362,7 +362,7 @@ class ImportController(QObject):
             words = self._left_out_words()
             parts = (f"{words[kind]} ({local(n)})" for kind, n in sorted(left_out.items()))
             message += " " + self.tr("Left out: {}.").format(", ".join(parts))
-        self._notices.tell(message)
+        self._notices.inform(message)
 
     def _left_out_words(self) -> dict[LeftOut, str]:
         return {
@@ -377,12 +377,12 @@ class ImportController(QObject):
         }
 
 
-def _told_together(errors: Sequence[UserError]) -> list[UserError]:
+def _merged(errors: Sequence[UserError]) -> list[UserError]:
     """Merge the first few errors into one that names each file and chat."""
     if len(errors) < 2:
         return list(errors)
-    messages = joined([error.message for error in errors[:_MOST_TOLD]])
-    return [UserError(errors[0].code, messages, errors[0].hint), *errors[_MOST_TOLD:]]
+    messages = joined([error.message for error in errors[:_MAX_NAMED]])
+    return [UserError(errors[0].code, messages, errors[0].hint), *errors[_MAX_NAMED:]]
 
 
 def _read(paths: tuple[str, ...]) -> tuple[list[ImportedChat], list[UserError]]:

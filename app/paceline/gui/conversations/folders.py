@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDialog, QLineEdit, QMenu, QWidget
 
 from paceline.conversation import ConversationSummary, Folder
-from paceline.gui.conversations.model import TAG_CHARS
+from paceline.gui.conversations.model import MAX_TAG_CHARS
 from paceline.gui.kit.dialogs import deciding_box
 from paceline.gui.kit.fields import LeavingEdit
 from paceline.gui.kit.labels import text_label
@@ -19,7 +19,7 @@ from paceline.gui.look.scale import px
 from paceline.names import visible
 
 _WIDTH_PX, _TEXT_PX = 420, 120
-_MOST_CHARS = 4 * TAG_CHARS
+_MAX_NAME_CHARS = 4 * MAX_TAG_CHARS
 
 
 class FolderMenu(QMenu):
@@ -97,14 +97,14 @@ class FolderEditor(QDialog):
         self.setWindowTitle(self.tr("Folder") if folder.name else self.tr("New folder"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._folder, self._chat_id = folder, chat_id
-        self.name = QLineEdit(folder.name, maxLength=_MOST_CHARS)
+        self.name = QLineEdit(folder.name, maxLength=_MAX_NAME_CHARS)
         self.name.setPlaceholderText(self.tr("Name of the folder"))
         self.name.setAccessibleName(self.tr("Name of the folder"))
         self.instructions = LeavingEdit(folder.instructions)
         self.instructions.setPlaceholderText(self.tr("Instructions, such as: Answer briefly."))
         self.instructions.setAccessibleName(self.tr("Instructions"))
         self.instructions.setMinimumHeight(px(_TEXT_PX))
-        told = self.tr(
+        explanation = self.tr(
             "The model gets the instructions in every chat of the folder, before the chat's own "
             "system prompt."
         )
@@ -112,7 +112,7 @@ class FolderEditor(QDialog):
         column_of(
             self.name,
             (self.instructions, 1),
-            text_label(told, wraps=True),
+            text_label(explanation, wraps=True),
             buttons,
             on=self,
             margins=(20, 18, 20, 16),

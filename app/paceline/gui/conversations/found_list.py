@@ -33,7 +33,7 @@ _INDENT_PX = 10
 _AIR_PX = 6
 _ABOVE_CHAT_PX = 6
 _GAP_PX = 6
-_LINES = 2
+_MAX_LINES = 2
 """Maximum number of lines of a message."""
 
 
@@ -122,7 +122,7 @@ class HitRow(QStyledItemDelegate):
         """Return the size of one line for a chat, of two for a message."""
         if isinstance(index.data(ROW), FoundChat):
             return QSize(100, height_of(_title_font()) + 2 * _AIR_PX + _ABOVE_CHAT_PX)
-        return QSize(100, _LINES * height_of(ui_font(SMALL)) + 2 * _AIR_PX)
+        return QSize(100, _MAX_LINES * height_of(ui_font(SMALL)) + 2 * _AIR_PX)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Paint one row."""
@@ -140,7 +140,7 @@ class HitRow(QStyledItemDelegate):
         elif isinstance(row, SearchHit):
             painter.setPen(QColor(look.theme.muted))
             text = MarkedText(row.snippet, row.marks, ui_font(SMALL), is_chosen)
-            text.draw(painter, inner, _LINES)
+            text.draw(painter, inner, _MAX_LINES)
         painter.restore()
 
     def _paint_chat(

@@ -15,7 +15,7 @@ from paceline.gui.kit.translation import translator
 ARCHIVE = "\0archive"
 """Id of the archive among the folders; it stands below all chats."""
 
-_FIRST_DAY = datetime.date(1971, 1, 1)
+_FIRST_KNOWN_DAY = datetime.date(1971, 1, 1)
 """Earlier dates mean unknown: imported files without times are stored as 0."""
 
 _tr = translator("ChatGroups")
@@ -74,7 +74,7 @@ class ChatGroups:
                 self._recent.append(Heading(name, is_pinned=False, end_s=end_s, begin_s=begin_s))
                 end_s = begin_s
         self._undated = Heading(
-            _tr("Undated"), is_pinned=False, end_s=_midnight(_FIRST_DAY), begin_s=-math.inf
+            _tr("Undated"), is_pinned=False, end_s=_midnight(_FIRST_KNOWN_DAY), begin_s=-math.inf
         )
 
     def heading(self, changed_s: float, *, is_pinned: bool = False) -> Heading:

@@ -35,7 +35,7 @@ from paceline.gui.conversations.groups import ARCHIVE, ChatGroups, Entry, Headin
 from paceline.gui.kit.rows import Index
 from paceline.gui.state.chat_lines import second_line, spoken_row, title_text
 
-TAG_CHARS = 32
+MAX_TAG_CHARS = 32
 """Maximum length of a tag; longer ones would not fit into a row and are cut."""
 
 _TAG = re.compile(r"(?:^|(?<=\s))#(\S*)")
@@ -88,7 +88,7 @@ def with_tag(text: str, tag: str, *, on: bool) -> str:
 
 def clean_tag(text: str) -> str:
     """Return a tag from typed text: one word, as a search reads it; may be empty."""
-    return "-".join(text.strip().lstrip("#").split())[:TAG_CHARS].rstrip("-")
+    return "-".join(text.strip().lstrip("#").split())[:MAX_TAG_CHARS].rstrip("-")
 
 
 ID_ROLE = int(Qt.ItemDataRole.UserRole) + 1
@@ -118,9 +118,9 @@ class FolderLine(NamedTuple):
         return self.folder.folder_id == ARCHIVE
 
 
-FEW = 8
+MAX_SINGLE_CHANGES = 8
 """Maximum number of changed rows that are signalled one by one."""
-MANY = 500
+RESET_FROM_ROWS = 500
 """Number of inserted and removed rows above which the model is reset."""
 
 
@@ -154,14 +154,14 @@ class ChatRows(QStringListModel):
         while below < n - top and old[-1 - below] == keys[-1 - below]:
             below += 1
         end = len(keys) - below
-        if max(len(old), len(keys)) - top - below > MANY:
+        if max(len(old), len(keys)) - top - below > RESET_FROM_ROWS:
             self._coming = (entries, keys)
             self.setStringList([""] * len(keys))
             return
         self.remove(top, len(old) - below - top)
         self.insert(top, entries[top:end])
         self._entries, self._keys = entries, keys
-        self._tell_changed(dict(zip(old, before, strict=True)))
+        self._signal_changed(dict(zip(old, before, strict=True)))
 
     def insert(self, at: int, new: list[Entry]) -> None:
         """Insert entries before a row."""
@@ -194,13 +194,15 @@ class ChatRows(QStringListModel):
     def _on_rows(self) -> None:
         self._entries, self._keys = self._coming
 
-    def _tell_changed(self, before: dict[str, Entry]) -> None:
+    def _signal_changed(self, before: dict[str, Entry]) -> None:
         rows = [
             row
             for row, (key, entry) in enumerate(zip(self._keys, self._entries, strict=True))
             if (known := before.get(key)) is not entry and known is not None
         ]
-        if len(rows) > FEW:  # comparing them costs more than painting the visible ones
+        if (
+            len(rows) > MAX_SINGLE_CHANGES
+        ):  # comparing them costs more than painting the visible ones
             self.dataChanged.emit(self.index(rows[0]), self.index(rows[-1]))
             return
         for row in rows:
@@ -239,7 +241,11 @@ class ConversationList(ChatRows):
     def set_summaries(self, summaries: tuple[ConversationSummary, ...]) -> None:
         """Replace the chats; their order does not matter."""
         changed = _changed(self._given, summaries)
-        if changed is not None and len(changed) <= FEW and self._groups.today == self._today():
+        if (
+            changed is not None
+            and len(changed) <= MAX_SINGLE_CHANGES
+            and self._groups.today == self._today()
+        ):
             for summary in changed:
                 self.update_summary(summary)
             self._given = summaries

@@ -43,9 +43,9 @@ MARGIN_PX = 10
 MARK_PX = 14
 """Side of the small icons at the right."""
 _ELLIPSIS = "…"
-_SPARED = 2
+_DROPPED_CHARS = 2
 """Number of characters that are dropped for the ellipsis."""
-_BEFORE = 8
+_CHARS_BEFORE_MARK = 8
 """Number of characters kept before the first marked part where the text begins with an ellipsis."""
 _AIR_PX = 7
 """Space above the title and below the lower line."""
@@ -83,7 +83,7 @@ class MarkedText:
             piece = self._cut(end)
             layout, held = piece._lay_out(rect.width(), n_lines)
             is_whole = held >= len(piece.text)
-            end -= _SPARED
+            end -= _DROPPED_CHARS
         painter.save()
         painter.setClipRect(rect.adjusted(0, -1, 0, 1))
         layout.draw(painter, QPointF(rect.topLeft()))
@@ -92,14 +92,16 @@ class MarkedText:
     def _cut(self, end: int) -> MarkedText:
         """Return as much of the text as fits, including the first marked part."""
         start = 0
-        if self.marks and self.marks[0][1] > end - _SPARED:
-            start = max(min(self.marks[0][0] - _BEFORE, len(self.text) - end + _SPARED), 0)
+        if self.marks and self.marks[0][1] > end - _DROPPED_CHARS:
+            start = max(
+                min(self.marks[0][0] - _CHARS_BEFORE_MARK, len(self.text) - end + _DROPPED_CHARS), 0
+            )
         front = _ELLIPSIS if start else ""
         text = self.text[start:].lstrip() if start else self.text
         start = len(self.text) - len(text)
         is_whole = len(text) + len(front) <= end
         if not is_whole:
-            text = text[: max(end - _SPARED - len(front), 0)].rstrip() + _ELLIPSIS
+            text = text[: max(end - _DROPPED_CHARS - len(front), 0)].rstrip() + _ELLIPSIS
         moved = len(front) - start
         marks = [(first + moved, last + moved) for first, last in self.marks]
         return MarkedText(front + text, marks, self.font, self.is_chosen)

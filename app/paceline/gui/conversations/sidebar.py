@@ -326,7 +326,7 @@ class Sidebar(QWidget):
 
     @Slot()
     def _on_open(self) -> None:
-        self._tell(self.finder.chosen)
+        self._emit_for_current(self.finder.chosen)
 
     @Slot()
     def _on_rename(self) -> None:
@@ -343,18 +343,18 @@ class Sidebar(QWidget):
 
     @Slot()
     def _on_export(self) -> None:
-        self._tell(self.export_requested)
+        self._emit_for_current(self.export_requested)
 
     @Slot()
     def _on_copy(self) -> None:
-        self._tell(self.copy_requested)
+        self._emit_for_current(self.copy_requested)
 
     @Slot()
     def _on_delete(self) -> None:
         folder = self.list.current_folder
         if folder is not None:
             self.folder_delete_requested.emit(folder.folder_id)
-        self._tell(self.delete_requested)
+        self._emit_for_current(self.delete_requested)
 
     @Slot()
     def _on_archive(self) -> None:
@@ -365,7 +365,7 @@ class Sidebar(QWidget):
         if summary is not None:
             self.archive_requested.emit(conversation_id, not summary.archived)
 
-    def _tell(self, wanted: SignalInstance) -> None:
+    def _emit_for_current(self, wanted: SignalInstance) -> None:
         if self.list.current_id:
             wanted.emit(self.list.current_id)
 

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.conversation import ConversationSummary
-from paceline.gui.conversations.model import TAG_CHARS, clean_tag
+from paceline.gui.conversations.model import MAX_TAG_CHARS, clean_tag
 from paceline.gui.kit.dialogs import deciding_box
 from paceline.gui.kit.labels import ElidedLabel, text_label
 from paceline.gui.kit.layouts import RefitsWords, column_of, discard, styled
@@ -28,9 +28,9 @@ from paceline.gui.state.chat_lines import title_text
 from paceline.names import visible
 
 _GAP_PX = 4
-_MAX_PX = 110
+_MAX_BUTTON_PX = 110
 """Maximum width of a button, at scale 1."""
-_SHOWN = 12
+_MAX_BUTTONS = 12
 """Maximum number of buttons; no line has space for more."""
 
 
@@ -64,8 +64,8 @@ class TagBar(RefitsWords, QWidget):
             return
         # Tags of the search must be visible.
         ordered = tuple(sorted(tags, key=lambda tag: tag.casefold() not in wanted))
-        if ordered[:_SHOWN] != tuple(button.objectName() for button in self.buttons):
-            self._make_buttons(ordered[:_SHOWN])
+        if ordered[:_MAX_BUTTONS] != tuple(button.objectName() for button in self.buttons):
+            self._make_buttons(ordered[:_MAX_BUTTONS])
         self._tags, self._wanted = tuple(tags), wanted
         for button in self.buttons:
             button.setChecked(button.objectName().casefold() in wanted)
@@ -81,7 +81,7 @@ class TagBar(RefitsWords, QWidget):
     def sizeHint(self) -> QSize:
         """Return the size of one line."""
         self.more.ensurePolished()
-        return QSize(px(_MAX_PX), self.more.sizeHint().height())
+        return QSize(px(_MAX_BUTTON_PX), self.more.sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
         """Return the height of one line, and the minimum width."""
@@ -112,7 +112,7 @@ class TagBar(RefitsWords, QWidget):
             button.ensurePolished()
             button.setText(_shown(button.objectName()))
             hints.append(button.sizeHint().width())
-        widths = [min(hint, px(_MAX_PX)) for hint in hints]
+        widths = [min(hint, px(_MAX_BUTTON_PX)) for hint in hints]
         room = self.width()
         n_fit = _n_fit(widths, room)
         if n_fit < len(self._tags):
@@ -185,7 +185,9 @@ class TagEditor(QDialog):
         self._order = list(summary.tags)
         name = styled(ElidedLabel(_TITLE_PX, Qt.TextElideMode.ElideRight), role="title")
         name.setText(title_text(summary))
-        self.field = QLineEdit(maxLength=TAG_CHARS, placeholderText=self.tr("Add or find a tag"))
+        self.field = QLineEdit(
+            maxLength=MAX_TAG_CHARS, placeholderText=self.tr("Add or find a tag")
+        )
         self.field.setAccessibleName(self.tr("Add or find a tag"))
         self.field.textChanged.connect(self._on_text)
         self.field.installEventFilter(self)

@@ -120,7 +120,7 @@ class HelpController(QObject):
         """Open the folder of the log in the file manager."""
         file = logs.current_file()
         if file is None:
-            self._tell_of_no_log()
+            self._report_no_log()
         elif not open_folder(file.parent):
             self._context.notices.error(
                 self.tr("No file manager could be opened."),
@@ -131,14 +131,14 @@ class HelpController(QObject):
     def copy_log(self) -> None:
         """Copy the last lines of the log, which are read in the background."""
         if logs.current_file() is None:
-            self._tell_of_no_log()
+            self._report_no_log()
             return
         self._context.background.start(
             partial(logs.last_lines, LOG_LINES), self._on_log, self._context.notices.user_error
         )
 
-    def _tell_of_no_log(self) -> None:
-        self._context.notices.tell(self.tr("Nothing is written into a log file."))
+    def _report_no_log(self) -> None:
+        self._context.notices.inform(self.tr("Nothing is written into a log file."))
 
     def _on_log(self, text: str) -> None:
         if text:
@@ -146,7 +146,7 @@ class HelpController(QObject):
             words = self.tr("The last lines of the log are in the clipboard.")
         else:
             words = self.tr("The log is empty.")
-        self._context.notices.tell(words)
+        self._context.notices.inform(words)
 
     @Slot()
     def open_about(self) -> None:

@@ -64,7 +64,7 @@ from paceline.gui.state.actions import OBSTACLE
 from paceline.gui.state.chat_lines import title_text
 from paceline.gui.state.speculation import GROUPS, SpeculationModel
 
-_LONGEST_TITLE = 200
+_MAX_TITLE_CHARS = 200
 _N_CANDIDATES = 300
 """Maximum number of chats that are matched closely: the newest ones that have the letters."""
 _N_NEWEST = 8
@@ -151,7 +151,7 @@ class ChatCommands(QObject):
     def refresh(self) -> None:
         """Update the list of chats."""
         newest_first = sorted(self._summaries(), key=attrgetter("changed_s"), reverse=True)
-        self._chats = [(s.title[:_LONGEST_TITLE].casefold(), s) for s in newest_first]
+        self._chats = [(s.title[:_MAX_TITLE_CHARS].casefold(), s) for s in newest_first]
 
     def find(self, query: CommandQuery, limit: int) -> Sequence[PaletteCommand]:
         """Return the best matches among the newest chats, or the newest for an empty query."""

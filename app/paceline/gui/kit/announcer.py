@@ -37,7 +37,7 @@ class Announcer(QObject):
         self._timer.stop()
         self._text, self._at = text, len(text)
 
-    def hear(self, text: str) -> None:
+    def update(self, text: str) -> None:
         """Receive the whole source of the reply as it is now."""
         self._text = text
         if not self._timer.isActive():

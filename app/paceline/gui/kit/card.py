@@ -22,7 +22,7 @@ from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 
 _HEAD_PX, _ARROW_PX = 26, 16
-_KEPT = 16
+_MIN_LETTERS = 16
 """Minimum number of visible letters of a title, however long the words beside it are."""
 
 
@@ -32,7 +32,7 @@ class Card(QFrame):
     def __init__(self, title: str = "", remark: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("kind", "card")
-        self.title = styled(YieldingLabel(keeps=_KEPT), role="title")
+        self.title = styled(YieldingLabel(keeps=_MIN_LETTERS), role="title")
         self.remark: QLabel = styled(YieldingLabel(), role="small")
         self.header = row_of(self.title, self.remark, None, spacing=6)
         self.body = column_of(spacing=6)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 _BEGINS_WORD, _IN_A_ROW, _FIRST, _PLAIN, _GAP = 8, 8, 2, 1, -3
-_LONGEST_QUERY = 64
-_LONGEST_TITLE = 200
+_MAX_QUERY_CHARS = 64
+_MAX_TITLE_CHARS = 200
 """Rows never show more of a title, and matching time grows with it."""
 
 
@@ -35,7 +35,7 @@ class CommandQuery:
     """Search text, prepared for many titles."""
 
     def __init__(self, text: str) -> None:
-        self.letters = "".join(text.casefold().split())[:_LONGEST_QUERY]
+        self.letters = "".join(text.casefold().split())[:_MAX_QUERY_CHARS]
         # Each part skips other letters and never gives anything back (possessive): one pass,
         # whatever the title is.
         pattern = "".join(f"[^{re.escape(c)}]*+{re.escape(c)}" for c in self.letters)
@@ -53,7 +53,7 @@ class CommandQuery:
         """Match a title; None where a letter is missing. An empty query matches all."""
         if not self.letters:
             return Match(0.0, ())
-        title = title[:_LONGEST_TITLE]
+        title = title[:_MAX_TITLE_CHARS]
         # Letter by letter: casefold may lengthen a text, and then places would shift.
         folded = "".join(c.casefold() if len(c.casefold()) == 1 else c for c in title)
         if not self.may_match(folded):

@@ -16,7 +16,7 @@ from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
 
 _MODEL = ".gguf"
 _CHATS = (".json", ".jsonl")
-_MOST = (400, 20)
+_MAX_ENTRIES = (400, 20)
 """Maximum number of entries that are read in a dragged folder, and in each folder in it."""
 
 
@@ -75,14 +75,14 @@ class DropZones(QWidget):
             if paths := local_files(event.mimeData()):
                 event.acceptProposedAction()
                 self._shown = self._zones_for(paths)
-                self._tell(paths, self._zone_at(event.position().toPoint()))
+                self._emit(paths, self._zone_at(event.position().toPoint()))
                 return True
         return super().eventFilter(watched, event)
 
     def take(self, paths: list[str]) -> None:
         """Treat files as if they were dropped on the first of their zones."""
         self._shown = self._zones_for(paths)
-        self._tell(paths, self._shown[0])
+        self._emit(paths, self._shown[0])
 
     def _zones_for(self, paths: list[str]) -> tuple[QFrame, ...]:
         if _models(paths):
@@ -93,7 +93,7 @@ class DropZones(QWidget):
             return self._import, self._attach
         return (self._attach,)
 
-    def _tell(self, paths: list[str], zone: QFrame) -> None:
+    def _emit(self, paths: list[str], zone: QFrame) -> None:
         if zone in (self._target, self._draft):
             models = _models(paths)
             self.dropped.emit(models, zone is self._draft)
@@ -156,7 +156,7 @@ def _models(paths: list[str]) -> list[str]:
 
 def model_folders(paths: list[str]) -> list[str]:
     """Return those of these paths that are folders with models in them or one level below."""
-    return [path for path in paths if _holds_models(path, *_MOST)]
+    return [path for path in paths if _holds_models(path, *_MAX_ENTRIES)]
 
 
 def _holds_models(folder: str, *most: int) -> bool:

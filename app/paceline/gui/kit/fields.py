@@ -133,7 +133,7 @@ class LeavingEdit(TextField):
         super().keyPressEvent(event)
 
 
-_KEPT = 4
+_MIN_LETTERS = 4
 """Minimum number of visible letters of a word; the frame around them takes about two more."""
 
 
@@ -143,7 +143,7 @@ class _Segment(QToolButton):
     def minimumSizeHint(self) -> QSize:
         """Return the size for a few letters."""
         hint = self.sizeHint()
-        room = (_KEPT + 2) * self.fontMetrics().averageCharWidth()
+        room = (_MIN_LETTERS + 2) * self.fontMetrics().averageCharWidth()
         return QSize(min(hint.width(), room), hint.height())
 
 
@@ -189,7 +189,7 @@ class Segments(QFrame):
 
 
 _SLIDER_STEPS = 100
-_EVEN = 1e-9
+_EQUAL_WITHIN = 1e-9
 """Values whose difference is smaller are equal."""
 LABEL_PX = 124
 _FIELD_PX = 56
@@ -486,4 +486,4 @@ class SliderField(QWidget):
         position = round(offset if self._whole else offset / self._span * _SLIDER_STEPS)
         with QSignalBlocker(self.slider):
             self.slider.setValue(max(0, min(position, self.slider.maximum())))
-        self.put_back_button.setVisible(abs(value - self._default) > _EVEN)
+        self.put_back_button.setVisible(abs(value - self._default) > _EQUAL_WITHIN)

@@ -255,7 +255,7 @@ class SaveFile(FileChooser):
 
     @Slot(object)
     def _on_written(self, name: object) -> None:
-        self._notifications.tell(self.tr("Saved as {}.").format(name))
+        self._notifications.inform(self.tr("Saved as {}.").format(name))
 
 
 class FileField(QWidget):

@@ -42,15 +42,17 @@ from PySide6.QtWidgets import (
 
 from paceline.gui.look.scale import px
 
-_FEW = 5
+_MIN_SHOWN_LETTERS = 5
 """Fewer letters than this, the ellipsis included, are not worth showing."""
-_KEPT = 12
+_MIN_BOX_LETTERS = 12
 """Minimum number of visible letters of a check box."""
 ZERO_WIDTH_SPACE = "\u200b"
-LONGEST = 24
+MAX_UNBROKEN_LETTERS = 24
 """Number of letters in a row that always fit into a line."""
-_BEHIND_SIGNS = re.compile(r"(?<=[/\\:+])(?=[^\s/\\:+])")
-_LONG_WORD = re.compile(rf"[^\s{ZERO_WIDTH_SPACE}]{{{LONGEST}}}(?=[^\s{ZERO_WIDTH_SPACE}])")
+_AFTER_SIGNS = re.compile(r"(?<=[/\\:+])(?=[^\s/\\:+])")
+_LONG_WORD = re.compile(
+    rf"[^\s{ZERO_WIDTH_SPACE}]{{{MAX_UNBROKEN_LETTERS}}}(?=[^\s{ZERO_WIDTH_SPACE}])"
+)
 _MIN_PX = 40
 
 
@@ -81,7 +83,10 @@ class YieldingLabel(QLabel):
         """The part of the text that fits; empty where that would be a few letters alone."""
         room = self.contentsRect().width()
         text = _fitting(self, self.text(), room, self._mode)
-        is_scrap = text != self.text() and room < _FEW * self.fontMetrics().averageCharWidth()
+        is_scrap = (
+            text != self.text()
+            and room < _MIN_SHOWN_LETTERS * self.fontMetrics().averageCharWidth()
+        )
         return "" if is_scrap and not self._keeps else text
 
     def sizeHint(self) -> QSize:
@@ -97,7 +102,7 @@ class YieldingLabel(QLabel):
 
     def event(self, event: QEvent) -> bool:
         """Show the whole text as a tool tip where it is cut off."""
-        return _tells_whole(self, event) or super().event(event)
+        return _shows_whole(self, event) or super().event(event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Paint the part of the text that fits."""
@@ -159,11 +164,13 @@ class YieldingCheckBox(QCheckBox):
         """Return the size of the box and a few letters."""
         hint, metrics = self.sizeHint(), self.fontMetrics()
         beside = hint.width() - metrics.horizontalAdvance(self.text())
-        return QSize(min(hint.width(), beside + _KEPT * metrics.averageCharWidth()), hint.height())
+        return QSize(
+            min(hint.width(), beside + _MIN_BOX_LETTERS * metrics.averageCharWidth()), hint.height()
+        )
 
     def event(self, event: QEvent) -> bool:
         """Show the whole text as a tool tip where it is cut off."""
-        return _tells_whole(self, event) or super().event(event)
+        return _shows_whole(self, event) or super().event(event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Paint the part of the text that fits."""
@@ -184,7 +191,10 @@ class YieldingButton(QPushButton):
         """Return the size of the frame and a few letters."""
         hint, metrics = self.sizeHint(), self.fontMetrics()
         beside = hint.width() - metrics.horizontalAdvance(self.text())
-        return QSize(min(hint.width(), beside + _FEW * metrics.averageCharWidth()), hint.height())
+        return QSize(
+            min(hint.width(), beside + _MIN_SHOWN_LETTERS * metrics.averageCharWidth()),
+            hint.height(),
+        )
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Paint the part of the text that fits."""
@@ -235,7 +245,7 @@ def _fitting(widget: QWidget, text: str, room: int, mode: Qt.TextElideMode) -> s
     return metrics.elidedText(text, mode, room)
 
 
-def _tells_whole(widget: YieldingLabel | YieldingCheckBox, event: QEvent) -> bool:
+def _shows_whole(widget: YieldingLabel | YieldingCheckBox, event: QEvent) -> bool:
     """Show elided text as a tool tip, with the widget's own tip below; return whether it did.
 
     Few events ask for a tooltip; testing their class is fastest.
@@ -252,8 +262,13 @@ def _tells_whole(widget: YieldingLabel | YieldingCheckBox, event: QEvent) -> boo
 
 
 def with_soft_breaks(text: str) -> str:
-    """Return a text that looks the same but can break within words of `LONGEST` or more letters."""
-    return " ".join(_broken(word) if len(word) > LONGEST else word for word in text.split(" "))
+    """Return a text that looks the same but can break within overlong words.
+
+    These are words of more than `MAX_UNBROKEN_LETTERS` letters.
+    """
+    return " ".join(
+        _broken(word) if len(word) > MAX_UNBROKEN_LETTERS else word for word in text.split(" ")
+    )
 
 
 def without_soft_breaks(text: str) -> str:
@@ -263,7 +278,7 @@ def without_soft_breaks(text: str) -> str:
 
 def _broken(word: str) -> str:
     return _LONG_WORD.sub(
-        lambda found: found[0] + ZERO_WIDTH_SPACE, _BEHIND_SIGNS.sub(ZERO_WIDTH_SPACE, word)
+        lambda found: found[0] + ZERO_WIDTH_SPACE, _AFTER_SIGNS.sub(ZERO_WIDTH_SPACE, word)
     )
 
 

@@ -68,7 +68,7 @@ class Notifications(QObject):
     """Sender of notices, which the error bars show."""
 
     posted = Signal(object)
-    settled = Signal(str)
+    resolved = Signal(str)
     """This topic is resolved; a notice about it may go."""
 
     def error(
@@ -87,7 +87,7 @@ class Notifications(QObject):
         """Report that something differs from what was requested."""
         self.posted.emit(Notice("warning", message, hint, topic=topic))
 
-    def tell(self, message: str, *, action: Action | None = None, topic: str = "") -> None:
+    def inform(self, message: str, *, action: Action | None = None, topic: str = "") -> None:
         """Report good news, with a button for the next action."""
         self.posted.emit(Notice("info", message, "", action, topic))
 
@@ -126,7 +126,7 @@ class Notifications(QObject):
 
 _AROUND_PX = 48
 """Margins of a notice and the gaps between its parts, in pixels."""
-_LEAST_LETTERS = 24
+_MIN_LETTERS = 24
 """Minimum number of visible letters of a message beside two buttons."""
 NEWS_MS = 10_000
 """Time that good news without a button is shown."""
@@ -191,7 +191,7 @@ class ErrorBar(Refits, Strip):
         buttons = (each for each in (self.action, self.close_button) if not each.isHidden())
         room = self.width() - _AROUND_PX - sum(each.sizeHint().width() for each in buttons)
         beside = room - self.other.sizeHint().width()
-        is_roomy = beside > _LEAST_LETTERS * self.fontMetrics().averageCharWidth()
+        is_roomy = beside > _MIN_LETTERS * self.fontMetrics().averageCharWidth()
         self.other.setVisible(is_roomy and bool(self.other.text()))
         room = beside if not self.other.isHidden() else room
         is_long = "\n" in words or self._line.fontMetrics().horizontalAdvance(words) > room
@@ -202,7 +202,7 @@ class ErrorBar(Refits, Strip):
         self.text.setVisible(not is_long or is_open)
 
     @Slot(str)
-    def settle(self, topic: str) -> None:
+    def resolve(self, topic: str) -> None:
         """Hide the notice if it is about this topic."""
         if self._shown is not None and self._shown.topic == topic:
             self.dismiss()

@@ -50,10 +50,10 @@ class SearchField(QLineEdit):
         self.setAccessibleName(words)
         self.setClearButtonEnabled(True)
         self._keys = keys
-        self._told = ""
+        self._emitted = ""
         self.addAction(look.icon("search"), QLineEdit.ActionPosition.LeadingPosition)
         self._pause = QTimer(self, singleShot=True, interval=pause_ms)
-        self._pause.timeout.connect(self.tell_now)
+        self._pause.timeout.connect(self.emit_now)
         self.textChanged.connect(self._on_text)
 
     def event(self, event: QEvent) -> bool:
@@ -68,10 +68,10 @@ class SearchField(QLineEdit):
         if key == Qt.Key.Key_Escape and self.text():
             self.clear()
         elif key == Qt.Key.Key_Down:
-            self.tell_now()
+            self.emit_now()
             self.left_downwards.emit()
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.tell_now()
+            self.emit_now()
             self.confirmed.emit()
         else:
             super().keyPressEvent(event)
@@ -96,15 +96,15 @@ class SearchField(QLineEdit):
         if text.strip():
             self._pause.start()
         else:
-            self.tell_now()
+            self.emit_now()
 
     @Slot()
-    def tell_now(self) -> None:
+    def emit_now(self) -> None:
         """Emit the text without waiting for a pause."""
         self._pause.stop()
         text = self.text().strip()
-        if text != self._told:
-            self._told = text
+        if text != self._emitted:
+            self._emitted = text
             self.wanted.emit(text)
 
 

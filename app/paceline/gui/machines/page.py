@@ -27,7 +27,7 @@ from paceline.messages import DeviceInfo
 from paceline.settings import MAX_SERVERS, KeptServer
 
 COMMAND = "paceline rpc-server"
-_UNKNOWN = "OTHER-COMPUTER"
+_ADDRESS_PLACEHOLDER = "OTHER-COMPUTER"
 """Placeholder in a command without a known address, as in the guide."""
 
 
@@ -78,14 +78,14 @@ class ServerList(OwnField):
         self.field.setAccessibleName(self.tr("Address of an RPC server"))
         self.add = QPushButton(self.tr("Add"), autoDefault=False)
         self.problem = text_label("", "danger", wraps=True, plain=True)
-        self.told = text_label("", plain=True)
+        self.remark = text_label("", plain=True)
         self.undo = styled(QPushButton(self.tr("Undo"), autoDefault=False), kind="quiet")
         self.again = QPushButton(self.tr("Ask again"), autoDefault=False)
         self.again.setToolTip(self.tr("Ask all of them what they lend now"))
         self._column = column_of(
             row_of((self.field, 1), self.add, spacing=STEP),
             self.problem,
-            row_of(self.again, self.told, self.undo, None, spacing=STEP),
+            row_of(self.again, self.remark, self.undo, None, spacing=STEP),
             on=self,
             margins=0,
             spacing=HALF,
@@ -98,7 +98,7 @@ class ServerList(OwnField):
         self.again.clicked.connect(servers.ask)
         servers.changed.connect(self.show_servers)
         self._on_typed()
-        self._tell("")
+        self._show_remark("")
 
     def showEvent(self, event: QShowEvent) -> None:
         """Query the servers."""
@@ -168,31 +168,31 @@ class ServerList(OwnField):
         elif len(self._servers.kept) == MAX_SERVERS:
             say(self.problem, self.tr("These are as many as there can be."))
         else:
-            self._tell("")
+            self._show_remark("")
             self.field.clear()
             self._servers.add(address)
 
     @Slot(str, bool)
     def _on_used(self, address: str, is_used: bool) -> None:  # noqa: FBT001
-        self._tell("")
+        self._show_remark("")
         self._servers.use(address, is_used=is_used)
 
     @Slot(str)
     def _on_removed(self, address: str) -> None:
         self._before = self._servers.kept
         self._servers.remove(address)
-        self._tell(self.tr("{} was removed.").format(address))
+        self._show_remark(self.tr("{} was removed.").format(address))
         self.undo.setFocus()
 
     @Slot()
     def _on_undo(self) -> None:
-        self._tell("")
+        self._show_remark("")
         self.setting.set_value(self._before)
         self._servers.ask()
         self.field.setFocus()
 
-    def _tell(self, words: str) -> None:
-        say(self.told, words)
+    def _show_remark(self, words: str) -> None:
+        say(self.remark, words)
         self.undo.setVisible(bool(words))
 
 
@@ -296,7 +296,7 @@ class MachinesPage(SettingsPage):
     def _show_tunnel(self) -> None:
         """Insert the typed address, or the first remote one, into the commands."""
         typed = self.list.field.text().strip()
-        host, port = _UNKNOWN, PORT
+        host, port = _ADDRESS_PLACEHOLDER, PORT
         for text in (typed, *(server.address for server in self._servers.kept)):
             try:
                 name, _, number = read_server(text).rpartition(":")

@@ -139,10 +139,10 @@ class ModelsController(QObject):
         self._planner = devices.planner
         self._usual_ctx = context.settings.setting("usual_ctx")
         self._usual_threads = context.settings.setting("usual_threads")
-        self._usual_ctx.changed.connect(self._tell_planner)
+        self._usual_ctx.changed.connect(self._update_planner)
         for name in ("keeps_states", "states_memory_mb"):
-            context.settings.setting(name).changed.connect(self._tell_planner)
-        self._tell_planner()
+            context.settings.setting(name).changed.connect(self._update_planner)
+        self._update_planner()
 
     def connect_to(self, menu: QMenu, zones: DropZones) -> None:
         """Connect menus and files dropped on the window."""
@@ -183,7 +183,7 @@ class ModelsController(QObject):
     @Slot()
     def reload(self) -> None:
         """Load the same models again."""
-        self._notifications.settled.emit(MODELS)
+        self._notifications.resolved.emit(MODELS)
         self._give_up()
         if not self._loader.reload():
             self.load_demo_pair()
@@ -224,7 +224,7 @@ class ModelsController(QObject):
     @Slot(object)
     def load(self, pair: Pair) -> None:
         """Load these models in place of the loaded ones; automatic values are decided first."""
-        self._notifications.settled.emit(MODELS)
+        self._notifications.resolved.emit(MODELS)
         self._give_up()
         is_dead = self._loader.state.status == "dead"  # then a load restarts the engine
         is_answered = self._devices.is_asked or not is_dead
@@ -329,7 +329,7 @@ class ModelsController(QObject):
         for folder in folders:
             self._context.settings.setting("model_folders").add(folder)
         names = ", ".join(Path(folder).name for folder in folders)
-        self._notifications.tell(
+        self._notifications.inform(
             self.tr("Models are looked for in “{}” from now on.").format(names),
             action=Action(self.tr("Choose models…"), self._context.actions.choose_models.trigger),
             topic=MODELS,
@@ -341,14 +341,14 @@ class ModelsController(QObject):
         actions.stop_loading.setVisible(state.status == "loading")
         actions.no_draft.setEnabled(bool(state.drafter or (state.pair and state.pair.draft)))
         if state.status in ("loading", "ready"):
-            self._notifications.settled.emit(RELOAD)
+            self._notifications.resolved.emit(RELOAD)
         if state.status == "ready":
             fitted, undo = self._fit.fit(state.drafter)
             notes = [*map(said, state.notes), *self._notes_on_context(state)]
             if notes:
                 self._notifications.warn(" ".join([*notes, fitted]).strip(), topic=MODELS)
             elif fitted:
-                self._notifications.tell(fitted, action=undo, topic=MODELS)
+                self._notifications.inform(fitted, action=undo, topic=MODELS)
             if state.pair is not None:
                 draft = self._context.pair.draft_name if len(state.pair.files) > 1 else ""
                 title = pair_title(self._context.pair.target_name, draft)
@@ -399,7 +399,7 @@ class ModelsController(QObject):
             self.load(pair.placed_anew if are_renumbered else pair)
 
     @Slot()
-    def _tell_planner(self) -> None:
+    def _update_planner(self) -> None:
         """Set the planner's contexts and prompt cache by the settings."""
         if self._planner is not None:
             self._planner.usual_ctx = self._usual_ctx.value
@@ -447,11 +447,13 @@ def _built_in(pair: Pair, demo: Pair) -> bool:
 def _with_threads(pair: Pair, n_threads: int) -> Pair:
     """Return a pair with `n_threads` threads where its own number is automatic."""
 
-    def told(params: ModelParams) -> ModelParams:
+    def with_threads(params: ModelParams) -> ModelParams:
         return params if params.n_threads else replace(params, n_threads=n_threads)
 
-    draft = told(pair.draft) if pair.draft is not None else None
-    return replace(pair, target=told(pair.target), drafting=with_params(pair.drafting, draft))
+    draft = with_threads(pair.draft) if pair.draft is not None else None
+    return replace(
+        pair, target=with_threads(pair.target), drafting=with_params(pair.drafting, draft)
+    )
 
 
 CHAT_PAIR = "chat-pair"
@@ -480,7 +482,7 @@ class ChatPairOffer(QObject):
         if seen == self._seen:
             return
         (chat, _, before), self._seen = self._seen, seen
-        self._notices.settled.emit(CHAT_PAIR)
+        self._notices.resolved.emit(CHAT_PAIR)
         shown, used, _ = seen
         if not used or not loaded or used == loaded or (before and chat == shown):
             return
@@ -488,7 +490,7 @@ class ChatPairOffer(QObject):
             if tuple(Path(file).name for file in self._saved.pair(row).files) == used:
                 load = Action(self.tr("Load them"), partial(self._models.load_saved, row))
                 words = self.tr("This chat was answered by other models than the loaded ones: {}.")
-                self._notices.tell(words.format(title), action=load, topic=CHAT_PAIR)
+                self._notices.inform(words.format(title), action=load, topic=CHAT_PAIR)
                 return
 
     def _used(self) -> tuple[str, ...]:

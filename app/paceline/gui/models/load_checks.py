@@ -35,7 +35,7 @@ from paceline.gui.state.pair import model_name
 from paceline.params import Drafting, TargetHead, drafter_of
 
 _GGUF_MAGIC = b"GGUF"
-_TOO_SLOW = "takes-too-long"
+_TIMED_OUT = "takes-too-long"
 """Error of a check that timed out; a sleeping disk is no reason against a model, and the engine
 waits longer."""
 
@@ -68,7 +68,7 @@ def examined(pair: Pair, paths: tuple[str, ...], models: Judge | None = None) ->
     try:
         return pair if models is None else _judged(pair, models)
     except ModelError as error:
-        if error.code != _TOO_SLOW:
+        if error.code != _TIMED_OUT:
             raise
         _logger.warning("%s; the engine will judge it", error.message)
         return pair
@@ -153,7 +153,7 @@ def saving_title(saving: Saving, drafting: Drafting) -> str:
     }.get(saving, "")
 
 
-_BESIDE_WEIGHTS = 2**30
+_BUFFER_BYTES = 2**30
 """Bytes kept free beside the weights, for buffers."""
 
 
@@ -216,8 +216,8 @@ class MemoryAdvisor(QObject):
 
     def _plan(self, pair: Pair, done: Callable[[Pair, MemoryPlan | UserError], None]) -> None:
         if (planner := self._devices.planner) is not None:
-            plan, told = partial(planner.plan, self._devices.look(), pair), partial(done, pair)
-            self._background.start(plan, told, told)
+            plan, planned = partial(planner.plan, self._devices.look(), pair), partial(done, pair)
+            self._background.start(plan, planned, planned)
 
     def _on_planned(self, pair: Pair, plan: MemoryPlan | UserError) -> None:
         if pair is self._question:
@@ -237,4 +237,4 @@ def _is_tight(n_bytes: int, n_free: int) -> bool:
 
     In 4096 tokens hardly any cache is larger than its model's weights.
     """
-    return 2 * n_bytes + _BESIDE_WEIGHTS > n_free
+    return 2 * n_bytes + _BUFFER_BYTES > n_free

@@ -123,9 +123,9 @@ class LoadFailures(QObject):
         if is_about_memory and failed is not None and self._advisor.advise(failed):
             self._failure = failure, hint
             return
-        self._tell_failure(failure, hint, failed, falls_back=falls_back)
+        self._report_failure(failure, hint, failed, falls_back=falls_back)
 
-    def _tell_failure(
+    def _report_failure(
         self, failure: LoadFailed, hint: str, failed: Pair | None, *, falls_back: bool
     ) -> None:
         action, topic = None, MODELS
@@ -148,7 +148,7 @@ class LoadFailures(QObject):
         (failure, hint), self._failure = self._failure, None
         if remedy is None:
             falls_back = self._pair.state.status != "failed"
-            self._tell_failure(failure, hint, failed, falls_back=falls_back)
+            self._report_failure(failure, hint, failed, falls_back=falls_back)
             return
         saving = replace(failed, target=remedy.target, drafting=remedy.drafting)
         self._notifications.error(
@@ -163,7 +163,7 @@ class LoadFailures(QObject):
 
 
 _tr = translator("LoadFailures")
-_MOST_LETTERS = 30
+_MAX_NAME_LETTERS = 30
 """Maximum number of letters of a name on a button, which leaves space for the notice beside it."""
 
 
@@ -174,7 +174,7 @@ def without(
     servers = tuple(problem.server for problem in lost)
     names = ", ".join(servers)
     words = _tr("Load without lost servers")  # the notice names them
-    if len(names) <= _MOST_LETTERS:
+    if len(names) <= _MAX_NAME_LETTERS:
         words = _tr("Load without {}").format(names)
     return Action(words, partial(load_without, servers))
 

@@ -21,11 +21,11 @@ from paceline.gui.models.saved_pairs import SavedPairs
 from paceline.gui.state.pair import PairModel
 from paceline.names import told_apart
 
-_LONGEST = 60
+_MAX_TITLE_LETTERS = 60
 """Maximum number of letters of a pair's name in a menu."""
 
 
-_MOST = 8
+_MAX_PAIRS = 8
 """Maximum number of saved pairs in the menu, which more would make too long to read."""
 
 
@@ -59,8 +59,8 @@ class PairsMenu(QObject):
             action.deleteLater()
         self.actions_ = []
         self._forget.clear()
-        titles = self._pairs.titles[:_MOST]
-        for at, short in enumerate(told_apart(titles, _LONGEST)):
+        titles = self._pairs.titles[:_MAX_PAIRS]
+        for at, short in enumerate(told_apart(titles, _MAX_TITLE_LETTERS)):
             words, title = short.replace("&", "&&"), titles[at]
             action = QAction(words, self._menu, checkable=True, toolTip=title)
             action.setData(at)
@@ -89,7 +89,7 @@ class PairsMenu(QObject):
 
 
 _NAME_PX, _ARROW_PX = 420, 14
-_FEWEST = 6
+_MIN_NAME_LETTERS = 6
 """Minimum number of letters of a name."""
 
 
@@ -148,7 +148,7 @@ class ModelBar(Refits, QPushButton):
         room = self._width(*words) - max(self.sizeHint().width() - self.width(), 0)
         if draft and self._width(*words) > room:
             between = "+"
-            most = range(max(len(target), len(draft), _FEWEST + 1), _FEWEST, -1)
+            most = range(max(len(target), len(draft), _MIN_NAME_LETTERS + 1), _MIN_NAME_LETTERS, -1)
             cuts = [told_apart((target, draft), letters) for letters in most]
             widths = [self._width(cut[0], between, cut[1]) for cut in cuts]
             fits = (at for at, width in enumerate(widths) if width <= room)

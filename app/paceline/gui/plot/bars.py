@@ -156,11 +156,11 @@ class _Bar(QWidget):
 
 
 class TimeBar(Card):
-    """Bar of the parts of a reply's time, with words below, and seconds if `tells_seconds`."""
+    """Bar of the parts of a reply's time, with words below, and seconds if `shows_seconds`."""
 
-    def __init__(self, *, tells_seconds: bool = False, parent: QWidget | None = None) -> None:
+    def __init__(self, *, shows_seconds: bool = False, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
-        self._tells_seconds = tells_seconds
+        self._shows_seconds = shows_seconds
         self.set_title(self.tr("Where the time goes"))
         self._times = TimeShares()
         self._bar = _Bar()
@@ -199,6 +199,6 @@ class TimeBar(Card):
 
     def _words(self, name: str, seconds: float, share: float) -> str:
         words = f"{name} {percent_text(share)}"
-        if self._tells_seconds:
+        if self._shows_seconds:
             words = self.tr("{} ({} s)").format(words, seconds_text(seconds))
         return words

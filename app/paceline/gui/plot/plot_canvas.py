@@ -34,26 +34,26 @@ from paceline.gui.plot.plot_words import place_words, step_words
 from paceline.gui.state.metrics import StepMetrics, StepWindow
 from paceline.gui.state.sources import Sources
 
-IN, OUT = 0.8, 1.25
+ZOOM_IN, ZOOM_OUT = 0.8, 1.25
 """Factors of one step of zooming."""
 _STEPS_BY_KEY = {Qt.Key.Key_PageUp: -10, Qt.Key.Key_PageDown: 10}
 _ZOOM_BY_KEY = {
-    Qt.Key.Key_Plus: IN,
-    Qt.Key.Key_Equal: IN,
-    Qt.Key.Key_Minus: OUT,
+    Qt.Key.Key_Plus: ZOOM_IN,
+    Qt.Key.Key_Equal: ZOOM_IN,
+    Qt.Key.Key_Minus: ZOOM_OUT,
 }
 
 
-_MOST_TICKS = 3
+_MAX_TICKS = 3
 """Maximum number of marks besides 0."""
 _ROOM_ABOVE = 1.1
-_WIDEST, _AXIS_GAP = "8888", 5
+_WIDEST_NUMBER, _AXIS_GAP = "8888", 5
 
 
 def ticks(top: float) -> list[float]:
     """Return round values from 0 to `top`, which is above 0; as many as an axis has space for."""
-    power = 10.0 ** math.floor(math.log10(top / _MOST_TICKS))
-    step = next(unit * power for unit in (1, 2, 5, 10) if top / (unit * power) <= _MOST_TICKS)
+    power = 10.0 ** math.floor(math.log10(top / _MAX_TICKS))
+    step = next(unit * power for unit in (1, 2, 5, 10) if top / (unit * power) <= _MAX_TICKS)
     return [at * step for at in range(int(top / step) + 1)]
 
 
@@ -74,7 +74,7 @@ class Axis(QWidget):
 
     def sizeHint(self) -> QSize:
         """Return the size of the widest number."""
-        return QSize(QFontMetrics(ui_font(TINY)).horizontalAdvance(_WIDEST) + _AXIS_GAP, 0)
+        return QSize(QFontMetrics(ui_font(TINY)).horizontalAdvance(_WIDEST_NUMBER) + _AXIS_GAP, 0)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Paint each number at its line, or inside the nearest edge."""
@@ -243,7 +243,7 @@ class PlotCanvas(pg.GraphicsView):  # type: ignore[misc]
             self.left.emit()
             return
         event.accept()
-        self.zoomed.emit(IN if turned > 0 else OUT, self._share(event.position().x()))
+        self.zoomed.emit(ZOOM_IN if turned > 0 else ZOOM_OUT, self._share(event.position().x()))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Begin to drag the plot."""
@@ -349,7 +349,7 @@ class PlotCursor(QObject):
             else:
                 canvas.mark(float(window.steps[place]), window.per_place)
 
-    def _tell(self) -> None:
+    def _show_tip(self) -> None:
         place, window = self._place(), self._window
         if place is None:
             QToolTip.hideText()
@@ -375,7 +375,7 @@ class PlotCursor(QObject):
         if at != self._step:
             self._step = at
             self._mark()
-            self._tell()
+            self._show_tip()
 
     @Slot(int)
     def _on_stepped(self, direction: int) -> None:
@@ -387,7 +387,7 @@ class PlotCursor(QObject):
         place = n_places - 1 if place is None else min(max(place + direction, 0), n_places - 1)
         self._step = window.first + place * window.per_place
         self._mark()
-        self._tell()
+        self._show_tip()
 
     @Slot()
     def _on_left(self) -> None:

@@ -29,7 +29,7 @@ from paceline.gui.kit.labels import YieldingLabel, say, text_label
 from paceline.gui.kit.layouts import IconButton, column_of, row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.style import plot_stylesheet
-from paceline.gui.plot.plot_canvas import IN, OUT, Bars, Line, PlotCanvas, PlotCursor
+from paceline.gui.plot.plot_canvas import ZOOM_IN, ZOOM_OUT, Bars, Line, PlotCanvas, PlotCursor
 from paceline.gui.plot.plot_words import legend_html
 from paceline.gui.state.figures import speed_text
 from paceline.gui.state.metrics import StepMetrics, StepWindow
@@ -38,7 +38,7 @@ from paceline.gui.state.sources import Sources
 SPANS = (40, 80, 200)
 """Offered time windows in steps, besides the whole reply."""
 USUAL_SPAN = 80
-FEWEST = 8
+MIN_STEPS = 8
 """Minimum number of steps when zooming; fewer bars would be blocks."""
 
 
@@ -92,11 +92,11 @@ class PlotRange:
     def zoom(self, factor: float, at: float = 1.0) -> None:
         """Show `factor` times as many steps around a position: 0 is the left edge, 1 the right."""
         first, n_drawn, n_places = self.shown()
-        limit = max(self.n_steps, FEWEST)
+        limit = max(self.n_steps, MIN_STEPS)
         wanted = round(n_places * factor)
         if wanted == n_places:
             wanted += 1 if factor > 1 else -1
-        self._zoomed = min(max(wanted, FEWEST), limit)
+        self._zoomed = min(max(wanted, MIN_STEPS), limit)
         if first + n_drawn < self.n_steps or self.is_paused:
             self._first = round(first + (n_places - self._zoomed) * at)
 
@@ -108,7 +108,7 @@ class PlotRange:
 
     def _places(self) -> int:
         if not self.span:
-            return max(self.n_steps, FEWEST)
+            return max(self.n_steps, MIN_STEPS)
         # A short reply has half as many places, so that it fills the plot.
         is_short = self.span == USUAL_SPAN and self.n_steps <= self.span // 2
         return self.span // 2 if is_short else self.span
@@ -205,17 +205,17 @@ class PlotTools(QWidget):
 
     @Slot()
     def _on_zoom_in(self) -> None:
-        self.zoom_wanted.emit(IN)
+        self.zoom_wanted.emit(ZOOM_IN)
 
     @Slot()
     def _on_zoom_out(self) -> None:
-        self.zoom_wanted.emit(OUT)
+        self.zoom_wanted.emit(ZOOM_OUT)
 
 
 HEIGHTS = (92, 76)
 """Heights of bars and line in the panel, in device-independent pixels."""
 _BAR_WIDTH = 0.7
-_LOWEST_TOP = 4.0
+_MIN_TOP = 4.0
 """Minimum top of the bars' axis, in tokens."""
 
 
@@ -243,7 +243,7 @@ class SpeedPlot(Card):
         self._named: tuple[str, ...] = ()
         self.plain_tokens_per_s: float | None = None
         """The drawn speed of plain decoding, in tokens per second."""
-        self.told = ""
+        self.plain_text = ""
         """The speed of plain decoding in words, where a gain is shown."""
         self._has_ended = not is_live
         self.range = PlotRange(span)
@@ -316,13 +316,15 @@ class SpeedPlot(Card):
         self.plain.setPen(pg.mkPen(theme.muted, width=width, style=Qt.PenStyle.DashLine))
         self._show_legend()
 
-    def refresh(self, plain_tokens_per_s: float | None, ending: str = "", told: str = "") -> None:
+    def refresh(
+        self, plain_tokens_per_s: float | None, ending: str = "", plain_text: str = ""
+    ) -> None:
         """Draw the present metrics; a hidden plot draws when it is shown.
 
         Args:
             plain_tokens_per_s: Speed of plain decoding, or None if it is unknown.
             ending: The reply in words, once it has ended; the plot can be moved then.
-            told: The speed of plain decoding in words, or empty.
+            plain_text: The speed of plain decoding in words, or empty.
         """
         if self.tools.may_pause:
             self._has_ended = bool(ending)
@@ -331,7 +333,7 @@ class SpeedPlot(Card):
         self.tools.set_has_steps(has_steps=self._metrics.n_steps > 0)
         if ending != self.bars_canvas.accessibleDescription():
             self.bars_canvas.setAccessibleDescription(ending)
-        self.plain_tokens_per_s, self.told = plain_tokens_per_s, told
+        self.plain_tokens_per_s, self.plain_text = plain_tokens_per_s, plain_text
         if not self.range.is_paused and (self.isVisible() or not self._metrics.n_steps):
             self._draw()
 
@@ -346,9 +348,9 @@ class SpeedPlot(Card):
         """Show which program's reply is drawn; empty for the shown chat's."""
         say(self.remark, self.tr("for {}").format(asker) if asker else "")
 
-    def draw(self, plain_tokens_per_s: float | None, told: str) -> None:
+    def draw(self, plain_tokens_per_s: float | None, plain_text: str) -> None:
         """Draw the present range."""
-        self.plain_tokens_per_s, self.told = plain_tokens_per_s, told
+        self.plain_tokens_per_s, self.plain_text = plain_tokens_per_s, plain_text
         self._draw()
 
     def twin(self, heights: tuple[int, int], pen_width: float, parent: QWidget) -> SpeedPlot:
@@ -389,7 +391,7 @@ class SpeedPlot(Card):
         if not self._metrics.n_steps:
             note = self.tr("one bar for each step of a reply")
         self.bars_canvas.set_note(note)
-        self.bars_canvas.set_steps(window.first, n_places, max(_LOWEST_TOP, most))
+        self.bars_canvas.set_steps(window.first, n_places, max(_MIN_TOP, most))
         drafted = self._metrics.whole
         self.bars_canvas.setAccessibleName(
             self.tr("{} of {} guesses were right in {} steps").format(
@@ -403,7 +405,9 @@ class SpeedPlot(Card):
         plain = self.plain_tokens_per_s
         if plain:
             self.plain.setData(np.array([first, last]), np.array([plain, plain]))
-            self.plain_words.setText(f"- - {self.told}" if self.told else self.tr("- - alone"))
+            self.plain_words.setText(
+                f"- - {self.plain_text}" if self.plain_text else self.tr("- - alone")
+            )
         else:
             self.plain.setData(np.empty(0), np.empty(0))
             self.plain_words.setText(self.tr("alone: –"))
@@ -474,7 +478,7 @@ class PlotPicture(QObject):
             self._making.start(stages)
 
     def _make(self, plot: SpeedPlot) -> Iterator[None]:
-        theme, plain, told = look.theme, plot.plain_tokens_per_s, plot.told
+        theme, plain, plain_text = look.theme, plot.plain_tokens_per_s, plot.plain_text
         holder = QWidget()  # in a window of its own, the plot could request a size
         holder.setStyleSheet(plot_stylesheet(theme))
         holder.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
@@ -483,7 +487,7 @@ class PlotPicture(QObject):
             twin.setFixedWidth(_PICTURE_PX)
             holder.show()
             twin.adjustSize()
-            twin.draw(plain, told)
+            twin.draw(plain, plain_text)
             yield
             image = QImage(twin.size() * PNG_SCALE, QImage.Format.Format_RGB32)
             image.setDevicePixelRatio(PNG_SCALE)

@@ -30,7 +30,7 @@ from paceline.gui.run.sameness import result_words
 from paceline.gui.state.metrics import steps_csv
 from paceline.run_record import ModelRecord, RunRecord, record_text
 
-_TELL_AFTER_S = 0.06
+_UPDATE_AFTER_S = 0.06
 """Interval of updates, some 15 times a second; tokens may be faster."""
 
 
@@ -64,7 +64,7 @@ class RunController(DialogOwner[RunDialog]):
         self.results: dict[str, Result] = {}
         self._record: RunRecord | None = None
         self._text = ""
-        self._told_s = 0.0
+        self._updated_s = 0.0
         self.check = SamenessCheck(
             context.client,
             context.session,
@@ -150,7 +150,7 @@ class RunController(DialogOwner[RunDialog]):
         if record is None or message is None:
             return
         self.results.pop(record.message_id, None)
-        self._told_s = 0.0
+        self._updated_s = 0.0
         known = self._context.session.conversations.known_in(conversation.conversation_id)
         self.check.start(record, self._text, conversation.path_to(message.parent_id), known)
         self._show_verify()
@@ -175,9 +175,9 @@ class RunController(DialogOwner[RunDialog]):
     def sameness_progressed(self, message_id: str, n_same: int, n_tokens: int) -> None:
         """Show the progress of the check."""
         now = time.monotonic()
-        if now - self._told_s < _TELL_AFTER_S and n_same < n_tokens:
+        if now - self._updated_s < _UPDATE_AFTER_S and n_same < n_tokens:
             return
-        self._told_s = now
+        self._updated_s = now
         if self._is_shown(message_id) and self.dialog is not None:
             self.dialog.strip.show_progress(n_same, n_tokens)
 

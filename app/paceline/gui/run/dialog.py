@@ -148,7 +148,7 @@ class ReplyPage(QScrollArea):
         self.plot.tools.csv.triggered.connect(self.csv_wanted)
         self._add(self.plot)
         yield
-        self.times = TimeBar(tells_seconds=True, parent=self.widget())
+        self.times = TimeBar(shows_seconds=True, parent=self.widget())
         self._add(self.times)
         yield
         self.drafters = DraftersCard(self._sources, self.widget())

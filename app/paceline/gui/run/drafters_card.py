@@ -21,9 +21,9 @@ from paceline.messages import DraftCount, StepCommitted
 from paceline.run_record import RunRecord
 
 _PLACES = BarStyle(height=96, axis=16, widest=36, width=160, gaps=(4, 1), narrow=14)
-_ALL_NAMED = 16
+_MAX_NUMBERED_PLACES = 16
 """Number of positions up to which every bar has its number below it."""
-_LISTED = 8
+_MAX_SPOKEN_PLACES = 8
 """Number of positions that a screen reader reads."""
 
 
@@ -136,7 +136,7 @@ class DraftersCard(Card):
     def _chart(self, facts: DrafterRow) -> BarChart:
         """Return a chart in which a full bar means that every judged token was accepted."""
         judged = self.judged[facts.drafter_id]
-        every = 1 if len(judged) <= _ALL_NAMED else 4
+        every = 1 if len(judged) <= _MAX_NUMBERED_PLACES else 4
         bars = [
             Bar(
                 accepted / n if n else 0.0,
@@ -151,7 +151,7 @@ class DraftersCard(Card):
         ]
         chart = BarChart(_PLACES)
         chart.show_bars(bars, self._colour(facts.drafter_id))
-        listed = ", ".join(bar.words for bar in bars[:_LISTED])
+        listed = ", ".join(bar.words for bar in bars[:_MAX_SPOKEN_PLACES])
         chart.setAccessibleName(
             self.tr("{}, right by the place in the draft: {}").format(facts.title, listed)
         )

@@ -89,13 +89,13 @@ class ModelHashes(QObject):
 
     def _read(self, path: str, stop: threading.Event) -> str:
         """Read a whole file in the pool; return its hash, or empty if it was stopped."""
-        told = 0
+        reported = 0
 
         def on_progress(n_read: int, n_bytes: int) -> None:
-            nonlocal told
+            nonlocal reported
             percent = 100 * n_read // max(n_bytes, 1)
-            if percent != told:
-                told = percent
+            if percent != reported:
+                reported = percent
                 self.progressed.emit(path, percent)
 
         try:

@@ -187,7 +187,7 @@ class VersionsController(DialogOwner[VersionsDialog]):
             if len(conversation.versions(message.message_id)) > 1:
                 self.open(message.message_id)
                 return
-        self._context.notices.tell(self.tr("No message of this chat has another version."))
+        self._context.notices.inform(self.tr("No message of this chat has another version."))
 
     @Slot(str)
     def open(self, message_id: str) -> None:

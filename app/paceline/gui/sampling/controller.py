@@ -29,7 +29,7 @@ from paceline.gui.state.settings_store import SAVE_AFTER_MS
 from paceline.names import visible
 from paceline.params import MAX_SEED, ReplySettings
 
-_MOST = 3
+_MAX_NAMED = 3
 """Maximum number of named differences; the tool tip has all of them."""
 
 _FORMS = ("json_schema", "grammar")
@@ -77,8 +77,8 @@ class SettingsBadge(QWidget):
         presets = self._presets
         differ = tuple(differences(presets.now, presets.default_settings))
         found = (*filter(None, [self._folder]), *differ)
-        n_more = len(found) - _MOST
-        shown = [*found[:_MOST], *([self.tr("{} more").format(n_more)] if n_more > 0 else [])]
+        n_more = len(found) - _MAX_NAMED
+        shown = [*found[:_MAX_NAMED], *([self.tr("{} more").format(n_more)] if n_more > 0 else [])]
         preset = presets.preset(presets.default_key)
         usual = preset.name if preset is not None else ""
         words = " · ".join(shown)
@@ -151,7 +151,7 @@ class SamplingController(PresetNamer[ReplyPresets]):
         """Show another chat's settings, and drop the undo, which concerns the previous chat."""
         if conversation.conversation_id != self._shown_id:
             self._shown_id, self._before = conversation.conversation_id, None
-            self._context.notices.settled.emit(UNDO_PRESET)
+            self._context.notices.resolved.emit(UNDO_PRESET)
             self._show()
 
     @Slot()
@@ -298,7 +298,7 @@ class SamplingController(PresetNamer[ReplyPresets]):
             self.presets.restore(state)
             if before is not None:
                 self._card.use(before)
-            self._context.notices.settled.emit(UNDO_PRESET)
+            self._context.notices.resolved.emit(UNDO_PRESET)
 
     # ------------------------------------------------------------------------------ within
 
@@ -307,7 +307,7 @@ class SamplingController(PresetNamer[ReplyPresets]):
     ) -> None:
         self._before = state, before
         undo = Action(self.tr("Undo"), self.undo)
-        self._context.notices.tell(words, action=undo, topic=UNDO_PRESET)
+        self._context.notices.inform(words, action=undo, topic=UNDO_PRESET)
 
     def _delete(self, name: str) -> None:
         state = self.presets.state
@@ -339,7 +339,7 @@ class SamplingController(PresetNamer[ReplyPresets]):
                 self.tr("Delete some of yours first."),
             )
         names = self.presets.add(found)
-        self._context.notices.tell(self.tr("Imported: {}.").format(", ".join(names)))
+        self._context.notices.inform(self.tr("Imported: {}.").format(", ".join(names)))
 
     def _export(self) -> None:
         self._context.save_file.ask(

@@ -177,7 +177,7 @@ TEMPLATE = "template"
 """Topic of notices about the chat template; a change of it resolves them."""
 RENDER_AFTER_MS = 300
 """Pause after the last key press in the editor before it is rendered."""
-_MOST_CHARS = 100_000
+_MAX_CHAT_CHARS = 100_000
 """Maximum number of characters of the chat, from its end, that the editor renders."""
 
 
@@ -281,7 +281,7 @@ class PromptingController(DialogOwner[TemplateEditor]):
 
     @Slot()
     def _on_kept(self) -> None:
-        self._context.notices.settled.emit(TEMPLATE)
+        self._context.notices.resolved.emit(TEMPLATE)
 
     @Slot()
     def _on_think(self) -> None:
@@ -314,7 +314,7 @@ def _end_of(messages: tuple[ChatMessage, ...]) -> tuple[ChatMessage, ...]:
     begin = len(messages) - 1
     for i in range(len(messages) - 1, -1, -1):
         n_chars += len(messages[i].text)
-        if n_chars > _MOST_CHARS:
+        if n_chars > _MAX_CHAT_CHARS:
             break
         if messages[i].role == "user":
             begin = i

@@ -22,7 +22,7 @@ from paceline.gui.settings.forms import OwnField, SettingRow, SettingsPage
 from paceline.gui.state.settings_store import Setting, SettingsStore
 from paceline.settings import can_be_proxy
 
-_WIDEST = 2000
+_UNLIMITED_PX = 2000
 
 
 class TokenField(QWidget):
@@ -97,7 +97,7 @@ class FolderField(OwnField):
     def __init__(self, setting: Setting, usual: Path) -> None:
         super().__init__(setting)
         self._usual = usual
-        self.path = styled(ElidedLabel(_WIDEST, Qt.TextElideMode.ElideMiddle), role="value")
+        self.path = styled(ElidedLabel(_UNLIMITED_PX, Qt.TextElideMode.ElideMiddle), role="value")
         self.path.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.choose = QPushButton(self.tr("Choose…"), autoDefault=False)
         self.choose.setAccessibleName(self.tr("Choose the folder of downloads"))

@@ -128,7 +128,7 @@ class SettingRow(QWidget):
         remark.setVisible(bool(explanation))
 
 
-_WIDEST = 2000
+_UNLIMITED_PX = 2000
 _WIDTH, _HEIGHT = 132, 84
 
 
@@ -245,7 +245,7 @@ class TextRow(QWidget):
     def __init__(self, text: str, title: str, hint: str, shown: str = "") -> None:
         super().__init__()
         self._text = text
-        self.name = ElidedLabel(_WIDEST, Qt.TextElideMode.ElideMiddle)
+        self.name = ElidedLabel(_UNLIMITED_PX, Qt.TextElideMode.ElideMiddle)
         self.name.setText(shown or text)
         self.remove = IconButton("close", title, hint)
         self.remove.clicked.connect(self._on_remove)

@@ -44,7 +44,7 @@ from paceline.parameters import parameters_of
 from paceline.params import ModelParams
 from paceline.settings import HIGHEST_FONT_PX, LOWEST_FONT_PX, MOST_LEARNED_MB
 
-_WIDEST = 2000
+_UNLIMITED_PX = 2000
 _NUMBER_PX = 120
 
 
@@ -302,7 +302,7 @@ class PlaceRow(QWidget):
         super().__init__()
         self._folder = folder
         name = QLabel(title)
-        path = styled(ElidedLabel(_WIDEST, Qt.TextElideMode.ElideMiddle), role="small")
+        path = styled(ElidedLabel(_UNLIMITED_PX, Qt.TextElideMode.ElideMiddle), role="small")
         path.setText(QDir.toNativeSeparators(str(folder)))
         path.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.button = QPushButton(self.tr("Open folder"))
@@ -465,10 +465,10 @@ class SettingsDialog(QDialog):
             QPushButton(self.tr("Reset this page"), autoDefault=False), kind="quiet"
         )
         self.reset.clicked.connect(self._on_reset)
-        self.told = text_label()
+        self.remark = text_label()
         self.undo = styled(QPushButton(self.tr("Undo"), autoDefault=False), kind="quiet")
         self.undo.clicked.connect(self._on_undo)
-        self._foot = closing_row(self, (self.reset, self.told, self.undo))
+        self._foot = closing_row(self, (self.reset, self.remark, self.undo))
         self._side = styled(QWidget(), kind="sidebar")
         self._side.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         column_of(self.search, (self.list, 1), on=self._side, margins=GAP, spacing=STEP)
@@ -478,7 +478,7 @@ class SettingsDialog(QDialog):
         self._show_undo("")
 
     def _show_undo(self, words: str) -> None:
-        say(self.told, words)
+        say(self.remark, words)
         self.undo.setVisible(bool(words))
 
     @Slot(int)

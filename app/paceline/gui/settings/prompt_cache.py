@@ -49,16 +49,16 @@ class PromptCache(QObject):
         self._store, self._loader, self._states = store, loader, states
         self._folder, self._background = folder, background
         store.changed.connect(self._on_changed)
-        self._tell()
+        self._pass_settings()
 
-    def _tell(self) -> None:
+    def _pass_settings(self) -> None:
         self._loader.states = state_storage(self._store.settings, self._folder)
 
     @Slot(str)
     def _on_changed(self, name: str) -> None:
         if name not in _NAMES:
             return
-        self._tell()
+        self._pass_settings()
         if name == "keeps_states":
             if self._loader.states is None:
                 self.forget()

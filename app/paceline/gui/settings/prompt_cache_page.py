@@ -82,8 +82,8 @@ class KeptRow(QWidget):
         self.amount = text_label("", "", plain=True)
         self.forget = QPushButton(self.tr("Forget now"), autoDefault=False)
         self.forget.setToolTip(self.tr("The next prompts are read again"))
-        self.told = text_label()
-        row_of(self.amount, (self.told, 1), self.forget, on=self, margins=0, spacing=STEP)
+        self.remark = text_label()
+        row_of(self.amount, (self.remark, 1), self.forget, on=self, margins=0, spacing=STEP)
         self._again = QTimer(self, interval=_LOOK_MS)
         self._again.timeout.connect(cache.measure)
         cache.measured.connect(self._show)
@@ -99,7 +99,7 @@ class KeptRow(QWidget):
         """Stop measuring."""
         super().hideEvent(event)
         self._again.stop()
-        say(self.told, "")
+        say(self.remark, "")
 
     @Slot(object)
     def _show(self, n_bytes: int) -> None:
@@ -109,7 +109,7 @@ class KeptRow(QWidget):
     @Slot()
     def _on_forget(self) -> None:
         self._cache.forget()
-        say(self.told, self.tr("Forgotten, in memory, too."))
+        say(self.remark, self.tr("Forgotten, in memory, too."))
         self._cache.measure()
 
 

@@ -36,7 +36,7 @@ class LearningController(QObject):
         for name in ("learns_from_chats", "learned_mb"):
             settings.setting(name).changed.connect(self._set_limit)
         context.signals.ended.connect(self._on_ended)
-        context.pair.changed.connect(self._tell)
+        context.pair.changed.connect(self._report)
         self._set_limit()
 
     @Slot()
@@ -46,7 +46,7 @@ class LearningController(QObject):
         self._context.session.stored_texts.set_limit(n_bytes)
 
     @Slot()
-    def _tell(self) -> None:
+    def _report(self) -> None:
         """Show once that stored chats are used, when there are any beside the present one."""
         is_new = self._settings.value("learns_from_chats") and not self._settings.value(
             "was_told_of_learning"
@@ -57,7 +57,7 @@ class LearningController(QObject):
         )
         if is_new and has_others and self._context.pair.state.status == "ready":
             self._settings.set("was_told_of_learning", value=True)
-            self._context.notices.tell(
+            self._context.notices.inform(
                 self.tr(
                     "Drafts are now also looked up in your stored chats, for faster replies. "
                     "Private chats are left out, and nothing leaves this computer."

@@ -173,7 +173,7 @@ class AdviceLine(QFrame):
 _TITLE_PX = 200
 _RATE_PX = 44
 _PLACES = BarStyle(height=24, axis=0, widest=14, width=120, gaps=(2, 0.5), narrow=5)
-_LISTED = 16
+_MAX_SPOKEN_PLACES = 16
 """Number of positions that a screen reader reads; longer drafts are rare."""
 
 
@@ -215,8 +215,8 @@ class _Line(QWidget):
         """Show the number of accepted tokens at each position; the highest bar fills the height."""
         most = max(counts, default=0)
         self.bars.show_bars([Bar(count / most) for count in counts] if most else (), colour)
-        listed = ", ".join(str(count) for count in counts[:_LISTED])
-        more = "…" if len(counts) > _LISTED else ""
+        listed = ", ".join(str(count) for count in counts[:_MAX_SPOKEN_PLACES])
+        more = "…" if len(counts) > _MAX_SPOKEN_PLACES else ""
         words = self.tr("Right, by place in the draft: {}").format(f"{listed}{more}")
         self.bars.setToolTip(words)
         self.bars.setAccessibleName(words)

@@ -230,8 +230,8 @@ class StrategyMenu(Popup):
         found = []
         for row in range(self.list.count()):
             item = self.list.item(row)
-            told = str(item.data(Qt.ItemDataRole.AccessibleTextRole)).casefold()
-            item.setHidden(not all(word in told for word in words))
+            spoken = str(item.data(Qt.ItemDataRole.AccessibleTextRole)).casefold()
+            item.setHidden(not all(word in spoken for word in words))
             found += [] if item.isHidden() else [item]
         if found and words:
             self.list.setCurrentItem(found[0])

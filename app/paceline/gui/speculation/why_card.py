@@ -37,11 +37,11 @@ from paceline.messages import ControlReported, Outlook
 
 _TITLE_LETTERS = 10
 _RATES = BarStyle(height=56, axis=14, widest=26, width=96, gaps=(3, 1), narrow=9)
-_PALEST, _FULL_WEIGHT = 0.3, 8.0
+_MIN_OPACITY, _OPAQUE_FROM_TOKENS = 0.3, 8.0
 """Opacity of a bar that rests on hardly any tokens, and number of tokens from which it is
 opaque."""
 _ROW_PX, _BAR_PX, _GAP_PX = 18, 9, 8
-_WIDEST = ("88", "888.8\u202fms", "88.88×")
+_WIDEST_TEXTS = ("88", "888.8\u202fms", "88.88×")
 """Widest texts that the three columns of text have space for at least."""
 
 
@@ -90,7 +90,7 @@ class CostBars(QWidget):
 
     def _columns(self) -> list[int]:
         metrics = QFontMetrics(ui_font(SMALL))
-        columns = zip(_WIDEST, *self.texts, strict=True)
+        columns = zip(_WIDEST_TEXTS, *self.texts, strict=True)
         return [max(map(metrics.horizontalAdvance, column)) for column in columns]
 
     def paintEvent(self, _event: QPaintEvent) -> None:
@@ -154,7 +154,7 @@ class RateBars(QWidget):
                 rate.share,
                 rate.label,
                 said(rate.words),
-                _PALEST + (1 - _PALEST) * min(rate.weight / _FULL_WEIGHT, 1.0),
+                _MIN_OPACITY + (1 - _MIN_OPACITY) * min(rate.weight / _OPAQUE_FROM_TOKENS, 1.0),
             )
             for rate in rates
         ]

@@ -26,10 +26,10 @@ from paceline.errors import UserError
 from paceline.messages import DeviceInfo, EngineDescribed, Reading, StateStorage
 from paceline.params import Drafting, ModelParams, with_params
 
-LOOK_EVERY_MS = 2000
+UPDATE_EVERY_MS = 2000
 STEP_BYTES = 32 * 2**20
 """Smaller changes are not reported, since free memory changes all the time."""
-ABOUT = 1 / 16
+UNNOTICED_SHARE = 1 / 16
 """Relative change of a device's free memory that a user would not notice."""
 
 
@@ -65,7 +65,7 @@ class Room:
             and self.holders == other.holders
             and all(
                 one.name == two.name
-                and abs(one.free_bytes - two.free_bytes) <= one.total_bytes * ABOUT
+                and abs(one.free_bytes - two.free_bytes) <= one.total_bytes * UNNOTICED_SHARE
                 for one, two in pairs
             )
         )
@@ -216,7 +216,7 @@ class CurrentDevices(QObject):
         self.room = Room()
         self.reading: Reading | None = None
         self._is_asked = self._is_dead = self._is_loading = False
-        self._again = QTimer(self, interval=LOOK_EVERY_MS)
+        self._again = QTimer(self, interval=UPDATE_EVERY_MS)
         self._again.timeout.connect(self.look)
 
     @property
@@ -234,7 +234,7 @@ class CurrentDevices(QObject):
         """Return the room as it is known without waiting; `changed` reports later news."""
         if self.description is not None and not self._is_loading:
             self._look_at_main_memory()
-            self._tell()
+            self._emit_changes()
             if self.description.supports_gpu and not self._is_dead:
                 self.ask()
         return self.room
@@ -267,7 +267,7 @@ class CurrentDevices(QObject):
         self._held_on_gpus = self._holder.held
         if not self._is_loading:
             self._look_at_main_memory()
-        self._tell()
+        self._emit_changes()
         self.described.emit()
 
     @Slot(object)
@@ -289,7 +289,7 @@ class CurrentDevices(QObject):
     def _look_at_main_memory(self) -> None:
         self._n_free, self._held = self._main_memory(), self._holder.held
 
-    def _tell(self) -> None:
+    def _emit_changes(self) -> None:
         devices = self.description.devices if self.description is not None else ()
         free = [self._n_free if each.kind == "cpu" else each.free_bytes for each in devices]
         holders = [

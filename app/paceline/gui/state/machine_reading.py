@@ -9,7 +9,7 @@ from paceline.hosting.broker import Priority, Ticket
 from paceline.hosting.client import EngineClient
 from paceline.messages import Event, MeasureReading, Reading, ReadingMeasured
 
-_MOST_TRIES = 5
+_MAX_TRIES = 5
 
 
 class MachineReading(QObject):
@@ -37,7 +37,7 @@ class MachineReading(QObject):
         self._client = client
         self._cache_dir = cache_dir
         self._ticket: Ticket | None = None
-        self._n_left = _MOST_TRIES
+        self._n_left = _MAX_TRIES
         self.value: Reading | None = None
 
     @Slot(object)

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from paceline.gui.state.sources import Sources
 from paceline.messages import StepCommitted, TurnStats
 
-_FIRST_ROOM = 512
-MOST_PLACES = 400
+_INITIAL_CAPACITY = 512
+MAX_PLACES = 400
 """Maximum number of bars; narrower ones than a pixel would show nothing more."""
-RATE_STEPS, _FEWEST_RATE_STEPS = 16, 4
+RATE_STEPS, _MIN_RATE_STEPS = 16, 4
 """Steps over which the speed is averaged, at most and at the reply's start: a single step's speed
 jumps, since it commits between 1 and n_max tokens."""
 
@@ -104,7 +104,7 @@ class StepMetrics:
         self.n_tokens = 0
         self.tallies: dict[str, Tally] = {}
         """Tallies by the drafter's id, in the order of their first drafts."""
-        self._rows = np.zeros((_FIRST_ROOM, 5))
+        self._rows = np.zeros((_INITIAL_CAPACITY, 5))
         self._steps: list[StepCommitted] = []
         self._seconds = 0.0
         self._verify_s = self._draft_s = self._sample_s = 0.0
@@ -151,7 +151,7 @@ class StepMetrics:
         """Return up to `n` steps from `first` on, or the newest ones without `first`."""
         n = max(min(n, self.n_steps), 0)
         first = self.n_steps - n if first is None else min(max(first, 0), self.n_steps - n)
-        per_place = -(-n // MOST_PLACES) or 1
+        per_place = -(-n // MAX_PLACES) or 1
         starts = np.arange(first, first + n, per_place)
         if not n:
             return StepWindow(first, 1, *(np.zeros(0) for _ in range(4)))
@@ -193,7 +193,7 @@ class StepMetrics:
 
     def _rates(self, ends: NDArray[np.int64]) -> Array:
         """Return tokens per second at these steps, each averaged over `RATE_STEPS` steps."""
-        ends = np.maximum(ends, min(_FEWEST_RATE_STEPS, self.n_steps - 1))
+        ends = np.maximum(ends, min(_MIN_RATE_STEPS, self.n_steps - 1))
         begins = np.maximum(ends - RATE_STEPS, 0)
         tokens, seconds = (self._rows[ends, 3:] - self._rows[begins, 3:]).T
         rates: Array = np.divide(tokens, seconds, out=np.zeros(len(ends)), where=seconds > 0)

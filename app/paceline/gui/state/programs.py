@@ -27,7 +27,7 @@ class ProgramReplies(QObject):
     ended = Signal(object)
     """An `Entry` is finished."""
     _queued = Signal(object)
-    _told = Signal(object, object)
+    _reported = Signal(object, object)
     _over = Signal(object)
 
     def __init__(self, journal: Journal, parent: QObject | None = None) -> None:
@@ -37,7 +37,7 @@ class ProgramReplies(QObject):
         self.n_waiting = self.n_answered = 0
         queued = Qt.ConnectionType.QueuedConnection
         self._queued.connect(self._on_queued, queued)
-        self._told.connect(self._on_told, queued)
+        self._reported.connect(self._on_reported, queued)
         self._over.connect(self._on_over, queued)
         self._waiting: set[Entry] = set()
         journal.follow(self._hear_end, began=self._hear_begin, grew=self._hear_growth)
@@ -58,7 +58,7 @@ class ProgramReplies(QObject):
         self._queued.emit(entry)
 
     def _hear_growth(self, entry: Entry, event: Event) -> None:
-        self._told.emit(entry, event)
+        self._reported.emit(entry, event)
 
     def _hear_end(self, entry: Entry) -> None:
         self._over.emit(entry)
@@ -68,15 +68,15 @@ class ProgramReplies(QObject):
     @Slot(object)
     def _on_queued(self, entry: Entry) -> None:
         self._waiting.add(entry)
-        self._tell()
+        self._update()
 
     @Slot(object, object)
-    def _on_told(self, entry: Entry, event: Event) -> None:
+    def _on_reported(self, entry: Entry, event: Event) -> None:
         if isinstance(event, TurnStarted):
             self._waiting.discard(entry)
             self.answered = entry
             self.began.emit(entry)
-            self._tell()
+            self._update()
         self.grew.emit(entry, event)
 
     @Slot(object)
@@ -86,8 +86,8 @@ class ProgramReplies(QObject):
             self.answered = None
         self.n_answered += 1
         self.ended.emit(entry)
-        self._tell()
+        self._update()
 
-    def _tell(self) -> None:
+    def _update(self) -> None:
         self.n_waiting = len(self._waiting)
         self.changed.emit()

@@ -232,7 +232,7 @@ class SpeculationModel(QObject):
         """Return the entry of a menu for a strategy that `knows` accepts."""
         return choice_of([self._infos[name] for name, _ in strategy.drafters])
 
-    def told(self, strategy: Strategy) -> str:
+    def in_words(self, strategy: Strategy) -> str:
         """Describe a strategy of existing drafters, with its differences from the chosen one."""
         infos = [self._infos[name] for name, _ in strategy.drafters]
         title, chosen = choice_of(infos).title, dict(self.strategy.drafters)

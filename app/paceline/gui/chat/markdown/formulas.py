@@ -41,7 +41,7 @@ _LINE_DEPTH = 0.28
 """Depth below the baseline that a line of text provides, in ems."""
 _HALF_X = 0.27
 """Half the x-height in ems of the text; Qt centres an object there."""
-_KEPT = 1_000
+_MAX_CACHED = 1_000
 
 
 class Formula(NamedTuple):
@@ -210,7 +210,7 @@ class Formulas(QObject):
     def _on_laid_out(self, source: str, formula: Formula | None) -> None:
         self._known[source] = formula
         # Not before all requested ones are known: a message waits for all of its formulas.
-        while len(self._known) > _KEPT and not self._due:
+        while len(self._known) > _MAX_CACHED and not self._due:
             self._known.popitem(last=False)
         self.drawn.emit()
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 _MARKS = "*_`~"
-_MARKED = 1_000
+_MAX_MARKED = 1_000
 """Maximum number of marked hits in a message, around the current one; positioning each takes 3
 µs."""
 
@@ -59,5 +59,5 @@ def hits_in(text: str, pattern: re.Pattern[str] | None, current: int | None = No
         return Hits()
     spans = tuple(found.span() for found in pattern.finditer(text))
     at = spans[current] if current is not None and current < len(spans) else None
-    first = max(0, (current or 0) - _MARKED // 2)
-    return Hits(spans[first : first + _MARKED], at)
+    first = max(0, (current or 0) - _MAX_MARKED // 2)
+    return Hits(spans[first : first + _MAX_MARKED], at)

@@ -59,7 +59,7 @@ MAX_FORMULAS = 400
 _BREAKS = re.compile(r"(?<=[^\W_][._#:,&?(])(?=[^\W\d_])")
 """Break positions after signs that separate the words of a name; otherwise Qt breaks the line
 within a word."""
-_LONG, _MOST_BREAKS = 12, 24
+_MIN_BREAKABLE_CHARS, _MAX_BREAKS = 12, 24
 """Minimum length of code that gets break positions, and their maximum number."""
 
 
@@ -258,7 +258,7 @@ class InlineWriter:
 
 def _parts(code: str) -> list[str]:
     """Split code into parts that may stand in lines of their own in a narrow column."""
-    return _BREAKS.split(code, _MOST_BREAKS) if len(code) > _LONG else [code]
+    return _BREAKS.split(code, _MAX_BREAKS) if len(code) > _MIN_BREAKABLE_CHARS else [code]
 
 
 def _is_alone(token: Token, formula: Formula, style: TextStyle) -> bool:

@@ -61,7 +61,7 @@ class TokenRecord(NamedTuple):
         return sum(trace.position >= 0 for trace in self.step.tokens)
 
 
-_GAP = 1
+_MAX_BRIDGED_TOKENS = 1
 """Maximum number of the target's own tokens within a coloured stretch: each step ends with one."""
 
 
@@ -81,7 +81,7 @@ class Provenance:
         self._stretches: list[Span] = []  # coloured ones, in the source
         self._last = Span(0, 0, "draft")  # the last stretch, which may still grow
         self._lone = ""  # the drafter of its only token; empty once it has more and a colour
-        self._n_after = _GAP + 1  # tokens of the target after it
+        self._n_after = _MAX_BRIDGED_TOKENS + 1  # tokens of the target after it
         # Length of the text after each step, and the seconds until then.
         self._step_ends: list[int] = []
         self._step_seconds: list[float] = []
@@ -110,7 +110,7 @@ class Provenance:
         """Extend the last stretch by a drafted token, or begin one without a colour."""
         last, kind = self._last, self._sources.kind(source)
         n_between, self._n_after = self._n_after, 0
-        if n_between > _GAP or last.kind != kind:
+        if n_between > _MAX_BRIDGED_TOKENS or last.kind != kind:
             self._last, self._lone = Span(start, end, kind), source
             return
         self._last = Span(last.start, end, kind)
@@ -125,7 +125,7 @@ class Provenance:
     @property
     def settled(self) -> int:
         """Offset in the reply before which no colour changes any more."""
-        if self._n_after > _GAP:
+        if self._n_after > _MAX_BRIDGED_TOKENS:
             return self._ends[-1] if self._ends else self._unknown
         return self._last.start if self._lone else self._last.end
 

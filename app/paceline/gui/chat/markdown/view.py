@@ -76,7 +76,7 @@ _SCROLL_KEYS = frozenset(
 )
 
 
-_TURNS_AWAY = frozenset(
+_CLEARS_SELECTION = frozenset(
     {
         Qt.FocusReason.MouseFocusReason,
         Qt.FocusReason.TabFocusReason,
@@ -85,7 +85,7 @@ _TURNS_AWAY = frozenset(
 )
 
 
-_MAX_TOLD = 300
+_MAX_TIP_CHARS = 300
 """Maximum number of characters of a formula's source in a tool tip."""
 
 
@@ -255,9 +255,9 @@ class MessageView(QTextBrowser):
     def _describe(self) -> None:
         """Give screen readers the source of formulas, which are single characters in the text."""
         formulas = "; ".join(" ".join(placed.source.split()) for placed in self.content.formulas)
-        told = self.tr("Formulas, in their order: {}").format(formulas) if formulas else ""
-        if told != self.accessibleDescription():
-            self.setAccessibleDescription(told)
+        description = self.tr("Formulas, in their order: {}").format(formulas) if formulas else ""
+        if description != self.accessibleDescription():
+            self.setAccessibleDescription(description)
 
     # -------------------------------------------------------------------------- geometry
 
@@ -385,7 +385,7 @@ class MessageView(QTextBrowser):
     def focusOutEvent(self, event: QFocusEvent) -> None:
         """Clear the selection when the user turns to something else: only one may exist."""
         super().focusOutEvent(event)
-        if event.reason() in _TURNS_AWAY and self.textCursor().hasSelection():
+        if event.reason() in _CLEARS_SELECTION and self.textCursor().hasSelection():
             cursor = self.textCursor()
             cursor.clearSelection()
             self.setTextCursor(cursor)
@@ -428,23 +428,23 @@ class MessageView(QTextBrowser):
         at = at + QPoint(shift_at(self._windows(), QPointF(at)), 0)
         layout = self.document().documentLayout()
         position = layout.hitTest(QPointF(at), Qt.HitTestAccuracy.ExactHit)
-        told = [self.tr("Image not loaded")] if self._is_image(position) else []
+        lines = [self.tr("Image not loaded")] if self._is_image(position) else []
         anchor = self.anchorAt(at)
         if anchor:
             shown, warning = describe_link(anchor)
-            told += [shown, warning]
-        if told:
-            return "\n".join(filter(None, told))
+            lines += [shown, warning]
+        if lines:
+            return "\n".join(filter(None, lines))
         share = 0.0
         formula = self.content.formula_at(position)
         if formula is not None:
-            told = [" ".join(formula.source.split())[:_MAX_TOLD]]
+            lines = [" ".join(formula.source.split())[:_MAX_TIP_CHARS]]
             rect = formula_rect(self.document(), formula)
             share = (at.x() - rect.left()) / max(rect.width(), 1)
         if look.token_colours and position >= 0:
             record = self.content.record_at(position, share)
-            told += [describe_token(record)] if record else []
-        return "\n".join(told)
+            lines += [describe_token(record)] if record else []
+        return "\n".join(lines)
 
     def _is_image(self, position: int) -> bool:
         return any(

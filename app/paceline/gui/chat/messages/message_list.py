@@ -302,12 +302,12 @@ class MessageList(QScrollArea):
     def _leave(self, forwards: bool) -> bool:  # noqa: FBT001
         """Move the focus to the widget before or after all messages."""
         self.setFocus(Qt.FocusReason.OtherFocusReason)
-        with self.passed_by():
+        with self.skipped_by_tab():
             super().focusNextPrevChild(forwards)
         return True  # the list has the focus now if nothing else in the window can take it
 
     @contextmanager
-    def passed_by(self) -> Iterator[None]:
+    def skipped_by_tab(self) -> Iterator[None]:
         """Let Tab skip all messages while the context is active, but not the list itself.
 
         Qt's chain must not be walked here: `nextInFocusChain` makes each widget the owner of the

@@ -24,11 +24,11 @@ GLIDE_MS = 160
 FIRST_PAINT_S = 0.04
 """Time for building an opened conversation before its first painting."""
 MAX_BUILT = 56
-_BLIND = 8
+_N_UNMEASURED = 8
 """Number of messages that are built while the view is hidden and their heights are unknown."""
-_REACH = 1.5
+_BUILT_HEIGHTS = 1.5
 """Distance up to which messages are built, in heights of the view."""
-_KEEP = 3.0
+_KEPT_HEIGHTS = 3.0
 """Distance up to which messages are kept, in heights of the view."""
 _TOP_PX = 24
 
@@ -145,7 +145,7 @@ class MessagePages:
         self._view.follow()
         self._fill_view()
 
-    def extend(self, until_s: float, reach: float = _REACH) -> None:
+    def extend(self, until_s: float, reach: float = _BUILT_HEIGHTS) -> None:
         """Build near messages until a moment of `perf_counter`, then remove far ones."""
         while perf_counter() < until_s and (side := self._wanted_side(reach)):
             self._build(self.built.start - 1 if side < 0 else self.built.stop)
@@ -154,7 +154,7 @@ class MessagePages:
 
     def wants_more(self) -> bool:
         """Return whether `extend` has something to build."""
-        return self._wanted_side(_REACH) != 0
+        return self._wanted_side(_BUILT_HEIGHTS) != 0
 
     # --------------------------------------------------------------------------- private
 
@@ -165,9 +165,9 @@ class MessagePages:
         """Return the side to build: -1 above, 1 below, 0 neither."""
         if not self._view.items:
             return 0
-        if len(self.built) >= self.max_built + _BLIND:
+        if len(self.built) >= self.max_built + _N_UNMEASURED:
             return 0
-        if not self._view.isVisible() and len(self.built) >= _BLIND:
+        if not self._view.isVisible() and len(self.built) >= _N_UNMEASURED:
             return 0
         wanted = max(1, int(reach * self._view.viewport().height()))
         above, below = self._view.room_above(), self._view.room_below()
@@ -201,9 +201,9 @@ class MessagePages:
 
     def _cut(self) -> None:
         """Remove messages far from the view, at most as many as exceed the limit."""
-        kept = _KEEP * self._view.viewport().height()
+        kept = _KEPT_HEIGHTS * self._view.viewport().height()
         least = 0.5 * self._view.viewport().height()
-        while len(self._view.items) > _BLIND:
+        while len(self._view.items) > _N_UNMEASURED:
             above, below = self._view.room_above(), self._view.room_below()
             is_top = above > below
             item = self._view.items[0 if is_top else -1]

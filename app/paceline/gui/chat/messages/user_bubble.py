@@ -21,7 +21,7 @@ _PADDING = 14
 _MAX_SHARE = 0.86
 _EDIT_PX = 480
 """Minimum width of an editor, where space allows."""
-_MOST_LINES, _MOST_CHARS = 40, 4_000
+_MAX_LINES, _MAX_CHARS = 40, 4_000
 """Size above which a text is folded."""
 _SHOWN_LINES, _SHOWN_CHARS = 16, 1_600
 _MEASURED_LINES = 60
@@ -128,7 +128,7 @@ class UserBubble(MessageItem):
     def _show_text(self, *, is_folded: bool) -> None:
         """Show the text, or only the beginning of a long one while it is folded."""
         lines = self.text.split("\n")
-        is_long = len(lines) > _MOST_LINES or len(self.text) > _MOST_CHARS
+        is_long = len(lines) > _MAX_LINES or len(self.text) > _MAX_CHARS
         self._is_folded = is_folded and is_long
         begin = "\n".join(lines[:_SHOWN_LINES])[:_SHOWN_CHARS].rstrip()
         self._n_shown = len(begin)

@@ -49,7 +49,7 @@ class DownloadsController(QObject):
     """Path of a downloaded model to be used"""
     ended = Signal(object)
     """`Download` that has just finished or failed"""
-    _heard = Signal(object)
+    _reported = Signal(object)
 
     def __init__(
         self,
@@ -74,8 +74,8 @@ class DownloadsController(QObject):
         self._is_closed = False
         self._show()
         # A signal, because the listener is called on worker threads.
-        self._heard.connect(self._on_heard)
-        downloads.set_listener(self._heard.emit)
+        self._reported.connect(self._on_reported)
+        downloads.set_listener(self._reported.emit)
 
     def add(self, request: DownloadRequest) -> str:
         """Begin a download, or resume the same one; return its id.
@@ -137,7 +137,7 @@ class DownloadsController(QObject):
         self.model.show(self._downloads.states())
 
     @Slot(object)
-    def _on_heard(self, now: Download) -> None:
+    def _on_reported(self, now: Download) -> None:
         """Show all downloads, and report one that has ended."""
         if self._is_closed:
             return
@@ -153,7 +153,7 @@ class DownloadsController(QObject):
         name = title(now)
         if now.status == "done":
             use = Action(self.tr("Use it"), partial(self.do, "use", now.id))
-            self.notices.tell(
+            self.notices.inform(
                 self.tr("“{}” is downloaded.").format(name),
                 action=use if "use" in steps(now) else None,
                 topic=DOWNLOADS,
@@ -281,7 +281,7 @@ class PairFetcher(QObject):
         """Report that a pair is available, with a button that loads it once."""
         self._load_offered = partial(load, pair)
         action = Action(self.tr("Load pair"), self._on_load_offered)
-        self._downloads.notices.tell(words, action=action, topic=DOWNLOADS)
+        self._downloads.notices.inform(words, action=action, topic=DOWNLOADS)
 
     def stop(self) -> None:
         """Stop waiting; running downloads continue."""
@@ -358,7 +358,9 @@ class PairFetcher(QObject):
             target=replace(pair.target, path=paths[pair.target.path]),
             drafting=moved(pair.drafting, paths.__getitem__),
         )
-        self._downloads.notices.settled.emit(DOWNLOADS)  # the pair replaces the news about its file
+        self._downloads.notices.resolved.emit(
+            DOWNLOADS
+        )  # the pair replaces the news about its file
         self.ready.emit(found)  # `wanted` is still this pair
         if self.wanted is pair:
             self.stop()

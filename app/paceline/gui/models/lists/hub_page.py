@@ -22,7 +22,7 @@ from paceline.gui.models.lists.repository_card import RepositoryCard
 LICENSES = ("apache-2.0", "mit", "llama3.1", "llama3.2", "gemma", "cc-by-4.0", "cc-by-nc-4.0")
 TYPING_MS = 300
 """Pause after the last key before a search: each one is a request to the Hub."""
-SHARE_OF_A_DRAFT = 4
+DRAFT_SIZE_DIVISOR = 4
 """Maximum size of a draft model, as a divisor of its target's weights; larger ones hardly pay."""
 
 
@@ -87,7 +87,7 @@ class HubPage(Page):
         if target is not None and self.drafts.isChecked():
             architecture = target.architecture
             if target.n_params:
-                limits.append(target.n_params // SHARE_OF_A_DRAFT)
+                limits.append(target.n_params // DRAFT_SIZE_DIVISOR)
         sort: Sort = self.sort.currentData()
         return SearchQuery(
             text=self.search.text().strip(),
@@ -140,7 +140,7 @@ class HubPage(Page):
 
     def open_repository(self, repo: str) -> None:
         """Open a repository."""
-        self.search.tell_now()  # now: a later search would replace the repository
+        self.search.emit_now()  # now: a later search would replace the repository
         self._hub.open_repository(repo)
 
     def _named(self) -> str:

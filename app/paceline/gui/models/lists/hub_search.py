@@ -20,10 +20,10 @@ from paceline.catalog.inspect.inspector import Inspector
 from paceline.errors import UserError
 from paceline.gui.kit.background import Background, Batch, next_batch
 
-END_MS = 900
+CLOSE_TIMEOUT_MS = 900
 OUT_OF_REACH = ("offline", "no-network")
 """Error codes for a Hub that must not be asked, or cannot be reached."""
-_MOST = 1000
+_MAX_RESULTS = 1000
 _BATCH, _BATCH_S = 20, 0.2
 
 
@@ -85,7 +85,9 @@ class HubSearch(QObject):
         self._search.set()
         self._search = stop = threading.Event()
         self.query, self.models = query, ()
-        self._found = self._hub.search(replace(query, limit=max(_MOST, query.limit)), stop.is_set)
+        self._found = self._hub.search(
+            replace(query, limit=max(_MAX_RESULTS, query.limit)), stop.is_set
+        )
         self._ask(query.limit)
 
     @Slot()
@@ -206,4 +208,4 @@ class HubSearch(QObject):
         """Cancel everything within a second; return False if something hangs, such as a keyring."""
         self._is_closed = True
         self.stop()
-        return self._background.close(END_MS)
+        return self._background.close(CLOSE_TIMEOUT_MS)

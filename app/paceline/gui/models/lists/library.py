@@ -53,7 +53,7 @@ def _folders_to_watch(
 SETTLE_MS = 700
 """Interval within which changes count as one."""
 POLL_MS = 30_000
-END_MS = 1000
+CLOSE_TIMEOUT_MS = 1000
 LIBRARY = "library"
 """Topic of notices about model files."""
 
@@ -189,7 +189,7 @@ class LibraryController(QObject):
         self._stop.set()
         self._poll.stop()
         self._settle.stop()
-        has_ended = self._background.close(END_MS)
+        has_ended = self._background.close(CLOSE_TIMEOUT_MS)
         if has_ended and self._scan is not None:
             self._scan.close()  # its results are kept
         return has_ended

@@ -98,7 +98,7 @@ class MemoryBar(QWidget):
         self.excess.setText(excess)
         self.excess.setVisible(not plan.fits)
         words = words if plan.fits else f"{words}, {excess}"
-        self._tell(plan, words, self._show_parts(plan))
+        self._describe(plan, words, self._show_parts(plan))
 
     def _show_parts(self, plan: DevicePlan) -> tuple[BarPart, ...]:
         parts = parts_of(plan)
@@ -106,7 +106,7 @@ class MemoryBar(QWidget):
         self._show_legend([part for part in parts if part.size])
         return parts
 
-    def _tell(self, plan: DevicePlan, words: str, parts: Sequence[BarPart]) -> None:
+    def _describe(self, plan: DevicePlan, words: str, parts: Sequence[BarPart]) -> None:
         """Give screen readers everything that the bar shows."""
         listed = ", ".join(f"{part.name} {local_size(part.size)}" for part in parts if part.size)
         self.setAccessibleName(f"{title_of(plan)}: {words}")
