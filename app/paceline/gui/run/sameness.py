@@ -67,7 +67,7 @@ def _different(result: Differs) -> SamenessWords:
         for token in (result.expected, result.found)
     )
     # As code, so that every space is shown: tokens often differ by their number alone.
-    texts = Difference((Row(expected, found, is_code=True),), n_changes=1)
+    texts = Difference((DiffRow(expected, found, is_code=True),), n_changes=1)
     if result.is_promised:
         why = _tr(
             "This pair gives the same text with any strategy here, so this should not be; "
