@@ -251,7 +251,7 @@ def test_the_plain_estimate_is_a_dashed_line_or_nothing(
     plot: SpeedPlot, metrics: StepMetrics
 ) -> None:
     fill(metrics, 10)
-    plot.refresh(33.3, told="alone about 33")
+    plot.refresh(33.3, plain_text="alone about 33")
     assert set(plot.plain.getData()[1]) == {33.3}
     assert plot.plain_words.text() == "- - alone about 33"
     plot.refresh(33.3)  # nothing is said of the gain, so neither is of this
