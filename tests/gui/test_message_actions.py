@@ -379,15 +379,15 @@ def test_a_growing_reply_is_announced_in_sentences(qtbot: QtBot, qapp: QApplicat
     said: list[str] = []
     announcer.said.connect(said.append)
     announcer.begin()
-    announcer.hear("First sen")
+    announcer.update("First sen")
     qtbot.wait(30)
     assert said == []
-    announcer.hear("First **sentence**. And a")
+    announcer.update("First **sentence**. And a")
     qtbot.waitUntil(lambda: said == ["First sentence."])
-    announcer.hear("First **sentence**. And another. It costs 3.")
+    announcer.update("First **sentence**. And another. It costs 3.")
     qtbot.waitUntil(lambda: len(said) == 2)
     assert said[1] == "And another."
-    announcer.hear("First **sentence**. And another. It costs 3.5")
+    announcer.update("First **sentence**. And another. It costs 3.5")
     announcer.finish("Reply, finished")
     assert said[2] == "It costs 3.5 Reply, finished"
     announcer.stop()
