@@ -431,7 +431,7 @@ def test_a_message_has_so_many_formulas(
     qtbot: QtBot, chat: ChatView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("paceline.gui.chat.markdown.inline.MAX_FORMULAS", 5)
-    monkeypatch.setattr("paceline.gui.chat.markdown.formulas._KEPT", 3)
+    monkeypatch.setattr("paceline.gui.chat.markdown.formulas._MAX_CACHED", 3)
     text = " ".join(f"$m_{{{n}}}$" for n in range(9))
     view = shown(qtbot, chat, text)
     assert len(sources(view)) == 5
