@@ -63,7 +63,7 @@ class OneWindow(QObject):
             return True
         address = self._name if sys.platform == "win32" else str(folder / self._name)
         lock = QLockFile(str(folder / f"{self._name}.lock"))
-        # never stale while its window lives, however long; stale at once when that has died
+        # Never stale while its window lives, however long; stale at once when that has died.
         lock.setStaleLockTime(0)
         until = time.monotonic() + patience_s
         while not lock.tryLock(50):

@@ -266,7 +266,7 @@ class Program(QObject):
         self.servers = RpcServers(self.settings, self.loader, self.background, self._described)
         self.shown = ShownChat(self.session, self.signals, self)
         self.drafts = Drafts(self.shown, self.session.conversations, self.signals)
-        # the settings of a chat without its own
+        # The settings of a chat without its own.
         self.presets.kept_changed.connect(self.shown.settings_changed)
         self.next_reply = NextReply(self.shown, self.speculation, self.settings, self.pair)
         self.loader.set_listener(self.pair)

@@ -227,7 +227,7 @@ def _paint_quartiles(
     painter: QPainter, middle: float, low: float, high: float, theme: Theme
 ) -> None:
     half = px(BAR_PX) / 2 - 3
-    # visible on bars and background
+    # Visible on bars and background.
     for colour, width in ((theme.surface, 3.5), (theme.text, 1.5)):
         painter.setPen(QPen(QColor(colour), width))
         painter.drawLine(QPointF(low, middle), QPointF(high, middle))

@@ -280,7 +280,7 @@ class SetupPage(Refits, QWidget):
             box = self.boxes[c.strategy]
             box.setText(c.title)
             box.setEnabled(not c.obstacle and not c.is_needed)
-            # a strategy that cannot be measured is not ticked until it can
+            # A strategy that cannot be measured is not ticked until it can.
             with QSignalBlocker(box):
                 box.setChecked(not c.obstacle and (c.is_needed or self._ticked[c.strategy]))
             description = c.obstacle or c.summary

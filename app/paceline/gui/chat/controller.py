@@ -282,7 +282,7 @@ class ChatController(QObject):
         if not self._shown.has(reply):
             return
         current = self._shown.conversation
-        # otherwise the reply was shown together with the path
+        # Otherwise the reply was shown together with the path.
         if self._chat.reply_view(reply.message_id) is None:
             for message in current.path()[-2:]:
                 self._chat.add(self._as_shown(current, message))

@@ -39,7 +39,7 @@ class FindController(QObject):
         self._pattern: re.Pattern[str] | None = None
         self._path: tuple[Message, ...] = ()
         self._counts: list[int] = []  # hits of each message counted so far
-        # the message of the current hit, and the hit's number there
+        # The message of the current hit, and the hit's number there.
         self._place, self._number = 0, -1
         self._seeks = False
         self._came_from: QWidget | None = None

@@ -46,7 +46,7 @@ _SEEN_PX = 24
 FLUSH_MS = 33
 MAX_FLUSH_MS = 500
 TURN_S = 0.012
-"""Duration of a turn's work when many replies wait, or many messages are to be built."""
+"""Maximum duration of a turn when many replies wait, or many messages are to be built."""
 PAUSE_RATIO = 40
 """Pause after writing, as a multiple of its duration: painting costs twice as much again."""
 

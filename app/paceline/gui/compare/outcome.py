@@ -44,7 +44,7 @@ def speedup(left: Reply, right: Reply) -> Speedup | None:
     one, other = left.stats, right.stats
     if one is None or other is None or not (one.tokens_per_s and other.tokens_per_s):
         return None
-    # without drafts, each token is a step
+    # Without drafts, each token is a step.
     if min(len(left.traces), len(right.traces)) < FEWEST_STEPS:
         return None
     ratio = other.tokens_per_s / one.tokens_per_s

@@ -69,7 +69,7 @@ class ChatGroups:
         end_s = math.inf
         for name, start in starts:
             begin_s = _midnight(start)
-            # in the first days of a month, the week reaches into the previous one
+            # In the first days of a month, the week reaches into the previous one.
             if begin_s < end_s:
                 self._recent.append(Heading(name, is_pinned=False, end_s=end_s, begin_s=begin_s))
                 end_s = begin_s

@@ -493,7 +493,7 @@ class ConversationList(ChatRows):
         if tags != self._tags:
             others = tags.keys() != self._tags.keys()
             self._tags = tags
-            # the beginning of another tag may have become a whole tag
+            # The beginning of another tag may have become a whole tag.
             if others and self._query.tags:
                 self._arrange()
             self.tags_changed.emit()

@@ -51,7 +51,7 @@ def page_of(markdown: str) -> str:
     text = _PICTURE.sub(r"![\1](\2)", markdown)
     html = str(make_parser().render(text))
     html = html.replace("<th>", '<th align="left">').replace("\n</code></pre>", "</code></pre>")
-    # otherwise it counts as a line
+    # Otherwise it counts as a line.
     html = html.replace("<p><img", '<p style="line-height: 100%"><img')
     return _HEADING.sub(
         lambda found: f'<h{found[1]}><a name="{anchor_of(found[2])}"></a>{found[2]}</h{found[1]}>',

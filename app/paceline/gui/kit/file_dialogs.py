@@ -281,7 +281,7 @@ class FileField(QWidget):
             widget.setToolTip(explanation)
         row = row_of(label, None, self.choose, self.clear, spacing=4)
         column = column_of(row, on=self, margins=0, spacing=2)
-        # on a line of its own: beside the buttons it would have no space
+        # On a line of its own: beside the buttons it would have no space.
         column.addWidget(self.name)
         self.choose.clicked.connect(self._on_choose)
         self.clear.clicked.connect(self._on_clear)

@@ -239,7 +239,7 @@ class PlotCanvas(pg.GraphicsView):  # type: ignore[misc]
         turned = event.angleDelta().y()
         if not event.modifiers() & Qt.KeyboardModifier.ControlModifier or not turned:
             event.ignore()
-            # the panel may scroll the plot away, which Qt does not report as leaving
+            # The panel may scroll the plot away, which Qt does not report as leaving.
             self.left.emit()
             return
         event.accept()

@@ -274,7 +274,7 @@ class SpeedPlot(Card):
             )
         )
         line_title = styled(YieldingLabel(self.tr("Tokens per second"), keeps=16), role="title")
-        # elided in the middle, since a number ends the text
+        # Elided in the middle, since a number ends the text.
         self.plain_words = styled(YieldingLabel(mode=Qt.TextElideMode.ElideMiddle), role="small")
         heading = row_of(line_title, None, self.plain_words)
         lines = column_of(

@@ -55,7 +55,7 @@ class WindowModels(QObject):
         """Set the state of the pair."""
         self._state = state
         if self._loop is not None:
-            # the loop has ended, and with it all waiting requests
+            # The loop has ended, and with it all waiting requests.
             with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._wake)
 

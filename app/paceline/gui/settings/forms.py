@@ -124,7 +124,7 @@ class SettingRow(QWidget):
             row_of((words, 1), control, on=self, margins=0, spacing=2 * STEP)
         else:
             column_of((words, 1), control, on=self, margins=0, spacing=STEP)
-        # after it has a parent: without one it would be a window
+        # After it has a parent: without one it would be a window.
         remark.setVisible(bool(explanation))
 
 

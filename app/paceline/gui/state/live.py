@@ -200,7 +200,7 @@ class LiveFigures(QObject):
         self._n_ticks += 1
         if not self._has_figures and self.headline.speed:
             self._has_figures = True
-            # makes the first figures appear together with the first bars
+            # Makes the first figures appear together with the first bars.
             self._n_ticks = TICKS_PER_REFRESH
         if self._n_ticks % TICKS_PER_REFRESH:
             self.moved.emit()

@@ -118,7 +118,7 @@ class ShownChat(QObject):
     @Slot(str, bool)
     def _on_removed(self, conversation_id: str, was_refused: bool) -> None:  # noqa: FBT001
         """Show an empty chat in place of the removed one."""
-        # keeps the settings, which the user is to correct
+        # Keeps the settings, which the user is to correct.
         if conversation_id == self.id and was_refused:
             private, folder_id = self.conversation.private, self.conversation.folder_id
             new = self._chats.new(private=private, settings=self.settings, folder_id=folder_id)

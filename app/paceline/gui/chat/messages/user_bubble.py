@@ -52,7 +52,7 @@ class UserBubble(MessageItem):
         self.setAccessibleName(self.tr("You said"))
         self.view = MessageView(requests=requests)
         self.view.setAccessibleName(self.tr("You said"))
-        # without a parent it would be a window
+        # Without a parent it would be a window.
         self._unfold = styled(QToolButton(self), kind="link")
         self._unfold.clicked.connect(self._on_fold)
         self._show_text(is_folded=True)

@@ -250,7 +250,7 @@ class ModelList(QListView):
         return QSize(200, px(_LIST_PX))
 
     def minimumSizeHint(self) -> QSize:
-        """The same height."""
+        """Return the same size."""
         return QSize(0, px(_LIST_PX))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

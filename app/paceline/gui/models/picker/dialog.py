@@ -351,7 +351,7 @@ class PickerBuilder(QObject):
         built = [*self._made, *([self._dialog] if self._dialog is not None else [])]
         was_wanted = self._next.isActive() or bool(built)
         self._next.stop()
-        # in this order, and now: a style sheet visits all widgets that still exist
+        # In this order, and now: a style sheet visits all widgets that still exist.
         for each in built:
             delete(each)
         self._made, self._dialog = [], None

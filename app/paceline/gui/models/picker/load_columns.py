@@ -40,7 +40,7 @@ def _field_for(parameter: Parameter) -> QWidget:
     match parameter.kind:
         case "bool":
             box = QCheckBox()
-            # beside each other like the numbers
+            # Beside each other like the numbers.
             box.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
             return box
         case "int":

@@ -77,7 +77,7 @@ class Judgement:
 
     @property
     def obstacle(self) -> str:
-        """Why the pair cannot be loaded, in one sentence; empty if it can or that is unknown."""
+        """Reason why the pair cannot be loaded, or empty if it can or that is unknown."""
         if self.status == "failed":
             return self.problem
         verdict = self.verdict
