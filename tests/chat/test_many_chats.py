@@ -378,12 +378,13 @@ class ManyChats(RuleBasedStateMachine):
     @has_messages
     @rule(number=numbers, at=numbers, blank=st.sampled_from(("", " \n\t")))
     def write_nothing(self, number: int, at: int, blank: str) -> None:
-        """Send blanks, or edit something into them: nothing is asked and nothing changes."""
-        chat, _, message = self.a_place(number, at)
+        """Send blanks, or edit something into them or itself: nothing is asked or changes."""
+        chat, tree, message = self.a_place(number, at)
         active = self.session.active
         assert self.session.send(chat, blank, self.options) is None
         assert self.session.edit(chat, message, blank, self.options) is None
         assert not self.session.edit_reply(chat, message, blank)
+        assert not self.session.edit_reply(chat, message, tree.nodes[message][2])
         assert self.session.edit(chat, "unknown", "Text", self.options) is None
         assert self.session.regenerate(chat, self.options, "unknown") is None
         assert self.session.active is active
@@ -539,27 +540,37 @@ class ManyChats(RuleBasedStateMachine):
         self.loader.load(BROKEN if is_wrong else PAIR)
 
     @precondition(has_unbegun)
-    @rule(how=st.sampled_from(("stop", "die")))
-    def end_before_it_begins(self, how: str) -> None:
-        """Stop a reply that waits, or let the engine die: the next one gets it, but once."""
+    @rule()
+    def stop_before_it_begins(self) -> None:
         active = self.session.active
         assert active is not None
         self.chat = active.conversation_id
         n_turns, was_loaded = len(self.client.all(StartTurn)), self.is_loaded
-        if how == "die":
+        self.session.stop()
+        if was_loaded:
+            self.client.emit(TurnFailed("cancelled", "It was stopped.", ""))
+        self.know_end(active)
+        assert active.reason == "cancelled"
+        assert len(self.client.all(StartTurn)) == n_turns
+
+    @precondition(has_unbegun)
+    @rule(n_deaths=st.integers(1, 2))
+    def die_before_it_begins(self, n_deaths: int) -> None:
+        """Let engines die: the next one gets the reply, but once."""
+        active = self.session.active
+        assert active is not None
+        self.chat = active.conversation_id
+        for _ in range(n_deaths):
             code = "engine-died" if active.waits_again else ""
+            n_turns = len(self.client.all(StartTurn))
             self.client.emit(EngineDied("Killed.", ""))
+            assert len(self.client.all(StartTurn)) == n_turns
+            assert not self.is_loaded
             if code:
                 self.know_end(active, code)
                 self.loader.reload()
-            assert not self.is_loaded
-        else:
-            self.session.stop()
-            if was_loaded:
-                self.client.emit(TurnFailed("cancelled", "It was stopped.", ""))
-            self.know_end(active)
-            assert active.reason == "cancelled"
-        assert len(self.client.all(StartTurn)) == n_turns
+                return
+            self.be_asked()
 
     @rule(number=numbers)
     def speak_late(self, number: int) -> None:
@@ -573,9 +584,11 @@ class ManyChats(RuleBasedStateMachine):
                 self.client.emit(event, ticket)
             assert self.told.calls == told
 
-    @rule(is_killed=st.booleans())
-    def restart(self, *, is_killed: bool) -> None:
+    @rule(is_killed=st.booleans(), is_meant=often)
+    def restart(self, *, is_killed: bool, is_meant: bool) -> None:
         """Start the program again: what is stored is there, and private chats are gone."""
+        if not is_meant:
+            return
         active, chats = self.session.active, self.session.conversations
         for chat, tree in self.trees.items():
             if tree.n_holders:
@@ -662,12 +675,12 @@ class ManyChats(RuleBasedStateMachine):
                 if message.role == "assistant":
                     ours = self.session.conversations.full_reply(chat, message.message_id)
                     theirs = again.conversations.full_reply(chat, message.message_id)
-                    assert (ours is None) == (theirs is None)
-                    if ours is not None and theirs is not None:
-                        assert (theirs.text, theirs.steps) == (ours.text, ours.steps)
-                        assert theirs.error == ours.error
-                        code = self.errors.get(message.message_id, "")
-                        assert (ours.error.code if ours.error is not None else "") == code
+                    assert ours is not None
+                    assert theirs is not None
+                    assert (theirs.text, theirs.steps) == (ours.text, ours.steps)
+                    assert theirs.error == ours.error
+                    code = self.errors.get(message.message_id, "")
+                    assert (ours.error.code if ours.error is not None else "") == code
 
     @invariant()
     def only_its_own_chat_was_told_of(self) -> None:
@@ -684,7 +697,7 @@ class ManyChats(RuleBasedStateMachine):
 
 
 ManyChats.TestCase.settings = limits(
-    max_examples=80, stateful_step_count=50, phases=[Phase.generate]
+    max_examples=100, stateful_step_count=50, phases=[Phase.generate]
 )
 TestManyChats = ManyChats.TestCase
 
