@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks import widths
 from benchmarks.wide_decodes import OWN, STOCK, Sides, WideDecodes, own_library
-from benchmarks.widths import Cell, Table, report, summary
+from benchmarks.widths import Cell, Table, report
 from paceline.bench.recommend import Interval
 from paceline.engine.model.own_kernels import NoKernelsError
 from paceline.engine.native import llama_backend
@@ -108,16 +108,6 @@ def test_a_kernel_must_have_a_name(library: StandIn, capsys: pytest.CaptureFixtu
     assert library.masks == []
 
 
-def test_some_kernels_can_be_chosen() -> None:
-    library = StandIn()
-    sides = Sides(library, ("q4_0", "attention"))  # type: ignore[arg-type]
-    sides.use(OWN)
-    assert library.masks == [0, 0b110]
-    assert sides.at_work() == ("attention",)
-    sides.use(STOCK)
-    assert library.masks[-1] == 0
-
-
 def test_the_order_alternates(demo: WideDecodes, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[str, int]] = []
 
@@ -188,26 +178,6 @@ def test_one_bit_is_found(
     assert own[-1] == "4"
 
 
-def test_rows_are_compared_with_those_of_the_same_kernels(
-    library: StandIn, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    decode = WideDecodes.decode
-
-    def changed(self: WideDecodes, side: str, tokens: list[int]) -> Rows:
-        rows = decode(self, side, tokens)
-        if side == OWN:
-            rows[:, 700] = 0.0
-            rows[:, 701] += 0.25
-        return rows
-
-    monkeypatch.setattr(WideDecodes, "decode", changed)
-    assert widths.main(["--check", "--widths", "1,3,4", "--cells", "64"]) == 0
-    out = capsys.readouterr().out
-    assert [row[4] for row in rows_of(out)] == ["0", "0"]
-    (line,) = (line for line in out.splitlines() if "own rows from stock's" in line)
-    assert float(line.rpartition(" ")[2]) >= 0.25
-
-
 def rows_of(out: str) -> list[list[str]]:
     """The words of each line of a table of bits but the first."""
     lines = map(str.split, out.splitlines())
@@ -271,13 +241,6 @@ def test_a_cell_that_may_be_slower_is_marked() -> None:
     assert "1.100 [1.000, 1.200]" in report(slow)
     assert "may be above 1.02" in report(slow)
     assert "*" not in report(fast)
-
-
-def test_all_tables_in_one() -> None:
-    lines = summary([table(None), table(Interval(0.6, 0.5, 0.7))]).splitlines()
-    assert lines[0].split()[-2:] == ["1", "2"]
-    assert lines[1].split() == ["a-model.gguf", "1", "64", "1.00", "1.90"]
-    assert lines[2].endswith("1.90 → 1.10")
 
 
 @pytest.mark.parametrize("text", ["", "0", "x", "3-1"])

@@ -42,19 +42,30 @@ PAIR = CuratedPair(
 )
 
 
-def proposed(
+def search(
     target: Examined,
     library: Sequence[tuple[str, Examined]] = (),
     curated: Sequence[CuratedPair] = (),
 ) -> Remedy | None:
-    """What is proposed without a network."""
+    """Search for what may be proposed without a network."""
     known = dict(library)
     entries = [
         LibraryEntry(ModelFile(Path(path), (Path(path),), 1, 1, 1, path), model.card)
         for path, model in library
     ]
-    search = DraftSearch(entries, curated, None, lambda path, _: known[path])
-    return search.find(target, lambda: False, by_translation=False)
+    found = DraftSearch(entries, curated, None, lambda path, _: known[path])
+    return found.find(target, lambda: False, by_translation=False)
+
+
+def proposed(
+    target: Examined,
+    library: Sequence[tuple[str, Examined]] = (),
+    curated: Sequence[CuratedPair] = (),
+) -> Remedy:
+    """Return what is proposed without a network."""
+    remedy = search(target, library, curated)
+    assert remedy is not None
+    return remedy
 
 
 def test_the_library_comes_first_and_what_does_not_fit_is_passed_over() -> None:
@@ -64,7 +75,6 @@ def test_the_library_comes_first_and_what_does_not_fit_is_passed_over() -> None:
         ("/m/fits.gguf", DRAFT),
     ]
     remedy = proposed(TARGET, library, [PAIR])
-    assert remedy is not None
     assert remedy.draft == "/m/fits.gguf"
     assert "“Wolf 0.5B Instruct” (530 MB), which is here already" in remedy.text
     assert "11 % of the bytes" in remedy.text
@@ -76,17 +86,14 @@ def test_the_nearest_to_a_tenth_wins_and_then_the_smaller() -> None:
 
     library = [sized(70_000_000), sized(18_000_000), sized(2_000_000)]
     remedy = proposed(TARGET, library)
-    assert remedy is not None
     assert remedy.draft == "/m/18000000.gguf"
     twins = [("/m/z.gguf", DRAFT), ("/m/a.gguf", changed(DRAFT, n_bytes=400_000_000))]
     twin = proposed(TARGET, twins)
-    assert twin is not None
     assert twin.draft == "/m/a.gguf"
 
 
 def test_the_list_comes_next_and_says_what_is_not_checked() -> None:
     remedy = proposed(TARGET, [], [PAIR])
-    assert remedy is not None
     assert remedy.draft == "hf:pack/Wolf-0.5B-GGUF:wolf-0.5b-q8_0.gguf"
     assert "reported to draft for Wolf 3 8B" in remedy.text
     assert "will be checked" in remedy.text
@@ -103,46 +110,39 @@ def test_the_list_comes_next_and_says_what_is_not_checked() -> None:
 )
 def test_a_pair_of_the_list_is_for_its_own_target(target: Examined) -> None:
     remedy = proposed(target, [], [PAIR])
-    assert remedy is not None
     assert remedy.draft == ""
     assert remedy.strategy == "prompt-lookup"
 
 
 def test_a_pair_that_was_found_not_to_fit_is_not_proposed() -> None:
     remedy = proposed(TARGET, [], [replace(PAIR, vocabulary_checked=False)])
-    assert remedy is not None
     assert remedy.strategy == "prompt-lookup"
 
 
 def test_what_is_no_pair_to_load_is_never_proposed_as_one() -> None:
     remedy = proposed(TARGET, [], [replace(PAIR, kind="mtp")])
-    assert remedy is not None
     assert (remedy.draft, remedy.strategy) == ("", "prompt-lookup")
     lookups = replace(
         PAIR, kind="lookup", target_repo="", target_words=(), target_architecture=None,
         target_params=(1, TARGET.card.n_params), draft_repo="", draft_file=None,
     )  # fmt: skip
     remedy = proposed(TARGET, [], [PAIR, lookups])
-    assert remedy is not None
     assert (remedy.draft, remedy.strategy) == ("", "prompt-lookup")
     assert "so small a model" in remedy.text
     larger = replace(lookups, target_params=(1, TARGET.card.n_params - 1))
     found = proposed(TARGET, [], [PAIR, larger])
-    assert found is not None
     assert found.draft == PAIR.draft_reference
 
 
 def test_nothing_at_all_leaves_lookups() -> None:
     remedy = proposed(TARGET)
-    assert remedy is not None
     assert remedy.strategy == "prompt-lookup"
     assert remedy.draft == ""
 
 
 def test_no_draft_helps_a_target_that_cannot_speculate() -> None:
-    assert proposed(changed(TARGET, writes=False), [("/m/x.gguf", DRAFT)]) is None
+    assert search(changed(TARGET, writes=False), [("/m/x.gguf", DRAFT)]) is None
     recurrent = proposed(changed(TARGET, memory="recurrent"), [("/m/x.gguf", DRAFT)])
-    assert recurrent is not None
     assert recurrent.draft == "/m/x.gguf"
 
 
@@ -181,7 +181,6 @@ def test_a_draft_model_is_taken_with_many_bits(offered: list[str], best: str) ->
         HubChoice(name, (HubFile(f"{name}.gguf", sizes.get(name, 3), ""),)) for name in offered
     ]
     chosen = best_for_drafting(choices)
-    assert chosen is not None
     assert chosen.quantisation == best
     assert best_for_drafting([]) is None
     torn = HubChoice("Q8_0", (HubFile("a-00001-of-00002.gguf", 3, ""),), is_complete=False)

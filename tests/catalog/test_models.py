@@ -18,6 +18,7 @@ from hub_server import Fault, HubServer, Repository
 from inline_client import InlineClient
 from paceline.catalog.download.record import Download
 from paceline.catalog.hub.errors import HubError
+from paceline.catalog.judge.pairing import Remedy, Verdict
 from paceline.catalog.local.model_files import Place
 from paceline.catalog.models import Models
 from paceline.engine.auto.costs import MAX_WIDTH
@@ -111,6 +112,11 @@ def listed(folder: Path, repo: str, file: str | None) -> Path:
     return path
 
 
+def remedy_of(verdict: Verdict) -> Remedy:
+    assert verdict.remedy is not None
+    return verdict.remedy
+
+
 # --------------------------------------------------------------------------------- open, close
 
 
@@ -174,8 +180,7 @@ def test_a_refused_pair_comes_with_a_draft_that_is_here(make: Make, tmp_path: Pa
     models = make(own_folders=[folder], offline=True)
     verdict = models.judge(str(TARGET), str(folder / "tiny-foreign.gguf"))
     assert not verdict.ok
-    assert verdict.remedy is not None
-    assert Path(verdict.remedy.draft).read_bytes() == DRAFT.read_bytes()
+    assert Path(remedy_of(verdict).draft).read_bytes() == DRAFT.read_bytes()
     assert "here already" in verdict.remedy.text
     assert models.judge(str(TARGET), verdict.remedy.draft).ok
 
@@ -266,8 +271,7 @@ def test_a_draft_of_the_list_is_checked_before_it_is_proposed(
     lonely: Make, tmp_path: Path, file: str | None
 ) -> None:
     models = lonely(curated=listed(tmp_path, "demo/paceline-draft", file))
-    remedy = models.judge(str(TARGET), str(MISFIT)).remedy
-    assert remedy is not None
+    remedy = remedy_of(models.judge(str(TARGET), str(MISFIT)))
     assert remedy.draft == HF_DRAFT
     assert "its vocabulary was checked" in remedy.text
 
@@ -279,8 +283,7 @@ def test_a_draft_of_the_list_that_cannot_be_had_gives_way_to_a_search(
     lonely: Make, tmp_path: Path, repo: str
 ) -> None:
     models = lonely(curated=listed(tmp_path, repo, None))
-    remedy = models.judge(str(TARGET), str(MISFIT)).remedy
-    assert remedy is not None
+    remedy = remedy_of(models.judge(str(TARGET), str(MISFIT)))
     assert remedy.draft == HF_DRAFT, "not the more popular one, whose tokens differ"
     assert "from demo/paceline-draft" in remedy.text
 
@@ -299,8 +302,7 @@ def test_without_a_network_the_list_is_proposed_as_it_is(
 
 
 def test_where_nothing_is_found_lookups_are_left(lonely: Make) -> None:
-    remedy = lonely(offline=True).judge(str(TARGET), str(MISFIT)).remedy
-    assert remedy is not None
+    remedy = remedy_of(lonely(offline=True).judge(str(TARGET), str(MISFIT)))
     assert remedy.strategy == "prompt-lookup"
     assert remedy.draft == ""
 

@@ -120,19 +120,6 @@ def test_a_running_reply_keeps_what_it_began_with_while_chats_change(bench: Chat
     assert settings_of(bench) == HOT
 
 
-def test_private_ones_stay_in_memory(bench: ChatBench) -> None:
-    bench.new(private=True)
-    bench.set_settings(COLD)
-    bench.ask("Secret", "1")
-    secret = bench.id
-    bench.new()
-    assert settings_of(bench) == ReplySettings()
-    bench.show(secret)
-    assert settings_of(bench) == COLD
-    with pytest.raises(UserError):
-        bench.store.load(secret)
-
-
 def test_half_a_character_in_a_prompt_costs_no_message(store: ConversationStore) -> None:
     bench = ChatBench(store)
     bench.set_settings(ReplySettings(system_prompt="Half \ud83d"))

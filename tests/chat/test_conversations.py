@@ -64,16 +64,6 @@ def test_flags_are_kept_and_told(bench: ChatBench) -> None:
     assert bench.told.names[-3:] == ["changed"] * 3
 
 
-def test_search_finds_titles_and_messages(bench: ChatBench) -> None:
-    bench.ask("How do I read a file?", "With open().")
-    bench.new()
-    bench.ask("Cook rice", "Boil it.")
-    hits = bench.session.conversations.search("boil IT")
-    assert [(hit.conversation_id, hit.message_id) for hit in hits] == [(bench.id, bench.message(1))]
-    assert hits[0].snippet[slice(*hits[0].marks[0])] == "Boil"
-    assert {hit.message_id for hit in bench.session.conversations.search("file")} >= {""}
-
-
 # ------------------------------------------------------------------------------ private
 
 
@@ -118,12 +108,6 @@ def test_nothing_of_a_private_chat_is_stored_or_remembered(bench: ChatBench) -> 
     assert whole is not None
     assert len(whole.steps) == 2
     assert bench.session.conversations.place(private) == ViewPlace("x", 3)
-
-
-def test_an_empty_private_chat_gives_way_to_an_ordinary_one(bench: ChatBench) -> None:
-    bench.new(private=True)
-    bench.new()
-    assert not bench.current.private
 
 
 # ---------------------------------------------------------------------------- taking back
@@ -197,15 +181,6 @@ def test_a_foreign_chat_is_taken_in_under_new_ids(bench: ChatBench) -> None:
         assert bench.texts == ["Theirs", "Yes"]
     assert len(bench.session.summaries) == 3
     assert (bench.current.created_s, bench.current.changed_s) == (5.0, 7.0)
-
-
-def test_a_copy_that_was_deleted_meanwhile_is_not_shown(bench: ChatBench) -> None:
-    foreign = Conversation("c").add(Message.of_text("m1", None, "user", "Theirs"))
-    first, second = (bench.session.conversations.add_copy(foreign, {}) for _ in range(2))
-    bench.show_copy(first)
-    bench.session.remove(second)
-    bench.show_copy(second)
-    assert bench.id == first
 
 
 HALF = "half \ud83d"

@@ -234,12 +234,18 @@ def test_turns_of_a_second_branch_are_counted_when_they_come(store: Conversation
     assert bench.texts[::2] == ["Won?", "Two?", "Three?", "Four?"]
 
 
-def test_a_stop_ends_it_and_the_rest_can_be_asked_afterwards(bench: ChatBench) -> None:
+@pytest.mark.parametrize("end", ["stop", "failure"])
+def test_a_stop_or_a_failure_ends_it_and_the_rest_can_be_asked_afterwards(
+    bench: ChatBench, end: str
+) -> None:
     edited(bench)
     bench.bring_up_to_date()
     bench.client.start_turn()
-    bench.session.stop()
-    bench.client.emit(TurnFinished("cancelled", "New", (1,), 7, Strategy.of("off"), STATS))
+    if end == "stop":
+        bench.session.stop()
+        bench.client.emit(TurnFinished("cancelled", "New", (1,), 7, Strategy.of("off"), STATS))
+    else:
+        bench.client.emit(TurnFailed("compute-failed", "It failed.", ""))
     assert bench.session.later is None
     assert bench.session.active is None
     assert later(bench) == ["Three?", "Three."]
@@ -271,12 +277,3 @@ def test_a_question_that_is_taken_back_is_not_asked_again(
     assert bench.texts == ["Won?", "Won."]
     assert bench.session.later is None
     assert len(bench.client.all(StartTurn)) == n_turns
-
-
-def test_a_failure_ends_it(bench: ChatBench) -> None:
-    edited(bench)
-    bench.bring_up_to_date()
-    bench.client.start_turn()
-    bench.client.emit(TurnFailed("compute-failed", "It failed.", ""))
-    assert bench.session.later is None
-    assert bench.session.active is None

@@ -5,7 +5,7 @@ from typing import Any
 from chat.chat_bench import PAIR, ChatBench
 from gui.fake_client import STATS, described
 from paceline import __version__
-from paceline.chat.reply import TurnOptions, to_record, to_reply
+from paceline.chat.reply import TurnOptions, to_record
 from paceline.content import Content
 from paceline.hosting.broker import Ticket
 from paceline.messages import SamplingParams, StartTurn, TurnStarted
@@ -119,24 +119,6 @@ def test_a_fingerprint_that_is_found_during_the_reply_is_kept(store: Conversatio
     target = bench.store.runs(bench.id)[bench.message(1)].target
     assert target is not None
     assert target.fingerprint == "late"
-
-
-def test_a_record_survives_the_way_to_a_reply_and_back(store: ConversationStore) -> None:
-    bench = ChatBench(store)
-    bench.ask("One", "1")
-    record = to_record(bench.reply())
-    assert to_record(to_reply(record, bench.id, "1")) == record
-    assert PAIR.draft is not None
-
-
-def test_a_record_tells_how_its_reply_stands(store: ConversationStore) -> None:
-    bench = ChatBench(store)
-    bench.ask("One", "1")
-    reply = bench.reply()
-    stands = []
-    for reply.status in ("waiting", "decoding", "failed", "finished"):
-        stands.append(to_record(reply).status)
-    assert stands == ["running", "running", "failed", "finished"]
 
 
 def test_a_question_whose_chat_was_deleted_elsewhere_fails_and_the_next_one_works(

@@ -87,20 +87,11 @@ def change_stats(**changes: Any) -> Callable[[dict[str, Any]], object]:
     "damage",
     [
         change(version=2),
-        change(more=1),
         change(strategy=None),
-        change(when="now"),
         change(when=-1.0),
-        change(when=1e12),
-        change(stats=[]),
-        change_stats(n_steps=-1),
-        change_stats(n_steps=1.5),
         change_stats(n_steps=10**400),
         change_stats(tokens_per_s=float("nan")),
-        change_stats(plain_tokens_per_s=float("inf")),
-        change_stats(by_drafter=[{}]),
         lambda data: data.pop("stats"),
-        lambda data: data.pop("version"),
     ],
 )
 def test_a_damaged_file_is_none(tmp_path: Path, damage: Callable[[dict[str, Any]], object]) -> None:

@@ -572,11 +572,13 @@ class ManyChats(RuleBasedStateMachine):
                 return
             self.be_asked()
 
+    @precondition(lambda self: self.session.active is not None)
     @rule(number=numbers)
     def speak_late(self, number: int) -> None:
-        """Let the engine say something of a turn that is over."""
-        turns = [one for one in self.client.tickets if isinstance(one.command, StartTurn)]
-        turns = turns if self.session.active is None else turns[:-1]
+        """Let the engine say something of a turn before, one that it was not seen to end first."""
+        self.be_asked()
+        turns = [one for one in self.client.tickets if isinstance(one.command, StartTurn)][:-1]
+        turns = [one for one in turns if one.state != "over"] or turns
         told = list(self.told.calls)
         if turns:
             ticket = turns[number % len(turns)]

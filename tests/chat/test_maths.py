@@ -79,31 +79,33 @@ def test_no_text_breaks_it(latex: str) -> None:
     maths.outline(f"\\({latex}\\)")
 
 
+def root_of(source: str) -> ET.Element:
+    """The MathML of a formula that is laid out."""
+    root = maths.mathml(source)
+    assert root is not None
+    return root
+
+
 def test_numbers_and_labels_of_equations() -> None:
-    numbered = maths.mathml(r"$$E = mc^2 \tag{7} \label{eq:e}$$")
-    assert numbered is not None
+    numbered = root_of(r"$$E = mc^2 \tag{7} \label{eq:e}$$")
     assert "".join(numbered.itertext()).endswith("(7)")
-    rows = maths.mathml(r"\[\begin{align} a &= b \\ c &= d \nonumber \end{align}\]")
-    assert rows is not None
+    rows = root_of(r"\[\begin{align} a &= b \\ c &= d \nonumber \end{align}\]")
     assert "(1)" not in "".join(rows.itertext())
 
 
 def test_colours_are_the_theme_s() -> None:
-    root = maths.mathml(r"$\color{white}{x} + \textcolor{black}{y}$")
-    assert root is not None
+    root = root_of(r"$\color{white}{x} + \textcolor{black}{y}$")
     assert "color" not in ET.tostring(root, encoding="unicode")
 
 
 def test_text_in_a_formula_stays_text() -> None:
-    root = maths.mathml(r"$\text{<b>if a<b \& c</b>}$")
-    assert root is not None
+    root = root_of(r"$\text{<b>if a<b \& c</b>}$")
     assert "<b>" not in ET.tostring(root, encoding="unicode")
     assert "".join(root.itertext()).replace("\xa0", " ") == "<b>if a<b & c</b>"
 
 
 def test_one_unknown_command_shows_itself() -> None:
-    root = maths.mathml(r"$x + \foo{y} = 1$")
-    assert root is not None
+    root = root_of(r"$x + \foo{y} = 1$")
     assert "".join(root.itertext()).replace("\xa0", " ") == "x+\\foo y=1"
     assert maths.outline(r"$x + \foo{y} = 1$") is not None
 
@@ -135,6 +137,5 @@ def test_outer_lines_of_an_array_are_signs_around_it() -> None:
     plain = n_lines(r"\begin{array}{c|c} a & b \end{array}")
     assert n_lines(r"\begin{array}{|c|c|} \hline a & b \\ \hline \end{array}") == plain + 1, "a box"
     assert n_lines(r"\begin{array}{c|c} \hline a & b \end{array}") > plain
-    bars = maths.mathml(r"$\begin{array}{|c|c|} a & b \end{array}$")
-    assert bars is not None
+    bars = root_of(r"$\begin{array}{|c|c|} a & b \end{array}$")
     assert "".join(bars.itertext()) == "|ab|"

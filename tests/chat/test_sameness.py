@@ -228,8 +228,11 @@ def test_it_is_promised_whatever_was_reused_where_any_context_gives_the_same(ben
     assert found.any_context
 
 
-def test_a_reply_that_filled_its_context_is_compared_as_far_as_it_goes(bench: Bench) -> None:
-    bench.start(replace(bench.record, reason="context"))
+@pytest.mark.parametrize("reason", ["context", "cancelled"])
+def test_a_reply_that_did_not_end_by_itself_is_compared_as_far_as_it_goes(
+    bench: Bench, reason: FinishReason
+) -> None:
+    bench.start(replace(bench.record, reason=reason))
     assert bench.client.last(StartTurn).max_tokens == 5
     bench.emit_steps()
     bench.finish("length", IDS, "".join(TEXT))
@@ -249,14 +252,6 @@ def test_a_replay_that_ends_sooner_or_later_differs(bench: Bench) -> None:
     assert (early.index, early.expected, early.found) == (3, " blue", "")
     assert isinstance(late, Differs)
     assert (late.index, late.expected, late.found) == (5, "", " And")
-
-
-def test_a_stopped_reply_is_compared_as_far_as_it_goes(bench: Bench) -> None:
-    bench.start(replace(bench.record, reason="cancelled"))
-    assert bench.client.last(StartTurn).max_tokens == 5
-    bench.emit_steps()
-    bench.finish("length", IDS, "".join(TEXT))
-    assert bench.results == [Same(5)]
 
 
 def test_messages_that_had_no_room_are_left_out_again(bench: Bench) -> None:

@@ -36,7 +36,7 @@ from paceline.storage.changes import (
 from storage.chats import chat, record, steps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 CHANGES: list[Change] = [
@@ -55,17 +55,22 @@ CHANGES: list[Change] = [
 ]
 
 
+def put_aside(db: Path, changes: Sequence[Change]) -> Path:
+    """Write a file of changes."""
+    path = rescue.rescue(db, changes)
+    assert path is not None
+    return path
+
+
 def test_every_change_comes_back(db: Path) -> None:
     assert {type(change) for change in CHANGES} == set(get_args(Change))
-    path = rescue.rescue(db, CHANGES)
-    assert path is not None
+    path = put_aside(db, CHANGES)
     assert rescue.rescued(db) == [path]
     assert rescue.read_rescued(path) == CHANGES
 
 
 def test_the_version_before_can_read_a_conversation(db: Path) -> None:
-    path = rescue.rescue(db, CHANGES)
-    assert path is not None
+    path = put_aside(db, CHANGES)
     data = json.loads(path.read_text())["changes"]
     heads = [one["head"] for one in data if "head" in one]
     assert len(heads) == 2
@@ -90,8 +95,7 @@ OF_THE_VERSION_BEFORE = """{"format": 1, "database": "chats.db", "changes": [
 
 
 def test_what_the_version_before_could_not_write_is_taken_in(db: Path) -> None:
-    path = rescue.rescue(db, CHANGES)
-    assert path is not None
+    path = put_aside(db, CHANGES)
     path.write_text(OF_THE_VERSION_BEFORE)
     archive = Archive(db)
     archive.open()
@@ -107,8 +111,7 @@ def test_parts_are_beside_their_text(db: Path) -> None:
     content = (Text("a"), Text("b"))
     made = chat("c", "question").with_content("c-0", content)
     changes: list[Change] = [saved(made, ["c-0"]), EndRun("c", record("c-0"), content)]
-    path = rescue.rescue(db, changes)
-    assert path is not None
+    path = put_aside(db, changes)
     saved_chat, end = json.loads(path.read_text())["changes"]
     assert (saved_chat["messages"][0]["content"], end["text"]) == ("a\n\nb", "a\n\nb")
     assert rescue.read_rescued(path) == changes
@@ -123,8 +126,7 @@ def test_runs_of_the_version_before_are_seen_while_a_disk_is_locked(
     archive.save(chat("c", "question", ""), ["c-0", "c-1"])
     archive.begin_run("c", replace(record("c-1"), status="running"))
     assert archive.close()
-    path = rescue.rescue(db, [last])
-    assert path is not None
+    path = put_aside(db, [last])
     data = json.loads(path.read_text())
     del data["changes"][0]["conversation_id"]
     path.write_text(json.dumps(data))
@@ -141,9 +143,7 @@ def test_runs_of_the_version_before_are_seen_while_a_disk_is_locked(
 
 
 def test_files_are_taken_in_order_and_names_are_not_taken_twice(db: Path) -> None:
-    first, second = rescue.rescue(db, [Remove("a")]), rescue.rescue(db, [Restore("a")])
-    assert first is not None
-    assert second is not None
+    first, second = put_aside(db, [Remove("a")]), put_aside(db, [Restore("a")])
     os.utime(second, ns=(0, 0))
     assert rescue.rescued(db) == [second, first]
 
@@ -166,8 +166,7 @@ def test_what_cannot_be_understood_stays_where_it_is(
     db: Path, text: str, allow_warnings: Callable[[str], None]
 ) -> None:
     allow_warnings("cannot be taken in")
-    path = rescue.rescue(db, [Remove("a")])
-    assert path is not None
+    path = put_aside(db, [Remove("a")])
     path.write_text(text)
     with pytest.raises(CodecError):
         rescue.read_rescued(path)
@@ -179,8 +178,7 @@ def test_what_cannot_be_understood_stays_where_it_is(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no owners and modes")
 def test_files_of_others_are_not_read(db: Path) -> None:
-    path = rescue.rescue(db, [Remove("a")])
-    assert path is not None
+    path = put_aside(db, [Remove("a")])
     path.chmod(0o666)
     assert rescue.rescued(db) == []
     path.chmod(0o600)
@@ -219,7 +217,6 @@ def test_without_a_folder_for_temporary_files_they_lie_beside_the_chats(
         raise FileNotFoundError(2, "No usable temporary directory found")
 
     monkeypatch.setattr("tempfile.gettempdir", none)
-    path = rescue.rescue(tmp_path / "chats.db", CHANGES)
-    assert path is not None
+    path = put_aside(tmp_path / "chats.db", CHANGES)
     assert rescue.rescued(tmp_path / "chats.db") == [path]
     assert rescue.rescued(tmp_path / "not there" / "chats.db") == []

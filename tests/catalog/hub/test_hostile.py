@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
+import time
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator
 
@@ -96,6 +97,34 @@ def test_json_that_breaks_its_reader(call: Call, text: bytes) -> None:
     with answering(answer(200, text)) as hub, pytest.raises(HubError) as caught:
         call(hub)
     assert caught.value.code == "bad-answer"
+
+
+def test_a_connection_that_breaks_in_an_answer() -> None:
+    with (
+        answering([b'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{"id"']) as hub,
+        pytest.raises(HubError) as caught,
+    ):
+        look(hub)
+    assert caught.value.code == "no-network"
+
+
+def test_an_answer_that_trickles_in_is_left() -> None:
+    """A byte now and then satisfies a limit per read, and would never come to an end."""
+    is_over = threading.Event()
+
+    def trickle() -> Generator[bytes, None, None]:
+        yield b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"
+        while not is_over.wait(0.02):
+            yield b" "
+
+    until = time.monotonic() + 0.4
+    with answering(trickle()) as hub:
+        try:
+            with pytest.raises(HubError) as caught:
+                hub.repository("owner/model", is_stopped=lambda: time.monotonic() > until)
+        finally:
+            is_over.set()
+    assert caught.value.code == "stopped"
 
 
 def test_numbers_beyond_all_numbers() -> None:

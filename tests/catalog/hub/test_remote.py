@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -155,20 +154,6 @@ def test_a_break_in_the_middle_leaves_nothing(
         remote_header(hub, inspector, reference, cache)
     assert left_in(cache) == []
     assert remote_header(hub, inspector, reference, cache).is_file()
-
-
-def test_a_stop(
-    hub: Hub, server: HubServer, repositories: dict[str, Repository], inspector: Inspector,
-    cache: Path, target_path: Path,
-) -> None:  # fmt: skip
-    reference = offer(repositories, target_path)
-    server.add(Fault("*.gguf", method="GET", bytes_per_s=1000))
-    until = time.monotonic() + 0.3
-    with pytest.raises(HubError) as caught:
-        remote_header(hub, inspector, reference, cache, lambda: time.monotonic() > until)
-    assert caught.value.code == "stopped"
-    assert time.monotonic() - until < 2
-    assert left_in(cache) == []
 
 
 def test_what_is_kept_serves_offline_and_only_so_long(

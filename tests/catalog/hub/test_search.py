@@ -144,39 +144,35 @@ def test_a_page_that_fails_leaves_the_rows_before(hub: Hub, server: HubServer) -
     assert len(server.requests) == 2, "the library would have tried six times"
 
 
+def with_links_to(place: str, server: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the server name its next pages at another place; empty: by their paths alone."""
+    answer = server.answer
+
+    def elsewhere(*args: Any) -> Any:
+        said = answer(*args)
+        assert not hasattr(said, "file")
+        headers = {
+            name: text.replace(server.endpoint, place) for name, text in said.headers.items()
+        }
+        return replace(said, headers=headers)
+
+    monkeypatch.setattr(server, "answer", elsewhere)
+
+
 def test_the_next_page_must_be_on_the_same_host(
     hub: Hub, server: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answer = server.answer
-    foreign = server.cdn_endpoint
-
-    def misled(*args: Any) -> Any:
-        said = answer(*args)
-        assert not hasattr(said, "file")
-        link = said.headers["Link"].replace(server.endpoint, foreign)
-        return replace(said, headers={**said.headers, "Link": link})
-
-    monkeypatch.setattr(server, "answer", misled)
+    with_links_to(server.cdn_endpoint, server, monkeypatch)
     with pytest.raises(HubError, match="another host"):
         list(hub.search(SearchQuery()))
     assert {request.host for request in server.requests} == {"hub"}
 
 
-def test_a_mirror_may_name_the_hub_that_it_mirrors(
-    hub: Hub, server: HubServer, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("place", ["https://huggingface.co", ""])
+def test_a_next_page_may_be_named_by_its_path_or_at_the_hub_that_is_mirrored(
+    hub: Hub, server: HubServer, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
-    answer = server.answer
-
-    def mirrored(*args: Any) -> Any:
-        said = answer(*args)
-        assert not hasattr(said, "file")
-        headers = {
-            name: text.replace(server.endpoint, "https://huggingface.co")
-            for name, text in said.headers.items()
-        }
-        return replace(said, headers=headers)
-
-    monkeypatch.setattr(server, "answer", mirrored)
+    with_links_to(place, server, monkeypatch)
     assert len(names(hub)) == 8
 
 
@@ -198,18 +194,3 @@ def test_as_many_are_found_as_are_asked_for(
     for i in range(20):
         repositories[f"many/{i}"] = Repository(f"many/{i}", {"a.gguf": b"GGUF"}, {})
     assert len(names(hub, limit=15)) == 15
-
-
-def test_a_next_page_may_be_named_by_its_path(
-    hub: Hub, server: HubServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    answer = server.answer
-
-    def relative(*args: Any) -> Any:
-        said = answer(*args)
-        assert not hasattr(said, "file")
-        headers = {name: text.replace(server.endpoint, "") for name, text in said.headers.items()}
-        return replace(said, headers=headers)
-
-    monkeypatch.setattr(server, "answer", relative)
-    assert len(names(hub)) == 8

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import socket
 import ssl
-import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -112,52 +111,6 @@ def test_a_stop_is_obeyed_within_a_second(hub: Hub, server: HubServer) -> None:
             stoppable()
         assert caught.value.code == "stopped"
         assert time.monotonic() - stopped_at[0] < 1
-
-
-def test_an_answer_that_trickles_in_is_left(hub: Hub) -> None:
-    """A byte now and then satisfies a limit per read, and would never come to an end."""
-    stop = threading.Event()
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=_trickle, args=(listener, stop))
-        thread.start()
-        hub.endpoint = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        until = time.monotonic() + 0.4
-        try:
-            with pytest.raises(HubError) as caught:
-                hub.repository(REPO, is_stopped=lambda: time.monotonic() > until)
-            assert time.monotonic() - until < 1
-        finally:
-            stop.set()
-            thread.join()
-    assert caught.value.code == "stopped"
-
-
-def _trickle(listener: socket.socket, stop: threading.Event) -> None:
-    connection, _ = listener.accept()
-    with connection:
-        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
-        try:
-            while not stop.wait(0.02):
-                connection.sendall(b" ")
-        except OSError:
-            pass
-
-
-def test_a_connection_that_breaks_in_an_answer(hub: Hub) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def answer() -> None:
-            connection, _ = listener.accept()
-            with connection:
-                connection.recv(4096)
-                connection.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{"id"')
-
-        thread = threading.Thread(target=answer)
-        thread.start()
-        hub.endpoint = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        error = failure(hub)
-        thread.join()
-    assert error.code == "no-network"
 
 
 def test_an_answer_without_end_is_left(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -152,25 +152,6 @@ def test_every_wrong_field_is_named(
 
 
 @pytest.mark.parametrize(
-    ("path", "words"),
-    [
-        ("messages.1.id", "messages[1].id is missing"),
-        ("messages.1.role", "messages[1].role is missing"),
-        ("messages.1.content", "messages[1].content is missing"),
-        ("conversation.id", "conversation.id is missing"),
-        ("conversation.leaf_id", "conversation.leaf_id is missing"),
-        ("runs.0.message_id", "runs[0].message_id is missing"),
-    ],
-)
-def test_every_missing_field_is_named(data: dict[str, Any], path: str, words: str) -> None:
-    holder, key = place(data, path)
-    del holder[key]
-    with pytest.raises(UserError) as caught:
-        from_json(data)
-    assert words in caught.value.message
-
-
-@pytest.mark.parametrize(
     ("limit", "most", "words"),
     [
         ("MAX_MESSAGES", 4, "messages has more than 3 entries"),
@@ -206,18 +187,6 @@ def test_runs_and_attached_texts_have_limits_too(
     data["messages"][0]["attachments"] = [{**FILE, "text": "x" * 12}]
     with pytest.raises(UserError, match="text has more than 11 characters"):
         from_json(data)
-
-
-def test_the_figures_have_the_interval_of_plain_decoding(data: dict[str, Any]) -> None:
-    stats = data["runs"][0]["stats"]
-    assert [stats[key] for key in ("plain_tokens_per_s", "plain_low", "plain_high")] == [
-        15.0, 12.5, 18.0,
-    ]  # fmt: skip
-    assert stats["machine_busy"] is True
-    assert "plain_tokens_per_s" not in data["runs"][0]
-    (loaded,) = from_json(data)[1].values()
-    assert loaded.stats is not None
-    assert loaded.stats.speedup == (2.0, 30 / 18, 30 / 12.5)
 
 
 def test_a_chat_that_was_exported_before_there_was_an_interval(data: dict[str, Any]) -> None:

@@ -154,12 +154,6 @@ def test_a_system_prompt_and_a_question_with_a_file_are_closed_too() -> None:
     assert parts[1] == "<p>So.</p><p><em>Edited by hand.</em></p>"
 
 
-def test_a_note_below_a_reply_that_was_cut_is_no_code() -> None:
-    cut = RunRecord("1", "finished", reason="length", max_tokens=64)
-    text = to_markdown(chat_of(["Write f.", "```py\ndef f(:"]), {"1": cut})
-    assert read_back(text)[1].endswith("<p><em>Cut off at the limit of 64 tokens.</em></p>")
-
-
 def test_what_is_closed_stays_as_it_is() -> None:
     for text in ("```\nx\n```", "a ``` b", "<!-- a -->", "<div>\nx", "- ```\n  x", "", "x\n"):
         assert closed(text) == text

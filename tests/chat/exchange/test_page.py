@@ -224,12 +224,6 @@ def test_a_reply_without_steps_has_no_colours() -> None:
     assert all((css, title) == ("", "") for _, css, title in page.chars)
 
 
-def test_a_page_of_a_long_reply_is_made_in_time() -> None:
-    text = "".join(f"word{n} **b{n}** `c{n}`\n" for n in range(1_500))
-    html = reply_page(text, one_token_per_character(text))
-    assert html.count("<span") > 10_000
-
-
 def test_other_versions_of_a_reply_stand_beside_it_with_their_differences() -> None:
     chat = Conversation("c").add(Message.of_text("q", None, "user", "Where?"))
     chat = chat.add(Message.of_text("old", "q", "assistant", "In <Paris>, a big city."))

@@ -443,17 +443,6 @@ def test_numbers_are_ids_too() -> None:
     assert said(read(chat)) == [("user", "Why?"), ("assistant", "So.")]
 
 
-def test_without_an_active_message_the_newest_by_time_is_shown() -> None:
-    chat = ex.page_chat(
-        "",
-        ex.page_message("q", "root", "user", "Why?", time=2_000),
-        ex.page_message("new", "q", "assistant", "Because.", time=8_000),
-        ex.page_message("old", "q", "assistant", "So.", time=3_000),
-        ex.page_message("older", "old", "user", "Really?", time=4_000),
-    )
-    assert said(read(chat))[-1] == ("assistant", "Because.")
-
-
 @given(st.data())
 def test_the_newest_is_shown_whatever_the_order_of_the_file(data: st.DataObject) -> None:
     n = data.draw(st.integers(1, 12))

@@ -216,15 +216,6 @@ def test_strange_values_of_others_are_passed_over() -> None:
 # --------------------------------------------------------------------- several, one is damaged
 
 
-@pytest.mark.parametrize("bad", [LLAMA | {"messages": [node("a", "gone", "user", "x")]}, None])
-def test_a_damaged_chat_costs_itself_alone(bad: object) -> None:
-    chats = read_chats(json.dumps([LLAMA, bad, LLAMA]).encode(), "all.json")
-    assert chats.whole == (read(LLAMA), read(LLAMA))
-    (error,) = chats.damaged
-    assert error.message.startswith("Chat 2 of 3 in “all.json”")
-    assert (("“A chat”" in error.message), bool(error.hint)) == (bad is not None, True)
-
-
 def test_of_chats_that_are_all_damaged_each_is_told() -> None:
     chats = read_chats(json.dumps([None, 7]).encode(), "all.json")
     assert chats.whole == ()
