@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.program import assert_one_clear_line, chat, paceline
-from paceline.cli.chat import ChatRequest, read_request
+from paceline.cli.chat import RequestedChat, read_request
 from paceline.cli.chat_run import STATES_OWNER
 from paceline.cli.main import parse
 from paceline.cli.reply_options import TEMPLATES, THINKING
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def request(*arguments: str | Path) -> ChatRequest:
+def request(*arguments: str | Path) -> RequestedChat:
     args = parse(["chat", "--prompt", "Hi", *map(str, arguments)])
     return read_request(args, Paths.from_environment())
 
