@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cli.conftest import Answers
 from cli.program import assert_one_clear_line, chat, paceline
 from paceline.cli.chat import RequestedChat, read_request
 from paceline.cli.chat_run import STATES_OWNER
@@ -69,8 +69,9 @@ def test_the_help_says_how_a_stop_text_is_written() -> None:
 
 @pytest.mark.grid(short=1)
 @pytest.mark.parametrize("option", ["--split-mode=layer", "--tensor-split=1,1", "--main-gpu=1"])
-def test_gpus_that_are_not_there_cannot_share(option: str) -> None:
-    if json.loads(paceline("doctor", "--json").out)["library"]["supports_gpu"]:
+def test_gpus_that_are_not_there_cannot_share(option: str, children_answers: Answers) -> None:
+    engine = children_answers[0].answer
+    if engine is None or any(device.takes_layers for device in engine.devices):
         pytest.skip("this build of llama.cpp can use GPUs")
     result = paceline("chat", "--prompt", "Hi", option)
     assert result.code == 2, result.err

@@ -62,6 +62,7 @@ def test_the_report_as_json(paceline_home: Path, demo_pair: tuple[Path, Path]) -
     assert not paceline_home.exists(), "a doctor changes nothing"
 
 
+@pytest.mark.usefixtures("asked_once")
 def test_the_report_as_text() -> None:
     result = paceline("doctor")
     assert result.code == 0
@@ -77,6 +78,7 @@ def test_the_report_as_text() -> None:
         assert word in result.out
 
 
+@pytest.mark.usefixtures("asked_once")
 def test_it_says_how_the_models_of_this_computer_take_drafts_back(paceline_home: Path) -> None:
     folder = Paths.from_environment().models_dir
     folder.mkdir(parents=True)
@@ -100,6 +102,7 @@ def test_it_says_how_the_models_of_this_computer_take_drafts_back(paceline_home:
         assert said in engine.loaded.notes, "the words of a load"
 
 
+@pytest.mark.usefixtures("asked_once")
 def test_it_says_how_much_is_kept_of_prompts() -> None:
     folder = Paths.from_environment().states_dir
     (folder / "key" / "one").mkdir(parents=True)
@@ -112,6 +115,7 @@ def test_it_says_how_much_is_kept_of_prompts() -> None:
     assert f"states of prompts: {folder} (1 MB)" in doctor.as_text(report)
 
 
+@pytest.mark.usefixtures("asked_once")
 def test_a_locked_folder_is_told(monkeypatch: pytest.MonkeyPatch, paceline_home: Path) -> None:
     monkeypatch.setattr(os, "access", lambda _path, _mode: False)
     problems = [p for p in doctor.collect()["problems"] if p["code"] == "folder-not-writable"]
@@ -119,6 +123,7 @@ def test_a_locked_folder_is_told(monkeypatch: pytest.MonkeyPatch, paceline_home:
     assert all(str(paceline_home) in problem["text"] for problem in problems)
 
 
+@pytest.mark.usefixtures("asked_once")
 def test_a_file_in_place_of_a_folder_is_told(paceline_home: Path) -> None:
     paceline_home.write_text("")
     report = doctor.collect()
@@ -219,6 +224,7 @@ def hang(*_arguments: object) -> None:
     time.sleep(60)
 
 
+@pytest.mark.usefixtures("asked_once")
 def test_missing_resources_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(
         "paceline.paths.demo_pair", lambda: (tmp_path / "t.gguf", tmp_path / "d.gguf")

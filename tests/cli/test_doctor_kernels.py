@@ -210,6 +210,7 @@ def test_the_two_ways_of_leaving_the_report_exclude_each_other() -> None:
     assert paceline("doctor", "--last", "--build-kernels").code == 2
 
 
+@pytest.mark.usefixtures("asked_once")
 def test_the_report_says_whether_there_are_kernels(kit: Kit, paceline_home: Path) -> None:
     kernels = doctor.collect()["kernels"]
     assert set(kernels) == {
@@ -226,6 +227,7 @@ def test_the_report_says_whether_there_are_kernels(kit: Kit, paceline_home: Path
     assert doctor.collect()["kernels"]["library"] == str(library)
 
 
+@pytest.mark.usefixtures("asked_once")
 def test_the_report_as_text_has_a_line_about_them(
     kit: Kit, capsys: pytest.CaptureFixture[str]
 ) -> None:

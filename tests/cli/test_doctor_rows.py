@@ -79,6 +79,7 @@ def test_a_library_that_cannot_be_loaded_is_told(places: Paths) -> None:
     assert drawers(str(places.cache_dir)) is PlainRows
 
 
+@pytest.mark.usefixtures("asked_once")
 def test_the_report_has_it_in_both_forms(paceline_home: Path) -> None:
     report = json.loads(paceline("doctor", "--json").out)["sampling"]
     assert set(report) == {"choice", "library", "isa", "reason"}

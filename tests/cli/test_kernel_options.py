@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
 
 import kernel_puppet
 from cli.program import Result, assert_one_clear_line
-from paceline.cli import doctor, main
+from paceline.cli import main
 from paceline.cli.model_options import read_kernels
 from paceline.engine.llama import kernels
 from paceline.engine.model.own_kernels import write_mark
@@ -55,12 +54,6 @@ def puppet(library: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.Mo
     monkeypatch.delenv("PACELINE_KERNELS")
     yield monkeypatch
     kernels._facts_of_process.cache_clear()
-
-
-@pytest.fixture
-def asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The engine's process says the same to every doctor of a test."""
-    monkeypatch.setattr(doctor, "ask_engine", cache(doctor.ask_engine))
 
 
 @pytest.fixture
