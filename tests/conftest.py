@@ -137,8 +137,35 @@ def pytest_handlecrashitem(crashitem: str, report: pytest.TestReport, sched: Any
     sched.config.stash[CRASHED] = True
 
 
+WINDOWS = pytest.StashKey[int]()
+
+
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """Add the whole windows that a worker has made."""
+    del error
+    made = getattr(node, "workeroutput", {}).get("windows", 0)
+    node.config.stash[WINDOWS] = node.config.stash.get(WINDOWS, 0) + made
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Say how many whole windows were made, each of which costs as much as twenty tests."""
+    n_made = config.stash.get(WINDOWS, 0) + _n_windows()
+    if n_made:
+        terminalreporter.write_line(f"whole windows made: {n_made}")
+
+
+def _n_windows() -> int:
+    module = sys.modules.get("gui.shared_window")
+    return len(module.made) if module is not None else 0
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """End with another code than for failures, so that a crash is not tried again alone."""
+    if (output := getattr(session.config, "workeroutput", None)) is not None:
+        output["windows"] = _n_windows()
     if session.config.stash.get(CRASHED, False):
         session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
 

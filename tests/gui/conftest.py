@@ -7,19 +7,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QThread, QTimer
+from PySide6.QtCore import QEvent, QObject, Qt, QThread, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
-from shiboken6 import isValid
+from shiboken6 import getCppPointer, isValid
 
 from gui.fake_client import FakeClient
+from gui.shared_window import USUAL, SharedWindow, deliver_deletes, end, program_around
 from paceline import paths
-from paceline.engine.draft import registry
 from paceline.gui.chat.composer import Composer
 from paceline.gui.engine_bridge import EngineBridge
-from paceline.gui.look.colours import LIGHT
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import BASE_PX
-from paceline.gui.look.theme import apply_sheet, apply_theme
 from paceline.gui.program import Program
 from paceline.hosting.threaded import ThreadedClient, service_factory
 from paceline.params import ReplySettings
@@ -33,11 +31,6 @@ if TYPE_CHECKING:
 
     from paceline.catalog.models import Models
     from paceline.settings import EngineHost
-
-INFOS = registry.available()
-"""Every drafter: to look for plug-ins takes 4 ms, too long to do it for each window."""
-
-DELETE = int(QEvent.Type.DeferredDelete.value)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -60,50 +53,65 @@ def _dressed(qapp: QApplication) -> None:
         look.dress()
 
 
-@pytest.fixture
-def dressed() -> None:
-    """Asked for by a test of looks in a file that uses `plain_windows`."""
+class _Keeper:
+    """The window that the tests of this process share; made when the first of them needs it."""
+
+    def __init__(self, factory: pytest.TempPathFactory) -> None:
+        self._factory = factory
+        self.window: SharedWindow | None = None
+
+    def get(self) -> SharedWindow:
+        """Return the window, shown."""
+        if self.window is None:
+            self.window = SharedWindow(self._factory.mktemp("shared-window"))
+            gc.collect()
+            gc.freeze()  # each test looks through all that is not frozen
+        self.window.show()
+        return self.window
+
+    def put_back(self) -> None:
+        """Put it back after a test, which fails where that is not possible."""
+        assert self.window is not None
+        if differences := self.window.put_back():
+            self.end()
+            pytest.fail("the shared window is not as before:\n" + "\n".join(differences[:20]))
+
+    def end(self) -> None:
+        """Close it; the next test that needs one gets a new one."""
+        if self.window is not None:
+            self.window.end()
+            self.window = None
 
 
-@pytest.fixture
-def plain_windows(
-    request: pytest.FixtureRequest, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Windows without the style sheet, but for tests that are `dressed`.
-
-    To put it on takes more than half of a window's time, and most tests ask what a window does.
-    It stays off until such a test or another file needs it.
-    """
-    if "dressed" in request.fixturenames:
-        if not qapp.styleSheet():
-            apply_sheet(qapp, look.theme)
-        return
-    if qapp.styleSheet():
-        qapp.setStyleSheet("")
-    monkeypatch.setattr(look, "dress", lambda: None)
-
-
-def deliver_deletes() -> None:
-    """Carry out every `deleteLater` that is waiting."""
-    QCoreApplication.sendPostedEvents(None, DELETE)
+@pytest.fixture(scope="session")
+def _keeper(tmp_path_factory: pytest.TempPathFactory, qapp: QApplication) -> Iterator[_Keeper]:
+    made = _Keeper(tmp_path_factory)
+    yield made
+    made.end()
 
 
 @pytest.fixture(autouse=True)
-def _nothing_of_qt_left(qapp: QApplication) -> Iterator[None]:
-    before = set(map(id, qapp.topLevelWidgets()))
+def _nothing_of_qt_left(
+    request: pytest.FixtureRequest, qapp: QApplication, _keeper: _Keeper
+) -> Iterator[None]:
+    if "shared_window" in request.fixturenames:
+        _keeper.get()  # before the first look
+    before = {getCppPointer(each) for each in qapp.topLevelWidgets()}
     look.use_icons(paths.resources() / "icons")
-    look.set_motion("reduced")  # a program asks its settings
+    if "shared_window" not in request.fixturenames:
+        look.set_motion("reduced")  # a program asks its settings
     yield
     # QTest's double click holds it: then no later test's mouse is over anything.
     assert qapp.mouseButtons() == Qt.MouseButton.NoButton, "a mouse button is held"
-    is_usual = look.font_px == BASE_PX and look.theme is LIGHT
+    look.set_font_px(BASE_PX)
+    look.set_mode("light")
     look.reset()
     deliver_deletes()
     gc.collect()
     deliver_deletes()
-    if not is_usual:  # the application would keep its font and style sheet for the next test
-        apply_theme(qapp, look.theme, look.font_px)
-    widgets = [w for w in qapp.topLevelWidgets() if id(w) not in before and isValid(w)]
+    widgets = [w for w in qapp.topLevelWidgets() if getCppPointer(w) not in before]
+    if _keeper.window is not None:  # what it keeps for the next time, such as menus
+        widgets = [w for w in widgets if not _keeper.window.owns(w)]
     # Types first: most tests leave none of these, and then no object has to be asked.
     objects = gc.get_objects()
     types = {kind for kind in set(map(type, objects)) if issubclass(kind, (QTimer, QThread))}
@@ -138,8 +146,9 @@ def appeared(qapp: QApplication) -> Iterator[list[str]]:
 
 
 @pytest.fixture
-def client() -> FakeClient:
-    return FakeClient()
+def client(request: pytest.FixtureRequest, _keeper: _Keeper) -> FakeClient:
+    """The scripted engine: that of the shared window where a test takes it."""
+    return _keeper.get().client if "shared_window" in request.fixturenames else FakeClient()
 
 
 @pytest.fixture
@@ -159,27 +168,17 @@ def make_program(
         chats_file: Path | None = None,
         engine: FakeClient | None = None,
     ) -> Program:
-        # Most tests are about a strategy whose lengths are fixed; Auto has tests of its own.
-        usual = Settings(strategies=("draft",), was_welcomed=True, n_replies=9)
-        program = Program(
-            client=engine or client,
-            infos=INFOS,
-            resources=paths.resources(),
-            paths=paths.Paths.below(paceline_home),
-            loaded=LoadedSettings(settings or usual, put_aside),
-            chats_file=chats_file,
-            models=models,
+        loaded = LoadedSettings(settings or USUAL, put_aside)
+        program = program_around(
+            engine or client, paceline_home, loaded, chats_file=chats_file, models=models
         )
         made.append(program)
-        program.window.resize(1440, 900)
         program.start()
         return program
 
     yield make
     for program in made:
-        program.window.close()
-        program.window.deleteLater()
-        program.deleteLater()
+        end(program)
     made.clear()
     deliver_deletes()
 
@@ -213,36 +212,39 @@ def make_real(qtbot: QtBot, paceline_home: Path) -> Iterator[Callable[..., Progr
             default_preset=preset.name,
         )
         settings = replace(settings, **changes)
-        program = Program(
-            client=EngineBridge(engine),
+        program = program_around(
+            EngineBridge(engine),
+            paceline_home,
+            LoadedSettings(settings),
             engine=engine,
-            infos=INFOS,
-            resources=paths.resources(),
-            paths=paths.Paths.below(paceline_home),
-            loaded=LoadedSettings(settings),
             chats_file=chats_file,
             change_host=engine.change_host,
             models=models,
         )
         made.append(program)
-        program.window.resize(1440, 900)
         return program
 
     yield make
     for program in made:
-        program.window.close()
-        program.window.deleteLater()
-        program.deleteLater()
+        end(program)
     made.clear()
     deliver_deletes()
 
 
 @pytest.fixture
-def program(make_program: Callable[..., Program], client: FakeClient) -> Program:
-    """A window whose models are loaded."""
-    made = make_program()
-    client.finish_load()
-    return made
+def shared_window(_keeper: _Keeper) -> Iterator[SharedWindow]:
+    """The window that all tests share, and its client; put back after the test."""
+    yield _keeper.get()
+    _keeper.put_back()
+
+
+@pytest.fixture
+def program(shared_window: SharedWindow) -> Program:
+    """The window that all tests share: its models are loaded, and there is no chat yet.
+
+    A test of starts and ends, of damaged files or of other settings takes `make_program`.
+    """
+    return shared_window.program
 
 
 @pytest.fixture

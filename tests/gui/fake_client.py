@@ -130,6 +130,18 @@ class FakeClient:
         if isinstance(command, DropStates) and self.drops_states:
             self.emit(StatesDropped())
 
+    def forget(self, *kept: Command) -> None:
+        """Tell everyone who still waits that no answer comes; forget all commands but these."""
+        gone = EngineDied("The test is over.")
+        while waiting := [each for each in self.tickets if each.state != "over"]:
+            for ticket in waiting:
+                ticket.tell(gone)
+                ticket.end()
+        self.takes_texts = self.drops_states = True
+        self.tickets.clear()
+        self.commands[:] = kept
+        self.cancelled.clear()
+
     def watch(self, listener: Listener) -> None:
         self._watchers.append(listener)
 
@@ -141,7 +153,8 @@ class FakeClient:
         self.commands.append(Tune(strategy))
 
     def cancel(self, ticket: Ticket) -> None:
-        self.cancelled.append(ticket.command)
+        if ticket.state != "over":
+            self.cancelled.append(ticket.command)
 
     def close(self) -> bool:
         self.is_closed = True

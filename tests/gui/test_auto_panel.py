@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.qt_log_ignore("This plugin does not support"),
-    pytest.mark.usefixtures("plain_windows"),
 ]
 
 LOAD_MS, REPLY_MS = 60_000, 60_000
@@ -225,10 +224,12 @@ def children_beyond(panel: SpeculationPanel) -> list[QWidget]:
     ]
 
 
-@pytest.mark.usefixtures("dressed")
 def test_the_section_fits_into_the_narrowest_panel(
-    auto: Program, client: FakeClient, qtbot: QtBot
+    make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot
 ) -> None:
+    auto = make_program()
+    client.finish_load()
+    auto.speculation.choose("auto")
     panel = auto.window.panel
     panel.why.toggle.setChecked(True)
     begin(auto, client)

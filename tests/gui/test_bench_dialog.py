@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.qt_log_ignore("This plugin does not support"),
-    pytest.mark.usefixtures("quick_calibration", "plain_windows"),
+    pytest.mark.usefixtures("quick_calibration"),
 ]
 
 LOAD_MS, BENCH_MS = 60_000, 90_000
@@ -70,6 +70,14 @@ def write_prompts(path: Path, max_tokens: int = 12) -> Path:
     ]
     path.write_text("\n".join(map(json.dumps, lines)))
     return path
+
+
+@pytest.fixture
+def program(make_program: Callable[..., Program], client: FakeClient) -> Program:
+    """A window of its own, since the controller remembers what was chosen and measured."""
+    made = make_program()
+    client.finish_load()
+    return made
 
 
 @pytest.fixture
@@ -623,7 +631,6 @@ def test_keyboard_and_names(
     assert program.bench.dialog is None
 
 
-@pytest.mark.usefixtures("dressed")
 def test_another_theme_and_a_narrow_dialog(
     program: Program, client: FakeClient, qtbot: QtBot, prompts: Path
 ) -> None:

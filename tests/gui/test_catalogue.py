@@ -32,7 +32,7 @@ CPU = EngineDescribed("", "", (DeviceInfo("CPU", "CPU", "cpu", 16 * GIB, 12 * GI
 
 pytestmark = [
     pytest.mark.qt_log_ignore("This plugin does not support"),
-    pytest.mark.usefixtures("one_reader_for_all", "plain_windows"),
+    pytest.mark.usefixtures("one_reader_for_all"),
 ]
 
 
@@ -190,7 +190,6 @@ def test_what_is_loaded_is_not_deleted(program: Program, catalogue: Catalogue) -
     assert "is loaded now" in program.window.chat_pane.errors.text.text()
 
 
-@pytest.mark.usefixtures("dressed")
 def test_running_downloads_show_in_the_top_bar(
     program: Program, catalogue: Catalogue, paceline_home: Path
 ) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import pytest
 from PySide6.QtCore import Qt
 
 from paceline.chat.pair import Pair
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 
     from gui.fake_client import FakeClient
     from paceline.gui.program import Program
-
-pytestmark = pytest.mark.usefixtures("plain_windows")
 
 BRIEF = ReplySettings(SamplingParams(0.2, json_schema='{"type": "object"}'), 50, 3, "Be brief.")
 

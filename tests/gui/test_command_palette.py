@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from gui.fake_client import FakeClient
     from paceline.gui.program import Program
 
-pytestmark = pytest.mark.usefixtures("plain_windows")
-
 
 def titles(sheet: PaletteSheet) -> list[str]:
     return [str(sheet.model.index(row, 0).data()) for row in range(sheet.model.rowCount())]
@@ -144,7 +142,6 @@ def test_an_open_palette_follows_what_can_be_done(
     client.reply("Hi again")
 
 
-@pytest.mark.usefixtures("dressed")
 def test_a_pointer_that_rests_on_the_list_takes_no_row(program: Program, qtbot: QtBot) -> None:
     sheet = opened(program)
     viewport = sheet.list.viewport()
@@ -160,7 +157,6 @@ def test_a_pointer_that_rests_on_the_list_takes_no_row(program: Program, qtbot: 
     QTest.mouseMove(program.window)
 
 
-@pytest.mark.usefixtures("dressed")
 def test_what_is_seen_of_an_open_palette_stays(program: Program, qtbot: QtBot) -> None:
     sheet = opened(program)
     for key, n in ((Qt.Key.Key_Down, 30), (Qt.Key.Key_Up, 4)):
@@ -230,7 +226,6 @@ def test_chats_strategies_and_pairs_are_found(
     assert titles(sheet)[0] == "paceline-demo-target-q8_0 + paceline-demo-draft-q8_0"
 
 
-@pytest.mark.usefixtures("dressed")
 def test_the_keys_go_through_the_list(program: Program, qtbot: QtBot) -> None:
     sheet = opened(program)
     n_rows = sheet.model.rowCount()
@@ -298,7 +293,6 @@ def test_ten_thousand_chats_do_not_slow_it_down(window: Window, qtbot: QtBot) ->
     assert len(titles(window.sheet)) == 80 + 8
 
 
-@pytest.mark.usefixtures("dressed")
 @pytest.mark.parametrize("font_px", [14, 20])
 def test_a_few_rows_need_no_scroll_bar(program: Program, qtbot: QtBot, font_px: int) -> None:
     program.settings.set("font_px", font_px)

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.qt_log_ignore("This plugin does not support"),
-    pytest.mark.usefixtures("plain_windows"),
 ]
 
 CALM = ContextUse(2143, 8192, n_system=120, n_chat=1803, n_messages=12, n_unsent=180, room=1024)

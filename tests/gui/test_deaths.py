@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
 from PySide6.QtWidgets import QLabel
 
 from gui.conftest import deliver_deletes
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 
     from gui.fake_client import FakeClient
     from paceline.gui.program import Program
-
-pytestmark = pytest.mark.usefixtures("plain_windows")
 
 DEATH = EngineDied("The engine was killed.", "It starts again with the next message.")
 
@@ -146,8 +143,9 @@ def test_text_that_is_shown_late_does_not_hide_that_the_reply_is_stopping(
 
 
 def test_the_window_is_gone_before_the_engine_is_waited_for(
-    program: Program, client: FakeClient
+    make_program: Callable[..., Program], client: FakeClient
 ) -> None:
+    program = make_program()
     was_visible: list[bool] = []
     close = client.close
 

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
     from paceline.gui.program import Program
 
-pytestmark = pytest.mark.usefixtures("plain_windows")
-
 DRAFT_STATS = DrafterStats("draft", 1, 90, 40, 0.0021, 0.41, 1.25, 40, 31, 120, 30, (20, 8, 2))
 IDLE_STATS = DrafterStats("prompt-lookup", 1, 90, 0, 0.0, 0.0003, 0.0, 0, 0, 0, 0, ())
 BAD = structs.replace(
@@ -65,7 +63,6 @@ def colours_of(label: QLabel) -> set[str]:
     return {image.pixelColor(x, y).name().upper() for x, y in places}
 
 
-@pytest.mark.usefixtures("dressed")
 def test_the_card_is_live_and_names_every_drafter(program: Program, client: FakeClient) -> None:
     program.window.panel.open_only(("details",))
     card = program.window.panel.drafters
@@ -143,7 +140,6 @@ def test_the_details_are_llama_cpps_statistics(program: Program, client: FakeCli
     assert "20, 8, 2" in card.lines[0].bars.accessibleName()
 
 
-@pytest.mark.usefixtures("dressed")
 def test_the_bars_are_as_high_as_their_counts(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
@@ -310,7 +306,6 @@ def test_the_first_replies_get_no_advice(
         assert line.isHidden() == (number <= FIRST_REPLIES)
 
 
-@pytest.mark.usefixtures("dressed")
 def test_advice_moves_nothing_above_it_and_waits_until_no_mouse_points_at_the_panel(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:

@@ -51,7 +51,6 @@ CLOSE_LIMIT_S = 3.0
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="needs POSIX signals"),
-    pytest.mark.usefixtures("plain_windows"),
 ]
 
 

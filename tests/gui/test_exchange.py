@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.qt_log_ignore("This plugin does not support"),
-    pytest.mark.usefixtures("plain_windows"),
 ]
 
 
@@ -358,7 +357,6 @@ def drop(program: Program, x: int, *paths: Path) -> None:
     QApplication.sendEvent(program.window, QDropEvent(QPointF(x, 300), action, data, left, none))
 
 
-@pytest.mark.usefixtures("dressed")
 def test_a_dropped_json_is_imported_at_the_left_and_attached_at_the_right(
     talked: Program, tmp_path: Path, qtbot: QtBot
 ) -> None:

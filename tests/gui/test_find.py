@@ -25,17 +25,8 @@ if TYPE_CHECKING:
     from paceline.gui.kit.search_field import FindBar
     from paceline.gui.program import Program
 
-pytestmark = pytest.mark.usefixtures("plain_windows")
-
 SHIFT = Qt.KeyboardModifier.ShiftModifier
 TALL = "A line that is shown.\n\n" * 80
-
-
-@pytest.fixture
-def program(make_program: Callable[..., Program], client: FakeClient) -> Program:
-    made = make_program()
-    client.finish_load()
-    return made
 
 
 def show(program: Program, texts: Sequence[str]) -> None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.qt_log_ignore("This plugin does not support"),
-    pytest.mark.usefixtures("one_reader_for_all", "plain_windows"),
+    pytest.mark.usefixtures("one_reader_for_all"),
 ]
 
 

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.qt_log_ignore("This plugin does not support"),
-    pytest.mark.usefixtures("plain_windows"),
 ]
 
 LIMIT_MS = 20_000
@@ -334,7 +333,6 @@ def test_later_empty_chats_offer_it_too_while_the_built_in_pair_answers(opened: 
     assert opened.offer.isVisible()
 
 
-@pytest.mark.usefixtures("dressed")
 def test_on_a_laptop_it_fits(opened: World, qtbot: QtBot) -> None:
     assert opened.program is not None
     page = opened.program.welcome.page

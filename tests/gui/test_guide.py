@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.qt_log_ignore("This plugin does not support"),
-    pytest.mark.usefixtures("plain_windows"),
 ]
 FOLDER = paths.resources() / "guide"
 TEXT = (FOLDER / guide.FILE).read_text(encoding="utf-8")

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from paceline.gui.kit.notices import Notice
     from paceline.gui.program import Program
 
-pytestmark = pytest.mark.usefixtures("plain_windows")
-
 
 @pytest.fixture
 def log_file(tmp_path: Path) -> Iterator[Path]:

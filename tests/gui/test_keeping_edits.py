@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
 from msgspec import structs
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from paceline.gui.program import Program
-
-pytestmark = pytest.mark.usefixtures("plain_windows")
 
 CTRL_ALT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 

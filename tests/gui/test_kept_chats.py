@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from paceline.gui.program import Program
     from paceline.messages import StepCommitted
 
-pytestmark = pytest.mark.usefixtures("plain_windows")
-
 LONG = "A line of text that is shown.\n\n" * 40
 
 

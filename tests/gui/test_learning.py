@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from paceline.gui.program import Program
 
-pytestmark = pytest.mark.usefixtures("plain_windows")
-
 
 def told(program: Program) -> list[Notice]:
     """The notices from now on that say something of stored chats."""
@@ -168,8 +166,10 @@ def test_files_that_stay_are_named_in_the_log(
 
 
 def test_the_last_reply_is_kept_only_with_permission(
-    program: Program, client: FakeClient, paceline_home: Path, qtbot: QtBot
+    make_program: Callable[..., Program], client: FakeClient, paceline_home: Path, qtbot: QtBot
 ) -> None:
+    program = make_program()
+    client.finish_load()
     folder = paceline_home / "data"
     program.settings.set("learns_from_chats", value=False)
     program.chat.send("Hello?")
@@ -200,12 +200,14 @@ def test_a_reply_that_breaks_off_is_not_the_last_one(
 
 
 def test_nothing_of_a_private_reply_is_kept_for_doctor(
-    program: Program,
+    make_program: Callable[..., Program],
     client: FakeClient,
     paceline_home: Path,
     qtbot: QtBot,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    program = make_program()
+    client.finish_load()
     kept: list[float] = []
 
     def keep(data_dir: Path, run: LastRun) -> None:

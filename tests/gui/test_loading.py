@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from gui.fake_client import FakeClient
     from paceline.gui.program import Program
 
-pytestmark = pytest.mark.usefixtures("plain_windows")
-
 Stage = Literal["target", "draft"]
 
 

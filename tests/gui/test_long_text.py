@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
 
-pytestmark = pytest.mark.usefixtures("plain_windows")
-
 LETTERS = "a" * 100_000
 LINES = "a line of text here\n" * 20_000
 LONG = {

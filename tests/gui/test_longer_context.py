@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from paceline.gui.chat.composer import Composer
     from paceline.gui.program import Program
 
-pytestmark = pytest.mark.usefixtures("plain_windows")
-
 LONG = "A long message. " * 400
 
 

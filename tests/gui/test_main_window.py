@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     from paceline.gui.kit.file_dialogs import FileChooser
     from paceline.gui.program import Program
 
-pytestmark = pytest.mark.usefixtures("plain_windows")
-
 
 def write(program: Program, text: str, qtbot: QtBot) -> None:
     """Type into the composer and press Enter."""
@@ -555,7 +553,6 @@ def drop(program: Program, x: int, *paths: str) -> bool:
     return True
 
 
-@pytest.mark.usefixtures("dressed")
 def test_a_model_is_dropped_on_the_place_it_should_take(
     program: Program, client: FakeClient, ggufs: dict[str, str], qtbot: QtBot
 ) -> None:
@@ -622,7 +619,6 @@ def test_leaving_hides_the_zones(program: Program, ggufs: dict[str, str]) -> Non
 # ------------------------------------------------------------------------------------- window, keys
 
 
-@pytest.mark.usefixtures("dressed")
 def test_a_pane_takes_the_other_one_s_place_where_there_is_no_room_for_both(
     program: Program,
 ) -> None:
@@ -638,7 +634,6 @@ def test_a_pane_takes_the_other_one_s_place_where_there_is_no_room_for_both(
 
 
 @pytest.mark.parametrize("width", [640, 1024, 1366, 1367, 1600, 1601])
-@pytest.mark.usefixtures("dressed")
 def test_messages_and_composer_are_equally_wide(
     program: Program, client: FakeClient, qtbot: QtBot, width: int
 ) -> None:
@@ -658,7 +653,6 @@ def test_messages_and_composer_are_equally_wide(
     ("width", "sidebar", "panel"),
     [(1440, True, True), (1000, False, True), (900, False, True), (760, False, False)],
 )
-@pytest.mark.usefixtures("dressed")
 def test_panes_give_way_in_a_narrow_window_and_come_back(
     program: Program, qtbot: QtBot, width: int, sidebar: bool, panel: bool
 ) -> None:
@@ -672,7 +666,6 @@ def test_panes_give_way_in_a_narrow_window_and_come_back(
     assert window.panel.width() < 420
 
 
-@pytest.mark.usefixtures("dressed")
 def test_a_pane_that_is_asked_for_is_shown_in_a_narrow_window_too(program: Program) -> None:
     window = program.window
     window.resize(900, 600)
@@ -704,7 +697,6 @@ def test_no_key_is_taken_twice(program: Program) -> None:
     assert sorted(set(keys)) == sorted(keys)
 
 
-@pytest.mark.usefixtures("dressed")
 def test_find_opens_the_list_and_takes_the_keyboard(program: Program, qtbot: QtBot) -> None:
     program.window.resize(900, 600)
     program.window.activateWindow()
@@ -713,7 +705,6 @@ def test_find_opens_the_list_and_takes_the_keyboard(program: Program, qtbot: QtB
     qtbot.waitUntil(program.window.sidebar.search.hasFocus)
 
 
-@pytest.mark.usefixtures("dressed")
 def test_the_theme_is_flipped_and_chosen(program: Program, qapp: QApplication) -> None:
     actions = program.window.actions_
     before = look.theme
@@ -725,7 +716,6 @@ def test_the_theme_is_flipped_and_chosen(program: Program, qapp: QApplication) -
     assert look.theme is before
 
 
-@pytest.mark.usefixtures("dressed")
 def test_token_colours_are_switched(program: Program, client: FakeClient) -> None:
     program.chat.send("Hello?")
     client.reply("Hi")
@@ -774,13 +764,15 @@ def test_the_window_is_remembered(
     assert again.window.panel.tab == loaded.settings.window.panel_tab == "chat"
 
 
-@pytest.mark.usefixtures("dressed")
 def test_broken_geometry_is_harmless(make_program: Callable[..., Program]) -> None:
     program = make_program(Settings(window=WindowSettings(geometry="!!! no base64 !!!")))
     assert program.window.isVisible()
 
 
-def test_changes_are_saved_soon(program: Program, paceline_home: Path, qtbot: QtBot) -> None:
+def test_changes_are_saved_soon(
+    make_program: Callable[..., Program], paceline_home: Path, qtbot: QtBot
+) -> None:
+    program = make_program()
     file = paceline_home / "config" / "settings.json"
     program.speculation.choose("off")
     qtbot.waitUntil(file.exists, timeout=5000)
@@ -830,8 +822,10 @@ def test_a_folder_that_cannot_be_written_costs_only_the_settings(
 
 
 def test_closing_tells_when_everything_is_put_away(
-    program: Program, client: FakeClient, qtbot: QtBot
+    make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot
 ) -> None:
+    program = make_program()
+    client.finish_load()
     program.chat.send("Hello?")
     client.start_turn()
     with qtbot.waitSignal(program.ended) as ended:

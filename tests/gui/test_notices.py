@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from paceline.gui.program import Program
     from paceline.messages import FinishReason
 
-pytestmark = pytest.mark.usefixtures("plain_windows")
-
 
 @pytest.fixture
 def gguf(tmp_path: Path) -> str:
@@ -301,7 +299,6 @@ def test_what_lies_around_a_notice_is_painted_with_it(program: Program, qtbot: Q
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")
-@pytest.mark.usefixtures("dressed")
 def test_a_notice_is_one_line_that_unfolds(qtbot: QtBot) -> None:
     window, bar = QWidget(), ErrorBar()
     column_of(bar, None, on=window)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from gui.fake_client import FakeClient
     from paceline.gui.program import Program
 
-pytestmark = pytest.mark.usefixtures("one_reader_for_all", "plain_windows")
+pytestmark = pytest.mark.usefixtures("one_reader_for_all")
 CPU = EngineDescribed("", "", (DeviceInfo("CPU", "CPU", "cpu", 8 * GIB, 8 * GIB),))
 GPU = EngineDescribed("", "", (DeviceInfo("CUDA0", "A card", "gpu", 8 * GIB, 8 * GIB),))
 

@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 
     from paceline.gui.program import Program
 
-pytestmark = pytest.mark.usefixtures("plain_windows")
-
 
 # --------------------------------------------------------------------------------- the view model
 
@@ -384,7 +382,6 @@ def test_plain_decoding_is_called_plain(program: Program, client: FakeClient) ->
     assert "Without drafts" in program.window.panel.headline.sentence.text()
 
 
-@pytest.mark.usefixtures("dressed")
 def test_figures_belong_to_the_conversation_that_is_shown(
     program: Program, client: FakeClient
 ) -> None:

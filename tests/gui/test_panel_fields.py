@@ -29,11 +29,9 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.qt_log_ignore("This plugin does not support"),
-    pytest.mark.usefixtures("plain_windows"),
 ]
 
 
-@pytest.mark.usefixtures("dressed")
 def test_a_list_has_a_whole_round_frame_and_is_as_wide_as_its_words(qtbot: QtBot) -> None:
     choice = DropDown([("Short", 1), ("An entry with many more words", 2)])
     qtbot.addWidget(choice)

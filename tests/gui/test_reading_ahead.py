@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.qt_log_ignore("This plugin does not support"),
-    pytest.mark.usefixtures("plain_windows", "quick"),
+    pytest.mark.usefixtures("quick"),
 ]
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from gui.fake_client import FakeClient
     from paceline.gui.program import Program
 
-pytestmark = pytest.mark.usefixtures("plain_windows")
-
 SCHEMA, GRAMMAR = '{"type": "object"}', 'root ::= "yes" | "no"'
 
 

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.qt_log_ignore("This plugin does not support"),
-    pytest.mark.usefixtures("plain_windows"),
 ]
 
 LOAD_MS, REPLY_MS = 60_000, 60_000
@@ -311,7 +310,6 @@ def test_a_reply_that_is_sent_meanwhile_ends_the_check(
     dialog.close()
 
 
-@pytest.mark.usefixtures("dressed")
 def test_another_theme_reaches_the_open_dialog(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from unittest.mock import patch
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtWidgets import QMenu
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
 
     from gui.fake_client import FakeClient
     from paceline.gui.program import Program
-
-pytestmark = pytest.mark.usefixtures("plain_windows")
 
 DEMO_TARGET, DEMO_DRAFT = map(str, paths.demo_pair())
 DEMO = Pair(ModelParams(DEMO_TARGET), DraftModel(ModelParams(DEMO_DRAFT)))

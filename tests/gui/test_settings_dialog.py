@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.qt_log_ignore("This plugin does not support"),
-    pytest.mark.usefixtures("plain_windows"),
 ]
 
 
@@ -90,7 +89,6 @@ def test_the_dialog_and_the_menu_show_the_same(program: Program, qtbot: QtBot) -
     assert program.settings_controller.dialog is None
 
 
-@pytest.mark.usefixtures("dressed")
 def test_everything_acts_at_once_and_is_kept(
     program: Program, client: FakeClient, paceline_home: Path
 ) -> None:
@@ -358,7 +356,6 @@ def test_folders_of_the_program_are_opened(
     assert "No file manager" in dialog.privacy._refused.text()
 
 
-@pytest.mark.usefixtures("dressed")
 def test_keys_change_the_size_of_the_text(program: Program, qtbot: QtBot) -> None:
     actions = program.window.actions_
     assert not actions.normal_size.isEnabled()

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from gui.fake_client import FakeClient
     from paceline.gui.program import Program
 
-pytestmark = pytest.mark.usefixtures("plain_windows")
-
 EVIL = "Qwen\u202e3"
 SEEN = f"Qwen{SHOWN}3"
 ROLES = (

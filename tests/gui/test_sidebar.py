@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 # Every window has a smallest size and asks for the keyboard.
 pytestmark = [
     pytest.mark.qt_log_ignore("This plugin does not support"),
-    pytest.mark.usefixtures("plain_windows"),
 ]
 
 NOW = time.time()
@@ -634,7 +633,6 @@ def test_escape_clears_the_search_before_it_stops_a_reply(
     assert len(client.cancelled) == 1
 
 
-@pytest.mark.usefixtures("dressed")
 def test_only_the_shown_chat_looks_chosen(two_chats: Program, qtbot: QtBot) -> None:
     """A menu at another row, or the keyboard, is a mark of another kind."""
     view = two_chats.window.sidebar.list

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 # Popups and dialogs are windows, about which the offscreen platform has regrets.
 pytestmark = [
     pytest.mark.qt_log_ignore("This plugin does not support"),
-    pytest.mark.usefixtures("plain_windows"),
 ]
 
 CHAIN = "ngram-simple+prompt-lookup+draft"
@@ -189,7 +188,6 @@ def test_the_list_tells_title_id_and_use_to_screen_readers(
     assert picker.chooser.accessibleName() == f"Drafts: Lookups {info.title}"
 
 
-@pytest.mark.usefixtures("dressed")
 def test_every_entry_of_the_list_has_room_for_its_text(
     picker: StrategyPicker, model: SpeculationModel
 ) -> None:
@@ -386,7 +384,6 @@ def test_choosing_the_same_again_tells_nobody(model: SpeculationModel) -> None:
     assert model.current == choice_of([registry.find("prompt-lookup"), registry.find("draft")])
 
 
-@pytest.mark.usefixtures("dressed")
 def test_a_long_title_is_not_cut(
     make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot
 ) -> None:
@@ -401,7 +398,6 @@ def test_a_long_title_is_not_cut(
     assert picker.chooser.height() > low
 
 
-@pytest.mark.usefixtures("dressed")
 def test_another_strategy_moves_nothing_above_its_settings(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:

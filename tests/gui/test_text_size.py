@@ -164,7 +164,6 @@ def test_attached_files_are_seen_whole_after_another_theme_or_size(
         assert files.height() == files.chips[1].geometry().bottom() + 1
 
 
-@pytest.mark.usefixtures("dressed")
 @pytest.mark.qt_log_ignore("This plugin does not support")  # a dialog's sizes
 def test_no_lower_neighbour_cuts_off_large_words(
     make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from paceline.chat.pair import Pair
 from paceline.messages import AsideAnswered, LoadPair, ModelParams, SayAside
 from paceline.paths import demo_pair, resources
@@ -13,8 +11,6 @@ from paceline.paths import demo_pair, resources
 if TYPE_CHECKING:
     from gui.fake_client import FakeClient
     from paceline.gui.program import Program
-
-pytestmark = pytest.mark.usefixtures("plain_windows")
 
 
 def answered(program: Program, client: FakeClient) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCharFormat
 from PySide6.QtWidgets import QToolButton
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from gui.fake_client import FakeClient
     from paceline.gui.program import Program
     from paceline.gui.run.versions import VersionsDialog
-
-pytestmark = pytest.mark.usefixtures("plain_windows")
 
 
 def answered(program: Program, client: FakeClient, *texts: str) -> list[str]:
@@ -102,7 +99,6 @@ def test_one_goes_from_difference_to_difference_by_keys(
     assert program.versions.dialog is None
 
 
-@pytest.mark.usefixtures("dressed")
 def test_the_marks_are_seen_without_colours_and_follow_the_theme(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:

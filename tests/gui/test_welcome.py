@@ -51,7 +51,6 @@ LIMIT_MS = 30_000
 
 pytestmark = [
     pytest.mark.qt_log_ignore("This plugin does not support"),
-    pytest.mark.usefixtures("plain_windows"),
 ]
 
 
@@ -170,7 +169,6 @@ def test_a_private_chat_says_so_and_shows_no_example(first: Program) -> None:
 
 @pytest.mark.grid(short=2)
 @pytest.mark.parametrize("width", [640, 1100, 1600])
-@pytest.mark.usefixtures("dressed")
 def test_nothing_is_cut_at_any_width(first: Program, qtbot: QtBot, width: int) -> None:
     first.window.resize(width, 1000)
     page = page_of(first)
@@ -187,7 +185,6 @@ def test_nothing_is_cut_at_any_width(first: Program, qtbot: QtBot, width: int) -
             assert label.isHidden() or label.height() >= label.heightForWidth(label.width())
 
 
-@pytest.mark.usefixtures("dressed")
 def test_on_a_laptop_nothing_has_to_be_scrolled(first: Program, qtbot: QtBot) -> None:
     first.window.resize(1366, 768)
     page = page_of(first)

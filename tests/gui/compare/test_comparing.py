@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from paceline.gui.program import Program
     from paceline.hosting.broker import Ticket
 
-pytestmark = pytest.mark.usefixtures("plain_windows")
-
 
 @pytest.fixture
 def asked(program: Program, client: FakeClient) -> Program:
@@ -193,7 +191,8 @@ def test_the_palette_and_a_questions_menu_offer_it(
 ) -> None:
     offered = [action for _, action in actions_of(asked.window.menus)]
     assert asked.window.actions_.answer_twice in offered
-    bubble = asked.window.chat_pane.chat.findChildren(UserBubble)[0]
+    bubbles = asked.window.chat_pane.chat.findChildren(UserBubble)
+    bubble = next(each for each in bubbles if each.isVisible())
     at = bubble.rect().center()
     event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, at, bubble.mapToGlobal(at))
     QApplication.sendEvent(bubble, event)

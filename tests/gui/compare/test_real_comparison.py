@@ -27,7 +27,6 @@ LIMIT_MS = 60_000
 N_TOKENS = 150
 pytestmark = [
     pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="needs POSIX signals"),
-    pytest.mark.usefixtures("plain_windows"),
 ]
 
 

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.qt_log_ignore("This plugin does not support"),
-    pytest.mark.usefixtures("plain_windows"),
 ]
 
 FAR, NEAR = "192.168.1.5:50052", "127.0.0.1:50052"

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.qt_log_ignore("This plugin does not support"),
-    pytest.mark.usefixtures("plain_windows"),
 ]
 
 FAR, NEAR = "192.0.2.5:50052", "127.0.0.1:50052"
@@ -94,8 +93,10 @@ def described(*addresses: str) -> EngineDescribed:
 
 
 def test_a_server_that_answers_is_used(
-    program: Program, client: FakeClient, qtbot: QtBot, paceline_home: Path
+    make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot, paceline_home: Path
 ) -> None:
+    program = make_program()
+    client.finish_load()
     assert client.last(LoadPair).servers == ()
     client.emit(described())
     page = opened(program)

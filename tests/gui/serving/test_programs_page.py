@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.qt_log_ignore("This plugin does not support"),
-    pytest.mark.usefixtures("plain_windows"),
 ]
 
 
