@@ -35,7 +35,7 @@ from paceline.gui.look.current import look
 from paceline.gui.program import Program
 from paceline.gui.state.current_devices import Room
 from paceline.gui.state.speculation import GROUPS, USUAL_LOOKUP
-from paceline.messages import EngineDescribed, LoadPair
+from paceline.messages import EngineDescribed
 from paceline.settings import LoadedSettings, Settings, WindowSettings
 
 if TYPE_CHECKING:
@@ -103,8 +103,6 @@ class SharedWindow:
         self.program = program_around(self.client, home, LoadedSettings(USUAL))
         self.program.start()
         self.client.finish_load()
-        self._load = self.client.last(LoadPair)
-        self._pair = self.program.loader.state
         self._settings = self.program.settings.settings
         self._presets = self.program.presets.state
         self._strategy = dict(self._strategies())
@@ -165,11 +163,9 @@ class SharedWindow:
         self._empty_chats()
         self._put_back_settings()
         self._stop_serving()
-        self._put_back_models()
+        self._load_anew()
         self._put_back_settings()  # a loaded pair, and a server that ends, change some
         self._put_back_panes()
-        self.client.forget(self._load)
-        self.program.devices.ask_anew()
         for timer in self._timers():
             # What waits for the next event goes on; nothing else begins in the next test.
             if timer.interval() and timer.parent() is not self.program.window.sidebar:
@@ -207,14 +203,16 @@ class SharedWindow:
         pane.composer.show_unsent("", ())
         program.unsent.keep()
 
-    def _put_back_models(self) -> None:
-        program = self.program
-        if program.devices.room != Room():
-            program.devices.show_engine(EngineDescribed("", "", ()))
-        if program.loader.state != self._pair or program.live.report is not None:
-            program.saved_pairs.forget_all()
-            program.models.load_demo_pair()
-            self.client.finish_load()
+    def _load_anew(self) -> None:
+        """Have the engine asked for what it is asked at a start, and for nothing else."""
+        program, devices = self.program, self.program.devices
+        if devices.room != Room():
+            devices.show_engine(EngineDescribed("", "", ()))
+        self.client.forget()
+        devices.ask_anew()
+        program.saved_pairs.forget_all()
+        program.models.load_demo_pair()
+        self.client.finish_load()
 
     def _put_back_settings(self) -> None:
         program, speculation = self.program, self.program.speculation

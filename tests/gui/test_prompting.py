@@ -178,8 +178,10 @@ def test_of_a_long_chat_the_end_is_shown(program: Program, client: FakeClient) -
 
 
 def test_a_template_is_used_kept_and_reset(
-    program: Program, client: FakeClient, qtbot: QtBot
+    make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot
 ) -> None:
+    program = make_program()
+    client.finish_load()
     card = program.window.panel.sampling
     tell(client, is_guessed=True)
     assert "guessed" in card.template_button.text()

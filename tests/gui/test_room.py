@@ -33,6 +33,7 @@ from paceline.gui.kit.labels import (
     without_soft_breaks,
 )
 from paceline.gui.kit.translation import install_language
+from paceline.gui.look.current import look
 from paceline.gui.panel import MIN_WIDTH
 from paceline.messages import LoadPair, TurnFailed
 from paceline.params import ModelParams, Strategy
@@ -169,6 +170,7 @@ def language(request: pytest.FixtureRequest, qapp: QApplication) -> Iterator[str
     for translator in translators:
         qapp.removeTranslator(translator)
     QLocale.setDefault(QLocale.c())
+    look.changed.emit(look.theme)  # what has followed the look meanwhile has these words
 
 
 @pytest.mark.grid(short=5)
@@ -224,8 +226,10 @@ def test_panes_are_as_wide_as_they_were_after_a_narrow_window(
 @pytest.mark.grid(short=2)
 @pytest.mark.parametrize("form", [0, 1, 2])
 def test_the_panel_fits_at_its_smallest_width(
-    program: Program, client: FakeClient, qtbot: QtBot, form: int
+    make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot, form: int
 ) -> None:
+    program = make_program()
+    client.finish_load()
     fill(program, client, qtbot, form)
     assert program.window.panel.minimumWidth() == MIN_WIDTH
     assert surplus_px(program) <= 0
@@ -264,7 +268,11 @@ def test_the_fields_of_the_drafters_follow_their_card_in_the_tab_order(
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")
-def test_a_long_chain_has_several_lines_in_the_list(program: Program) -> None:
+def test_a_long_chain_has_several_lines_in_the_list(
+    make_program: Callable[..., Program], client: FakeClient
+) -> None:
+    program = make_program()
+    client.finish_load()
     picker = program.window.panel.picker
     program.speculation.use(strategy_named("suffix+draft"))
     program.speculation.use(strategy_named(LONG_CHAIN))

@@ -112,8 +112,10 @@ def saved(tmp_path: Path, name: str = "large") -> SavedPair:
 
 
 def test_pairs_that_work_are_switched_and_forgotten_by_a_menu(
-    program: Program, client: FakeClient, qtbot: QtBot, paceline_home: Path
+    make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot, paceline_home: Path
 ) -> None:
+    program = make_program()
+    client.finish_load()
     menu, forget = program.models.pairs_menu, program.window.actions_.forget
     assert menu is not None
 

@@ -90,8 +90,10 @@ def test_the_dialog_and_the_menu_show_the_same(program: Program, qtbot: QtBot) -
 
 
 def test_everything_acts_at_once_and_is_kept(
-    program: Program, client: FakeClient, paceline_home: Path
+    make_program: Callable[..., Program], client: FakeClient, paceline_home: Path
 ) -> None:
+    program = make_program()
+    client.finish_load()
     dialog = opened(program)
     choose(choice(dialog, "A message is sent by"), "ctrl+enter")
     choose(choice(dialog, "Language"), "de")
@@ -260,8 +262,10 @@ def test_what_is_kept_of_prompts_is_deleted_when_that_is_switched_off_and_confir
 
 
 def test_limits_of_the_prompt_cache_go_with_the_next_load(
-    program: Program, client: FakeClient, paceline_home: Path
+    make_program: Callable[..., Program], client: FakeClient, paceline_home: Path
 ) -> None:
+    program = make_program()
+    client.finish_load()
     page = cache_page(program)
     folder = str(paceline_home / "cache" / "states")
     assert client.last(LoadPair).states == StateStorage(-1, folder, -1)
@@ -292,8 +296,10 @@ def test_plans_of_memory_have_the_prompt_cache_as_it_is_set(
 
 
 def test_what_is_on_disk_is_shown_and_forgotten_at_once(
-    program: Program, client: FakeClient, qtbot: QtBot, paceline_home: Path
+    make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot, paceline_home: Path
 ) -> None:
+    program = make_program()
+    client.finish_load()
     file = paceline_home / "cache" / "states" / "model" / "chat" / "block"
     file.parent.mkdir(parents=True)
     file.write_bytes(bytes(3_000_000))
@@ -345,8 +351,13 @@ def test_how_much_is_learned_from_is_chosen(program: Program, client: FakeClient
 
 
 def test_folders_of_the_program_are_opened(
-    program: Program, monkeypatch: pytest.MonkeyPatch, paceline_home: Path
+    make_program: Callable[..., Program],
+    client: FakeClient,
+    monkeypatch: pytest.MonkeyPatch,
+    paceline_home: Path,
 ) -> None:
+    program = make_program()
+    client.finish_load()
     shown: list[Path] = []
     monkeypatch.setattr("paceline.gui.settings.pages.open_folder", shown.append)
     dialog = opened(program)

@@ -264,8 +264,10 @@ def test_an_entry_means_what_can_be_used(qtbot: QtBot) -> None:
 
 
 def test_a_head_takes_the_draft_models_part_and_gives_it_back(
-    program: Program, client: FakeClient
+    make_program: Callable[..., Program], client: FakeClient
 ) -> None:
+    program = make_program()
+    client.finish_load()
     program.speculation.choose(CHAIN)
     target, head = ModelParams("/models/target.gguf"), TargetHead(file="/models/mtp-target.gguf")
     program.models.load_models(Pair(target, head))
@@ -351,8 +353,10 @@ def _titles_in(settings: DraftSettings, titles: list[str]) -> list[str]:
 
 
 def test_every_drafter_of_a_chain_has_its_section(
-    program: Program, client: FakeClient, qtbot: QtBot
+    make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot
 ) -> None:
+    program = make_program()
+    client.finish_load()
     program.speculation.choose(CHAIN)
     program.window.panel.open_only(("details",))
     settings = program.window.panel.draft_settings
@@ -369,7 +373,11 @@ def test_every_drafter_of_a_chain_has_its_section(
     assert program.window.panel.draft_settings.fields["n_max"].value == 6
 
 
-def test_a_chain_goes_into_the_reply(program: Program, client: FakeClient) -> None:
+def test_a_chain_goes_into_the_reply(
+    make_program: Callable[..., Program], client: FakeClient
+) -> None:
+    program = make_program()
+    client.finish_load()
     program.speculation.choose(CHAIN)
     program.chat.send("Hello?")
     assert client.last(StartTurn).strategy == strategy(CHAIN)

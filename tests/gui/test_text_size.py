@@ -149,6 +149,7 @@ def test_tags_have_room_for_their_words_in_another_size(program: Program, qtbot:
     first, second = tags.buttons
     qtbot.waitUntil(lambda: first.width() >= first.sizeHint().width() > before)
     assert second.x() > first.geometry().right()
+    tags.show_tags([], [])
 
 
 def test_attached_files_are_seen_whole_after_another_theme_or_size(

@@ -93,7 +93,11 @@ def test_the_second_start_shows_questions_alone(program: Program) -> None:
     assert len(page.questions) == 4
 
 
-def test_the_menu_shows_the_example_in_a_new_chat(program: Program, client: FakeClient) -> None:
+def test_the_menu_shows_the_example_in_a_new_chat(
+    make_program: Callable[..., Program], client: FakeClient
+) -> None:
+    program = make_program()
+    client.finish_load()
     look.set_motion("reduced")
     program.chat.send("Hello")
     client.reply("Hi.")
