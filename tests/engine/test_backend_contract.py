@@ -2,7 +2,7 @@
 
 Tests of the engine run on the scripted one, so what they show holds for real models as far as this
 file says. The kinds of memory: one that can be cut anywhere, sliding windows, and recurrent ones
-that go back by states, by copies, or not at all.
+that go back by states, by copies, or not at all. All are computed by the processor.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def load(
     cancel: CancelFlag,
     progress: Callable[[float], None] = lambda _fraction: None,
 ) -> LanguageModel:
-    params = ModelParams(path, n_ctx=N_CTX, n_threads=1)
+    params = ModelParams(path, n_ctx=N_CTX, n_threads=1, device="CPU")
     return backend.load(params, n_rows=N_ROWS, cancel=cancel, progress=progress)
 
 
@@ -148,6 +148,13 @@ def assert_equal(found: Rows, expected: Rows) -> None:
     """Compare logits that were computed in batches of other widths: rounding may differ."""
     np.testing.assert_allclose(found, expected, atol=0.05 * float(np.ptp(expected)))
     assert (found.argmax(axis=1) == expected.argmax(axis=1)).all()
+
+
+def assert_holds(model: LanguageModel, held: Sequence[int], last: Sequence[int]) -> None:
+    """See that a context holds this text, by the row that `last` gives after it."""
+    assert model.n_past == len(held)
+    found = model.decode(last, 1).copy()
+    assert_equal(found, fresh(model, [*held, *last]))
 
 
 # ------------------------------------------------------------------------------------- decodes
@@ -225,7 +232,7 @@ def test_a_decode_is_told_while_it_runs_and_after_it(model: LanguageModel) -> No
     assert model.decoding is None
     n, seconds = model.last_decode
     assert n == 7
-    assert 0 <= seconds < 60
+    assert seconds >= 0
     assert model.native_s >= before
     assert model.n_firsts == 0, "the processor compiles nothing"
 
@@ -233,20 +240,21 @@ def test_a_decode_is_told_while_it_runs_and_after_it(model: LanguageModel) -> No
 # --------------------------------------------------------------------------------- going back
 
 
+@pytest.mark.parametrize("keeps_first", [True, False])
 @pytest.mark.parametrize("n_taken", [1, 3, 8])
-def test_a_draft_that_is_taken_back_leaves_no_trace(model: LanguageModel, n_taken: int) -> None:
+def test_a_draft_that_is_taken_back_leaves_no_trace(
+    model: LanguageModel, n_taken: int, keeps_first: bool
+) -> None:
     """Nor does a refusal to take it back: the context holds then what it held."""
     prompt, last = tokens_of(model, 12), tokens_of(model, 1, begin=40)
     draft = tokens_of(model, n_taken, begin=20)
     model.decode(prompt[:-1], 0)
     model.decode([*prompt[-1:], *draft], 1)
-    done = model.rollback(len(prompt))
-    if n_taken <= model.max_rollback and not model.needs_copies:
+    kept = prompt if keeps_first else prompt[:-1]
+    done = model.rollback(len(kept))
+    if n_taken <= model.max_rollback and keeps_first and not model.needs_copies:
         assert done
-    held = prompt if done else prompt + draft
-    assert model.n_past == len(held)
-    found = model.decode(last, 1).copy()
-    assert_equal(found, fresh(model, held + last))
+    assert_holds(model, kept if done else prompt + draft, last)
 
 
 @pytest.mark.parametrize("n_kept", [29, 17, 16, 1, 0])
@@ -258,8 +266,7 @@ def test_a_memory_that_can_be_cut_can_be_cut_anywhere(model: LanguageModel, n_ke
         return
     assert model.max_rollback == model.n_ctx
     assert model.rollback(n_kept)
-    found = model.decode(tokens[n_kept:], 1).copy()
-    assert_equal(found, fresh(model, tokens))
+    assert_holds(model, tokens[:n_kept], tokens[n_kept:])
 
 
 @pytest.mark.parametrize("place", ["prompt", "draft"])
@@ -274,9 +281,16 @@ def test_a_saved_state_comes_back(model: LanguageModel, place: Place) -> None:
         model.clear()
         held = 0
     assert held in (0, 12)
-    assert model.n_past == held
-    found = model.decode(tokens[held:], 1).copy()
-    assert_equal(found, fresh(model, tokens))
+    assert_holds(model, tokens[:held], tokens[held:])
+
+
+def test_no_state_is_taken_for_another_after_one_came_back(model: LanguageModel) -> None:
+    tokens, last = tokens_of(model, 12), tokens_of(model, 1, begin=40)
+    model.decode(tokens, 0)
+    model.save("draft")
+    model.decode(tokens_of(model, 6, begin=25), 1)
+    if model.restore(12) == 12:
+        assert_holds(model, tokens[:9] if model.rollback(9) else tokens, last)
 
 
 def test_a_state_of_what_is_gone_is_never_restored(model: LanguageModel) -> None:
@@ -293,7 +307,7 @@ def test_a_state_of_what_is_gone_is_never_restored(model: LanguageModel) -> None
 
 
 def test_cells_that_are_copied_out_can_be_put_back(model: LanguageModel) -> None:
-    """In blocks behind what is held where the model has blocks, else all of them at once."""
+    """In blocks, one after the other, where the model has blocks; else all of them at once."""
     n = 2 * model.n_block - 1 if model.n_block else 20
     tokens = tokens_of(model, n + 1)
     model.decode(tokens[:n], 0)
@@ -307,8 +321,7 @@ def test_cells_that_are_copied_out_can_be_put_back(model: LanguageModel) -> None
         held = model.n_past
         assert model.put_cells(size, bytes(data))
         assert model.n_past == held + size
-    found = model.decode(tokens[n:], 1).copy()
-    assert_equal(found, fresh(model, tokens))
+    assert_holds(model, tokens[:n], tokens[n:])
 
 
 # ------------------------------------------------------------------- threads, another context
@@ -342,6 +355,8 @@ def test_a_model_says_what_it_is(model: LanguageModel) -> None:
     assert model.max_rows == N_ROWS
     assert model.facts_key
     assert model.drafter == "draft"
+    if model.needs_copies:
+        assert model.max_rollback == model.n_batch
     assert all(min(each.weights, each.kv, each.compute) >= 0 for each in model.memory)
     assert isinstance(model.kernel_uses(), tuple)
 
@@ -401,7 +416,7 @@ def test_a_load_is_told_and_can_be_cancelled(loaded: Loaded) -> None:
 
 @pytest.mark.parametrize("loaded", BACKENDS, indirect=True)
 def test_a_target_without_a_head_has_none(loaded: Loaded, model: LanguageModel) -> None:
-    params = ModelParams(loaded.path, n_ctx=N_CTX, n_threads=1)
+    params = ModelParams(loaded.path, n_ctx=N_CTX, n_threads=1, device="CPU")
     options = {"cancel": loaded.flag, "progress": lambda _fraction: None}
     assert loaded.backend.load_head(model, "mtp", params, **options) is None
 

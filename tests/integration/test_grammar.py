@@ -133,55 +133,6 @@ def test_a_text_that_must_follow_is_allowed_as_the_tokenizer_writes_it(
     grammar.close()
 
 
-def test_an_end_is_allowed_when_the_text_is_complete_and_nothing_after_it(
-    vocab: VocabularyFile,
-) -> None:
-    grammar = vocab.grammar('root ::= "ab"')
-    eog = sorted(vocab.eog)
-    assert not grammar.allowed().flags[eog].any()
-    with pytest.raises(EngineError, match="does not allow"):
-        grammar.accept(eog[0])
-    go(vocab, grammar, "ab")
-    assert grammar.allowed().flags[eog].all()
-    assert grammar.forced() == [vocab.eos]
-    grammar.accept(eog[0])
-    assert not grammar.allowed().flags.any()
-    assert grammar.forced() == []
-    twin = grammar.clone()
-    assert not twin.allowed().flags.any()
-    for ended in (grammar, twin):
-        for token in (eog[0], *vocab.tokenize("a", special=False)):
-            with pytest.raises(EngineError):
-                ended.accept(token)
-        ended.close()
-
-
-def test_a_refused_token_leaves_the_state(vocab: VocabularyFile) -> None:
-    grammar = vocab.grammar(JSON)
-    go(vocab, grammar, '{"a": [1')
-    before = grammar.allowed()
-    for token in (
-        *(~before.flags).nonzero()[0][::400].tolist(),
-        -1,
-        vocab.n_tokens,
-        2**31 + 5,
-        2**40,
-    ):
-        with pytest.raises(EngineError) as caught:
-            grammar.accept(token)
-        assert caught.value.code == "grammar-refuses"
-    assert grammar.allowed() == before
-    grammar.close()
-
-
-def test_a_mask_is_as_long_as_the_vocabulary(vocab: VocabularyFile) -> None:
-    grammar = vocab.grammar("root ::= .+")
-    allowed = grammar.allowed()
-    assert allowed is not None
-    assert allowed.n_tokens == len(allowed.flags) == vocab.n_tokens
-    grammar.close()
-
-
 def test_a_control_token_is_not_the_text_of_its_name(vocab: VocabularyFile) -> None:
     (control,) = vocab.tokenize("<|im_start|>", special=True)
     for gbnf in ('root ::= "<|im_start|>"', "root ::= .+"):
@@ -192,18 +143,6 @@ def test_a_control_token_is_not_the_text_of_its_name(vocab: VocabularyFile) -> N
         go(vocab, grammar, "<|im_start|>")
         assert b"" in next_pieces(vocab, grammar)
         grammar.close()
-
-
-def test_clones_go_their_own_ways(vocab: VocabularyFile) -> None:
-    first = vocab.grammar('root ::= "a" ("b" | "c" "d")')
-    go(vocab, first, "a")
-    second = first.clone()
-    go(vocab, first, "b")
-    go(vocab, second, "c")
-    assert next_pieces(vocab, first) == {b""}
-    first.close()
-    assert next_pieces(vocab, second) == {b"d"}
-    second.close()
 
 
 def test_a_closed_grammar_is_refused_and_closing_twice_harmless(vocab: VocabularyFile) -> None:
