@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -126,6 +127,27 @@ def randomly(seed: int) -> Scripted:
     return Scripted(propose)
 
 
+class OpenDecoder(Decoder):
+    """A decoder whose contexts and knowledge can be looked at.
+
+    Attributes:
+        target: The target's context.
+        draft: The draft model's; None: there is none.
+        knowledge: What Auto knows.
+    """
+
+    def __init__(
+        self,
+        target: CachedContext,
+        bench: Workbench,
+        strategy: CompleteStrategy,
+        knowledge: Knowledge,
+        **options: Any,
+    ) -> None:
+        super().__init__(target, bench, strategy, knowledge=knowledge, **options)
+        self.target, self.draft, self.knowledge = target, bench.draft, knowledge
+
+
 def decoder_for(
     model: FakeModel,
     drafter: Scripted | str = "off",
@@ -138,8 +160,9 @@ def decoder_for(
     context: CachedContext | None = None,
     warm: bool = True,
     knowledge: Knowledge | None = None,
-) -> Decoder:
-    sampler = Sampler(sampling or SamplingParams(temperature=0), seed)
+    sampler: Sampler | None = None,
+) -> OpenDecoder:
+    sampler = sampler or Sampler(sampling or SamplingParams(temperature=0), seed)
     bench = Workbench(
         vocab=model.vocab,
         sampler=sampler,
@@ -151,17 +174,17 @@ def decoder_for(
     if warm:  # the plain steps after a load are not what these tests are about
         for _ in range(8):
             knowledge.recent.add(1.0)
-    return Decoder(
+    return OpenDecoder(
         context or CachedContext(model),
         bench,
         parse_strategy(drafter) if isinstance(drafter, str) else strategy_of(drafter),
+        knowledge,
         text=TextAssembler(model.vocab, stop),
         max_tokens=max_tokens,
-        knowledge=knowledge,
     )
 
 
-def run(decoder: Decoder, prompt: Sequence[int] = PROMPT) -> list[StepCommitted]:
+def run(decoder: OpenDecoder, prompt: Sequence[int] = PROMPT) -> list[StepCommitted]:
     """Run to the end and check what holds after every step."""
     steps = []
     for step in decoder.run(prompt, lambda _n: None):
@@ -171,19 +194,19 @@ def run(decoder: Decoder, prompt: Sequence[int] = PROMPT) -> list[StepCommitted]
     return steps
 
 
-def check_books(decoder: Decoder) -> None:
+def check_books(decoder: OpenDecoder) -> None:
     """Both contexts hold committed tokens, the target's from the first one on, and say how many."""
-    for context in (decoder._target, decoder._bench.draft):
+    for context in (decoder.target, decoder.draft):
         if context is not None:
             assert context.model.n_past == len(context.tokens)
             assert is_stretch(context.tokens, decoder.history)
             assert isinstance(context.model, FakeModel)
             assert context.model.tokens == context.tokens
-    held = decoder._target.tokens
+    held = decoder.target.tokens
     assert held == decoder.history.first(len(held))
 
 
 def is_stretch(held: Sequence[int], history: Sequence[int]) -> bool:
-    """Whether these tokens stand in the history: a draft model may have read its end alone."""
+    """Say whether these tokens are a part of the history: a draft model may read its end alone."""
     n = len(held)
     return any(list(history[i : i + n]) == list(held) for i in range(len(history) - n + 1))

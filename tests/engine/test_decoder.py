@@ -20,7 +20,6 @@ from engine.harness import (
     random_language,
     randomly,
     run,
-    strategy_of,
 )
 from fake_model import EOG, FakeModel, scripted
 from paceline.engine.cancel import CancelFlag
@@ -28,7 +27,7 @@ from paceline.engine.draft.base import Draft
 from paceline.engine.model.backend import Rows
 from paceline.engine.model.context import BatchWidths, CachedContext
 from paceline.engine.sample.sampling import Sampler
-from paceline.errors import CancelledError, ContextFullError, EngineError
+from paceline.errors import CancelledError, ContextFullError
 from paceline.messages import SOURCE_TARGET, SamplingParams
 
 REPLY = "The quick brown fox jumps."
@@ -82,8 +81,8 @@ def test_accepted_tokens_cost_no_step_of_their_own() -> None:
     assert second.drafted[0].n_drafted == second.drafted[0].n_accepted == 4
 
 
-@pytest.mark.parametrize("n", range(1, 9))
-@pytest.mark.parametrize("length", range(1, 10))
+@pytest.mark.parametrize("n", [1, 3, 8])
+@pytest.mark.parametrize("length", [1, 2, 4, 9])
 def test_an_end_of_generation_at_every_draft_position(n: int, length: int) -> None:
     reply = "x" * length
     decoder = decoder_for(model(reply), copying(reply + "zzzzzzzz", n))
@@ -98,7 +97,7 @@ def test_an_end_of_generation_at_every_draft_position(n: int, length: int) -> No
     assert meter.n_discarded == 0  # nothing is drafted after a drafted end
 
 
-def test_tokens_drafted_behind_an_end_are_discarded_not_rejected() -> None:
+def test_tokens_drafted_after_an_end_are_discarded_not_rejected() -> None:
     decoder = decoder_for(model("ab"), copying("abcdefgh", 6))
     run(decoder)
     stats = decoder.meter.freeze()
@@ -116,8 +115,8 @@ def test_a_stop_text_ends_the_reply_at_the_same_token_with_any_draft(n: int) -> 
     assert decoder.finish_reason == "stop"
 
 
-@pytest.mark.parametrize("n_ctx", range(4, 24))
-@pytest.mark.parametrize("n", [0, 1, 3, 9])
+@pytest.mark.parametrize("n_ctx", [4, 5, 8, 23])
+@pytest.mark.parametrize("n", [0, 1, 9])
 def test_the_context_ends_at_the_same_token_with_any_draft(n_ctx: int, n: int) -> None:
     decoder = decoder_for(model(n_ctx=n_ctx), copying(REPLY, n))
     run(decoder)
@@ -139,7 +138,7 @@ class Refusing(FakeModel):
 
 
 @pytest.mark.parametrize("widths", [BatchWidths(), BatchWidths(4, 4, 60)], ids=["any", "fours"])
-@pytest.mark.parametrize("n_ctx", range(8, 24))
+@pytest.mark.parametrize("n_ctx", [8, 9, 11, 14, 23])
 @pytest.mark.parametrize("n", [1, 3, 9])
 def test_no_draft_is_longer_than_the_context_has_room_for(
     n_ctx: int, n: int, widths: BatchWidths
@@ -155,7 +154,7 @@ def test_no_draft_is_longer_than_the_context_has_room_for(
     assert len(decoder.history) == context.n_ctx + 1
 
 
-@pytest.mark.parametrize("max_tokens", range(1, 12))
+@pytest.mark.parametrize("max_tokens", [1, 2, 5, 11])
 @pytest.mark.parametrize("n", [0, 1, 4, 16])
 def test_the_budget_is_kept_to_the_token(max_tokens: int, n: int) -> None:
     decoder = decoder_for(model(), copying(REPLY, n), max_tokens=max_tokens)
@@ -169,14 +168,14 @@ def test_the_budget_is_kept_to_the_token(max_tokens: int, n: int) -> None:
 
 @pytest.mark.parametrize("n_ctx", [40, 64])
 def test_drafts_are_padded_where_a_wider_batch_is_cheaper(n_ctx: int) -> None:
-    """Five tokens take longer than eight here; what pads them is taken back, and seen by nobody."""
+    """Five tokens take longer than eight here; what pads them is taken back before it is told."""
     plain = decoder_for(model(n_ctx=n_ctx))
     run(plain)
     target = model(n_ctx=n_ctx)
     decoder = decoder_for(target, copying(REPLY, 4))
     for width, seconds in {1: 1.0, 4: 3.0, 5: 6.0, 8: 4.0}.items():
         for _ in range(2):
-            decoder._knowledge.costs.add(width, 0, seconds)
+            decoder.knowledge.costs.add(width, 0, seconds)
     run(decoder)
     assert decoder.generated == plain.generated
     assert decoder.finish_reason == plain.finish_reason
@@ -193,7 +192,7 @@ def test_a_reply_leaves_the_same_context_with_any_draft(n: int, options: dict[st
     decoder = decoder_for(model(), copying(REPLY, n), **options)
     run(decoder)
     # Else the next prompt's prefill would be cut into other batches, which round otherwise.
-    assert decoder._target.tokens == decoder.history[:-1]
+    assert decoder.target.tokens == decoder.history[:-1]
 
 
 @given(seed=st.integers(0, 500), temperature=st.sampled_from([0.0, 0.8, 1.2]))
@@ -243,7 +242,7 @@ def test_drafts_are_cut_to_what_a_decode_can_verify() -> None:
     assert max(target.widths[1:]) == 4
 
 
-@pytest.mark.parametrize("at", range(1, 12))
+@pytest.mark.parametrize("at", [1, 2, 5, 11])
 def test_closing_at_any_step_leaves_a_prefix_in_both_contexts(at: int) -> None:
     language = random_language(11)
     decoder = decoder_for(FakeModel(language), "draft:n_max=3:p_min=0", draft=FakeModel(language))
@@ -255,7 +254,7 @@ def test_closing_at_any_step_leaves_a_prefix_in_both_contexts(at: int) -> None:
     assert decoder.meter.decode_s >= 0
 
 
-@pytest.mark.parametrize("at", range(1, 30))
+@pytest.mark.parametrize("at", [1, 2, 3, 5, 9, 16, 29])
 def test_a_cancel_within_any_decode_leaves_a_prefix_in_both_contexts(at: int) -> None:
     """The flag rises within the `at`-th decode of either model: prefill, draft or verify."""
     language = random_language(5)
@@ -280,47 +279,9 @@ def test_a_cancel_within_any_decode_leaves_a_prefix_in_both_contexts(at: int) ->
     flag.clear()
     fresh = decoder_for(FakeModel(language), max_tokens=20)
     run(fresh)
-    again = decoder_for(target, max_tokens=20, context=decoder._target)
+    again = decoder_for(target, max_tokens=20, context=decoder.target)
     run(again)
     assert again.generated == fresh.generated
-
-
-def test_the_next_turn_reuses_the_common_prefix_and_gives_the_same_reply() -> None:
-    language = random_language(21)
-    target = FakeModel(language)
-    context = CachedContext(target)
-    first = decoder_for(target, context=context)
-    run(first, list(b"hello there"))
-    target.widths.clear()
-    second = decoder_for(target, context=context)
-    run(second, list(b"hello world"))
-    assert second.meter.n_reused == len(b"hello ")
-    assert target.widths[0] == len(b"world")
-    fresh = decoder_for(FakeModel(language))
-    run(fresh, list(b"hello world"))
-    assert second.generated == fresh.generated
-
-
-def test_switching_in_mid_reply_keeps_the_text() -> None:
-    language = random_language(2)
-    plain = decoder_for(FakeModel(language))
-    run(plain)
-    decoder = decoder_for(FakeModel(language), randomly(1))
-    for i, _step in enumerate(decoder.run(PROMPT, lambda _n: None)):
-        check_books(decoder)
-        decoder.switch(strategy_of(randomly(i)))
-    assert decoder.generated == plain.generated
-
-
-def test_a_drafter_that_breaks_is_given_up_and_the_reply_goes_on() -> None:
-    def explode(history: Sequence[int], n_max: int) -> list[int]:
-        raise RuntimeError("plug-in")
-
-    decoder = decoder_for(model(), Scripted(explode))
-    run(decoder)
-    assert decoder.reply == REPLY
-    assert isinstance(dict(decoder.draft_failures)["test"], RuntimeError)
-    assert decoder.meter.drafters["test"].n_draft == 1
 
 
 @pytest.mark.parametrize("method", ["begin", "propose", "observe", "close"])
@@ -367,7 +328,7 @@ def test_a_drafter_sees_what_became_of_its_proposals() -> None:
     assert drafter.closed == 1
 
 
-def test_the_first_steps_behind_a_load_are_plain() -> None:
+def test_the_first_steps_after_a_load_are_plain() -> None:
     decoder = decoder_for(model(), copying(REPLY, 4), warm=False)
     steps = run(decoder)
     drafted = [sum(c.n_drafted for c in s.drafted) for s in steps]
@@ -375,19 +336,3 @@ def test_the_first_steps_behind_a_load_are_plain() -> None:
     assert drafted[6] > 0
     assert [s.plain for s in steps[:6]] == [False, False, True, True, True, True]
     assert decoder.meter.freeze().plain_tokens_per_s is not None
-
-
-def test_invalid_numbers_end_the_turn_and_leave_the_books_right() -> None:
-    language = random_language(4)
-
-    def poisoned(tokens: Sequence[int]):  # type: ignore[no-untyped-def]
-        row = language(tokens)
-        if len(tokens) > 10:
-            row[5] = float("nan")
-        return row
-
-    decoder = decoder_for(FakeModel(poisoned), randomly(3))
-    with pytest.raises(EngineError) as error:
-        run(decoder)
-    assert error.value.code == "invalid-numbers"
-    check_books(decoder)

@@ -1,4 +1,4 @@
-"""Whose seconds count: the thread's own where it computes, all of them elsewhere."""
+"""The seconds that count: those of the thread where it computes, all that pass elsewhere."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from fake_model import FakeModel, scripted
 from paceline.engine.auto import Knowledge
 from paceline.engine.auto.controller import Controller
 from paceline.engine.auto.pace import Pace
-from paceline.engine.model import threads
 from paceline.engine.model.threads import Clock, own_clock
 
 
@@ -61,8 +60,9 @@ def test_the_system_is_asked_again_only_after_the_thread_did_not_run(
     monkeypatch.setattr(os, "pread", mock.Mock(side_effect=looks))
     monkeypatch.setattr(time, "perf_counter", iter([10.0, 11.0, 12.0, 14.0]).__next__)
     monkeypatch.setattr(time, "thread_time", iter([5.0, 5.999_996, 6.999_992, 7.0]).__next__)
-    own = threads._OwnSeconds()
-    assert [own.read() for _ in range(4)] == [9.0, 10.0, 11.0, 11.0]
+    own = own_clock(model(computes_here=True))
+    assert own is not None
+    assert [own() for _ in range(3)] == [10.0, 11.0, 11.0]
 
 
 @needs_linux
@@ -74,8 +74,9 @@ def test_a_wait_while_the_clock_is_read_does_not_turn_it_back(
     # 3 s pass in a wait after the clocks were read the second time, and before the look.
     monkeypatch.setattr(time, "perf_counter", iter([10.0, 11.0, 15.0]).__next__)
     monkeypatch.setattr(time, "thread_time", iter([5.0, 5.9, 6.9]).__next__)
-    own = threads._OwnSeconds()
-    assert [own.read() for _ in range(3)] == [10.0, 10.0, 12.0]
+    own = own_clock(model(computes_here=True))
+    assert own is not None
+    assert [own() for _ in range(2)] == [10.0, 12.0]
 
 
 @needs_linux
@@ -92,10 +93,19 @@ def test_a_clock_of_a_thread_that_has_ended_goes_on() -> None:
 
 
 @needs_linux
-def test_a_clock_that_is_let_go_leaves_no_file_open() -> None:
-    own = threads._OwnSeconds()
-    file = own._file
-    own.read()
+def test_a_clock_that_is_let_go_leaves_no_file_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    files: list[int] = []
+    open_file = os.open
+
+    def noted(path: str, flags: int) -> int:
+        files.append(open_file(path, flags))
+        return files[-1]
+
+    monkeypatch.setattr(os, "open", noted)
+    own = own_clock(model(computes_here=True))
+    assert own is not None
+    own()
+    (file,) = files
     del own
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.fstat(file)

@@ -4,43 +4,41 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from engine.bench import ASK, PROMPT_LENGTH, Bench
+from engine.failing import BROKEN, FULL, NO_MEMORY, REFUSED, Failing
 from engine.harness import PROMPT, Scripted, check_books, decoder_for, random_language, run
 from fake_model import EOG, FakeBackend, FakeModel, scripted
-from inline_client import InlineClient
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.decode.decoder import PIECE, SMALL_BATCH
-from paceline.engine.model.backend import Rows
+from paceline.engine.model.backend import Row, Rows
 from paceline.engine.model.context import BatchWidths, CachedContext
 from paceline.engine.model.model_file import OVERWRITTEN
 from paceline.engine.sameness import promise
+from paceline.engine.sample.sampling import Sampler
 from paceline.engine.service import EngineService
 from paceline.errors import (
-    BatchRefusedError,
-    ComputeFailedError,
     ContextFullError,
     DecodeMemoryError,
     EngineError,
     ModelError,
     NothingAllowedError,
 )
-from paceline.hosting.threaded import make_engine_service
 from paceline.messages import (
     Chat,
-    ChatMessage,
     Event,
     LoadFailed,
     LoadPair,
     LoadProgressed,
     ModelParams,
     PairLoaded,
+    SamplingParams,
     StartTurn,
     StepCommitted,
     TuneRejected,
@@ -48,50 +46,15 @@ from paceline.messages import (
     TurnFinished,
     Unloaded,
 )
-from paceline.params import DraftModel
 from strategies import strategy as strategy_of
 from strategies import whole
-from turns import turn_of
 
 REPLY = "The quick brown fox jumps."
 N_TOKENS = len(REPLY) + 1
-FULL = ContextFullError("context-full", "No room.")
-REFUSED = BatchRefusedError("batch-refused", "Refused.")
-NO_MEMORY = DecodeMemoryError("out-of-memory", "No memory.", "Take less.")
-BROKEN = ComputeFailedError("compute-failed", "Broken.")
-
-
-class Failing(FakeModel):
-    """Raises at the decodes that `plan` names, counted from 1, and decodes nothing then."""
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self.plan: dict[int, EngineError] = {}
-        self.n_decodes = 0
-        self.n_hits = 0
-        self.remade: list[tuple[int, int]] = []
-        self.wiped = 0
-
-    def decode(self, tokens: Sequence[int], n_rows: int) -> Rows:
-        self.n_decodes += 1
-        if self.n_decodes in self.plan:
-            self.n_hits += 1
-            raise self.plan[self.n_decodes]
-        return super().decode(tokens, n_rows)
-
-    def clear(self, *, wipe: bool = False) -> None:
-        self.wiped += wipe
-        super().clear(wipe=wipe)
-
-    def remake(self, n_ctx: int, n_batch: int) -> None:
-        self.remade.append((n_ctx, n_batch))
-        super().remake(n_ctx, n_batch)
 
 
 def failing(plan: dict[int, EngineError], **options: Any) -> Failing:
-    model = Failing(scripted(REPLY, len(PROMPT)), **options)
-    model.plan = plan
-    return model
+    return Failing(scripted(REPLY, len(PROMPT)), plan=plan, **options)
 
 
 def copying(n: int) -> Scripted:
@@ -123,17 +86,23 @@ def until_it_fails(decoder: Any) -> tuple[list[StepCommitted], EngineError | Non
     return steps, None
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("n", range(7))
-def test_tokens_before_a_bad_row_are_told_and_none_behind_it(n: int, bad: float) -> None:
-    """For every length of the draft, and every position of the reply: first and middle of it."""
+@pytest.mark.parametrize(
+    ("bad", "columns"),
+    [(np.nan, slice(None)), (np.inf, slice(None)), (-np.inf, slice(None)), (np.nan, 7)],
+    ids=["nan", "inf", "-inf", "one of many"],
+)
+@pytest.mark.parametrize("n", [0, 1, 3, 6])
+def test_tokens_before_a_bad_row_are_told_and_none_after_it(
+    n: int, bad: float, columns: slice | int
+) -> None:
+    """At every position of the reply, so in each row of a draft of `n` tokens."""
     sound = scripted(REPLY, len(PROMPT))
     for position in range(N_TOKENS + 1):  # the last one is never asked for: the control
 
         def poisoned(tokens: Sequence[int], position: int = position) -> np.ndarray:
             row = sound(tokens)
             if len(tokens) - len(PROMPT) == position:
-                row[:] = bad
+                row[columns] = bad
             return row
 
         decoder = decoder_for(FakeModel(poisoned), copying(n))
@@ -151,72 +120,51 @@ def test_tokens_before_a_bad_row_are_told_and_none_behind_it(n: int, bad: float)
             assert decoder.finish_reason is None
             for counts in steps[-1].drafted if steps else ():  # all were right, or never judged
                 assert counts.n_drafted == counts.n_accepted + counts.n_discarded
-        check_books(decoder)
 
 
-def test_one_bad_number_among_sound_ones_is_enough() -> None:
-    sound = scripted(REPLY, len(PROMPT))
+class Refusing(Sampler):
+    """Refuses to draw a token or to commit it, once so many are in the reply."""
 
-    def poisoned(tokens: Sequence[int]) -> np.ndarray:
-        row = sound(tokens)
-        if len(tokens) - len(PROMPT) == 9:
-            row[7] = np.nan  # far from the largest
-        return row
+    def __init__(self, at: int, method: str) -> None:
+        super().__init__(SamplingParams(temperature=0), 1)
+        self.has_memory = True  # else nothing need be committed
+        self.at, self.method, self.n = at, method, 0
 
-    decoder = decoder_for(FakeModel(poisoned), copying(4))
-    steps, error = until_it_fails(decoder)
-    assert error is not None
-    assert bytes(told(steps)).decode() == REPLY[:9]
+    def check(self, method: str) -> None:
+        if method == self.method and self.n == self.at:
+            raise NothingAllowedError("all-forbidden", "Nothing is allowed.")
+
+    def sample(self, row: Row, position: int, without: Iterable[int] = ()) -> int:
+        self.check("sample")
+        return super().sample(row, position, without)
+
+    def draws(self, rows: Rows, draft: Sequence[int], position: int) -> Iterator[int]:
+        for token in super().draws(rows, draft, position):
+            self.check("sample")
+            yield token
+
+    def commit(self, token: int) -> None:
+        self.check("commit")
+        super().commit(token)
+        self.n += 1
 
 
 @pytest.mark.parametrize("n", [0, 1, 4])
 @pytest.mark.parametrize("method", ["sample", "commit"])
 def test_tokens_before_a_sampling_error_are_told(n: int, method: str) -> None:
     for position in range(N_TOKENS + 1):  # the last one is never asked for: the control
-        decoder = decoder_for(FakeModel(scripted(REPLY, len(PROMPT))), copying(n))
-        sampler = decoder._sampler
-        sampler.has_memory = True
-        original, draws = getattr(sampler, method), sampler.draws
-
-        def check(*, position: int = position, decoder: Any = decoder) -> None:
-            if len(decoder.generated) == position:
-                raise NothingAllowedError("all-forbidden", "Nothing is allowed.")
-
-        def refuse(*args: Any, check: Any = check, original: Any = original) -> Any:
-            check()
-            return original(*args)
-
-        def refuse_in_turn(*args: Any, check: Any = check, draws: Any = draws) -> Any:
-            for token in draws(*args):
-                check()
-                yield token
-
-        setattr(sampler, method, refuse)
-        if method == "sample":  # that is the first token; those of steps are drawn at once
-            setattr(sampler, "draws", refuse_in_turn)  # noqa: B010  a method, to mypy
+        model, sampler = failing({}), Refusing(position, method)
+        decoder = decoder_for(model, copying(n), sampler=sampler)
         steps, error = until_it_fails(decoder)
         assert isinstance(error, NothingAllowedError) == (position < N_TOKENS)
         assert bytes(told(steps)[: len(REPLY)]).decode() == REPLY[:position]
         assert decoder.generated == told(steps)
 
 
-def test_held_back_text_comes_with_the_tokens_before_a_bad_row() -> None:
-    sound = scripted(REPLY, len(PROMPT))
-
-    def poisoned(tokens: Sequence[int]) -> np.ndarray:
-        row = sound(tokens)
-        row[0] = np.nan if len(tokens) - len(PROMPT) == 18 else 0
-        return row
-
-    decoder = decoder_for(FakeModel(poisoned), copying(6), stop=["brown foxes"])
-    steps, _ = until_it_fails(decoder)
-    assert "".join(step.text for step in steps) == REPLY[:18] == "The quick brown fo"
-
-
 # --------------------------------------------------------------------------- codes in mid-reply
 
 
-@pytest.mark.parametrize("n", [0, 1, 3, 6])
+@pytest.mark.parametrize("n", [0, 1, 6])
 @pytest.mark.parametrize("failure", [None, FULL, REFUSED, NO_MEMORY, BROKEN])
 def test_a_failure_at_every_decode(n: int, failure: EngineError | None) -> None:
     n_calls = 1 + -(-len(REPLY) // (n + 1))
@@ -236,8 +184,8 @@ def test_a_failure_at_every_decode(n: int, failure: EngineError | None) -> None:
             assert (written, decoder.finish_reason) == (REPLY, "eog")
             assert decoder.plainly is not None
             assert decoder.plainly.code == failure.code
-            behind = [step for step in steps if step.step > max(at - 1, 0)]
-            assert not any(step.drafted for step in behind)
+            later = [step for step in steps if step.step > max(at - 1, 0)]
+            assert not any(step.drafted for step in later)
         elif failure is FULL:
             assert decoder.finish_reason == "context"
             assert len(told(steps)) == at - 1
@@ -282,8 +230,7 @@ STEP_3 = 9  # the decode of the third step after that prompt
 
 
 def long_run(plan: dict[int, EngineError], **options: Any) -> tuple[Failing, Any, list[Any]]:
-    model = Failing(scripted(REPLY, len(LONG)), **options)
-    model.plan = plan
+    model = Failing(scripted(REPLY, len(LONG)), plan=plan, **options)
     decoder = decoder_for(
         model, Scripted(lambda history, n: REPLY.encode()[len(history) - 90 :][:2])
     )
@@ -303,10 +250,9 @@ def test_memory_runs_out_once() -> None:
 
 @pytest.mark.parametrize("max_width", [63, 8])
 def test_a_reply_is_filled_in_at_widths_that_give_its_own_numbers(max_width: int) -> None:
-    model = Failing(random_language(2))
-    model.plan = {50: NO_MEMORY}
+    model = Failing(random_language(2), plan={50: NO_MEMORY})
     decoder = decoder_for(model)
-    decoder._target.widths = BatchWidths(1, 1, max_width)
+    decoder.target.widths = BatchWidths(1, 1, max_width)
     run(decoder)
     assert decoder.finish_reason == "length"
     piece = min(PIECE, max_width)
@@ -315,9 +261,10 @@ def test_a_reply_is_filled_in_at_widths_that_give_its_own_numbers(max_width: int
 
 
 @pytest.mark.parametrize(("n_ctx", "smaller"), [(512, 256), (200, 200)])
-def test_memory_runs_out_twice(n_ctx: int, smaller: int) -> None:
+@pytest.mark.parametrize("later", [2, 9])  # in the same step, or in another one
+def test_memory_runs_out_twice(n_ctx: int, smaller: int, later: int) -> None:
     """The second time the context is made again: half as long, where the reply fits into half."""
-    model, decoder, steps = long_run({STEP_3: NO_MEMORY, STEP_3 + 2: NO_MEMORY}, n_ctx=n_ctx)
+    model, decoder, steps = long_run({STEP_3: NO_MEMORY, STEP_3 + later: NO_MEMORY}, n_ctx=n_ctx)
     assert decoder.reply == REPLY
     assert told(steps) == decoder.generated
     assert model.remade == [(smaller, SMALL_BATCH)]
@@ -329,8 +276,8 @@ def test_a_smaller_context_has_room_for_the_whole_reply(min_width: int) -> None:
     """The padding of exact mode takes room, too: half of this context just holds the reply."""
     n_prompt, n_reply = len(LONG), 60
     n_ctx = 2 * (n_prompt + n_reply)
-    model = Failing(random_language(2), n_ctx=n_ctx)
-    model.plan = {STEP_3: NO_MEMORY, STEP_3 + 1: NO_MEMORY}
+    plan: dict[int, EngineError] = {STEP_3: NO_MEMORY, STEP_3 + 1: NO_MEMORY}
+    model = Failing(random_language(2), n_ctx=n_ctx, plan=plan)
     context = CachedContext(model)
     context.widths = BatchWidths(min_width, min_width, 56)
     decoder = decoder_for(model, context=context, max_tokens=n_reply)
@@ -340,8 +287,8 @@ def test_a_smaller_context_has_room_for_the_whole_reply(min_width: int) -> None:
 
 
 def test_a_reply_that_outgrows_a_smaller_context_ends_there() -> None:
-    model = Failing(random_language(6), n_ctx=1024)
-    model.plan = {STEP_3: NO_MEMORY, STEP_3 + 2: NO_MEMORY}
+    plan: dict[int, EngineError] = {STEP_3: NO_MEMORY, STEP_3 + 2: NO_MEMORY}
+    model = Failing(random_language(6), n_ctx=1024, plan=plan)
     decoder = decoder_for(model, max_tokens=900)
     steps = run(decoder, LONG)
     assert model.remade == [(512, SMALL_BATCH)]
@@ -360,12 +307,6 @@ def test_a_prefill_that_begins_anew_has_reused_nothing() -> None:
     assert model.wiped
     assert decoder.meter.n_reused == 0
     steps.close()
-
-
-def test_memory_runs_out_twice_in_different_steps() -> None:
-    model, decoder, _ = long_run({STEP_3: NO_MEMORY, STEP_3 + 9: NO_MEMORY})
-    assert decoder.reply == REPLY
-    assert model.remade == [(256, SMALL_BATCH)]
 
 
 def test_memory_runs_out_three_times() -> None:
@@ -415,7 +356,7 @@ def test_a_model_that_cannot_take_tokens_back(failure: EngineError) -> None:
     else:
         with pytest.raises(type(failure)):
             list(decoder.run(PROMPT, lambda _n: None))
-    assert len(model.tokens) == len(decoder._target.tokens)
+    assert len(model.tokens) == len(decoder.target.tokens)
 
 
 def test_auto_knows_of_another_context_within_the_reply() -> None:
@@ -424,7 +365,7 @@ def test_auto_knows_of_another_context_within_the_reply() -> None:
     model = failing(plan, can_rollback=False, n_states=8, has_copies=True)
     model.keep_states(8)
     decoder = decoder_for(model)
-    seen = [decoder._knowledge.replays for _ in decoder.run(PROMPT, lambda _n: None)]
+    seen = [decoder.knowledge.replays for _ in decoder.run(PROMPT, lambda _n: None)]
     assert model.remade
     assert (seen[0], seen[-1]) == (False, True)
 
@@ -444,13 +385,12 @@ def test_a_prefill_without_room_for_one_token_fails() -> None:
 
 
 @pytest.mark.parametrize("failure", [None, FULL, REFUSED, NO_MEMORY, BROKEN])
-@pytest.mark.parametrize("at", range(1, 12))
+@pytest.mark.parametrize("at", [1, 2, 5, 11])
 def test_a_dead_draft_model_costs_no_token(failure: EngineError | None, at: int) -> None:
     language = random_language(3)
     plain = decoder_for(FakeModel(language))
     run(plain)
-    draft = Failing(language)
-    draft.plan = {at: failure} if failure else {}
+    draft = Failing(language, plan={at: failure} if failure else {})
     decoder = decoder_for(FakeModel(language), "draft:n_max=3:p_min=0", draft=draft)
     run(decoder)
     assert decoder.generated == plain.generated
@@ -481,55 +421,40 @@ def test_numbers_of_a_poisoned_draft_model_do_not_reach_the_next_reply() -> None
 
 # ------------------------------------------------------------------------------ the whole engine
 
-ASK = (ChatMessage.of_text("user", "hi"),)
-N_PROMPT = len("user: hi\0\n")
+DRAFTING = "draft:n_max=3:p_min=0"
 
 
-class Bench:
-    """An inline engine with a scripted target and a draft model that knows the reply."""
+class Desk(Bench):
+    """An inline engine with a target that can fail, and a draft model that knows the reply."""
 
     def __init__(self) -> None:
-        self.target = Failing(scripted(REPLY, N_PROMPT))
-        self.draft = Failing(scripted(REPLY, N_PROMPT))
-        self.events: list[Event] = []
-        self.on_event: Callable[[Event], None] = lambda _event: None
-        models = {"target": self.target, "draft": self.draft}
-        self.client = InlineClient(
-            partial(make_engine_service, backend=lambda: FakeBackend(models))
-        )
-        self.client.on_event = self._hear
-        self.load()
-        self.ask("off")  # the plain steps after a load
+        self.target, self.draft = (Failing(scripted(REPLY, PROMPT_LENGTH)) for _ in range(2))
+        super().__init__(target=self.target, draft=self.draft)
+        assert isinstance(self.load(draft="draft"), PairLoaded)
+        self.reply("off")  # the plain steps after a load
 
-    def _hear(self, event: Event) -> None:
-        self.events.append(event)
-        self.on_event(event)
-
-    def load(self) -> None:
-        self.client.request(LoadPair(ModelParams("target"), DraftModel(ModelParams("draft"))))
-        assert isinstance(self.events[-1], PairLoaded)
-
-    def ask(
-        self,
-        strategy: str = "draft:n_max=3:p_min=0",
-        plan: dict[int, EngineError] | None = None,
-        **options: Any,
+    def reply(
+        self, strategy: str = DRAFTING, plan: dict[int, EngineError] | None = None, **options: Any
     ) -> Event:
+        """Ask, and let the decodes fail that the plan counts from here; return the last event."""
         self.target.plan = {self.target.n_decodes + at: e for at, e in (plan or {}).items()}
         self.events.clear()
-        self.client.request(
-            turn_of(
-                messages=ASK,
-                strategy=strategy,
-                seed=1,
-                max_tokens=60,
-                **options,
-            )
-        )
-        return self.events[-1]
+        return self.ask(strategy=strategy, max_tokens=60, **options)
 
-    def finish(self, strategy: str = "draft:n_max=3:p_min=0", **options: Any) -> TurnFinished:
-        last = self.ask(strategy, **options)
+    def poison(self, n: int, column: int | slice = slice(None)) -> None:
+        """Make one row bad: the one that gives the token after `n` others."""
+        sound = self.target.logits
+
+        def poisoned(tokens: Sequence[int]) -> np.ndarray:
+            row = sound(tokens)
+            if len(tokens) - PROMPT_LENGTH == n:
+                row[column] = np.nan
+            return row
+
+        self.target.logits = poisoned
+
+    def finish(self, strategy: str = DRAFTING, **options: Any) -> TurnFinished:
+        last = self.reply(strategy, **options)
         assert isinstance(last, TurnFinished), last
         assert last.text == REPLY
         return last
@@ -544,7 +469,7 @@ class Bench:
 def test_a_mended_reply_says_once_that_it_goes_on_plainly(
     failure: EngineError | None, strategy: str
 ) -> None:
-    bench = Bench()
+    bench = Desk()
     if failure is REFUSED and strategy == "off":
         return  # nothing to leave out: see the next test
     finished = bench.finish(strategy, plan={3: failure} if failure else {})
@@ -563,8 +488,8 @@ def test_a_mended_reply_says_once_that_it_goes_on_plainly(
 
 
 def test_a_refused_batch_without_a_draft_ends_the_turn_and_the_pair_stays() -> None:
-    bench = Bench()
-    failed = bench.ask("off", plan={3: REFUSED})
+    bench = Desk()
+    failed = bench.reply("off", plan={3: REFUSED})
     assert isinstance(failed, TurnFailed)
     assert failed.code == "batch-refused"
     assert not bench.target.closed
@@ -577,15 +502,12 @@ def test_text_that_a_stop_text_held_back_is_told_before_the_failure(
     failure: EngineError | None,
 ) -> None:
     """In front of a bad row, too."""
-    bench = Bench()
-    sound = bench.target.logits
+    bench = Desk()
     if failure is None:
-        bench.target.logits = lambda tokens: (
-            sound(tokens) + np.float32("nan" if len(tokens) - N_PROMPT == 18 else 0)
-        )
-    failed = bench.ask("off", plan={19: failure} if failure else {}, stop=("brown foxes",))
+        bench.poison(18)
+    failed = bench.reply("off", plan={19: failure} if failure else {}, stop=("brown foxes",))
     assert isinstance(failed, TurnFailed)
-    steps = [event for event in bench.events if isinstance(event, StepCommitted)]
+    steps = bench.steps
     assert bytes(told(steps)).decode() == REPLY[:18] == "The quick brown fo"
     assert "".join(step.text for step in steps) == REPLY[:18]
     numbers = [step.step for step in steps]
@@ -593,8 +515,8 @@ def test_text_that_a_stop_text_held_back_is_told_before_the_failure(
 
 
 def test_a_token_without_room_finishes_the_reply() -> None:
-    bench = Bench()
-    finished = bench.ask("off", plan={5: FULL})
+    bench = Desk()
+    finished = bench.reply("off", plan={5: FULL})
     assert isinstance(finished, TurnFinished)
     assert (finished.reason, finished.text) == ("context", REPLY[:4])
     assert bench.rejections == []
@@ -602,7 +524,7 @@ def test_a_token_without_room_finishes_the_reply() -> None:
 
 
 def test_who_asks_for_drafts_in_a_reply_that_goes_on_plainly_is_refused() -> None:
-    bench = Bench()
+    bench = Desk()
 
     def tune(event: Event) -> None:
         if isinstance(event, StepCommitted) and event.step == 8:
@@ -624,27 +546,25 @@ def test_who_asks_for_drafts_in_a_reply_that_goes_on_plainly_is_refused() -> Non
 def test_what_cannot_be_trusted_is_freed_and_then_the_failure_told(
     plan: dict[int, EngineError],
 ) -> None:
-    bench = Bench()
-    failed = bench.ask(plan=plan)
+    bench = Desk()
+    failed = bench.reply(plan=plan)
     assert isinstance(failed, TurnFailed)
     assert failed.code == plan[4].code
     assert isinstance(bench.events[-2], Unloaded)
-    assert told([e for e in bench.events if isinstance(e, StepCommitted)]) == list(
-        REPLY.encode()[:9]
-    )
+    assert told(bench.steps) == list(REPLY.encode()[:9])
     assert bench.target.closed
     assert bench.draft.closed
-    again = bench.ask()
+    again = bench.reply()
     assert isinstance(again, TurnFailed)
     assert again.code == "no-model"
-    bench.load()
+    bench.load(draft="draft")
     bench.finish("off")
 
 
 @pytest.mark.parametrize("stops", [False, True])
-def test_a_bad_row_behind_accepted_tokens_is_told_behind_them(stops: bool) -> None:
-    """Also to somebody who stops the reply in between: bad numbers must not stay for the next."""
-    bench = Bench()
+def test_a_bad_row_after_accepted_tokens_is_told_after_them(stops: bool) -> None:
+    """Also to one who stops the reply in between: bad numbers must not stay for the next."""
+    bench = Desk()
 
     def stop(event: Event) -> None:
         if stops and isinstance(event, StepCommitted) and event.step == 2:
@@ -652,13 +572,11 @@ def test_a_bad_row_behind_accepted_tokens_is_told_behind_them(stops: bool) -> No
 
     bench.on_event = stop
     sound = bench.target.logits
-    bench.target.logits = lambda tokens: (
-        sound(tokens) + np.float32("nan" if len(tokens) - N_PROMPT == 7 else 0)
-    )
-    failed = bench.ask()
+    bench.poison(7)
+    failed = bench.reply()
     assert isinstance(failed, TurnFailed)
     assert failed.code == "invalid-numbers"
-    steps = [event for event in bench.events if isinstance(event, StepCommitted)]
+    steps = bench.steps
     assert bytes(told(steps)).decode() == REPLY[:7]
     assert len(steps[-1].tokens) == 2  # in the middle of a draft of three
     assert steps[-1].step == 2
@@ -675,7 +593,7 @@ def service_of(file: Path, listener: Callable[[Event], None]) -> EngineService:
         listener,
         take_between=lambda: None,
         cancel=CancelFlag(),
-        backend=lambda: FakeBackend({str(file): FakeModel(scripted(REPLY, N_PROMPT))}),
+        backend=lambda: FakeBackend({str(file): FakeModel(scripted(REPLY, PROMPT_LENGTH))}),
     )
 
 
@@ -698,7 +616,7 @@ def test_a_file_that_is_written_to_while_it_is_loaded_is_loaded_once_more(tmp_pa
 
 
 def test_a_file_that_is_replaced_while_it_is_loaded_is_refused(tmp_path: Path) -> None:
-    """What was read of the header, and its id, may be of the other file."""
+    """The header and the id that were read may be those of the other file."""
     file, other = tmp_path / "target.gguf", tmp_path / "other.gguf"
     file.write_bytes(b"GGUF")
     other.write_bytes(b"GGUF and more")
@@ -722,10 +640,10 @@ def test_a_file_that_is_replaced_while_it_is_loaded_is_refused(tmp_path: Path) -
 
 def test_another_thread_sees_which_decode_runs() -> None:
     entered, leave = threading.Event(), threading.Event()
-    sound = scripted(REPLY, N_PROMPT)
+    sound = scripted(REPLY, PROMPT_LENGTH)
 
     def waiting(tokens: Sequence[int]) -> np.ndarray:
-        if len(tokens) - N_PROMPT == 3:
+        if len(tokens) - PROMPT_LENGTH == 3:
             entered.set()
             leave.wait(10)
         return sound(tokens)

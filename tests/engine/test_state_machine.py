@@ -268,6 +268,7 @@ class Life(RuleBasedStateMachine):
         self.control_at_random(control)
         self.prompt = self.history = prompt
         self.events: list[StepCommitted] = []
+        self.strategy = strategy
         self.steps = self.decoder.run(prompt, lambda _n: None)
 
     @precondition(lambda self: self.steps is not None)
@@ -295,6 +296,7 @@ class Life(RuleBasedStateMachine):
     @rule(strategy=strategies(), control=st.integers(-20, 20))
     def switch(self, strategy: CompleteStrategy, control: int) -> None:
         assert self.decoder is not None
+        self.strategy = strategy
         self.decoder.switch(strategy)
         self.control_at_random(control)
         self.ids = {info.id for info, _ in strategy.members(has_grammar=False, has_earlier=True)}
@@ -304,12 +306,12 @@ class Life(RuleBasedStateMachine):
     def tune(self, value: int) -> None:
         """The same drafters with other settings: no chain is made again where all can be tuned."""
         assert self.decoder is not None
-        old = self.decoder._chain.strategy
         members = [
             (info, {**have, **{name: value for name in ("n_max", "n_pred") if name in have}})
-            for info, have in old.drafters
+            for info, have in self.strategy.drafters
         ]
-        self.decoder.switch(CompleteStrategy(tuple(members)))
+        self.strategy = CompleteStrategy(tuple(members))
+        self.decoder.switch(self.strategy)
 
     def control_at_random(self, seed: int) -> None:
         """Let chance decide in the controller's place, or not: seeds below 0."""
@@ -424,7 +426,7 @@ class Life(RuleBasedStateMachine):
                 assert is_stretch(context.tokens, committed)
 
     def decoder_has_drafted(self) -> bool:
-        """Whether the draft model has begun in this turn: only then its context was cut back."""
+        """Say whether the draft model has begun in this turn: only then is its context cut back."""
         assert self.decoder is not None
         meter = self.decoder.meter.drafters.get("draft")
         return meter is not None and meter.n_begin > 0

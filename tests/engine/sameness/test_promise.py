@@ -20,7 +20,7 @@ from paceline.engine.model.context import BatchWidths
 from paceline.engine.pair import LoadedPair
 from paceline.engine.sameness import evidence
 from paceline.engine.sameness import promise as promise_module
-from paceline.engine.sameness.evidence import EXACT_WIDTH
+from paceline.engine.sameness.evidence import EXACT_WIDTH, Evidence, evidence_key
 from paceline.engine.sameness.promise import ENOUGH, PIECE
 from paceline.errors import ComputeFailedError, DecodeMemoryError, EngineError
 from paceline.figures import KernelUse
@@ -160,13 +160,6 @@ def test_no_row_differs_within_a_promise(rounding: Rounding, seed: int) -> None:
         assert made.model.tokens == text[:done]
 
 
-def test_without_the_choice_rows_would_differ() -> None:
-    one, wide = RoundingModel(by_fours), RoundingModel(by_fours)
-    text = [13, 1, 2, 3, 26, 39]
-    alone = np.concatenate([one.decode([token], 1) for token in text])
-    assert not np.array_equal(alone, wide.decode(text, len(text)))
-
-
 def test_a_device_that_never_computes_the_same_twice() -> None:
     rng = np.random.default_rng(0)
     made = exact(lambda *_: float(rng.normal()))
@@ -210,10 +203,12 @@ def test_what_is_far_into_the_context_is_looked_at() -> None:
 
 
 def test_no_more_text_is_put_in_front_than_there_is_time_for() -> None:
-    made = Made(n_ctx=4096)
-    made.promise._evidence.add(made.context.widths, 1, 1, {})
+    facts = Facts("")
+    Evidence(facts, evidence_key(RoundingModel(n_ctx=4096))).add(BatchWidths(), 1, 1, {})
+    made = Made(facts=facts, n_ctx=4096)
     made.promise.look_at_a_text(until=0.0)
-    assert max(made.model.widths) < PIECE  # nothing was prefilled
+    assert made.model.widths
+    assert max(made.model.widths) < PIECE, "nothing was prefilled"
 
 
 def test_equality_has_a_basis() -> None:
@@ -226,17 +221,14 @@ def test_equality_has_a_basis() -> None:
     assert Made().promise.sameness.basis in bases
 
 
-def test_a_model_without_speculation_has_nothing_to_differ_from() -> None:
+@pytest.mark.parametrize(
+    ("n_back", "words"),
+    [(0, "without speculation"), (16, "is not known: this model's memory overwrites")],
+)
+def test_what_cannot_take_any_draft_back_is_not_compared(n_back: int, words: str) -> None:
     made = Made()
-    made.model.can_rollback, made.model.max_rollback = False, 0
-    assert "without speculation" in made.words
-    assert not made.work.slice()
-
-
-def test_where_few_tokens_can_be_taken_back_nothing_is_compared() -> None:
-    made = Made()
-    made.model.can_rollback, made.model.max_rollback = False, 16
-    assert "is not known: this model's memory overwrites" in made.words
+    made.model.can_rollback, made.model.max_rollback = False, n_back
+    assert words in made.words
     assert not made.work.slice()
 
 
@@ -249,18 +241,8 @@ def test_other_widths_of_exact_mode_are_told_once() -> None:
     made.idle()
     (news,) = made.promise.take_news()
     assert "Single tokens are decoded as" in news or "Drafts end at" in news
-    assert "the time of one" not in news  # nobody has measured it
+    assert "the time of one" not in news  # it was never measured
     assert made.promise.take_news() == ()
-
-
-def test_what_a_step_took_at_other_widths_is_not_told() -> None:
-    is_met = False
-    made = exact(lambda n, _i, _t: 0.1 * (n == 1) + 0.5 * (is_met and n % 4 != 0))
-    assert "the time of one" in made.words
-    is_met = True
-    made.live(3)
-    assert made.context.widths.lowest == 8
-    assert "the time of one" not in made.words
 
 
 def test_nothing_is_known_of_what_steps_cost_at_other_widths() -> None:
@@ -381,7 +363,7 @@ def test_a_row_that_differs_is_told_with_its_difference() -> None:
     assert made.holds is False
     assert made.promise.sameness.difference == pytest.approx(0.25, abs=1e-6)
     assert "up to 0.25" in made.words
-    assert made.context.widths == BatchWidths()  # nobody asked for more expensive steps
+    assert made.context.widths == BatchWidths(), "the user asked for no expensive steps"
 
 
 def test_a_cheap_padding_is_taken_by_itself() -> None:
@@ -429,7 +411,7 @@ def test_each_reply_is_looked_at_once_and_stays_as_it_is() -> None:
 
 @pytest.mark.parametrize("is_exact", [False, True])
 def test_one_row_in_thousands_withdraws_the_promise(is_exact: bool) -> None:
-    """What rounds otherwise is met in the texts of the user alone."""
+    """The token that is rounded otherwise stands in the user's texts alone."""
     is_met = False
 
     def rounding(width: int, _place: int, token: int) -> float:
