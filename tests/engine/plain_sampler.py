@@ -45,7 +45,7 @@ def edit(
 
 
 def truncate(logits: Vector, p: SamplingParams, fault: str = "") -> NDArray[np.bool_]:
-    """Which tokens top-k, top-p and min-p leave."""
+    """Return the tokens that top-k, top-p and min-p leave, bool [n_vocab]."""
     weights = np.exp(logits - logits.max())
     if fault == "temperature before truncation":
         weights = weights ** (1 / p.temperature)

@@ -46,7 +46,7 @@ N_BEST = -1, -1, 0, 5, 20
 
 @dataclass
 class Ask:
-    """What a drawer is asked once; see `RowDrawer.draw`."""
+    """One question to a drawer; see `RowDrawer.draw`."""
 
     rows: FloatRows
     draft: list[int]
@@ -69,7 +69,7 @@ class Ask:
 
 
 class Drawn(NamedTuple):
-    """What came of it; see `RowDrawer`."""
+    """A drawer's answer; see `RowDrawer`."""
 
     tokens: list[int]
     failure: EngineError | None
@@ -78,7 +78,7 @@ class Drawn(NamedTuple):
 
     @property
     def n_rows(self) -> int:
-        """How many rows were drawn from, with one that gave no token."""
+        """Count the rows that were drawn from, with one that gave no token."""
         return len(self.tokens) + (self.failure is not None)
 
 

@@ -99,7 +99,7 @@ def test_a_reply_comes_step_by_step() -> None:
 
 
 @pytest.mark.parametrize("widths", [BatchWidths(), BatchWidths(4, 4, 60)], ids=str)
-def test_the_first_steps_behind_a_load_are_plain_and_later_replies_draft_at_once(
+def test_the_first_steps_after_a_load_are_plain_and_later_replies_draft_at_once(
     widths: BatchWidths,
 ) -> None:
     with load() as pair:
@@ -151,16 +151,11 @@ def test_what_a_prompt_can_be() -> None:
 @pytest.mark.parametrize(
     ("options", "code"),
     [
-        ({"prompt": ""}, "empty-prompt"),
         ({"prompt": ()}, "empty-prompt"),
         ({"prompt": (999,)}, "no-such-token"),
-        ({"prompt": (1,) * 600}, "prompt-too-long"),
-        ({"strategy": "nonsense"}, "bad-strategy"),
         ({"strategy": "mine:n=5"}, "bad-strategy"),
         ({"strategy": "mine:n=99", "drafters": {"mine": Knowing}}, "bad-strategy"),
-        ({"strategy": "draft"}, "no-draft-model"),
         ({"max_tokens": 0}, "value-out-of-range"),
-        ({"seed": -1}, "value-out-of-range"),
     ],
 )
 def test_what_cannot_be_is_told_before_anything_runs(options: dict[str, Any], code: str) -> None:

@@ -1,4 +1,4 @@
-"""What is said aside leaves the context as it was, or is not said."""
+"""A question aside leaves the context as it was, or is not answered."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def test_a_reply_that_goes_on_longer_differs_at_the_old_end(desk: Desk, strategy
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_a_reply_that_ends_earlier_differs_behind_its_end(desk: Desk, strategy: str) -> None:
+def test_a_reply_that_ends_earlier_differs_after_its_end(desk: Desk, strategy: str) -> None:
     plain = desk.ask()
     again = desk.ask(strategy=strategy, max_tokens=20, expected=plain.tokens)
     assert desk.divergences == [TextDiverged(20, plain.tokens[20], -1)]
@@ -118,7 +118,7 @@ N = 40
 
 
 def drawn(row: np.ndarray, params: SamplingParams, key: int) -> int:
-    """What the sampler draws from a row that penalties have gone over, by its definition."""
+    """Draw from a row with biases and penalties, by the sampler's definition."""
     if not params.temperature:
         return int(row.argmax())
     kept = truncate(row, params).nonzero()[0]
@@ -132,7 +132,7 @@ def is_the_margin(
     key: int,
     tokens: tuple[int, int],
 ) -> bool:
-    """Whether `expected` is drawn with one logit changed by `margin`, and with nothing less."""
+    """Say whether `expected` is drawn with one logit changed by `margin`, and with nothing less."""
     found, expected = tokens
     if not 0 <= expected < len(logits) or logits[expected] == -math.inf:
         return margin is None
@@ -161,7 +161,7 @@ def test_every_strategy_finds_every_place_with_the_same_margin(desk: Desk, name:
     options = {"sampling": params, "max_tokens": N, "seed": 7, "prompt_tokens": tuple(PROMPT)}
     plain = desk.ask(**options).tokens
     margins = []
-    for place in range(N):
+    for place in range(0, N, 3):
         strategy = (*STRATEGIES, "suffix+prompt-lookup:min_match=1:p_min=0:max_ngram=1")[place % 4]
         row = random_language(1, spread=2.0)([*PROMPT, *plain[:place]])
         other = int(np.argsort(row)[-1 - place % 5])
@@ -180,7 +180,7 @@ def test_every_strategy_finds_every_place_with_the_same_margin(desk: Desk, name:
         key = position_key(7, place)
         assert is_the_margin(divergence.margin, logits, params, key, tokens)
         margins.append(divergence.margin)
-    assert sum(margin is not None for margin in margins) > N / 3
+    assert sum(margin is not None for margin in margins) > N / 9
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -262,7 +262,7 @@ def test_another_seed_diverges_with_what_the_sampler_compares(desk: Desk) -> Non
 
 # ------------------------------------------------------------------------------------- margins
 
-ROWS = st.lists(st.floats(-8, 8, width=32).map(lambda x: round(x, 1)), min_size=4, max_size=30)
+ROWS = st.lists(st.floats(-8, 8, width=32).map(lambda x: round(x, 1)), min_size=4, max_size=14)
 
 
 @given(
@@ -275,7 +275,7 @@ ROWS = st.lists(st.floats(-8, 8, width=32).map(lambda x: round(x, 1)), min_size=
         min_p=st.sampled_from([0.0, 0.1]),
         repeat_penalty=st.sampled_from([1.0, 1.5]),
     ),
-    allowed=st.none() | st.sets(st.integers(0, 29), min_size=1),
+    allowed=st.none() | st.sets(st.integers(0, 13), min_size=1),
     seed=st.integers(0, 99),
 )
 def test_a_margin_is_the_least_change_that_draws_the_other_token(

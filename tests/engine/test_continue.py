@@ -30,7 +30,7 @@ def ended(bench: Bench, **options: object) -> TurnFinished:
 
 
 def streamed(bench: Bench, n_events: int) -> str:
-    """What has come since an event."""
+    """Return the text that has come since an event."""
     new = bench.events[n_events:]
     return "".join(event.text for event in new if isinstance(event, StepCommitted))
 

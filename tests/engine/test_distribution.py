@@ -199,7 +199,6 @@ def check_replies(
     judge: Callable[..., Any] = row_by_row,
     n: int = N_REPLIES,
     *,
-    drafts: bool = True,
     drafting: Callable[..., Callable[..., list[int]]] = coupled,
 ) -> None:
     """Write replies of three tokens in steps that verify drafts."""
@@ -219,7 +218,7 @@ def check_replies(
         while len(reply) < 3:
             position = len(reply)
             text = [*PROMPT, *reply]
-            draft = propose(text, position, min(1 + seed % 2, 2 - position)) if drafts else []
+            draft = propose(text, position, min(1 + seed % 2, 2 - position))
             rows = TABLE[[text[-1], *draft]]
             verdict = judge(rows, draft, position, sampler.sample, commit)
             n_drafted += len(draft)
@@ -232,9 +231,8 @@ def check_replies(
         assert_follows(counts.sum(axis=others), exact.sum(axis=others))
         assert_follows(counts.sum(axis=axis).ravel(), exact.sum(axis=axis).ravel())  # pairs
     assert_follows(counts.ravel(), exact.ravel())
-    if drafts:
-        assert n_bonus > n / 10
-        assert 0.3 < n_accepted / n_drafted < 0.97
+    assert n_bonus > n / 10
+    assert 0.3 < n_accepted / n_drafted < 0.97
 
 
 @pytest.mark.grid(short=2)
@@ -247,10 +245,6 @@ def test_replies_with_coupled_drafts(name: str) -> None:
 @pytest.mark.parametrize("name", REPLIES)
 def test_an_earlier_reply_of_the_same_seed_does_not_bias_the_new_one(name: str) -> None:
     check_replies(real, name, drafting=earlier)
-
-
-def test_replies_without_drafts() -> None:
-    check_replies(real, "penalties", drafts=False)
 
 
 def check_positions(make: Make, judge: Callable[..., Any] = row_by_row, n: int = N) -> None:
@@ -333,7 +327,7 @@ def test_what_has_no_fault_passes() -> None:
         check_row(faulty(""), SETTINGS[setting], n=2_000)
     check_row(faulty(""), SETTINGS["top-k"], n=4_000, rule=random_rule(6, 32, 0.5))
     for name in sorted(set(REPLY_FAULTS.values())):
-        check_replies(faulty(""), name, faulty_verify(""), n=2_000)
+        check_replies(faulty(""), name, faulty_verify(""), n=1_000)
     check_positions(faulty(""), faulty_verify(""), n=2_000)
 
 

@@ -65,7 +65,7 @@ def test_a_reply_that_replaces_none_asks_nothing_for_it() -> None:
 
 
 def test_a_text_that_other_tokens_made_is_tokenized_anew() -> None:
-    """As a reply of another model's, or one that was imported."""
+    """Such are a reply of another model, and one that was imported."""
     bench = bench_of(writer("Hello there, my friend!"))
     for tokens in ((), (3, 4), (N_VOCAB + 7,)):
         new = ended(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.bench import Bench
-from engine.test_infill import BeginningVocabulary, MarkedVocabulary, bench_of
+from engine.test_infill import BeginningVocabulary, MarkedVocabulary, bench_of, count, prompt_tokens
 from fake_model import EOG, ByteVocabulary, FakeModel, scripted
 from paceline.content import Tool, ToolUse
 from paceline.engine.model.backend import Vocabulary
@@ -45,6 +45,11 @@ def encoded(bench: Bench, prompt: Prompt) -> Encoded:
         (ByteVocabulary, Tokens((97, EOG, 0xC3)), [97, EOG, 0xC3], "a<end>\ufffd", 0),
         (MarkedVocabulary, Infill("b", "d"), [1, 98, 2, 100, 3], "\x01b\x02d\x03", 0),
         (BeginningVocabulary, Infill("b", ""), [4, 1, 98, 2, 3], "\x04\x01b\x02\x03", 1),
+        (MarkedVocabulary, Infill("b", ""), [1, 98, 2, 3], "\x01b\x02\x03", 0),
+        (MarkedVocabulary, Infill("", "<end>"), [1, 2, *b"<end>", 3], "\x01\x02<end>\x03", 0),
+        (BeginningVocabulary, RawText("a<begin>", special=True), [4, 97, 4], "\x04a\x04", 1),
+        (BeginningVocabulary, RawText("<begin><begin>", special=True), [4, 4], "\x04\x04", 0),
+        (BeginningVocabulary, RawText("<begin>"), [4, *b"<begin>"], "\x04<begin>", 1),
     ],
 )
 def test_a_prompt_without_a_template(
@@ -53,8 +58,8 @@ def test_a_prompt_without_a_template(
     pieces = tuple(b"<end>" if token == EOG else bytes([token]) for token in tokens)
     bench = bench_of(vocab())
     assert encoded(bench, prompt) == Encoded(tuple(tokens), pieces, text, n_added)
-    assert isinstance(bench.ask(prompt=prompt, max_tokens=1), TurnFinished)
-    assert list(bench.models["target"].tokens[: len(tokens)]) == tokens
+    assert prompt_tokens(bench, prompt) == tokens
+    assert count(bench, prompt) == len(tokens)
 
 
 def test_a_chat_is_put_through_its_template_with_all_that_it_holds() -> None:
@@ -140,7 +145,7 @@ class TolerantVocabulary(ByteVocabulary):
 
 
 def test_half_a_character_becomes_a_question_mark() -> None:
-    """As it is, it would not come through a pipe."""
+    """Half a surrogate pair would not come through a pipe."""
     prompt = Chat((ChatMessage.of_text("user", "a\ud800b"),))
     answer = encoded(bench_of(TolerantVocabulary()), prompt)
     assert answer.text == "user: a?b<end>\n"

@@ -39,7 +39,7 @@ def test_a_fact_comes_back_in_the_next_run(folder: Path) -> None:
     assert again.get("none") is None
 
 
-@given(st.dictionaries(st.text(max_size=20), FACTS, max_size=5))
+@given(st.dictionaries(st.text(max_size=20), FACTS, max_size=3))
 def test_any_fact_survives(tmp_path_factory: pytest.TempPathFactory, facts: dict[str, Any]) -> None:
     folder = tmp_path_factory.mktemp("facts")
     keeper = Facts(str(folder))
@@ -76,8 +76,18 @@ def test_nothing_is_written_before_there_is_a_fact(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"{", b"[1, 2]", b"null", b"\xff\xfe\0", b'{"a": 1', b"\0" * 100, b'"text"'],
-    ids=repr,
+    [
+        b"",
+        b"{",
+        b"[1, 2]",
+        b"null",
+        b"\xff\xfe\0",
+        b'{"a": 1',
+        b"\0" * 100,
+        b'"text"',
+        b"[" * 200_000,
+    ],
+    ids=lambda content: repr(content[:10]),
 )
 def test_a_broken_file_counts_as_none_and_is_replaced(folder: Path, content: bytes) -> None:
     folder.mkdir(parents=True)
@@ -86,12 +96,6 @@ def test_a_broken_file_counts_as_none_and_is_replaced(folder: Path, content: byt
     assert facts.get("a") is None
     facts.put("b", 2)
     assert written(folder) == {"b": 2}
-
-
-def test_a_file_of_nothing_but_brackets(folder: Path) -> None:
-    folder.mkdir(parents=True)
-    (folder / "facts.json").write_text("[" * 200_000)
-    assert Facts(str(folder)).get("a") is None
 
 
 def test_values_of_other_kinds_are_dropped(folder: Path) -> None:

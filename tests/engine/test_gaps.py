@@ -337,14 +337,7 @@ def test_a_timed_decode_takes_ids_alone() -> None:
 
 # ------------------------------------------------------------------------------------ replies
 
-STRATEGIES = [
-    *LOOKUPS,
-    "earlier",
-    "draft",
-    "suffix+draft:suffix.p_min=0",
-    "prompt-lookup+suffix",
-    "auto",
-]
+MODELS = ["draft", "suffix+draft:suffix.p_min=0", "prompt-lookup+suffix", "auto"]
 
 
 def few_letters(seed: int) -> Logits:
@@ -394,11 +387,17 @@ def still_clock() -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-@given(PROMPTS, PROMPTS, st.integers(0, 9), st.sampled_from([1.0, 1.3]))
+@pytest.mark.parametrize("strategies", [LOOKUPS, MODELS], ids=["lookups", "models"])
+@given(st.data(), PROMPTS, PROMPTS, st.integers(0, 9), st.sampled_from([1.0, 1.3]))
 def test_a_reply_has_the_same_text(
-    strategy: str, prompt: Parts, another: Parts, seed: int, penalty: float
+    strategies: Sequence[str],
+    data: st.DataObject,
+    prompt: Parts,
+    another: Parts,
+    seed: int,
+    penalty: float,
 ) -> None:
+    strategy = data.draw(st.sampled_from(strategies))
     sampling = SamplingParams(temperature=0.8, repeat_penalty=penalty)
     plain, drafting = Machine(seed), Machine(seed)
     for parts in (prompt, [*prompt, 0, 1, *another], [*prompt, 2], another):
@@ -409,7 +408,7 @@ def test_a_reply_has_the_same_text(
         assert replies[0] == replies[1]
 
 
-@pytest.mark.parametrize("strategy", [s for s in STRATEGIES if s != "earlier"])
+@pytest.mark.parametrize("strategy", [*LOOKUPS, *MODELS])
 def test_there_are_drafts_after_a_gap(strategy: str) -> None:
     text = [1, 2, 0, 1, 1, 2, 0] * 3
     _, steps = Machine(1).reply(strategy, [0, *text, gap("x", 9), *text], max_tokens=60)

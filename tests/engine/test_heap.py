@@ -19,7 +19,7 @@ SCRIPT = """
 
     blocks = [bytearray(40_000) for _ in range(2_000)]
     full = uss()
-    plug = bytearray(40_000)  # behind all of them, so that the heap cannot simply shrink
+    plug = bytearray(40_000)  # after all of them, so that the heap cannot simply shrink
     del blocks
     kept = uss()
     give_back_freed_memory()

@@ -21,7 +21,7 @@ TEXT = [i % 200 for i in range(PIECE + 30)]
 @pytest.mark.parametrize(
     "held",
     [[], TEXT[:20], [*TEXT[:20], 255, 254, 253], [255] * 5, [*TEXT[:20], *[255] * PIECE * 2]],
-    ids=["nothing", "a part", "wrong tokens behind it", "another text", "a longer one"],
+    ids=["nothing", "a part", "wrong tokens after it", "another text", "a longer one"],
 )
 def test_the_draft_model_ends_up_with_the_targets_tokens(held: list[int]) -> None:
     model = FakeModel(random_language(1))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from engine.bench import Bench
-from fake_model import EOG, ByteVocabulary, FakeModel, scripted
+from fake_model import ByteVocabulary, FakeModel, scripted
 from paceline.engine.llama.backend import LlamaBackend
 from paceline.engine.model.backend import InfillMarks, ProjectMarks, Vocabulary, VocabularyFile
 from paceline.messages import (
@@ -21,7 +21,6 @@ from paceline.messages import (
     Prompt,
     RawText,
     StartTurn,
-    Tokens,
     TokensCounted,
     TurnFailed,
     TurnFinished,
@@ -82,26 +81,6 @@ def count(bench: Bench, prompt: Prompt) -> int:
     return counted.n_tokens
 
 
-@pytest.mark.parametrize(
-    ("prompt", "tokens"),
-    [
-        (GAP, [1, *b"He", 2, *b"llo", 3]),
-        (Infill("He", ""), [1, *b"He", 2, 3]),
-        (Infill("", "<end>"), [1, 2, *b"<end>", 3]),  # no control token
-        (RawText("He"), [*b"He"]),
-        (RawText("He<end>llo"), [*b"He<end>llo"]),
-        (RawText("He<end>llo", special=True), [*b"He", EOG, *b"llo"]),
-        (Tokens((7, 1, 8)), [7, 1, 8]),
-    ],
-)
-def test_the_prompt_has_these_tokens(prompt: Prompt, tokens: list[int]) -> None:
-    bench = bench_of(MarkedVocabulary())
-    assert prompt_tokens(bench, prompt) == tokens
-    assert count(bench, prompt) == len(tokens)
-    begun = tokens if isinstance(prompt, Tokens) else [4, *tokens]
-    assert prompt_tokens(bench_of(BeginningVocabulary()), prompt) == begun
-
-
 FILES = (ProjectFile("a.py", "one"), ProjectFile("", "two<end>"), ProjectFile("c.py", ""))
 
 
@@ -143,24 +122,6 @@ def test_the_first_files_go_where_they_do_not_fit(
         more = files[started.n_cut - 1 :]
         assert count(bench, structs.replace(GAP, files=more)) > n_ctx - free
     assert count(bench, structs.replace(GAP, files=files)) >= started.n_prompt, "all are counted"
-
-
-@pytest.mark.parametrize(
-    ("text", "special", "tokens"),
-    [
-        ("<begin>He", True, [4, *b"He"]),
-        ("He<begin>", True, [4, *b"He", 4]),
-        ("<begin><begin>", True, [4, 4]),
-        ("<begin>", True, [4]),
-        ("<begin>He", False, [4, *b"<begin>He"]),
-    ],
-)
-def test_a_text_that_begins_with_the_first_token_gets_no_second_one(
-    text: str, special: bool, tokens: list[int]
-) -> None:
-    bench = bench_of(BeginningVocabulary())
-    assert prompt_tokens(bench, RawText(text, special)) == tokens
-    assert count(bench, RawText(text, special)) == len(tokens)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What the engine does with stored states around replies, resets and deletions."""
+"""Stored states in the engine: around replies, resets and deletions."""
 
 from __future__ import annotations
 
@@ -246,7 +246,7 @@ def test_a_block_that_cannot_be_put_back_is_read(monkeypatch: pytest.MonkeyPatch
 def test_other_kernels_and_another_processor_find_nothing_in_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What they would go on with are other numbers, though the text is the same."""
+    """They would go on with other numbers, though the text is the same."""
 
     def n_reused(kernels: str) -> int:
         engine = Engine(StateStorage(1 << 20, str(tmp_path)))

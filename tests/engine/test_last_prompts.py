@@ -1,4 +1,4 @@
-"""Why a prompt is read again, for pairs of prompts, on a model whose tokens are bytes."""
+"""Reasons for which a prompt is read again, for pairs of prompts, on a model of bytes."""
 
 from __future__ import annotations
 

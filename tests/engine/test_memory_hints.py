@@ -1,4 +1,4 @@
-"""What is proposed when memory does not suffice: always something smaller, never nothing."""
+"""Proposals where memory does not suffice: always something smaller, never nothing."""
 
 from __future__ import annotations
 

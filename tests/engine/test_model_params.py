@@ -1,4 +1,4 @@
-"""Which model parameters are refused, and in which words."""
+"""Model parameters that are refused, and the words for it."""
 
 from __future__ import annotations
 

@@ -77,17 +77,14 @@ def compare(library: RowLibrary, seed: list[int], n_vocab: tuple[int, int], want
         reply += 1
 
 
-@pytest.mark.parametrize("part", range(8))
+@pytest.mark.parametrize("part", range(4))
 def test_random_rows_give_the_same_tokens(library: RowLibrary, part: int, is_long: bool) -> None:
-    compare(library, [1, part], (2, 2000), 1_250_000 if is_long else 2500)
+    compare(library, [1, part], (2, 2000), 2_500_000 if is_long else 2000)
 
 
 @pytest.mark.parametrize("n_vocab", [49_152, 262_144])
-@pytest.mark.parametrize("part", range(2))
-def test_rows_of_real_lengths_do(
-    library: RowLibrary, part: int, n_vocab: int, is_long: bool
-) -> None:
-    compare(library, [2, part], (n_vocab, n_vocab), 10_000 if is_long else 40)
+def test_rows_of_real_lengths_do(library: RowLibrary, n_vocab: int, is_long: bool) -> None:
+    compare(library, [2], (n_vocab, n_vocab), 20_000 if is_long else 40)
 
 
 def test_the_rows_of_any_decode_have_room() -> None:

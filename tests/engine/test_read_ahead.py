@@ -1,4 +1,4 @@
-"""What is certain of the next prompt is read before it comes, and nothing is lost by it."""
+"""The certain part of the next prompt is read before it comes, and nothing is lost by it."""
 
 from __future__ import annotations
 
@@ -172,8 +172,8 @@ def test_another_chats_text_is_kept_before() -> None:
     assert desk.pair.states.n_stored(held, OTHER) >= len(held) - SHORTEST
 
 
-def test_a_text_that_is_not_read_is_nobody_elses() -> None:
-    """What is left in the contexts would else be kept as the new chat's, and outlive its own."""
+def test_a_text_that_is_not_read_is_not_kept_for_another_chat() -> None:
+    """Else the text left in the contexts would be kept as the new chat's, and outlive its own."""
     desk = desk_of(alone=False)
     assert desk.pair.states is not None
     secret = Chat((ChatMessage.of_text("user", FIRST * 3),))

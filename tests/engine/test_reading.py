@@ -1,4 +1,4 @@
-"""How fast the machine reads weights: asked for by a command, measured once, and kept."""
+"""The speed at which the machine reads weights: asked for by a command, measured once, and kept."""
 
 from __future__ import annotations
 

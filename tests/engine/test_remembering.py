@@ -126,7 +126,7 @@ def test_another_pair_knows_nothing(bench: Bench) -> None:
     bench.client.request(Unload())
     n = len(bench.events)
     bench.client.request(Remember("chat", (REPLY,)))
-    assert len(bench.events) == n, "nobody has it, and nobody says so"
+    assert len(bench.events) == n, "without models there is no one to keep it"
 
 
 def test_a_message_that_comes_in_an_idle_slice_waits_for_one_piece() -> None:

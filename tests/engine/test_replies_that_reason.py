@@ -98,7 +98,7 @@ def prompt_of(template: str, think: str = "") -> list[int]:
 
 
 def reply(bench: Bench, **options: object) -> tuple[TurnFinished, str]:
-    """What the engine says of a turn, and what streamed."""
+    """Return the end of a turn and the text that streamed."""
     bench.events.clear()
     finished = bench.ask(messages=HI, **options)
     assert isinstance(finished, TurnFinished), finished

@@ -282,7 +282,7 @@ def test_values_at_the_border_work(of: Parameter) -> None:
 
 @pytest.mark.parametrize("n_likely", [3, 2000])
 def test_min_p_is_exact_far_from_zero(n_likely: int) -> None:
-    """Where float32 has few digits: exp(-3) is below 0.05, though rounding says otherwise."""
+    """float32 has few digits there: exp(-3) is below 0.05, though rounding says otherwise."""
     row = np.full(20_000, -np.inf, np.float32)
     row[:n_likely] = 1_000_001
     row[10_000:12_000] = 1_000_001 - 3

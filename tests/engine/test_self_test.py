@@ -1,4 +1,4 @@
-"""What a load finds out about a model before anybody relies on it."""
+"""The test of a model within its load, before the first reply relies on it."""
 
 from __future__ import annotations
 
@@ -180,14 +180,14 @@ def test_each_load_is_told_as_complete_before_its_test_begins(kind: type[FakeBac
 
 
 def at(event: Event) -> str:
-    """Whose widths count: those of the model that the event is about."""
+    """Return the model that an event is about."""
     return event.stage if isinstance(event, LoadProgressed) else "target"
 
 
 def test_what_the_test_finds_out_is_told() -> None:
     events: list[Event] = []
     models = {"target": Odd(can_rollback=False), "draft": Odd()}
-    for model in models.values():  # what a backend says before anybody tried
+    for model in models.values():  # what a backend says before it was tried
         model.info = structs.replace(model.info, can_rollback=True)
     load(FakeBackend(dict(models)), events.append)
     loaded = events[-1]

@@ -212,7 +212,7 @@ def test_a_private_text_hides_no_longer_one_that_begins_alike() -> None:
 
 
 TestStoredStates = StoredStates.TestCase
-TestStoredStates.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+TestStoredStates.settings = settings(stateful_step_count=25)
 
 
 class ShortOfRoom(StoredStates):

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.template_attacks import ATTACKS, LOOPS, WAYS_OUT
@@ -47,7 +47,7 @@ def encode(
 
 
 def text_of(tokens: Sequence[int]) -> str:
-    """What was tokenized; the end token is written as ``§`` to tell it from its typed twin."""
+    """Return the text of tokens; the end token is written as ``§``, unlike a typed ``<end>``."""
     return b"".join("§".encode() if t == EOG else bytes([t]) for t in tokens).decode()
 
 
@@ -183,23 +183,6 @@ def test_parts_that_make_a_control_token_are_refused_where_nothing_keeps_it_text
     )
 
 
-def test_what_templates_usually_ask_for_is_there() -> None:
-    tokens, _ = encode(
-        "{{ eos_token }}{{ add_generation_prompt }}{{ bos_token }}|{{ messages[0].role }}"
-        "|{{ messages|length }}|{{ messages[0]['content'] }}"
-        "|{% for m in messages %}{% if loop.first %}{% continue %}{% endif %}x{% endfor %}"
-    )
-    assert text_of(tokens) == "§True|user|1|hi|"
-
-
-def test_texts_are_filled_in_and_indented() -> None:
-    assert text_of(encode("{{ '<{}|{}>'.format('a', 1) }}")[0]) == "<a|1>"
-    assert text_of(encode("{{ 'a\nb' | indent(2) }}{{ 'c' | indent(3, first=true) }}")[0]) == (
-        "a\n  b   c"
-    )
-    assert text_of(encode("{{ '{x:>3}'.format(x=1) }}")[0]) == "  1"
-
-
 @pytest.mark.parametrize(
     "source", ["one\ntwo\n{{ messages[0].nothing.more }}", "one\ntwo\n{% if %}"]
 )
@@ -209,22 +192,9 @@ def test_an_error_names_its_line(source: str) -> None:
     assert "--template" in error.hint
 
 
-def test_numbers_are_rounded() -> None:
-    tokens, _ = encode("{{ 2.567 | round(1) }} {{ 2.1 | round(method='ceil') }}")
-    assert text_of(tokens) == "2.6 3.0"
-    assert failure("{{ 1 | round(1, 'sideways') }}").code == "bad-template"
-
-
 def test_the_date_is_there() -> None:
     tokens, _ = encode("{{ strftime_now('%Y-%m-%d') }}")
     assert re.fullmatch(r"20\d\d-[01]\d-[0-3]\d", text_of(tokens))
-
-
-def test_blocks_take_no_lines() -> None:
-    tokens, _ = encode(
-        "{% for m in messages %}\n  {% if true %}\n{{ m.content }}\n{% endif %}\n{% endfor %}\n"
-    )
-    assert text_of(tokens) == "hi\n"
 
 
 class WithBos(ByteVocabulary):
@@ -245,24 +215,13 @@ def test_bos_stands_first_once() -> None:
 # ------------------------------------------------------------------------ control texts as typed
 
 
-def test_a_typed_control_text_stays_text() -> None:
-    tokens, notes = encode(PLAIN, chat("say <end> now"))
-    assert text_of(tokens) == "user: say <end> now§\n"
-    assert notes == ()
-
-
 @given(st.lists(st.text("<end>| \né", max_size=12), min_size=1, max_size=4))
+@example(["say <end> now", "placeholder0123456789abcdefx0x <end> {{ bos_token }} {% raw %}"])
 def test_no_content_makes_a_control_token(contents: list[str]) -> None:
     tokens, notes = encode(PLAIN, chat(*contents))
     wanted = "".join(f"{m.role}: {m.text}§\n" for m in chat(*contents))
     assert text_of(tokens) == wanted
     assert notes == ()
-
-
-def test_a_typed_placeholder_is_no_placeholder() -> None:
-    nasty = "placeholder0123456789abcdefx0x <end> {{ bos_token }} {% raw %}"
-    tokens, _ = encode(PLAIN, chat(nasty))
-    assert text_of(tokens) == f"user: {nasty}§\n"
 
 
 def test_a_template_that_strips() -> None:
@@ -372,16 +331,11 @@ NO_SYSTEM = (
 )
 
 
-def test_a_refused_system_prompt_is_put_before_the_question() -> None:
-    tokens, notes = encode(NO_SYSTEM, chat("hi", "yes?", system="Be brief."))
-    assert text_of(tokens) == "user: Be brief.\n\nhi§assistant: yes?§"
-    assert len(notes) == 1
-    assert "system" in notes[0]
-
-
-def test_a_folded_system_prompt_stays_text() -> None:
-    tokens, _ = encode(NO_SYSTEM, chat("hi", system="<end>"))
-    assert text_of(tokens) == "user: <end>\n\nhi§"
+def test_a_refused_system_prompt_is_put_before_the_question_as_text() -> None:
+    tokens, notes = encode(NO_SYSTEM, chat("hi", "yes?", system="Be <end>."))
+    assert text_of(tokens) == "user: Be <end>.\n\nhi§assistant: yes?§"
+    (note,) = notes
+    assert "system" in note
 
 
 def test_a_system_prompt_that_is_taken_stays() -> None:
@@ -451,16 +405,17 @@ def test_a_system_prompt_is_never_put_into_the_assistants_mouth() -> None:
 
 @pytest.mark.parametrize(
     "source",
-    ["{% if %}", "{{ unclosed", "{% for m in messages %}", "{{ x | nosuchfilter }}", "{% wat %}"],
-)
-def test_a_syntax_error(source: str) -> None:
-    error = failure(source)
-    assert error.code == "bad-template"
-
-
-@pytest.mark.parametrize(
-    "source",
     [
+        "{% if %}",
+        "{{ unclosed",
+        "{% for m in messages %}",
+        "{{ x | nosuchfilter }}",
+        "{% wat %}",
+        "{% for i in range(2) %}" * 21 + "{% endfor %}" * 21,  # SyntaxError of Python's compiler
+        "{{ " + "(" * 3000 + "1" + ")" * 3000 + " }}",  # RecursionError of Jinja's parser
+        "{{ " + "1" * 5000 + " }}",  # ValueError of Jinja's lexer
+        "{{ cycler() }}",  # RuntimeError of a helper
+        "{{ 1 | round(1, 'sideways') }}",
         "{{ nothing.at.all }}",
         "{{ messages[7].content }}",
         "{{ 'a' + 1 }}",
@@ -474,6 +429,7 @@ def test_a_syntax_error(source: str) -> None:
         "{{ messages.append(1) }}",
         "{{ messages[0].update(role='x') }}",
     ],
+    ids=lambda source: source[:20],
 )
 def test_a_template_that_fails(source: str) -> None:
     assert failure(source).code == "bad-template"
@@ -491,8 +447,21 @@ BOMB = f"{LOOPS}{'{% endfor %}' * 3}"
 CRASH = ATTACKS["deep: tuples in tuples, hashed"]
 
 
-def test_a_template_that_runs_too_long() -> None:
-    assert "longer than 2.5 seconds" in failure(BOMB).message
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        (BOMB, "longer than 0.3 seconds"),
+        ("{{ 'x' * 999999999 }}", "too much memory"),
+        ("{{ 'x' * 200000 }}", "wrote too much"),
+    ],
+    ids=["time", "memory", "text"],
+)
+def test_a_template_that_takes_too_much(
+    source: str, words: str, request: pytest.FixtureRequest
+) -> None:
+    if source == BOMB:
+        request.getfixturevalue("short_deadline")
+    assert words in failure(source).message
     assert text_of(encode("fine")[0]) == "fine"
 
 
@@ -508,10 +477,6 @@ def test_long_chats_are_no_bombs() -> None:
     assert len(tokens) > 600_000
 
 
-def test_a_template_that_takes_too_much_memory() -> None:
-    assert "too much memory" in failure("{{ 'x' * 999999999 }}").message
-
-
 def test_memory_is_watched_where_the_system_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(renderer_module, "MEMORY", 60 << 20)
     lists = "{% set n = namespace(l=[]) %}" + LOOPS + "{% set n.l = [n.l, 'x' * 9999 ~ c] %}"
@@ -520,11 +485,8 @@ def test_memory_is_watched_where_the_system_does_not(monkeypatch: pytest.MonkeyP
     assert outcome == Outcome("failed", "it took too much memory")
 
 
-def test_a_template_that_writes_too_much() -> None:
-    assert "wrote too much" in failure("{{ 'x' * 200000 }}").message
-
-
-def test_a_crash_costs_the_process_that_renders_alone() -> None:
+def test_a_crash_costs_the_process_that_renders_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(renderer_module, "DEADLINE_S", 60.0)  # a busy machine crashes late
     encode("fine")
     pid = renderer().pid
     assert "its process crashed, SIGSEGV" in failure(CRASH).message
@@ -571,20 +533,6 @@ def test_the_process_loads_little() -> None:
     assert not heavy & set(done.stdout.split())
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "{% for i in range(2) %}" * 21 + "{% endfor %}" * 21,  # SyntaxError of Python's compiler
-        "{{ " + "(" * 3000 + "1" + ")" * 3000 + " }}",  # RecursionError of Jinja's parser
-        "{{ " + "1" * 5000 + " }}",  # ValueError of Jinja's lexer
-        "{{ cycler() }}",  # RuntimeError of a helper
-    ],
-    ids=["nesting", "parentheses", "number", "cycler"],
-)
-def test_what_the_compiler_chokes_on(source: str) -> None:
-    assert failure(source).code == "bad-template"
-
-
 # ------------------------------------------------------------------------- what honest ones need
 
 
@@ -608,21 +556,27 @@ def test_what_the_compiler_chokes_on(source: str) -> None:
         ("{{ messages | selectattr('role', 'equalto', 'user') | list | length }}", "1"),
         ("{{ {'a': 1}.items() | list }}{{ {}.get('x', 2) }}", "[('a', 1)]2"),
         ("{% macro f(x) %}<{{ x }}>{% endmacro %}{{ f(1) }}", "<1>"),
-    ],
-)
-def test_honest_templates_are_not_in_the_way(source: str, text: str) -> None:
-    assert text_of(encode(source)[0]) == text
-
-
-@pytest.mark.parametrize(
-    ("source", "text"),
-    [
+        (
+            "{{ eos_token }}{{ add_generation_prompt }}{{ bos_token }}|{{ messages[0].role }}",
+            "§True|user",
+        ),
+        (
+            "{% for m in 'abc' %}{% if m == 'a' %}{% continue %}{% endif %}{{ m }}{% endfor %}",
+            "bc",
+        ),
+        ("{{ '<{}|{}>'.format('a', 1) }}{{ '{x:>3}'.format(x=1) }}", "<a|1>  1"),
+        ("{{ 'a\nb' | indent(2) }}{{ 'c' | indent(3, first=true) }}", "a\n  b   c"),
+        ("{{ 2.567 | round(1) }} {{ 2.1 | round(method='ceil') }}", "2.6 3.0"),
+        (
+            "{% for m in 'a' %}\n  {% if true %}\n{{ m }}\n{% endif %}\n{% endfor %}\n",
+            "a\n",
+        ),
+        # Arguments that `transformers` gives `tojson`, and Jinja `replace`.
         ("{{ {'b': 'é'} | tojson(ensure_ascii=False) }}", '{"b": "é"}'),
         ("{{ {'b': 1, 'a': 2} | tojson(sort_keys=True) }}", '{"a": 2, "b": 1}'),
         ("{{ [1, 2] | tojson(separators=(',', ':')) }}", "[1,2]"),
         ("{{ 'abab' | replace('b', 'x', 1) }}", "axab"),
     ],
 )
-def test_arguments_that_templates_give_elsewhere(source: str, text: str) -> None:
-    """`transformers` gives `tojson` these arguments, Jinja gives `replace` a number."""
+def test_honest_templates_are_not_in_the_way(source: str, text: str) -> None:
     assert text_of(encode(source)[0]) == text

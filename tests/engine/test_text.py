@@ -84,27 +84,6 @@ def test_a_character_appears_with_its_last_byte() -> None:
     assert ends == [1, 1, 1, 2, 2, 2, 2, 3]
 
 
-@pytest.mark.parametrize(
-    ("data", "text"),
-    [
-        (b"a\xffb", "a\ufffdb"),
-        (b"\xe2\x82", "\ufffd"),  # an open character at the end
-        (b"\xe2\x82z", "\ufffdz"),  # one that goes on wrongly
-        (b"\xc0\x80", "\ufffd\ufffd"),  # overlong
-        (b"\xed\xa0\x80", "\ufffd\ufffd\ufffd"),  # half a surrogate pair
-        (b"\x80", "\ufffd"),
-    ],
-)
-def test_bytes_that_are_no_character_are_replaced(data: bytes, text: str) -> None:
-    assembler = TextAssembler(ByteVocabulary())
-    shown = ""
-    for byte in data:
-        assembler.push(byte)
-        shown += assembler.take()
-    assert shown + assembler.finish() == text
-    assert assembler.text == text
-
-
 def test_control_tokens_are_silent() -> None:
     assembler = TextAssembler(ByteVocabulary(), ["b"])
     assert not assembler.push(ord("a"))
@@ -192,14 +171,6 @@ def test_one_token_may_hold_the_stop_text_and_more() -> None:
     assert assembler.finish() == ""
     assert assembler.text == "one two"
     assert assembler.text_end == len("one two<stop>three")  # the places of tokens stay true
-
-
-def test_a_stop_text_across_three_tokens() -> None:
-    assembler = TextAssembler(Pieces([b"Hi <|e", b"nd", b"|>x"]), ["<|end|>"])
-    assert [assembler.push(0), assembler.take()] == [False, "Hi "]
-    assert [assembler.push(1), assembler.take()] == [False, ""]
-    assert [assembler.push(2), assembler.take()] == [True, ""]
-    assert assembler.text == "Hi "
 
 
 def test_held_back_text_and_an_open_character_appear_at_the_end() -> None:

@@ -1,4 +1,4 @@
-"""How a model is told to reason or not, found out from its template; and where reasoning begins."""
+"""The switch of a template by which a model reasons or not; the place where reasoning begins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many threads a decode gets by itself."""
+"""The number of threads that a decode gets where the user says nothing."""
 
 from __future__ import annotations
 

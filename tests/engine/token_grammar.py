@@ -16,7 +16,7 @@ Rule = Callable[[tuple[int, ...]], Collection[int]]
 
 
 class Books:
-    """What grammars of one family did: how many are open, what they were asked."""
+    """Counts of the grammars of one family: how many are open, and what they were asked."""
 
     def __init__(self) -> None:
         self.n_open = 0

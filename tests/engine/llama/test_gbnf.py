@@ -1,4 +1,4 @@
-"""What a text in GBNF means, written as a regular expression where it has no recursion."""
+"""The meaning of texts in GBNF, written as regular expressions where there is no recursion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How grammars are cut into lexemes: as far as what follows needs, and no further."""
+"""Grammars cut into lexemes: as far as the parts that follow need it, and no further."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was seen of rows, and what it leaves to choose from."""
+"""Differences that were seen between rows, and the batch widths that they leave to choose from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of schemas have in common."""
+"""Parts that the tests of schemas have in common."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is negated never validates, and what is said to be disjoint never holds together."""
+"""Values of a negated schema never validate, and two disjoint schemas never both hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of schemas as people write them: texts that are allowed, that are not, refusals."""
+"""Schemas as people write them: texts that they allow and forbid, and refusals of schemas."""
 
 from __future__ import annotations
 
