@@ -272,48 +272,6 @@ def test_common_prefix(a: list[int], b: list[int]) -> None:
 # ------------------------------------------------------------------------------ whole pieces
 
 
-@given(OPERATIONS)
-def test_with_whole_pieces_a_prompt_is_computed_as_in_an_empty_context(
-    operations: list[tuple[str, object, tuple[str, int] | None]],
-) -> None:
-    """Every token of the context remembers the decode that computed it: begin and length."""
-    model = Moody()
-    context = CachedContext(model)
-    context.prefill_piece = 4
-    origin: list[tuple[int, int]] = []
-    plain = model.decode
-
-    def decode(tokens: Sequence[int], n_rows: int) -> Rows:
-        del origin[len(model.tokens) :]
-        began = len(origin)
-        try:
-            return plain(tokens, n_rows)
-        finally:
-            del origin[len(model.tokens) :]
-            origin.extend([(began, len(tokens))] * (len(model.tokens) - len(origin)))
-
-    model.decode = decode  # type: ignore[method-assign]
-    for name, argument, trouble in operations:
-        model.trouble = trouble
-        try:
-            match name, argument:
-                case "feed", list(tokens):
-                    context.feed(tokens, 1)
-                case "prefill", list(tokens):
-                    prefill(context, tokens, 8)
-                    n = len(tokens)
-                    assert origin == [(i - i % 4, min(4, n - i + i % 4)) for i in range(n)]
-                case "reuse", list(tokens):
-                    context.reuse(tokens)
-                case "rollback", int(n):
-                    context.rollback(n)
-                case _:
-                    context.clear()
-        except (CancelledError, EngineError):
-            pass
-        model.trouble = None
-
-
 def test_whole_pieces_are_reused_and_nothing_else() -> None:
     model = Moody()
     context = CachedContext(model)

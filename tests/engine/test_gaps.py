@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Sequence
 from typing import Any
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -24,7 +22,6 @@ from engine.harness import (
 )
 from fake_model import N_VOCAB, ByteVocabulary, FakeModel, Logits
 from paceline.engine.cancel import CancelFlag
-from paceline.engine.decode.decoder import Decoder
 from paceline.engine.draft import registry
 from paceline.engine.draft.base import Drafter, Workbench
 from paceline.engine.draft.draft_model import ModelDrafter
@@ -38,7 +35,7 @@ from paceline.engine.model.tokens import Gap, TokenSequence, gaps_of
 from paceline.engine.pair import LoadedPair
 from paceline.engine.sample.sampling import Sampler
 from paceline.errors import CancelledError, ContextFullError
-from paceline.messages import SOURCE_TARGET, SamplingParams, StepCommitted
+from paceline.messages import SOURCE_TARGET, SamplingParams
 
 Parts = list[int | Gap]
 
@@ -347,71 +344,19 @@ def few_letters(seed: int) -> Logits:
     return lambda tokens: language(tokens) + mask
 
 
-class Machine:
-    """A target with a draft model that is as good, in a time that stands still but for decodes."""
-
-    def __init__(self, seed: int) -> None:
-        self.target, self.draft = (
-            self._context(seed, price) for price in (target_price, draft_price)
-        )
-
-    def _context(self, seed: int, price: Callable[[int], float]) -> CachedContext:
-        model = PricedModel(few_letters(seed))
-        model.price, model.time = price, CLOCK
-        return CachedContext(model)
-
-    def reply(
-        self, strategy: str, parts: Parts, **options: Any
-    ) -> tuple[Decoder, list[StepCommitted]]:
-        assert isinstance(self.target.model, FakeModel)
-        decoder = decoder_for(
-            self.target.model, strategy, draft=self.draft, context=self.target, **options
-        )
-        steps = list(decoder.run(sequence(parts), lambda _n: None))
-        assert decoder.draft_failures == []
-        for context in (self.target, self.draft):
-            assert isinstance(context.model, FakeModel)
-            assert context.model.tokens == context.tokens
-        assert self.target.tokens == decoder.history.first(len(self.target.tokens))
-        return decoder, steps
-
-
-CLOCK = Clock()
-
-
-@pytest.fixture(autouse=True, scope="module")
-def still_clock() -> Iterator[None]:
-    with ExitStack() as stack:
-        for module in TIMED:
-            stack.enter_context(mock.patch.object(module, "_clock", CLOCK))
-        yield
-
-
-@pytest.mark.parametrize("strategies", [LOOKUPS, MODELS], ids=["lookups", "models"])
-@given(st.data(), PROMPTS, PROMPTS, st.integers(0, 9), st.sampled_from([1.0, 1.3]))
-def test_a_reply_has_the_same_text(
-    strategies: Sequence[str],
-    data: st.DataObject,
-    prompt: Parts,
-    another: Parts,
-    seed: int,
-    penalty: float,
-) -> None:
-    strategy = data.draw(st.sampled_from(strategies))
-    sampling = SamplingParams(temperature=0.8, repeat_penalty=penalty)
-    plain, drafting = Machine(seed), Machine(seed)
-    for parts in (prompt, [*prompt, 0, 1, *another], [*prompt, 2], another):
-        replies = [
-            machine.reply(used, parts, sampling=sampling, max_tokens=25)[0].generated
-            for machine, used in ((plain, "off"), (drafting, strategy))
-        ]
-        assert replies[0] == replies[1]
-
-
 @pytest.mark.parametrize("strategy", [*LOOKUPS, *MODELS])
-def test_there_are_drafts_after_a_gap(strategy: str) -> None:
+def test_there_are_drafts_after_a_gap(strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That they change no text is said by `test_state_machine.py`, with gaps in any place."""
+    clock = Clock()
+    for module in TIMED:
+        monkeypatch.setattr(module, "_clock", clock)
+    target, draft = PricedModel(few_letters(1)), PricedModel(few_letters(1))
+    target.price, draft.price = target_price, draft_price
+    target.time = draft.time = clock
     text = [1, 2, 0, 1, 1, 2, 0] * 3
-    _, steps = Machine(1).reply(strategy, [0, *text, gap("x", 9), *text], max_tokens=60)
+    decoder = decoder_for(target, strategy, draft=draft, max_tokens=60)
+    steps = list(decoder.run(sequence([0, *text, gap("x", 9), *text]), lambda _n: None))
+    assert decoder.draft_failures == []
     assert {trace.source for step in steps for trace in step.tokens} > {SOURCE_TARGET}
 
 
