@@ -14,6 +14,9 @@ from paceline.messages import (
     LoadPair,
     ModelParams,
     StepCommitted,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
 )
 from paceline.params import DraftModel
 from turns import turn_of
@@ -49,6 +52,12 @@ class Bench:
         """The steps among the events."""
         return [event for event in self.events if isinstance(event, StepCommitted)]
 
+    @property
+    def started(self) -> TurnStarted:
+        """The beginning of the only turn among the events."""
+        (started,) = [event for event in self.events if isinstance(event, TurnStarted)]
+        return started
+
     def load(self, target: str = "target", draft: str | None = None) -> Event:
         drafting = DraftModel(ModelParams(draft)) if draft else None
         self.client.request(LoadPair(ModelParams(target), drafting))
@@ -58,6 +67,18 @@ class Bench:
         options = {"messages": ASK, "strategy": "off", "seed": 1, "max_tokens": 40} | options
         self.client.request(turn_of(**options))  # type: ignore[arg-type]
         return self.events[-1]
+
+    def finish(self, **options: object) -> TurnFinished:
+        """Ask for a reply that must finish."""
+        last = self.ask(**options)
+        assert isinstance(last, TurnFinished), last
+        return last
+
+    def fail(self, **options: object) -> TurnFailed:
+        """Ask for a reply that must fail."""
+        last = self.ask(**options)
+        assert isinstance(last, TurnFailed), last
+        return last
 
 
 def writer(reply: str = "Hello!") -> FakeModel:

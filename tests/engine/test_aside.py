@@ -44,8 +44,7 @@ def says(tokens: Sequence[int]) -> np.ndarray:
 
 def replied(bench: Bench) -> StartTurn:
     """Let the model reply; returns the turn that goes on after all of it."""
-    reply = bench.ask()
-    assert isinstance(reply, TurnFinished)
+    reply = bench.finish()
     return StartTurn(Chat(ASK), begun=reply.tokens, begun_text=reply.text)
 
 

@@ -44,9 +44,7 @@ class Desk:
     def ask(self, **options: object) -> TurnFinished:
         self.bench.events.clear()
         options = {"sampling": WARM, "max_tokens": 60, "ignore_eog": True} | options
-        last = self.bench.ask(**options)
-        assert isinstance(last, TurnFinished)
-        return last
+        return self.bench.finish(**options)
 
     @property
     def divergences(self) -> list[Event]:

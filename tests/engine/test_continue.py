@@ -7,7 +7,7 @@ import pytest
 from engine.bench import ASK, Bench, writer
 from engine.harness import random_language
 from fake_model import EOG, N_VOCAB, FakeModel
-from paceline.messages import SamplingParams, StepCommitted, TurnFailed, TurnFinished
+from paceline.messages import SamplingParams, StepCommitted, TurnFailed
 from strategies import strategy
 
 WARM = SamplingParams(0.9, repeat_penalty=1.2)
@@ -23,12 +23,6 @@ def bench_of(model: FakeModel) -> Bench:
     return bench
 
 
-def ended(bench: Bench, **options: object) -> TurnFinished:
-    event = bench.ask(**options)
-    assert isinstance(event, TurnFinished), event
-    return event
-
-
 def streamed(bench: Bench, n_events: int) -> str:
     """Return the text that has come since an event."""
     new = bench.events[n_events:]
@@ -39,12 +33,12 @@ def streamed(bench: Bench, n_events: int) -> str:
 @pytest.mark.parametrize("cut", [1, 7, 19, 38])
 def test_a_cut_reply_goes_on_as_if_it_had_not_been_cut(how: str, cut: int) -> None:
     asked = {"sampling": WARM, "strategy": strategy(how), "ignore_eog": True}
-    whole = ended(bench_of(talker()), max_tokens=40, **asked)
+    whole = bench_of(talker()).finish(max_tokens=40, **asked)
     bench = bench_of(talker())
-    first = ended(bench, max_tokens=cut, **asked)
+    first = bench.finish(max_tokens=cut, **asked)
     assert first.reason == "length"
     n_events = len(bench.events)
-    second = ended(bench, max_tokens=40 - cut, begun=first.tokens, begun_text=first.text, **asked)
+    second = bench.finish(max_tokens=40 - cut, begun=first.tokens, begun_text=first.text, **asked)
     assert (second.tokens, second.text) == (whole.tokens, whole.text)
     assert second.stats.n_generated == 40 - cut, "the figures are those of the part"
     new = [event for event in bench.events[n_events:] if isinstance(event, StepCommitted)]
@@ -54,18 +48,18 @@ def test_a_cut_reply_goes_on_as_if_it_had_not_been_cut(how: str, cut: int) -> No
 
 def test_it_goes_on_within_a_character() -> None:
     bench = bench_of(writer("a€b"))
-    first = ended(bench, max_tokens=2)
+    first = bench.finish(max_tokens=2)
     assert first.text == "a"
     n_events = len(bench.events)
-    assert ended(bench, begun=first.tokens, begun_text=first.text).text == "a€b"
+    assert bench.finish(begun=first.tokens, begun_text=first.text).text == "a€b"
     assert streamed(bench, n_events) == "€b"
 
 
 def test_a_finished_reply_does_not_end_where_it_ended() -> None:
     bench = bench_of(writer())
-    first = ended(bench)
+    first = bench.finish()
     assert first.tokens[-1] == EOG
-    second = ended(bench, begun=first.tokens, begun_text=first.text, max_tokens=1)
+    second = bench.finish(begun=first.tokens, begun_text=first.text, max_tokens=1)
     assert second.tokens[:-1] == first.tokens[:-1]
     assert second.tokens[-1] != EOG
     assert second.text.startswith("Hello!")
@@ -74,22 +68,21 @@ def test_a_finished_reply_does_not_end_where_it_ended() -> None:
 
 def test_a_stop_text_that_was_met_is_passed() -> None:
     bench = bench_of(writer("one, two, three"))
-    first = ended(bench, stop=(", ",))
+    first = bench.finish(stop=(", ",))
     assert (first.text, first.reason) == ("one", "stop")
-    second = ended(bench, stop=(", ",), begun=first.tokens, begun_text=first.text)
+    second = bench.finish(stop=(", ",), begun=first.tokens, begun_text=first.text)
     assert (second.text, second.reason) == ("one, two", "stop")
 
 
 def test_a_text_of_other_tokens_is_read_as_text() -> None:
     bench = bench_of(writer())
-    first = ended(bench, begun=(3, 4, N_VOCAB + 7), begun_text="Hel")
+    first = bench.finish(begun=(3, 4, N_VOCAB + 7), begun_text="Hel")
     assert first.text == "Hello!"
     assert first.tokens == (*b"Hello!", EOG)
 
 
 def test_what_holds_control_tokens_cannot_go_on() -> None:
-    failed = bench_of(writer()).ask(begun_text="I say <end> and")
-    assert isinstance(failed, TurnFailed)
+    failed = bench_of(writer()).fail(begun_text="I say <end> and")
     assert failed.code == "cannot-continue"
     assert "control tokens" in failed.message
 

@@ -21,7 +21,7 @@ from paceline.engine.llama import LlamaBackend
 from paceline.engine.model.backend import Vocabulary
 from paceline.engine.prompt.segments import encode_segments, tokenize_after
 from paceline.engine.prompt.template import ChatTemplate
-from paceline.messages import ChatMessage, SamplingParams, StepCommitted, TurnFinished
+from paceline.messages import ChatMessage, SamplingParams, TurnFinished
 from strategies import strategy
 from tiny_vocabularies import VOCABULARIES, write
 
@@ -80,9 +80,8 @@ def said(bench: Bench, **options: object) -> tuple[TurnFinished, str]:
     """A reply, and what streamed of it."""
     bench.events.clear()
     asked = {"sampling": GREEDY, "max_tokens": 12} | options
-    finished = bench.ask(**asked)
-    assert isinstance(finished, TurnFinished), finished
-    steps = [event for event in bench.events if isinstance(event, StepCommitted)]
+    finished = bench.finish(**asked)
+    steps = bench.steps
     return finished, "".join(step.text for step in steps)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from engine.bench import writer
 from engine.harness import TIMED, Clock, PricedModel, random_language, target_price
-from engine.test_continue import WARM, bench_of, ended
+from engine.test_continue import WARM, bench_of
 from fake_model import N_VOCAB, FakeModel
 from paceline.messages import EarlierReply, SamplingParams, TurnFailed
 from strategies import strategy
@@ -31,12 +31,12 @@ def test_the_text_is_that_of_plain_decoding_in_fewer_steps(
     if "draft" in how:
         bench.models["draft"] = FakeModel(random_language(6))
         bench.load(draft="draft")
-    old = ended(bench, sampling=WARM, max_tokens=120, ignore_eog=True)
+    old = bench.finish(sampling=WARM, max_tokens=120, ignore_eog=True)
     asked = {"sampling": OTHER, "max_tokens": 120, "ignore_eog": True}
-    plain = ended(bench, **asked)
+    plain = bench.finish(**asked)
     assert plain.tokens != old.tokens
     assert plain.stats.kept is None
-    new = ended(bench, **asked, strategy=strategy(how), earlier=(EarlierReply(old.tokens),))
+    new = bench.finish(**asked, strategy=strategy(how), earlier=(EarlierReply(old.tokens),))
     assert (new.tokens, new.text) == (plain.tokens, plain.text)
     by_drafter = {stats.drafter: stats for stats in new.stats.by_drafter}
     assert by_drafter["earlier"].tokens_accepted > 60
@@ -47,11 +47,11 @@ def test_the_text_is_that_of_plain_decoding_in_fewer_steps(
 
 def test_after_another_prompt_the_earlier_reply_drafts_less_at_first() -> None:
     bench = bench_of(FakeModel(random_language(5)))
-    old = ended(bench, sampling=WARM, max_tokens=40, ignore_eog=True)
+    old = bench.finish(sampling=WARM, max_tokens=40, ignore_eog=True)
     n_drafted = []
     for same_prompt in (True, False):
-        new = ended(
-            bench, sampling=WARM, max_tokens=8, ignore_eog=True, strategy=strategy("earlier"),
+        new = bench.finish(
+        sampling=WARM, max_tokens=8, ignore_eog=True, strategy=strategy("earlier"),
             earlier=(EarlierReply(old.tokens, same_prompt=same_prompt),),
         )  # fmt: skip
         n_drafted.append(new.stats.n_drafted / new.stats.n_steps)
@@ -59,7 +59,7 @@ def test_after_another_prompt_the_earlier_reply_drafts_less_at_first() -> None:
 
 
 def test_a_reply_that_replaces_none_asks_nothing_for_it() -> None:
-    stats = ended(bench_of(talker()), sampling=WARM, strategy=strategy("auto")).stats
+    stats = bench_of(talker()).finish(sampling=WARM, strategy=strategy("auto")).stats
     assert "earlier" not in {each.drafter for each in stats.by_drafter}
     assert stats.kept is None
 
@@ -68,8 +68,8 @@ def test_a_text_that_other_tokens_made_is_tokenized_anew() -> None:
     """Such are a reply of another model, and one that was imported."""
     bench = bench_of(writer("Hello there, my friend!"))
     for tokens in ((), (3, 4), (N_VOCAB + 7,)):
-        new = ended(
-            bench, strategy=strategy("earlier"),
+        new = bench.finish(
+        strategy=strategy("earlier"),
             earlier=(EarlierReply(tokens, "Hello where, my friend!"),),
         )  # fmt: skip
         assert new.stats.kept is not None
@@ -85,11 +85,11 @@ def test_tokens_that_do_not_exist_are_refused() -> None:
 
 def test_a_continued_reply_is_drafted_from_another_version() -> None:
     bench = bench_of(talker())
-    whole = ended(bench, sampling=WARM, max_tokens=60, ignore_eog=True)
+    whole = bench.finish(sampling=WARM, max_tokens=60, ignore_eog=True)
     cut = whole.tokens[:30]
     text = bytes(cut).decode("utf-8", "replace")
-    new = ended(
-        bench, sampling=WARM, max_tokens=30, ignore_eog=True, strategy=strategy("earlier"),
+    new = bench.finish(
+        sampling=WARM, max_tokens=30, ignore_eog=True, strategy=strategy("earlier"),
         begun=cut, begun_text=text, earlier=(EarlierReply(whole.tokens),),
     )  # fmt: skip
     assert new.tokens == whole.tokens

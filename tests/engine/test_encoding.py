@@ -19,7 +19,6 @@ from paceline.messages import (
     Prompting,
     RawText,
     Tokens,
-    TurnFailed,
     TurnFinished,
 )
 
@@ -72,8 +71,7 @@ def test_a_chat_is_put_through_its_template_with_all_that_it_holds() -> None:
     assert b"".join(answer.pieces).decode() == answer.text
     assert answer.tokens.count(EOG) == 40
     assert (answer.n_added, answer.code) == (0, "")
-    failed = bench.ask(messages=messages, strategy="off")
-    assert isinstance(failed, TurnFailed)
+    failed = bench.fail(messages=messages, strategy="off")
     assert failed.code == "prompt-too-long"
     assert encoded(bench, RawText(answer.text, special=True)).tokens == answer.tokens
 

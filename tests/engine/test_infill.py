@@ -22,7 +22,6 @@ from paceline.messages import (
     RawText,
     StartTurn,
     TokensCounted,
-    TurnFailed,
     TurnFinished,
     TurnStarted,
 )
@@ -68,7 +67,7 @@ def bench_of(vocab: Vocabulary) -> Bench:
 
 def prompt_tokens(bench: Bench, prompt: Prompt) -> list[int]:
     """The tokens that the model was given before the reply."""
-    assert isinstance(bench.ask(prompt=prompt, max_tokens=1), TurnFinished)
+    bench.finish(prompt=prompt, max_tokens=1)
     n_prompt = next(e.n_prompt for e in reversed(bench.events) if isinstance(e, TurnStarted))
     return list(bench.models["target"].tokens[:n_prompt])
 
@@ -137,8 +136,7 @@ def test_a_gap_that_cannot_be_filled_in_is_refused(
     vocab: Vocabulary, prompt: Prompt, code: str
 ) -> None:
     bench = bench_of(vocab)
-    failed = bench.ask(prompt=prompt)
-    assert isinstance(failed, TurnFailed)
+    failed = bench.fail(prompt=prompt)
     assert failed.code == code
     assert failed.message
     assert failed.hint

@@ -25,7 +25,6 @@ from paceline.messages import (
     SamplingParams,
     StepCommitted,
     TokenLikelihood,
-    TurnFailed,
     TurnFinished,
 )
 
@@ -83,9 +82,7 @@ def bench_of(model: FakeModel | None = None) -> Bench:
 
 
 def finished(bench: Bench, **options: object) -> TurnFinished:
-    last = bench.ask(**{"sampling": WARM, "max_tokens": 40, "ignore_eog": True} | options)
-    assert isinstance(last, TurnFinished), last
-    return last
+    return bench.finish(**{"sampling": WARM, "max_tokens": 40, "ignore_eog": True} | options)
 
 
 @pytest.mark.parametrize("n", [0, MOST_LIKELY])
@@ -190,8 +187,7 @@ def test_what_a_failed_decode_has_cut_off_is_not_told_later() -> None:
     bench = bench_of(model)
     model.plan = {model.n_decodes + 3: BROKEN}
     n_before = len(bench.events)
-    last = bench.ask(sampling=WARM, max_tokens=40, ignore_eog=True, n_likely=2)
-    assert isinstance(last, TurnFailed)
+    bench.fail(sampling=WARM, max_tokens=40, ignore_eog=True, n_likely=2)
     steps = steps_of(bench, n_before)
     assert [len(step.likely) for step in steps] == [len(step.tokens) for step in steps]
 
@@ -229,8 +225,7 @@ def test_a_grammar_does_not_change_what_is_told(strategy: str) -> None:
 @pytest.mark.parametrize("n", [-2, MOST_LIKELY + 1, 2**40])
 def test_other_numbers_are_refused_in_words(n: int) -> None:
     bench = bench_of()
-    failed = bench.ask(n_likely=n)
-    assert isinstance(failed, TurnFailed)
+    failed = bench.fail(n_likely=n)
     assert failed.code == "value-out-of-range"
     assert str(MOST_LIKELY) in str(failed.hint)
 

@@ -22,8 +22,6 @@ from paceline.messages import (
     Prompting,
     PromptRendered,
     RenderPrompt,
-    StepCommitted,
-    TurnFailed,
     TurnFinished,
     TurnStarted,
 )
@@ -100,9 +98,8 @@ def prompt_of(template: str, think: str = "") -> list[int]:
 def reply(bench: Bench, **options: object) -> tuple[TurnFinished, str]:
     """Return the end of a turn and the text that streamed."""
     bench.events.clear()
-    finished = bench.ask(messages=HI, **options)
-    assert isinstance(finished, TurnFinished), finished
-    steps = [event for event in bench.events if isinstance(event, StepCommitted)]
+    finished = bench.finish(messages=HI, **options)
+    steps = bench.steps
     return finished, "".join(step.text for step in steps)
 
 
@@ -328,8 +325,8 @@ LONG = (
 def test_a_template_that_leaves_the_question_out_gives_way_to_a_guess(name: str) -> None:
     bench, model = bench_of(LACKING[name], b"Yes.", 0)
     bench.events.clear()
-    assert isinstance(bench.ask(messages=LONG, max_tokens=1), TurnFinished)
-    (started,) = [event for event in bench.events if isinstance(event, TurnStarted)]
+    bench.finish(messages=LONG, max_tokens=1)
+    started = bench.started
     assert started.notes == (
         "The chat template leaves the question out, so the template plain is used in its place, "
         "which is a guess.",
@@ -344,8 +341,7 @@ def test_a_template_that_leaves_the_question_out_gives_way_to_a_guess(name: str)
 @pytest.mark.parametrize("name", LACKING)
 def test_ones_own_template_without_the_question_is_refused(name: str) -> None:
     bench, _ = bench_of(TURN, b"Yes.", 0)
-    failed = bench.ask(messages=LONG, prompting=Prompting(LACKING[name]))
-    assert isinstance(failed, TurnFailed)
+    failed = bench.fail(messages=LONG, prompting=Prompting(LACKING[name]))
     assert (failed.code, failed.message) == (
         "bad-template",
         "The chat template leaves the question out.",
@@ -373,7 +369,7 @@ def test_a_template_that_rewrites_the_question_is_none_without_it(source: str) -
     )
     bench.events.clear()
     bench.ask(messages=asked, max_tokens=1)
-    (started,) = [event for event in bench.events if isinstance(event, TurnStarted)]
+    started = bench.started
     assert started.notes == ()
 
 
@@ -392,7 +388,7 @@ def test_a_choice_that_a_system_prompt_makes_void_is_told() -> None:
         bench, _ = bench_of(GRANITE, b"Yes.", 0)
         bench.events.clear()
         bench.ask(messages=messages, prompting=Prompting(think=think), max_tokens=1)
-        (started,) = [event for event in bench.events if isinstance(event, TurnStarted)]
+        started = bench.started
         assert len(started.notes) == n_notes
         assert all("ignores how much" in note for note in started.notes)
 

@@ -31,7 +31,6 @@ from paceline.messages import (
     Tune,
     TuneApplied,
     TuneRejected,
-    TurnFailed,
     TurnFinished,
     TurnStarted,
     Unload,
@@ -45,8 +44,7 @@ def test_a_turn_from_start_to_finish(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turn, "EVERY_S", 600)  # figures are told by time, on a busy machine here
     bench = Bench(target=writer())
     assert isinstance(bench.load(), PairLoaded)
-    finished = bench.ask()
-    assert isinstance(finished, TurnFinished)
+    finished = bench.finish()
     assert (finished.text, finished.reason, finished.seed) == ("Hello!", "eog", 1)
     kinds = [type(event) for event in bench.events]
     assert kinds[:2] == [LoadProgressed] * 2  # it begins, and it has all weights
@@ -73,8 +71,7 @@ def test_the_last_long_prompt_says_how_long_the_next_one_takes() -> None:
     bench.load()
     stats = []
     for text in ("a" * 100, "b", "c" * 50):
-        finished = bench.ask(messages=(), prompt=text, max_tokens=1)
-        assert isinstance(finished, TurnFinished)
+        finished = bench.finish(messages=(), prompt=text, max_tokens=1)
         stats.append(finished.stats)
     expected = [event.expected_s for event in bench.events if isinstance(event, TurnStarted)]
     each_s = stats[0].prefill_s / 100
@@ -88,8 +85,7 @@ def test_a_missing_seed_is_drawn_and_reported() -> None:
     assert isinstance(first, TurnFinished)
     assert isinstance(second, TurnFinished)
     assert first.seed != second.seed
-    again = bench.ask(seed=first.seed)
-    assert isinstance(again, TurnFinished)
+    again = bench.finish(seed=first.seed)
     assert again.tokens == first.tokens
 
 
@@ -114,16 +110,14 @@ def test_what_cannot_be_is_refused_with_a_hint_and_the_next_turn_works(
 ) -> None:
     bench = Bench(target=writer())
     bench.load()
-    failed = bench.ask(**options)
-    assert isinstance(failed, TurnFailed)
+    failed = bench.fail(**options)
     assert failed.code == code
     assert failed.message.endswith(".")
-    assert isinstance(bench.ask(), TurnFinished)
+    bench.finish()
 
 
 def test_a_turn_without_a_model_says_so() -> None:
-    failed = Bench().ask()
-    assert isinstance(failed, TurnFailed)
+    failed = Bench().fail()
     assert failed.code == "no-model"
 
 
@@ -133,7 +127,7 @@ def test_a_failed_load_frees_the_target_and_says_which_file() -> None:
     assert isinstance(failed, LoadFailed)
     assert "missing.gguf" in failed.message
     assert bench.models["target"].closed
-    assert isinstance(bench.ask(), TurnFailed)
+    bench.fail()
 
 
 def test_a_draft_with_another_vocabulary_is_refused_by_the_first_token_that_differs() -> None:
@@ -158,8 +152,7 @@ def test_a_new_load_frees_the_old_pair() -> None:
     bench.load("other")
     assert bench.models["target"].closed
     assert bench.models["draft"].closed
-    finished = bench.ask()
-    assert isinstance(finished, TurnFinished)
+    finished = bench.finish()
     assert finished.text == "Bye."
 
 
@@ -203,13 +196,11 @@ def test_cancel_keeps_what_was_committed(at: int) -> None:
             bench.client.cancel()
 
     bench.on_event = cancel
-    finished = bench.ask()
-    assert isinstance(finished, TurnFinished)
+    finished = bench.finish()
     assert finished.reason == "cancelled"
     assert finished.text == "Hello!"[: at + 1]
     bench.on_event = lambda _event: None
-    again = bench.ask()
-    assert isinstance(again, TurnFinished)
+    again = bench.finish()
     assert again.text == "Hello!"
 
 
@@ -218,8 +209,7 @@ def test_cancel_of_another_turn_is_ignored() -> None:
     bench.load()
     over = bench.client.request(turn_of(messages=ASK))
     bench.on_event = lambda _event: over.cancel()
-    finished = bench.ask()
-    assert isinstance(finished, TurnFinished)
+    finished = bench.finish()
     assert finished.reason == "eog"
 
 
@@ -228,12 +218,10 @@ def test_a_target_that_cannot_roll_back_runs_plainly_and_refuses_drafts() -> Non
     loaded = bench.load()
     assert isinstance(loaded, PairLoaded)
     assert any("without speculation" in note for note in loaded.notes)
-    refused = bench.ask(strategy="prompt-lookup")
-    assert isinstance(refused, TurnFailed)
+    refused = bench.fail(strategy="prompt-lookup")
     assert refused.code == "cannot-rollback"
     for _ in range(2):  # the second prompt has to be read again from its start
-        finished = bench.ask()
-        assert isinstance(finished, TurnFinished)
+        finished = bench.finish()
         assert finished.text == "Hello!"
 
 
@@ -245,11 +233,10 @@ def test_a_bug_becomes_an_event_and_the_engine_lives(
     bench = Bench(target=broken)
     bench.load()
     decode, broken.decode = broken.decode, None  # type: ignore[assignment, method-assign]
-    failed = bench.ask()
-    assert isinstance(failed, TurnFailed)
+    failed = bench.fail()
     assert failed.code == "bug"
     broken.decode = decode  # type: ignore[method-assign]
-    assert isinstance(bench.ask(), TurnFinished)
+    bench.finish()
 
 
 def test_memory_that_the_system_refuses_to_map_is_no_bug(
@@ -284,11 +271,9 @@ def test_where_nothing_is_allowed_the_contexts_stay() -> None:
     bench = Bench(target=writer())
     bench.load()
     nothing = tuple(LogitBias(token, -math.inf) for token in range(N_VOCAB))
-    failed = bench.ask(sampling=SamplingParams(logit_bias=nothing))
-    assert isinstance(failed, TurnFailed)
+    failed = bench.fail(sampling=SamplingParams(logit_bias=nothing))
     assert failed.code == "all-forbidden"
     bench.events.clear()
-    finished = bench.ask()
-    assert isinstance(finished, TurnFinished)
+    finished = bench.finish()
     assert finished.text == "Hello!"
     assert finished.stats.n_reused == PROMPT_LENGTH - 1

@@ -17,9 +17,7 @@ def ended(reply: str = REPLY, **options: object) -> TurnFinished:
     bench = Bench(target=FakeModel(scripted(reply, len(PROMPT))))
     bench.load()
     prompting = Prompting(template=PLAIN.source)
-    finished = bench.ask(messages=ASK, prompting=prompting, max_tokens=len(reply), **options)
-    assert isinstance(finished, TurnFinished), finished
-    return finished
+    return bench.finish(messages=ASK, prompting=prompting, max_tokens=len(reply), **options)
 
 
 @pytest.mark.parametrize("strategy", ["off", "suffix"])

@@ -21,10 +21,7 @@ from paceline.messages import (
     Prompting,
     PromptRendered,
     RenderPrompt,
-    StepCommitted,
     TokensCounted,
-    TurnFailed,
-    TurnFinished,
     TurnStarted,
 )
 
@@ -113,11 +110,10 @@ def test_a_reply_begins_with_what_its_prompt_opened(think: str, begin: str) -> N
         "{% if thinking is not defined or thinking %}<think>\n{% else %}<think></think>{% endif %}"
     )
     bench = writer("Hm.</think>Yes.", source, think)
-    finished = bench.ask(prompting=Prompting(think=think))
-    assert isinstance(finished, TurnFinished)
+    finished = bench.finish(prompting=Prompting(think=think))
     assert finished.text == f"{begin}Hm.</think>Yes."
     assert [e.opening for e in bench.events if isinstance(e, TurnStarted)] == [begin]
-    steps = [event for event in bench.events if isinstance(event, StepCommitted)]
+    steps = bench.steps
     assert "".join(step.text for step in steps) == finished.text
     ends = [trace.text_end for step in steps for trace in step.tokens]
     assert ends[:3] == [len(begin) + n for n in (1, 2, 3)]
@@ -135,11 +131,9 @@ def writer(reply: str, source: str, think: str = "", *, written: str = "") -> Be
 
 def test_a_reply_ends_before_the_next_turn_of_a_text() -> None:
     bench = writer(" Hello!\nUser: And now?\nAssistant: Hm.", "")
-    finished = bench.ask(max_tokens=99)
-    assert isinstance(finished, TurnFinished)
+    finished = bench.finish(max_tokens=99)
     assert (finished.text, finished.reason) == (" Hello!", "stop")
-    endless = bench.ask(ignore_eog=True)
-    assert isinstance(endless, TurnFinished)
+    endless = bench.finish(ignore_eog=True)
     assert endless.text.startswith(" Hello!\nUser: And now?")
 
 
@@ -194,10 +188,9 @@ def test_sizes_are_those_of_the_template_in_use() -> None:
 
 def test_a_broken_template_costs_a_reply_and_nothing_else() -> None:
     bench = writer("Yes.", TURNS)
-    failed = bench.ask(prompting=Prompting("{{ messages.nothing.more }}"))
-    assert isinstance(failed, TurnFailed)
+    failed = bench.fail(prompting=Prompting("{{ messages.nothing.more }}"))
     assert failed.code == "bad-template"
-    assert isinstance(bench.ask(), TurnFinished)
+    bench.finish()
 
 
 FAILING = "{% if messages | length > 2 %}{{ messages.nothing.more }}{% endif %}" + TURNS
@@ -207,8 +200,8 @@ def test_a_failing_template_of_the_file_gives_way_to_a_guess() -> None:
     source = "{{ messages.nothing.more }}{{ thinking }}"
     bench = writer("Yes.", source, written=PLAIN.source)
     for think in ("", "on"):
-        assert isinstance(bench.ask(prompting=Prompting(think=think)), TurnFinished)
-        (started,) = [event for event in bench.events if isinstance(event, TurnStarted)]
+        bench.finish(prompting=Prompting(think=think))
+        started = bench.started
         (note,) = started.notes
         assert note.startswith("The chat template failed: ")
         assert note.endswith("so the template plain is used in its place, which is a guess.")
@@ -234,8 +227,7 @@ def test_a_template_that_fails_later_gives_way_then() -> None:
 
 def test_a_refusal_is_no_failure() -> None:
     bench = writer("Yes.", "{{ raise_exception('no') }}", written=PLAIN.source)
-    failed = bench.ask()
-    assert isinstance(failed, TurnFailed)
+    failed = bench.fail()
     assert failed.code == "template-refused"
     assert not shown(bench).is_guessed
 

@@ -32,7 +32,6 @@ from paceline.messages import (
     TokensCounted,
     TurnFailed,
     TurnFinished,
-    TurnStarted,
 )
 
 VOCAB = ByteVocabulary()
@@ -467,7 +466,7 @@ def chat_of(*messages: ChatMessage, tools: Sequence[Tool] = TOOLS, **more: Any) 
 def test_the_engine_tells_the_model_of_the_tools_and_warns_where_that_is_text() -> None:
     bench, model = bench_of(CHATML.source)
     assert isinstance(ask(bench, chat_of(*conversation())), TurnFinished)
-    (started,) = [event for event in bench.events if isinstance(event, TurnStarted)]
+    started = bench.started
     assert any("cannot write these tools" in note for note in started.notes)
     n_prompt = len(ChatTemplate(CHATML.source, model.vocab).encode(conversation(), TOOLS)[0])
     bench.client.request(CountTokens(chat_of(*conversation()), 10))
@@ -487,7 +486,7 @@ def test_a_reply_goes_on_after_tools() -> None:
     messages = conversation()[:5]
     finished = ask(bench, chat_of(*messages), begun_text="Snow")
     assert isinstance(finished, TurnFinished)
-    (started,) = [event for event in bench.events if isinstance(event, TurnStarted)]
+    started = bench.started
     n_prompt = len(ChatTemplate(CHATML.source, model.vocab).encode(messages, TOOLS)[0])
     assert started.n_prompt == n_prompt + len("Snow")
 
@@ -575,7 +574,7 @@ def test_a_second_template_is_for_chats_about_tools() -> None:
         assert shown.own == CHATML.source
         n_tokens = len(VOCAB.tokenize(shown.text, special=True))
         assert isinstance(ask(bench, chat), TurnFinished)
-        (started,) = [event for event in bench.events if isinstance(event, TurnStarted)]
+        started = bench.started
         assert started.n_prompt == n_tokens
         bench.client.request(CountTokens(chat, 10))
         assert bench.events[-1].n_tokens == n_tokens  # type: ignore[union-attr]
