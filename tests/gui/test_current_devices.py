@@ -57,33 +57,33 @@ def free(room: Room) -> dict[str, int]:
 
 
 def test_without_a_gpu_no_engine_is_asked_again(bench: Bench) -> None:
-    assert bench.devices.look() == Room()
+    assert bench.devices.refresh() == Room()
     bench.answer(CPU)
     assert free(bench.devices.room) == {"CPU": 20 * GIB}
     bench.n_free = 12 * GIB
-    assert free(bench.devices.look()) == {"CPU": 12 * GIB}
+    assert free(bench.devices.refresh()) == {"CPU": 12 * GIB}
     assert len(bench.rooms) == 2
     bench.n_free += STEP_BYTES - 1
-    bench.devices.look()
+    bench.devices.refresh()
     assert len(bench.rooms) == 2
     assert bench.n_asked == 0
 
 
 def test_the_engine_is_asked_about_gpus_one_question_at_a_time(bench: Bench) -> None:
     bench.answer(GPU, CPU)
-    bench.devices.look()
-    bench.devices.look()
+    bench.devices.refresh()
+    bench.devices.refresh()
     assert bench.n_asked == 1  # a reply is being written
     assert free(bench.devices.room) == {"CUDA0": 7 * GIB, "CPU": 20 * GIB}
     bench.answer(structs.replace(GPU, free_bytes=GIB), CPU)
     assert free(bench.devices.room)["CUDA0"] == GIB
-    bench.devices.look()
+    bench.devices.refresh()
     assert bench.n_asked == 2
     bench.devices.show_pair(PairState("dead"))
-    bench.devices.look()
+    bench.devices.refresh()
     assert bench.n_asked == 2  # asking would start an engine
     bench.devices.show_pair(PairState("ready", LOADED))
-    bench.devices.look()
+    bench.devices.refresh()
     assert bench.n_asked == 3
 
 
@@ -91,7 +91,7 @@ def test_every_number_goes_with_who_was_loaded_when_it_was_told(bench: Bench) ->
     bench.answer(GPU, CPU)
     bench.devices.show_pair(PairState("loading", LOADED, has_begun=True))
     bench.n_free = 3 * GIB
-    assert free(bench.devices.look())["CPU"] == 20 * GIB  # during a load no value is valid
+    assert free(bench.devices.refresh())["CPU"] == 20 * GIB  # during a load no value is valid
     assert bench.n_asked == 0
     bench.held = LOADED
     bench.devices.show_pair(PairState("ready", LOADED))

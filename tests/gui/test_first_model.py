@@ -157,7 +157,7 @@ def test_lists_call_it_by_its_name(opened: World, qtbot: QtBot) -> None:
     catalogue = opened.program.catalogue
     assert catalogue is not None
     qtbot.waitUntil(lambda: not catalogue.is_looking, timeout=LIMIT_MS)
-    catalogue.look()
+    catalogue.scan()
     qtbot.waitUntil(lambda: any(e.file.path == opened.target for e in catalogue.entries))
     opened.client.finish_load()
     assert opened.program.saved_pairs.titles[0] == starter.NAME

@@ -143,14 +143,14 @@ def test_downloads_go_to_the_chosen_folder(
 ) -> None:
     usual, chosen = models.models_folder, tmp_path / "big"
     chosen.mkdir()
-    page.folder.take(str(chosen))
+    page.folder.set_folder(str(chosen))
     assert models.models_folder == chosen
     assert program.settings.value("download_folder") == str(chosen)
     assert page.folder.path.text() == str(chosen)
     assert [place.folder for place in models.places()][:2] == [chosen, usual]
     page.folder.back.click()
     assert models.models_folder == usual
-    page.folder.take(str(usual))
+    page.folder.set_folder(str(usual))
     assert program.settings.value("download_folder") == "", "the usual one is no choice"
 
 
@@ -158,7 +158,7 @@ def test_a_folder_that_cannot_be_written_to_is_not_taken(
     page: DownloadsPage, models: Models, tmp_path: Path
 ) -> None:
     before = models.models_folder
-    page.folder.take(str(tmp_path / "none"))
+    page.folder.set_folder(str(tmp_path / "none"))
     assert "Choose another folder" in page.folder.problem.text()
     assert models.models_folder == before
 

@@ -191,7 +191,7 @@ def test_a_plan_follows_the_free_memory_and_what_does_not_fit_can_be_tried(
     judged(qtbot, world)
     assert dialog.reason.text() == ""
     world.n_free = 2 * GIB
-    world.devices.look()
+    world.devices.refresh()
     qtbot.waitUntil(lambda: bool(dialog.reason.text()), timeout=LIMIT_MS)
     assert dialog.reason.text() == "This may not fit into the memory."
     assert dialog.main.isEnabled()
@@ -205,7 +205,7 @@ def test_figures_of_memory_stay_while_it_is_looked_at(qtbot: QtBot, world: World
     before, free = bar.figures.text(), world.n_free
     for step in (1, -2, 3):
         world.n_free = free + step * GIB // 4
-        world.devices.look()
+        world.devices.refresh()
         qtbot.wait(2 * WAIT_MS)
         assert bar.figures.text() == before
 

@@ -272,7 +272,7 @@ def test_save_rename_and_delete_by_keyboard(program: Program, qtbot: QtBot) -> N
     sampling.sliders["temperature"].field.setValue(1.7)
     menu_action(program, "Save as").trigger()
     dialog = dialog_of(program)
-    assert not dialog.take.isEnabled()
+    assert not dialog.accept_button.isEnabled()
     qtbot.keyClicks(dialog.field, "precise")
     assert "of this name" in dialog.problem.text()
     qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
@@ -388,9 +388,9 @@ def test_there_is_room_for_so_many(make_program: Callable[..., Program], n_own: 
     program = make_program(Settings(reply_presets=many))
     room = max(MAX_PRESETS - n_own, 0)
     with pytest.raises(UserError, match=f"room for {room}"):
-        program.sampling.take(presets_to_text([TUTOR, TUTOR]))
+        program.sampling.import_presets(presets_to_text([TUTOR, TUTOR]))
     if room:
-        program.sampling.take(presets_to_text([TUTOR]))
+        program.sampling.import_presets(presets_to_text([TUTOR]))
     assert not menu_action(program, "Save as").isEnabled()
     assert program.settings.settings.reply_presets == (*many, *([TUTOR] * room))
 

@@ -301,11 +301,11 @@ def test_a_chain_is_put_together_in_the_order_of_the_ticks(
     assert {"auto", "off"}.isdisjoint(dialog.boxes)
     for name in ("prompt-lookup", "draft"):
         dialog.boxes[name].setChecked(False)
-    assert not dialog.take.isEnabled()
+    assert not dialog.accept_button.isEnabled()
     for name in ("draft", "plugin.trie", "ngram-simple"):
         dialog.boxes[name].setChecked(True)
     assert dialog.preview.text() == "Phrase trie → N-gram, simple → Draft model"
-    dialog.take.click()
+    dialog.accept_button.click()
     assert model.current.name == "plugin.trie+ngram-simple+draft"
     assert picker.chain.dialog is None
     open_all(picker)

@@ -179,7 +179,7 @@ class Program(QObject):
         window.raise_()
         window.activateWindow()
         if files:
-            window.drop_zones.take(files)
+            window.drop_zones.use_files(files)
 
     @Slot()
     def shut_down(self) -> None:

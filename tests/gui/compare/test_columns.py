@@ -58,7 +58,7 @@ def columns(qtbot: QtBot) -> Iterator[TwoColumns]:
 
 def play(column: ReplyColumn, events: Turn) -> None:
     for at_s, event in events:
-        column.take(at_s, event)
+        column.receive(at_s, event)
 
 
 def check_clocks(columns: TwoColumns) -> None:
@@ -88,7 +88,7 @@ def reply_of(events: Turn) -> Reply:
 def test_the_clock_runs_between_events_and_stands_at_the_end(columns: TwoColumns) -> None:
     look.set_motion("full")
     events = turn(TEXT, 0.1)
-    columns.left.take(*events[0])
+    columns.left.receive(*events[0])
     columns.left.pass_time(0.46)
     assert not columns.left.words["clock"]
     play(columns.left, events[1:3])
@@ -104,7 +104,7 @@ def test_with_reduced_motion_the_clock_shows_whole_seconds_until_the_end(
     columns: TwoColumns,
 ) -> None:
     events = turn(TEXT, 0.1)
-    columns.left.take(*events[0])
+    columns.left.receive(*events[0])
     columns.left.pass_time(3.99)
     assert columns.left.words["status"] == "Reading the prompt: 0 %, 3 s…"
     play(columns.left, events[1:3])
@@ -120,8 +120,8 @@ def test_before_the_text_it_says_how_much_of_the_prompt_is_read_and_for_how_long
     look.set_motion("full")
     columns.left.wait("Comes next")
     assert columns.left.words["status"] == "Comes next"
-    columns.left.take(0.1, TurnStarted(40, 0, 7))
-    columns.left.take(0.2, PrefillProgressed(10, 40))
+    columns.left.receive(0.1, TurnStarted(40, 0, 7))
+    columns.left.receive(0.2, PrefillProgressed(10, 40))
     assert columns.left.words["status"] == "Reading the prompt: 25 %, 0.2 s…"
     columns.left.pass_time(1.3)
     assert columns.left.words["status"] == "Reading the prompt: 25 %, 1.3 s…"
@@ -169,7 +169,7 @@ def test_an_error_stands_in_its_column_and_the_other_one_goes_on(
 ) -> None:
     play(columns.left, turn(TEXT, 0.1)[:9])
     if is_turns_own:
-        columns.left.take(2.0, TurnFailed("odd", "It broke.", "Try again."))
+        columns.left.receive(2.0, TurnFailed("odd", "It broke.", "Try again."))
     else:
         columns.left.fail(RunError("dead", "It broke.", "Try again."))
     play(columns.left, turn(TEXT, 0.1)[9:])

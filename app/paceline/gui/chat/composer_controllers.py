@@ -329,7 +329,7 @@ class LongerContext(QObject):
     def _look_for_room(self) -> None:
         planner, options = self._devices.planner, self._options
         if options and planner is not None:
-            job = partial(first_that_fits, planner, self._devices.look(), options)
+            job = partial(first_that_fits, planner, self._devices.refresh(), options)
             self._background.start(
                 job, partial(self._on_planned, options), partial(self._on_no_plan, options)
             )

@@ -439,7 +439,7 @@ class ReplyWriter(QObject):
 
     def fill(self, view: ReplyView, reply: Reply) -> None:
         """Write everything into a view that has just been made."""
-        view.know(known_of(reply))
+        view.set_known(known_of(reply))
         for step in reply.steps:
             view.append(step)
         if reply.has_ended:
@@ -449,7 +449,7 @@ class ReplyWriter(QObject):
 
     def show_status(self, view: ReplyView, reply: Reply) -> None:
         """Show the status before the first token."""
-        view.know(known_of(reply))
+        view.set_known(known_of(reply))
         if reply.stopping:
             view.set_status(self.tr("Stopping…"))
         elif reply.status == "waiting":

@@ -35,7 +35,7 @@ _NARROW_PX, _TEXT_PX = 400, 96
 class ReplyColumn(QFrame):
     """One reply with the clock of its writing, which starts with the first token.
 
-    `begin` empties it, `take` receives the events of a turn, `pass_time` moves the clock between
+    `begin` empties it, `receive` receives the events of a turn, `pass_time` moves the clock between
     them. The caller supplies the time, in seconds from the turn's start; nothing here runs by
     itself. After `TurnFinished`, `TurnFailed` or `fail` the column no longer changes, and its clock
     shows the seconds from which the speed is computed.
@@ -104,7 +104,7 @@ class ReplyColumn(QFrame):
         """Show words in place of the text until it begins."""
         say(self._status, words)
 
-    def take(self, at_s: float, event: TurnEvent) -> None:
+    def receive(self, at_s: float, event: TurnEvent) -> None:
         """Apply an event of the turn, with the seconds since its start; ignored after the end."""
         reply = self.reply
         if reply.has_ended:
@@ -236,11 +236,11 @@ class ReplyColumn(QFrame):
 class TwoColumns(Refits, QWidget):
     """Two replies to one prompt beside each other, or one below the other in a narrow window.
 
-    ``begin`` names both. Each `ReplyColumn` (`left`, `right`) is fed by ``take(at_s, event)`` with
-    the events of its turn and the seconds since that turn's start, in any order of the two, and by
-    ``pass_time(at_s)`` some ten times a second between them. The events may come from a recording
-    or from the engine. When both replies have ended, one line gives the outcome, and the first word
-    that differs is marked.
+    ``begin`` names both. Each `ReplyColumn` (`left`, `right`) is fed by ``receive(at_s, event)``
+    with the events of its turn and the seconds since that turn's start, in any order of the two,
+    and by ``pass_time(at_s)`` some ten times a second between them. The events may come from a
+    recording or from the engine. When both replies have ended, one line gives the outcome, and the
+    first word that differs is marked.
 
     The owner sets the height: each text scrolls within its column and follows its end.
 

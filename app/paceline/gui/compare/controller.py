@@ -207,7 +207,7 @@ class CompareController(DialogOwner[CompareDialog]):
     def side_took(self, side: int, at_s: float, event: TurnEvent) -> None:
         """Pass an event to the column."""
         if column := self._column(side):
-            column.take(at_s, event)
+            column.receive(at_s, event)
 
     def side_failed(self, side: int, error: RunError) -> None:
         """Show the error in the column."""

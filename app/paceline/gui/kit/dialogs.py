@@ -139,7 +139,7 @@ class NameDialog(QDialog):
         self.field.setAccessibleName(self.tr("Name"))
         self.field.selectAll()
         self.problem = text_label(wraps=True)
-        buttons, self.take = deciding_box(self, action, self._on_accepted)
+        buttons, self.accept_button = deciding_box(self, action, self._on_accepted)
         column_of(
             heading,
             self.field,
@@ -156,13 +156,13 @@ class NameDialog(QDialog):
     @Slot()
     def _judge(self) -> None:
         obstacle = self._obstacle(self.field.text())
-        self.take.setEnabled(not obstacle)
+        self.accept_button.setEnabled(not obstacle)
         # An empty line keeps its height, so that the buttons stay where they are.
         self.problem.setText(obstacle if self.field.text() else " ")
 
     @Slot()
     def _on_accepted(self) -> None:
-        if self.take.isEnabled():
+        if self.accept_button.isEnabled():
             name = clean_name(self.field.text())
             self.accept()
             self._done(name)

@@ -79,7 +79,7 @@ class DropZones(QWidget):
                 return True
         return super().eventFilter(watched, event)
 
-    def take(self, paths: list[str]) -> None:
+    def use_files(self, paths: list[str]) -> None:
         """Treat files as if they were dropped on the first of their zones."""
         self._shown = self._zones_for(paths)
         self._emit(paths, self._shown[0])
@@ -98,12 +98,12 @@ class DropZones(QWidget):
             models = _models(paths)
             self.dropped.emit(models, zone is self._draft)
             if rest := [path for path in paths if path not in models]:
-                self.take(rest)
+                self.use_files(rest)
         elif zone is self._folder:
             folders = model_folders(paths)
             self.folders_dropped.emit(folders)
             if rest := [path for path in paths if path not in folders]:
-                self.take(rest)
+                self.use_files(rest)
         elif zone is self._import:
             self.chats_dropped.emit(paths)
         else:

@@ -269,7 +269,7 @@ class FileField(QWidget):
         self.path = ""
         """The file."""
         self.files = FileChooser(self)
-        self.files.chosen.connect(self.take)
+        self.files.chosen.connect(self.set_path)
         label = styled(YieldingLabel(title, keeps=8), role="muted")
         self.name = ElidedLabel(_NAME_PX, Qt.TextElideMode.ElideMiddle)
         self.choose = QPushButton(self.tr("Choose…"))
@@ -302,7 +302,7 @@ class FileField(QWidget):
         self.files.ask_file(self.window(), self._title, self._filter)
 
     @Slot(str)
-    def take(self, path: str) -> None:
+    def set_path(self, path: str) -> None:
         """Set a file and emit the signal."""
         if path != self.path:
             self.show_path(path)
@@ -310,7 +310,7 @@ class FileField(QWidget):
 
     @Slot()
     def _on_clear(self) -> None:
-        self.take("")
+        self.set_path("")
 
 
 def reveal(path: Path) -> bool:

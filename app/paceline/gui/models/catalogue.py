@@ -127,7 +127,7 @@ class Catalogue(DialogOwner[DownloadsDialog]):
         """Return whether the folders of models are being scanned."""
         return self.library.is_busy
 
-    def look(self) -> None:
+    def scan(self) -> None:
         """Scan the folders of models in the background."""
         self.library.refresh()
 

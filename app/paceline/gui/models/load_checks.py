@@ -216,7 +216,10 @@ class MemoryAdvisor(QObject):
 
     def _plan(self, pair: Pair, done: Callable[[Pair, MemoryPlan | UserError], None]) -> None:
         if (planner := self._devices.planner) is not None:
-            plan, planned = partial(planner.plan, self._devices.look(), pair), partial(done, pair)
+            plan, planned = (
+                partial(planner.plan, self._devices.refresh(), pair),
+                partial(done, pair),
+            )
             self._background.start(plan, planned, planned)
 
     def _on_planned(self, pair: Pair, plan: MemoryPlan | UserError) -> None:

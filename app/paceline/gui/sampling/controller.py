@@ -320,10 +320,10 @@ class SamplingController(PresetNamer[ReplyPresets]):
             self.tr("Import presets"),
             self.tr("Presets (*.json);;All files (*)"),
             MAX_FILE_BYTES,
-            self.take,
+            self.import_presets,
         )
 
-    def take(self, text: str) -> None:
+    def import_presets(self, text: str) -> None:
         """Add the presets of a file.
 
         Raises:

@@ -105,7 +105,7 @@ class FolderField(OwnField):
         self.problem = text_label("", "danger", wraps=True)
         self.problem.hide()
         self.chooser = FileChooser(self)
-        self.chooser.chosen.connect(self.take)
+        self.chooser.chosen.connect(self.set_folder)
         self.choose.clicked.connect(self._on_choose)
         self.back.clicked.connect(self._on_back)
         row = row_of((self.path, 1), self.choose, self.back, spacing=STEP)
@@ -115,7 +115,7 @@ class FolderField(OwnField):
         self._show()
 
     @Slot(str)
-    def take(self, folder: str) -> None:
+    def set_folder(self, folder: str) -> None:
         """Set a folder, or say that it cannot be written to."""
         if not os.access(folder, os.W_OK | os.X_OK):
             words = self.tr("Nothing can be written to {}. Choose another folder.")

@@ -422,7 +422,9 @@ class ChainDialog(QDialog):
             wraps=True,
         )
         self.preview = text_label("", "title", wraps=True)
-        buttons, self.take = deciding_box(self, self.tr("Use this chain"), self._on_accepted)
+        buttons, self.accept_button = deciding_box(
+            self, self.tr("Use this chain"), self._on_accepted
+        )
         column_of(
             intro,
             (self._make_rows(), 1),
@@ -460,7 +462,7 @@ class ChainDialog(QDialog):
         self._order = [name for name in self._order if name in ticked]
         self._order += [name for name in ticked if name not in self._order]
         is_chain = len(self._order) > 1
-        self.take.setEnabled(is_chain)
+        self.accept_button.setEnabled(is_chain)
         preview = self._choice.title if is_chain else self.tr("Tick at least two.")
         self.preview.setText(preview)
 

@@ -217,7 +217,7 @@ class CurrentDevices(QObject):
         self.reading: Reading | None = None
         self._is_asked = self._is_dead = self._is_loading = False
         self._again = QTimer(self, interval=UPDATE_EVERY_MS)
-        self._again.timeout.connect(self.look)
+        self._again.timeout.connect(self.refresh)
 
     @property
     def n_free(self) -> int:
@@ -230,7 +230,7 @@ class CurrentDevices(QObject):
         return self._is_asked
 
     @Slot()
-    def look(self) -> Room:
+    def refresh(self) -> Room:
         """Return the room as it is known without waiting; `changed` reports later news."""
         if self.description is not None and not self._is_loading:
             self._look_at_main_memory()
@@ -254,7 +254,7 @@ class CurrentDevices(QObject):
     def watch(self, *, is_watched: bool) -> None:
         """Start or stop to update the room every few seconds."""
         if is_watched:
-            self.look()
+            self.refresh()
             self._again.start()
         else:
             self._again.stop()
@@ -284,7 +284,7 @@ class CurrentDevices(QObject):
         if self._is_dead:
             self._is_asked = False  # no answer will come
         if was_loading and not self._is_loading:
-            self.look()
+            self.refresh()
 
     def _look_at_main_memory(self) -> None:
         self._n_free, self._held = self._main_memory(), self._holder.held

@@ -93,7 +93,7 @@ class KnownModels(Protocol):
     def getting_first(self) -> PairGetter:
         """Downloads and loads the first model."""
 
-    def look(self) -> None:
+    def scan(self) -> None:
         """Scan the folders of models in the background."""
 
 
@@ -234,7 +234,7 @@ class WelcomeController(QObject):
     def _look_for_models(self) -> None:
         if self._catalogue is not None and not self._has_looked:
             self._has_looked = True
-            self._catalogue.look()
+            self._catalogue.scan()
 
     @Slot()
     def show_models(self) -> None:

@@ -96,7 +96,7 @@ class Example(QWidget):
         """Show both replies `seconds` after their first tokens; time never goes back."""
         for column, queue, read_s in self._queues:
             while queue and queue[0][0] <= read_s + seconds:
-                column.take(*queue.popleft())
+                column.receive(*queue.popleft())
             column.pass_time(read_s + seconds)
 
     @Slot()

@@ -133,7 +133,7 @@ class MessageList(QScrollArea):
         item.resize(self.column_width, max(1, item.height()))
         item.show()
 
-    def take(self, index: int) -> MessageItem:
+    def remove(self, index: int) -> MessageItem:
         """Remove an item, which the caller deletes."""
         item = self.items.pop(index)
         if item.isAncestorOf(self.focusWidget() or self):

@@ -197,7 +197,7 @@ class MessagePages:
     def _take(self, at: int) -> None:
         if at == 0:
             self._first += 1
-        self._drop(self._view.take(at % len(self._view.items)))
+        self._drop(self._view.remove(at % len(self._view.items)))
 
     def _cut(self) -> None:
         """Remove messages far from the view, at most as many as exceed the limit."""

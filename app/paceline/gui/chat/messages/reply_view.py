@@ -283,7 +283,7 @@ class ReplyView(MessageItem):
     def _show_marks(self) -> None:
         self.parts.mark(hits_in(self._text, *self._searched))
 
-    def know(self, known: Known) -> None:
+    def set_known(self, known: Known) -> None:
         """Set how reasoning is recognised, while the reply is written."""
         self._known = known
 
