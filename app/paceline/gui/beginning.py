@@ -76,7 +76,7 @@ class FirstFrame(QSplashScreen):
         """Make the frame; `show` puts it on the screen.
 
         Args:
-            geometry: Where the window was left, as `WindowSettings` keeps it; empty for the middle.
+            geometry: The last position of the window, as in `WindowSettings`; empty for the middle.
         """
         super().__init__()
         self.setWindowTitle("Paceline")

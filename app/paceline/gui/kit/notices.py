@@ -47,8 +47,8 @@ class Notice:
 
     Attributes:
         level: Its severity.
-        message: What happened.
-        hint: What to do about it.
+        message: A sentence about the event.
+        hint: A remedy.
         action: Its button, or None.
         other: Another button before it, or None.
         topic: Its subject; once that is resolved, the notice may go.
@@ -112,7 +112,7 @@ class Notifications(QObject):
         """Report the first of some errors, if any, and the number of the others.
 
         Args:
-            errors: What failed, one by one.
+            errors: The failures, one by one.
             others: Words for the number of the others, e.g. ``"{} more files could not be read
                 either."``.
             topic: See `Notice`.

@@ -236,7 +236,7 @@ class TextRow(QWidget):
     Args:
         text: The text.
         title: The name of the button.
-        hint: What the button does.
+        hint: A sentence about the action of the button.
         shown: Words to show in place of the text; empty to show the text.
     """
 

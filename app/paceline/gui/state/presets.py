@@ -120,7 +120,7 @@ def add_entry(
     """Add an entry to a `PresetMenu`, or to a menu in it.
 
     Args:
-        menu: Where it is added.
+        menu: The menu.
         text: Its words; names in them are not translated.
         run: Called when it is chosen.
         is_on: Whether it can be chosen.

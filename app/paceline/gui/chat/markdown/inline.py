@@ -37,9 +37,9 @@ class Mark(NamedTuple):
         start: First position.
         end: Position after the last one.
         left: Its left edge, in pixels from the document's edge.
-        label: Of a code block, its language as the author named it; of a list item, its number,
-            "box" or "tick", or nothing for a bullet; of a table's head, "above" where rows follow.
-        code: Of a closed code block, its text; None while it is open.
+        label: The language of a code block as its author named it; the number of a list item, or
+            "box", "tick" or nothing for a bullet; for a table's head, "above" where rows follow.
+        code: The text of a closed code block; None while it is open.
     """
 
     kind: MarkKind
