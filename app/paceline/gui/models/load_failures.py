@@ -48,7 +48,17 @@ class LoadFailures(QObject):
         load_without: Callable[[tuple[str, ...]], None],
         parent: QObject,
     ) -> None:
-        """Connect `load` for another pair and `reload` for the previous one, or without servers."""
+        """Follow failed loads.
+
+        Args:
+            context: The program's parts.
+            models: Judges pairs, or None.
+            advisor: Finds remedies for a lack of memory.
+            load: Loads another pair.
+            reload: Loads the previous pair again.
+            load_without: Loads the failed pair without the RPC servers of these addresses.
+            parent: Owns this object.
+        """
         super().__init__(parent)
         self._load, self._reload, self._load_without = load, reload, load_without
         self._choose_draft = context.actions.choose_draft.trigger
