@@ -478,12 +478,21 @@ class ManyChats(RuleBasedStateMachine):
 
     # ---------------------------------------------------------------------------- the engine
 
+    def hear_late(self) -> None:
+        """Let every turn before speak, those that were not seen to end first: nothing is told."""
+        told, command = list(self.told.calls), self.client.last(StartTurn)
+        for ticket in self.client.tickets:
+            if isinstance(ticket.command, StartTurn) and ticket.command is not command:
+                self.client.emit(step_of("late", 9), ticket)
+        assert self.told.calls == told
+
     @precondition(lambda self: self.session.active is not None)
     @rule(text=texts, strategy=strategies)
     def step(self, text: str, strategy: Strategy) -> None:
         active = self.session.active
         assert active is not None
         self.be_asked()
+        self.hear_late()
         if active.status == "waiting":
             self.client.start_turn()
         self.client.step(text, len(active.steps))
@@ -571,20 +580,6 @@ class ManyChats(RuleBasedStateMachine):
                 self.loader.reload()
                 return
             self.be_asked()
-
-    @precondition(lambda self: self.session.active is not None)
-    @rule(number=numbers)
-    def speak_late(self, number: int) -> None:
-        """Let the engine say something of a turn before, one that it was not seen to end first."""
-        self.be_asked()
-        turns = [one for one in self.client.tickets if isinstance(one.command, StartTurn)][:-1]
-        turns = [one for one in turns if one.state != "over"] or turns
-        told = list(self.told.calls)
-        if turns:
-            ticket = turns[number % len(turns)]
-            for event in (step_of("late", 9), TurnFailed("bug", "No.", "")):
-                self.client.emit(event, ticket)
-            assert self.told.calls == told
 
     @rule(is_killed=st.booleans(), is_meant=often)
     def restart(self, *, is_killed: bool, is_meant: bool) -> None:
