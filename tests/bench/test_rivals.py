@@ -156,7 +156,7 @@ def test_orders_are_carried_out() -> None:
 
 
 class Bindings(ModuleType):
-    """What is called of ik_llama.cpp's bindings; notes the decodes and what is removed."""
+    """The functions of ik_llama.cpp's bindings that are called; notes decodes and removals."""
 
     def __init__(self) -> None:
         super().__init__("ik_llama_cpp._ctypes_api")

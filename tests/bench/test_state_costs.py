@@ -1,4 +1,4 @@
-"""What stored states cost, as the benchmark `state_costs` tells it."""
+"""Costs of stored states, as the benchmark `state_costs` tells them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the catalog's tests share."""
+"""Fixtures that the catalog's tests share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which draft model is proposed instead, and in which order the sources come."""
+"""Proposals of other draft models, and the order of their sources."""
 
 from __future__ import annotations
 

@@ -210,7 +210,7 @@ def test_layers_with_a_sliding_window_show_what_they_keep_beyond_it() -> None:
 
 
 def needed(drafting: Drafting = DRAFTING) -> int:
-    """What the CPU's memory must have free for the pair."""
+    """Return the bytes that the CPU's memory must have free for the pair."""
     (main,) = plan(CARD, TARGET, SMALL if drafting else None, drafting, [CPU]).devices
     return main.target.total + main.draft.total
 

@@ -258,7 +258,7 @@ def test_a_pair_on_the_hub_is_judged_by_its_headers(make: Make, hub: HubServer) 
 
 @pytest.fixture
 def lonely(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
-    """As `make`, but without the demo pair among the models that are here."""
+    """The same as `make`, but without the demo pair among the models that are here."""
     monkeypatch.setattr("paceline.catalog.models.places", lambda *_: ())
     return make
 

@@ -1,4 +1,4 @@
-"""What is said about a pair: refusals that are the engine's, and remarks that refuse nothing."""
+"""Verdicts on pairs: the engine's refusals, and remarks that refuse nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where layers go: llama.cpp's rule by its own examples, and what may be taken of each device."""
+"""Places of layers by llama.cpp's rule, with its own examples, and limits of each device."""
 
 from __future__ import annotations
 

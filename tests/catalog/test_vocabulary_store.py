@@ -1,4 +1,4 @@
-"""What is kept of vocabularies and models: whole or not at all, and not without end."""
+"""Stores of vocabularies and models keep them whole or not at all, and only so many."""
 
 from __future__ import annotations
 

@@ -244,5 +244,5 @@ class ChatBench(Shown):
 
 
 def text_of(question: Message | None) -> str | None:
-    """What a question says that was taken back, if one was."""
+    """Return the text of a question that was taken back, if one was."""
     return None if question is None else question.text

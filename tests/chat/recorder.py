@@ -31,7 +31,7 @@ class Recorder:
 
     @property
     def names(self) -> list[str]:
-        """What was told, without the changes of the list."""
+        """Names of the calls, without the changes of the list."""
         return [name for name, _ in self.calls if name != "list"]
 
     def sameness_changed(self, state: PairState) -> None:

@@ -1,4 +1,4 @@
-"""Whose states a reply's are, and that what is deleted, or private and left, is dropped at once."""
+"""Owners of stored states: those of deleted chats, and of private ones that are left, go."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done with conversations and messages, each story on a session with a store."""
+"""Stories of conversations and messages, on a session with a store."""
 
 from typing import Any
 

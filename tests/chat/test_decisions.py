@@ -45,7 +45,7 @@ def step(reason: Reason = "pays", drafter: str = "draft", n: int = 3) -> StepCom
 
 
 def steps(**counts: int) -> list[StepCommitted]:
-    """So many steps of each reason."""
+    """Return so many steps of each reason."""
     return [step(reason) for reason, n in counts.items() for _ in range(n)]  # type: ignore[arg-type]
 
 

@@ -25,7 +25,7 @@ def squeezed(whole: str) -> str:
 
 
 def changed(rows: tuple[DiffRow, ...]) -> list[tuple[str, ...]]:
-    """What is marked on either side, per row."""
+    """Return the marked text on either side of each row."""
     return [
         tuple("".join(part.text for part in side if not part.is_same) for side in row[:2])
         for row in rows

@@ -151,7 +151,7 @@ def test_a_question_beside_a_reply_is_no_version_of_it(store: ConversationStore)
 
 
 def test_a_reply_without_tokens_drafts_by_its_text(bench: ChatBench) -> None:
-    """As those of chats that were imported, or written by hand."""
+    """Replies that were imported, or written by hand, have no tokens."""
     bench.edit_reply(bench.message(5), "My own.")
     bench.edit(bench.message(4), "And three?", keeps=True)
     earlier = asked(bench).earlier[0]
@@ -267,7 +267,7 @@ def test_another_branch_ends_it_and_is_asked_nothing(bench: ChatBench) -> None:
 def test_a_question_that_is_taken_back_is_not_asked_again(
     bench: ChatBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As the window takes back what does not fit into the context."""
+    """The window takes a question back that does not fit into the context."""
     edited(bench)
     monkeypatch.setattr(bench.told, "reply_ended", bench.session.take_back)
     bench.bring_up_to_date()

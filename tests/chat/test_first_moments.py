@@ -1,4 +1,4 @@
-"""What a session does for somebody who has just begun: waits, asks greedily."""
+"""First messages: they wait for models, and one reply may be greedy."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ WORK = Folder("work", "Work", "Be brief.")
 
 
 def sent(bench: ChatBench) -> list[tuple[str, str]]:
-    """What the engine was asked last."""
+    """Return the messages that the engine was asked with last."""
     return [(m.role, m.text) for m in bench.client.last(StartTurn).prompt.messages]
 
 

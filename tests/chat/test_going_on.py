@@ -39,7 +39,7 @@ TEMPLATES = {
 
 
 class Live(SessionListener):
-    """What the window shows of the reply that grows."""
+    """The text of the growing reply, as a window shows it."""
 
     def __init__(self) -> None:
         self.text = ""

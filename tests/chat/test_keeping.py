@@ -1,4 +1,4 @@
-"""What was said is kept, whatever ends the program; and comes back with its figures."""
+"""Texts and figures of replies are kept, and are there after a restart."""
 
 from typing import Any
 

@@ -67,7 +67,7 @@ class Tree:
         return found
 
     def prompt(self, end: str) -> list[tuple[str, str]]:
-        """What the engine is asked with: without empty replies, and each role after the other."""
+        """Return the prompt for the engine: without empty replies, roles by turns."""
         prompt = self.settings.system_prompt
         said: list[tuple[str, str]] = [("system", prompt)] if prompt else []
         for name in replace(self, leaf=end).path():
@@ -656,7 +656,7 @@ class ManyChats(RuleBasedStateMachine):
 
     @invariant()
     def a_restart_would_say_so(self) -> None:
-        """Of private chats the store knows nothing; of the others all but settings just set."""
+        """Find the stored chats in another session, all but settings just set, and no private one."""
         again = ChatSession(FakeClient(), PairLoader(FakeClient()), store=self.store)
         stored = {c for c, tree in self.trees.items() if tree.title and not tree.private}
         assert {line.conversation_id for line in again.summaries} == stored

@@ -111,7 +111,7 @@ def test_one_unknown_command_shows_itself() -> None:
 
 
 def n_lines(latex: str) -> int:
-    """How many lines and boxes are drawn, which are no letters."""
+    """Count the lines and boxes that are drawn, which are no letters."""
     outline = maths.outline(f"$${latex}$$")
     assert outline is not None
     return sum(shape.line > 0 or shape.path.count("L") == 3 for shape in outline.shapes)

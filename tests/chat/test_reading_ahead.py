@@ -1,4 +1,4 @@
-"""Which part of a text is certain while it is written, and who asks for it to be read."""
+"""The part of a text that is certain while it is written, and requests to read it ahead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is reasoning in a chat's replies, by how they came about: in prompts, exports, and later."""
+"""Reasoning in the replies of a chat, told by how they came about: in prompts and exports."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def answer(bench: ChatBench, text: str, reason: FinishReason, *, marks: bool) ->
 
 
 def asked(bench: ChatBench) -> list[str]:
-    """What the next prompt has."""
+    """Return the texts of the next prompt."""
     assert bench.send("And?")
     return [message.text for message in bench.client.last(StartTurn).prompt.messages]
 

@@ -119,7 +119,7 @@ def test_mutated_replies_harm_no_other_reply(trials: Trials) -> None:
 
 
 def end_and_ask_again(chat: Chat, turn: Ticket) -> None:
-    """Whatever was sent: the next question gets its own answer, from a pair loaded again."""
+    """Ask again after any events: the question gets its own answer, from a pair loaded again."""
     chat.client.emit(TurnFailed("x", "y", ""))
     if chat.session.active is not None:  # it waits for the models, since they are gone
         chat.load()

@@ -1,4 +1,4 @@
-"""Which texts of stored chats the engine is handed, when, and when they are taken from it."""
+"""Texts of stored chats: when the engine is handed them, and when they are taken from it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MUCH = 1_000_000
 
 
 class Engine(ChatBench):
-    """What an engine would have, from the commands that it was given."""
+    """The texts that an engine has after the commands that it was given."""
 
     def __init__(self, store: ConversationStore | None = None, limit: int = MUCH) -> None:
         super().__init__(store, prefix=f"life-{id(self)}")

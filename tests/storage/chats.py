@@ -50,7 +50,7 @@ def steps(texts: Sequence[str]) -> tuple[StepCommitted, ...]:
 
 
 def record(message_id: str, *texts: str) -> RunRecord:
-    """What is known of a reply that ended, with every field filled."""
+    """Return the record of a reply that ended, with every field filled."""
     drafter = DrafterStats("draft", 1, 30, 29, 0.5, 1.5, 0.25, 29, 20, 90, 60, (20, 15, 5))
     stats = TurnStats(
         True, 120, 20, 60, 0.25, 2.0, 2.25, 30.0, 15.0, 40, 90, 60, 2, 0.68, 2.0, 0.01, (drafter,),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def db(tmp_path: Path) -> Path:
-    """Where the database of a test is to be."""
+    """The place for the database of a test."""
     return tmp_path / "data" / "chats.db"
 
 

@@ -1,4 +1,4 @@
-"""Whatever the bytes of a database are: it opens, what is intact is read, what is new is kept."""
+"""A database of any bytes opens; intact texts are read, and new ones are kept."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def test_a_wrong_byte_in_the_search_index_hides_nothing(
 def test_a_version_that_knows_no_checksum_may_write_to_the_search_index(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What it writes is no damage, and is under a checksum again when this version has closed."""
+    """Its writes are no damage, and are under a checksum again once this version has closed."""
     path = tmp_path / "chats.db"
     _write_to(path, "first")
     with monkeypatch.context() as earlier:
@@ -269,7 +269,7 @@ def test_damage_that_shows_later_is_mended_while_it_is_read(
 
 
 def test_an_empty_file_beside_a_log_is_not_left_to_sqlite(tmp_path: Path) -> None:
-    """It would delete the log, as it does first in this test."""
+    """SQLite would delete the log, which this test shows first."""
     path, empty = tmp_path / "chats.db", tmp_path / "empty" / "chats.db"
     archive = Archive(path)
     archive.open()

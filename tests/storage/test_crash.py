@@ -28,7 +28,7 @@ LOST_S = 0.2
 
 
 class Killed:
-    """What a program said before it was killed, and when that was."""
+    """The words of a program before it was killed, and the time of that."""
 
     def __init__(self, path: Path, seed: int, after_s: float) -> None:
         self.path = path

@@ -77,7 +77,7 @@ def test_every_step_changes_what_a_database_looks_like() -> None:
 
 
 def test_another_kind_of_content_has_another_layout() -> None:
-    """So that the version before does not open what it would only keep as text."""
+    """Otherwise an earlier version would open it, and keep only its text."""
     kinds = tuple(kind.__name__ for kind in get_args(Part) or (Part,))
     assert KINDS[len(MIGRATIONS)] == kinds
 

@@ -1,4 +1,4 @@
-"""What a power failure may take: nothing that was sent, and the last moments of a reply."""
+"""A power failure takes nothing that was sent, and at most the last moments of a reply."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is purged leaves the bytes of every file, not only the tables."""
+"""A purge overwrites the bytes in every file, not only the rows of tables."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ PARTS = tuple(f"Q2_K/big-{i:05}-of-00003.gguf" for i in (1, 2, 3))
 
 @pytest.fixture(scope="session")
 def content() -> bytes:
-    """What the file holds; nothing in it repeats."""
+    """The bytes of the file; nothing in them repeats."""
     return random.Random(5).randbytes(SIZE)
 
 
@@ -101,7 +101,7 @@ def watch(start: Callable[[], Watch]) -> Watch:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Where models go."""
+    """The folder for models."""
     return tmp_path / "models"
 
 

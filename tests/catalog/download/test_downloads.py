@@ -352,7 +352,7 @@ class Life(RuleBasedStateMachine):
 
     @rule(which=st.integers(0, 2))
     def pause_and_think_again(self, which: int) -> None:
-        """It goes on, whether it had stopped or not."""
+        """Pause a download and resume it at once: it goes on."""
         item = self.model.live(which)
         if item is not None and item.status in ("running", "waiting"):
             self.downloads.pause(item.id)

@@ -1,4 +1,4 @@
-"""Where a file is, and parts of it."""
+"""Places of files, and parts of them."""
 
 from __future__ import annotations
 

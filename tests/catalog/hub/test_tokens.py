@@ -1,4 +1,4 @@
-"""Where the access token comes from, and where it is kept."""
+"""Sources of the access token, and the place where it is kept."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("no_keyring")
 def test_the_library_reads_the_same_file(tmp_path: Path) -> None:
-    """What is kept here has to be where the Hub's own tools look for it."""
+    """The Hub's own tools find the token that is kept here."""
     import subprocess
 
     asked = "from huggingface_hub import constants; print(constants.HF_TOKEN_PATH)"

@@ -1,4 +1,4 @@
-"""What other programs export, with the peculiarities of each."""
+"""Exports of other programs, with the peculiarities of each."""
 
 from __future__ import annotations
 
