@@ -58,7 +58,7 @@ def bench(strategies: tuple[str, ...], repeats: int = 3) -> tuple[BenchRun, Engi
     return run, Engine(reply)
 
 
-def test_every_run_stands_behind_a_reset_and_the_warm_up_does_not_count() -> None:
+def test_every_run_follows_a_reset_and_the_warm_up_does_not_count() -> None:
     run, engine = bench(("draft", "suffix"))
     engine.drive(run)
     assert run.is_over
@@ -145,7 +145,7 @@ def test_many_strategies_are_measured_by_several_plain_runs() -> None:
     assert len(report.runs) == make_plan([A, B], others, 1).n_runs
 
 
-def test_the_time_left_is_known_behind_the_warm_up_and_falls() -> None:
+def test_the_time_left_is_known_after_the_warm_up_and_falls() -> None:
     run, engine = bench(("draft",), repeats=2)
     assert run.progress.left_s is None
     left: list[float] = []
@@ -341,7 +341,7 @@ def test_freshness_is_no_matter_without_auto() -> None:
 
 
 @pytest.mark.usefixtures("quick_calibration")
-def test_a_run_behind_a_reset_is_that_of_a_fresh_load(demo_pair: tuple[object, object]) -> None:
+def test_a_run_after_a_reset_is_that_of_a_fresh_load(demo_pair: tuple[object, object]) -> None:
     strategies = ("draft:n_max=3:p_min=0", "suffix", "ngram-cache", "ngram-mod:n_match=2:n_min=1")
     loaded = Loaded(demo_pair)
     report = loaded.bench(strategies).result()
@@ -351,7 +351,7 @@ def test_a_run_behind_a_reset_is_that_of_a_fresh_load(demo_pair: tuple[object, o
     for strategy in strategies:
         runs = [r for r in report.runs if r.strategy == strategy and r.workload == "file"]
         fresh = Loaded(demo_pair)
-        # The first steps behind a load are plain: a reply of another kind takes them up.
+        # The first steps after a load are plain: a reply of another kind takes them up.
         fresh.client.request(REAL[0].turn("off"))
         fresh.client.request(Reset())
         end = fresh.client.request(REAL[1].turn(strategy)).wait()

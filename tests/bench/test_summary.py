@@ -131,7 +131,7 @@ def test_every_reply_is_held_against_its_own_plain_time() -> None:
     assert bound.worst == pytest.approx(2.0 / (1.02 + 4 / 11))
 
 
-def test_nobody_but_auto_has_promised_anything() -> None:
+def test_auto_alone_has_promised_anything() -> None:
     strategies = ("off", "draft", "auto")
     runs = [run("a", strategy, n, 1.0, plain_s=1.0) for strategy in strategies for n in (1, 2)]
     results = report(runs, ("draft", "auto")).workloads[0].results

@@ -55,7 +55,7 @@ def test_the_native_library_stays_out_of_this_process(target_path: Path) -> None
     assert result.stdout.strip() == "Paceline demo target 17M False", result.stderr
 
 
-def test_nothing_runs_before_the_first_question_and_behind_the_last(target_path: Path) -> None:
+def test_nothing_runs_before_the_first_question_and_after_the_last(target_path: Path) -> None:
     before = set(threading.enumerate())
     inspector = Inspector()
     assert inspector.pid == 0

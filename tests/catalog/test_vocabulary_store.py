@@ -98,7 +98,7 @@ def test_what_was_seen_is_kept_as_long_as_the_files_stay(tmp_path: Path, files: 
     assert store.key(files) is None
 
 
-def test_what_was_seen_before_a_change_is_not_kept_for_what_came_behind(
+def test_a_look_before_a_change_is_not_kept_for_the_changed_file(
     tmp_path: Path, files: list[Path]
 ) -> None:
     store = ExaminedStore(tmp_path / "cache")

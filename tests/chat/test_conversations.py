@@ -227,7 +227,7 @@ class Unreadable(ConversationStore):
         raise UserError("chats-not-opened", "The disk is gone.")
 
 
-def test_a_chat_that_cannot_be_read_keeps_nobody_from_a_new_one() -> None:
+def test_a_new_chat_is_possible_where_an_old_one_cannot_be_read() -> None:
     bench = ChatBench(Unreadable())
     bench.ask("One", "1")
     first = bench.id

@@ -66,7 +66,7 @@ def test_a_folder_that_cannot_be_made_is_logged_and_no_more(
     assert load_last_run(tmp_path / "file") is None
 
 
-def test_a_file_that_cannot_be_replaced_leaves_nothing_behind(
+def test_a_file_that_cannot_be_replaced_leaves_no_other(
     tmp_path: Path, allow_warnings: Callable[[str], None]
 ) -> None:
     allow_warnings("figures of the last reply")

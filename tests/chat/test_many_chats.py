@@ -656,7 +656,7 @@ class ManyChats(RuleBasedStateMachine):
 
     @invariant()
     def a_restart_would_say_so(self) -> None:
-        """Find the stored chats in another session, all but settings just set, and no private one."""
+        """Find stored chats in another session, all but settings just set, and no private one."""
         again = ChatSession(FakeClient(), PairLoader(FakeClient()), store=self.store)
         stored = {c for c, tree in self.trees.items() if tree.title and not tree.private}
         assert {line.conversation_id for line in again.summaries} == stored

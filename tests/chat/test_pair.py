@@ -164,7 +164,7 @@ def test_a_load_that_was_waiting_when_the_engine_died_counts_when_it_is_answered
     assert (bench.loader.state.status, bench.loader.state.pair) == ("ready", B)
 
 
-def test_reloading_behind_a_death_takes_the_pair_that_was_wished_for_last(bench: Bench) -> None:
+def test_reloading_after_a_death_takes_the_pair_that_was_wished_for_last(bench: Bench) -> None:
     bench.loader.load(A)
     bench.client.finish_load()
     bench.loader.load(B)

@@ -144,7 +144,7 @@ def test_what_began_with_an_empty_context_is_checked_with_one(bench: Bench) -> N
     assert not bench.results
 
 
-def test_what_began_behind_an_earlier_prompt_says_so_where_it_differs(bench: Bench) -> None:
+def test_a_reply_that_began_after_an_earlier_prompt_says_so_where_it_differs(bench: Bench) -> None:
     record = bench.record
     assert record.stats is not None
     bench.start(replace(record, stats=structs.replace(record.stats, n_reused=300)))

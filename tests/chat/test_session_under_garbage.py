@@ -145,7 +145,7 @@ ORDERS: list[tuple[str, Callable[[list[Event]], list[Event]]]] = [
 
 
 @pytest.mark.parametrize(("name", "order"), ORDERS, ids=[name for name, _ in ORDERS])
-def test_a_wrong_order_changes_nothing_behind_the_end(
+def test_a_wrong_order_changes_nothing_after_the_end(
     name: str, order: Callable[[list[Event]], list[Event]]
 ) -> None:
     chat = Chat()

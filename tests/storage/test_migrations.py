@@ -82,7 +82,7 @@ def test_another_kind_of_content_has_another_layout() -> None:
     assert KINDS[len(MIGRATIONS)] == kinds
 
 
-def test_a_step_is_taken_behind_a_copy(connection: sqlite3.Connection, db: Path) -> None:
+def test_a_step_is_taken_after_a_copy(connection: sqlite3.Connection, db: Path) -> None:
     copy = migrate(connection, db, [*MIGRATIONS, ADD_COLOUR])
     assert copy is not None
     assert copies(db) == [copy]

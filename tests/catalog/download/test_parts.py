@@ -217,7 +217,7 @@ def test_a_journal_that_cannot_be_read_is_put_aside(
     assert [path.name for path in tmp_path.iterdir()] == ["0123.unreadable"]
 
 
-def test_nobody_waits_for_the_disk_to_hear_how_a_download_stands(
+def test_the_state_of_a_download_is_known_without_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The window asks on its own thread, and a disk may be asleep."""

@@ -188,7 +188,7 @@ def test_a_small_answer_that_unpacks_to_a_large_one(
 
 
 @pytest.mark.parametrize("packing", [b"gzip, gzip", b"deflate", b"br", b"zstd"])
-def test_a_packing_that_nobody_asked_for(packing: bytes) -> None:
+def test_a_packing_that_was_not_asked_for(packing: bytes) -> None:
     text = answer(200, b"[]", b"Content-Encoding: " + packing)
     with answering(text) as hub, pytest.raises(HubError, match="packed"):
         find(hub)

@@ -31,7 +31,7 @@ def cache(tmp_path: Path) -> Path:
 def offer(
     repositories: dict[str, Repository], *files: Path, n_bytes: int = 3_000_000_000, name: str = ""
 ) -> HubReference:
-    """Put files on the Hub, each with so many bytes of weights behind what there is."""
+    """Put files on the Hub, each with so many bytes of weights after its own."""
     paths = {name or file.name: file for file in files}
     details = {"pretend": dict.fromkeys(paths, n_bytes)}
     repositories["owner/real"] = Repository("owner/real", paths, details)

@@ -1,4 +1,4 @@
-"""Searching: filters, order, paging, and entries that nobody can read."""
+"""Searching: filters, order, paging, and entries that cannot be read."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ def test_an_answer_without_end_is_left(hub: Hub, monkeypatch: pytest.MonkeyPatch
     assert "too long" in error.message
 
 
-def test_nobody_there(hub: Hub) -> None:
+def test_a_port_without_a_server(hub: Hub) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     hub.endpoint = f"http://127.0.0.1:{port}"
@@ -140,20 +140,20 @@ def test_a_name_that_does_not_exist(hub: Hub, monkeypatch: pytest.MonkeyPatch) -
     assert "hub.invalid cannot be found" in error.message
 
 
-def test_plain_http_behind_https(hub: Hub, server: HubServer) -> None:
+def test_plain_http_at_an_address_with_https(hub: Hub, server: HubServer) -> None:
     hub.endpoint = server.endpoint.replace("http://", "https://")
     error = failure(hub)
     assert error.code == "tls-failed"
 
 
-def test_a_certificate_that_nobody_knows() -> None:
+def test_a_certificate_that_is_not_trusted() -> None:
     cause = ssl.SSLCertVerificationError(1, "certificate verify failed")
     error = httpx2.ConnectError("certificate verify failed")
     error.__cause__ = cause
     assert errors.from_exception(error, "x").code == "tls-failed"
 
 
-def test_offline_reaches_nobody(hub: Hub, server: HubServer) -> None:
+def test_offline_no_server_is_asked(hub: Hub, server: HubServer) -> None:
     hub.offline = True
     for call in (look, find, locate):
         assert failure(hub, call).code == "offline"
@@ -196,7 +196,7 @@ def test_nothing_is_told_about_this_machine(hub: Hub, server: HubServer) -> None
         assert "authorization" not in request.headers
 
 
-def test_nobody_is_asked_what_was_not_wanted(
+def test_no_other_server_is_asked(
     hub: Hub, server: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The library would ask huggingface.co what else to tell about this machine."""
@@ -278,9 +278,7 @@ def test_a_gated_file_names_the_page_where_it_is_asked_for(
     assert f"{server.endpoint}/other/gated" in error.hint
 
 
-def test_a_token_that_nobody_knows_is_told_from_one_without_access(
-    hub: Hub, server: HubServer
-) -> None:
+def test_an_unknown_token_is_told_from_one_without_access(hub: Hub, server: HubServer) -> None:
     hub.tokens = TokenSource({"HF_TOKEN": "hf_wrong"})
     error = failure(hub, lambda h: h.locate("other/gated", "gated-Q8_0.gguf"))
     assert error.code == "unauthorized"

@@ -70,7 +70,7 @@ def test_chunks_are_of_a_mebibyte(hub: Hub, location: Location) -> None:
     assert max(sizes) < (1 << 20) + (1 << 17)
 
 
-def test_behind_the_end(hub: Hub, location: Location) -> None:
+def test_a_part_after_the_end(hub: Hub, location: Location) -> None:
     assert code(hub, location, len(WHOLE)) == "range-refused"
 
 

@@ -18,7 +18,7 @@ class KeyringError(Exception):
 
 
 class Keyring(types.ModuleType):
-    """The package `keyring`, with a service behind it or with none."""
+    """The package `keyring`, with a service or with none."""
 
     def __init__(self, *, works: bool) -> None:
         super().__init__("keyring")
