@@ -92,13 +92,6 @@ def test_versions_run_in_processes_by_turns(
     assert cell["versions"]["before"]["parts_us"]["text"] == []
 
 
-def test_one_version_is_enough(target_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert own_time.main([str(target_path), *SHORT]) == 0
-    title, *_, parts, _ = capsys.readouterr().out.splitlines()
-    assert title == f"{target_path.stem}, 8,192 tokens"
-    assert parts.split()[:2] == ["off", "0.7"]
-
-
 def test_a_folder_without_a_checkout_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

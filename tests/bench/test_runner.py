@@ -342,7 +342,7 @@ def test_freshness_is_no_matter_without_auto() -> None:
 
 @pytest.mark.usefixtures("quick_calibration")
 def test_a_run_after_a_reset_is_that_of_a_fresh_load(demo_pair: tuple[object, object]) -> None:
-    strategies = ("draft:n_max=3:p_min=0", "suffix", "ngram-cache", "ngram-mod:n_match=2:n_min=1")
+    strategies = ("draft:n_max=3:p_min=0", "ngram-mod:n_match=2:n_min=1")
     loaded = Loaded(demo_pair)
     report = loaded.bench(strategies).result()
     loaded.close()

@@ -15,7 +15,7 @@ def test_smaller_types_of_cache_take_fewer_bytes(
     demo_pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     models = [str(demo_pair[0]), str(make_pairs.path("tiny-lfm2"))]
-    few = ["--tokens", "1100", "--steps", "2", "--turns", "1"]
+    few = ["--tokens", "600", "--steps", "2", "--turns", "1"]
     assert state_costs.main([*models, *few, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     by_model = [told["copies"][:3], told["copies"][3:]]
@@ -26,7 +26,5 @@ def test_smaller_types_of_cache_take_fewer_bytes(
         assert all(each["out_s"] > 0 < each["in_s"] for each in of_model)
     assert [of_model[0]["n_block"] for of_model in by_model] == [256, 0]
     for each in told["keeping"].values():
-        assert each["n_prompt"] == 1100
+        assert each["n_prompt"] == 600
         assert each["steps"]["median"] > 0
-    assert state_costs.main([*models[1:], *few]) == 0
-    assert "whole" in capsys.readouterr().out

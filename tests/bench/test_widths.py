@@ -184,9 +184,8 @@ def rows_of(out: str) -> list[list[str]]:
     return [words for words in lines if words[1:2] and words[1].isdigit()]
 
 
-@pytest.mark.parametrize("side", [STOCK, OWN])
 def test_a_bit_that_is_another_one_the_next_time_is_found(
-    side: str, library: StandIn, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    library: StandIn, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["--again", "5", "--busy", "1", "--threads", "1,2", "--widths", "1,3"]
     arguments += ["--cells", "40"]
@@ -199,7 +198,7 @@ def test_a_bit_that_is_another_one_the_next_time_is_found(
     def changed(self: WideDecodes, used: str, tokens: list[int]) -> Rows:
         nonlocal n
         rows = decode(self, used, tokens)
-        is_meant = used == side and len(tokens) == 3
+        is_meant = used == OWN and len(tokens) == 3
         n += is_meant
         if is_meant and n == 4:
             rows.view("uint32")[2, 700] ^= 1
@@ -207,7 +206,7 @@ def test_a_bit_that_is_another_one_the_next_time_is_found(
 
     monkeypatch.setattr(WideDecodes, "decode", changed)
     assert widths.main(arguments) == 1
-    found = [row[4:] for row in rows_of(capsys.readouterr().out) if row[0] == side]
+    found = [row[4:] for row in rows_of(capsys.readouterr().out) if row[0] == OWN]
     assert [(n, widths) for n, _, *widths in found] == [("1", ["3"]), ("0", [])]
 
 

@@ -18,7 +18,7 @@ from hub_server import Fault, HubServer, Repository
 from inline_client import InlineClient
 from paceline.catalog.download.record import Download
 from paceline.catalog.hub.errors import HubError
-from paceline.catalog.judge.pairing import Remedy, Verdict
+from paceline.catalog.judge.pairing import PairVerdict, Remedy
 from paceline.catalog.local.model_files import Place
 from paceline.catalog.models import Models
 from paceline.engine.auto.costs import MAX_WIDTH
@@ -112,7 +112,7 @@ def listed(folder: Path, repo: str, file: str | None) -> Path:
     return path
 
 
-def remedy_of(verdict: Verdict) -> Remedy:
+def remedy_of(verdict: PairVerdict) -> Remedy:
     assert verdict.remedy is not None
     return verdict.remedy
 
@@ -409,6 +409,7 @@ def test_curated_pairs_know_what_is_here(make: Make, tmp_path: Path) -> None:
     assert models.is_here(pair) == (False, True)
 
 
+@pytest.mark.usefixtures("quick_calibration")
 def test_what_a_load_has_measured_is_known_of_the_files(make: Make, paceline_home: Path) -> None:
     models = make()
     assert models.measured(str(TARGET), str(DRAFT)) is None
