@@ -1,9 +1,12 @@
-"""The queue in front of the engine: order, cancelling, what runs beside a turn, and the end."""
+"""The queue in front of the engine: a state machine of all that askers and the engine may do."""
 
 from __future__ import annotations
 
+import itertools
 import threading
+from collections import defaultdict
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from hypothesis import settings
@@ -12,13 +15,13 @@ from hypothesis.stateful import (
     Bundle,
     RuleBasedStateMachine,
     invariant,
-    precondition,
     rule,
     run_state_machine_as_test,
 )
+from msgspec import structs
 
 from message_samples import sample
-from paceline.hosting.broker import CLOSED, Broker, Priority, Ticket
+from paceline.hosting.broker import CLOSED, Broker, EngineEvent, Priority, Ticket
 from paceline.messages import (
     AsideAnswered,
     Calibrate,
@@ -52,6 +55,7 @@ from paceline.messages import (
     Shutdown,
     StartTurn,
     StateOwner,
+    StatesDropped,
     TokensCounted,
     Tune,
     TuneApplied,
@@ -65,11 +69,51 @@ from paceline.params import Strategy
 PERSON, PROGRAM, TOOL, COUNTING, IDLE = Priority
 LOAD = LoadPair(ModelParams("m.gguf"))
 TURN = StartTurn(RawText(""))
+OWNED = ReadAhead(StartTurn(RawText(""), owner=StateOwner("a chat")))
 END = TurnFailed("x", "The end.", "")
 DEATH = EngineDied("It died.")
-STOPPED = TurnFailed("cancelled", "Stopped.", "")
-ASIDE = SayAside(TURN, "What is its title?")
-AHEAD = ReadAhead(TURN)
+
+ANSWERS: dict[type[Command], tuple[type[Event], ...]] = {
+    LoadPair: (PairLoaded, LoadFailed),
+    StartTurn: (TurnFinished, TurnFailed),
+    DescribeEngine: (EngineDescribed,),
+    CountTokens: (TokensCounted,),
+    RenderPrompt: (PromptRendered,),
+    Encode: (Encoded,),
+    Remember: (Remembered,),
+    DropStates: (StatesDropped,),
+    Calibrate: (Calibrated,),
+    MeasureReading: (ReadingMeasured,),
+    SayAside: (AsideAnswered,),
+    ReadAhead: (ReadAheadEnded,),
+    Unload: (Unloaded,),
+    Reset: (),
+}
+"""The events that end a request, by its command."""
+STOPPABLE: dict[Command, Event | None] = {
+    TURN: TurnFailed("cancelled", "Stopped.", ""),
+    LOAD: LoadFailed("cancelled", "Stopped.", ""),
+    Calibrate(): Calibrated(problem="Stopped."),
+    MeasureReading(): ReadingMeasured(),
+    SayAside(TURN, "What is its title?"): AsideAnswered(),
+    OWNED: None,
+}
+"""Commands that can be stopped while they are carried out, with the answer where they wait."""
+OTHERS: dict[Command, Event | None] = {
+    Encode(RawText("")): Encoded(code="cancelled", problem="Stopped."),
+    RenderPrompt(Chat(())): PromptRendered(problem="Stopped."),
+    CountTokens(Chat(())): None,
+    DescribeEngine(): None,
+    Remember("chat"): None,
+    DropStates(("a chat",)): None,
+    DropStates(("another",)): None,
+    DropStates(()): None,
+    Unload(): None,
+    Reset(): None,
+}
+STOPPED = STOPPABLE | OTHERS
+EVENTS = (END, TuneApplied(Strategy.of("off")), Unloaded(), sample(SamenessChanged))
+BESIDE = (Remembered("chat"), StatesDropped())
 
 
 @pytest.fixture
@@ -77,539 +121,269 @@ def broker() -> Broker:
     return Broker()
 
 
-def begun(
-    broker: Broker, command: Command = TURN, priority: Priority = PERSON
-) -> tuple[Ticket, list[Event]]:
-    """A request that runs, and its events as they come."""
+def begun(broker: Broker, command: Command = TURN) -> tuple[Ticket, list[Event]]:
+    """Return a request that runs, and its events as they come."""
     events: list[Event] = []
-    ticket = broker.request(command, priority, events.append)
+    ticket = broker.request(command, PERSON, events.append)
     assert broker.take(0) is ticket
     return ticket, events
 
 
-def listened(
-    broker: Broker, command: Command = TURN, priority: Priority = PERSON
-) -> tuple[Ticket, list[Event]]:
-    """A request that waits, and its events as they come."""
-    events: list[Event] = []
-    return broker.request(command, priority, events.append), events
-
-
-# ------------------------------------------------------------------------------------ the order
-
-
-def test_the_more_urgent_goes_first_and_then_who_came_first(broker: Broker) -> None:
-    order = [IDLE, PROGRAM, COUNTING, PERSON, TOOL, PROGRAM, PERSON, IDLE]
-    tickets = [broker.request(TURN, priority) for priority in order]
-    ranked = sorted(tickets, key=lambda ticket: ticket.priority)
-    assert [ticket.place for ticket in ranked] == list(range(1, 9))
-    for ticket in ranked:
-        assert ticket.state == "waiting"
-        assert broker.take(0) is ticket
-        assert (ticket.state, ticket.place, broker.running) == ("running", 0, ticket)
-        broker.done()
-        assert (ticket.state, ticket.place, broker.running) == ("over", 0, None)
-    assert broker.take(0) is None
-
-
-def test_a_ticket_says_who_asked(broker: Broker) -> None:
-    broker.request(TURN, PROGRAM, asker="an editor")
-    broker.take(0)
-    assert broker.running is not None
-    assert broker.running.asker == "an editor"
-
-
-def test_take_waits_for_a_request_of_another_thread(broker: Broker) -> None:
-    taken: list[Ticket | None] = []
-    thread = threading.Thread(target=lambda: taken.append(broker.take()))
-    thread.start()
-    ticket = broker.request(DescribeEngine())
-    thread.join(5)
-    assert taken == [ticket]
-
-
-# ------------------------------------------------------------------------------------ cancelling
-
-
-@pytest.mark.parametrize("command", [LOAD, TURN, Calibrate(), MeasureReading(), ASIDE, AHEAD])
-def test_cancel_reaches_what_runs(broker: Broker, command: Command) -> None:
-    ticket, _ = begun(broker, command)
-    assert not broker.flag.is_set()
-    ticket.cancel()
-    assert broker.flag.is_set()
-    assert ticket.state == "running"
-    broker.done()
-    begun(broker)
-    assert not broker.flag.is_set(), "it was meant for the one before"
-
-
-def test_a_late_cancel_cannot_stop_the_next_turn(broker: Broker) -> None:
-    old, _ = begun(broker)
-    broker.done()
-    begun(broker)
-    old.cancel()
-    assert not broker.flag.is_set()
-
-
-@pytest.mark.parametrize(
-    ("command", "answer"),
-    [
-        (TURN, STOPPED),
-        (LOAD, LoadFailed("cancelled", "Stopped.", "")),
-        (Calibrate(), Calibrated(problem="Stopped.")),
-        (MeasureReading(), ReadingMeasured()),
-        (ASIDE, AsideAnswered()),
-        (AHEAD, None),
-        (Encode(RawText("")), Encoded(code="cancelled", problem="Stopped.")),
-        (RenderPrompt(Chat(())), PromptRendered(problem="Stopped.")),
-        (CountTokens(Chat(())), None),
-        (Reset(), None),
-    ],
-)
-def test_what_waits_is_over_at_once_when_it_is_cancelled(
-    broker: Broker, command: Command, answer: Event | None
-) -> None:
-    begun(broker)
-    ticket, events = listened(broker, command)
-    other = broker.request(TURN)
-    ticket.cancel()
-    ticket.cancel()
-    assert events == ([] if answer is None else [answer])
-    assert (ticket.state, ticket.wait(0)) == ("over", answer)
-    assert not broker.flag.is_set(), "what runs goes on"
-    broker.done()
-    assert broker.take(0) is other
-
-
-def test_one_asker_of_a_process_stops_what_runs_or_comes_next(broker: Broker) -> None:
-    broker.cancel_open()
-    broker.request(Remember("chat"))
-    broker.request(TURN)
-    broker.cancel_open()
-    for flagged in (False, True):
-        broker.take(0)
-        assert broker.flag.is_set() is flagged
-        broker.done()
-    begun(broker)
-    assert not broker.flag.is_set()
-    broker.cancel_open()
-    assert broker.flag.is_set()
-
-
-# ---------------------------------------------------------------------------------- giving way
-
-
-@pytest.mark.parametrize("priority", [PERSON, PROGRAM, TOOL])
-@pytest.mark.parametrize("command", [TURN, LOAD])
-def test_idle_work_gives_way_to_a_reply_or_a_load(
-    broker: Broker, priority: Priority, command: Command
-) -> None:
-    ticket, events = begun(broker, TURN, IDLE)
-    broker.request(DescribeEngine())
-    broker.request(CountTokens(Chat(())), COUNTING)
-    broker.request(TURN, COUNTING)
-    assert not broker.flag.is_set()
-    broker.request(command, priority)
-    assert broker.flag.is_set()
-    assert ticket.gave_way
-    broker.emit(STOPPED)
-    assert events == [STOPPED]
-
-
-@pytest.mark.parametrize("priority", [PERSON, PROGRAM, TOOL, COUNTING])
-def test_nothing_else_is_ended_for_another(broker: Broker, priority: Priority) -> None:
-    ticket, _ = begun(broker, TURN, priority)
-    broker.request(TURN, PERSON)
-    assert not broker.flag.is_set()
-    assert not ticket.gave_way
-
-
-@pytest.mark.parametrize(
-    ("owners", "is_stopped"), [(("a chat",), True), (("another",), False), ((), True)]
-)
-def test_what_waits_to_be_read_ahead_is_not_read_once_it_is_to_be_dropped(
-    broker: Broker, owners: tuple[str, ...], *, is_stopped: bool
-) -> None:
-    begun(broker)
-    ahead = broker.request(ReadAhead(StartTurn(RawText(""), owner=StateOwner("a chat"))), IDLE)
-    dropping = broker.request(DropStates(owners))
-    broker.done()
-    assert broker.take(0) is dropping
-    broker.done()
-    assert broker.take(0) is ahead
-    assert broker.flag.is_set() is is_stopped
-
-
-# --------------------------------------------------------------------------- beside what runs
-
-
-def test_a_tune_reaches_the_running_turn_and_no_later_one(broker: Broker) -> None:
-    ticket, events = begun(broker)
-    other = broker.request(TURN)
-    for name in ("off", "draft", "suffix"):
-        ticket.tune(Strategy.of(name))
-    assert broker.take_between() == Tune(Strategy.of("off"))
-    assert broker.take_between() == Tune(Strategy.of("draft"))
-    broker.emit(TuneApplied(Strategy.of("draft")))
-    assert events == [TuneApplied(Strategy.of("draft"))]
-    broker.done()
-    ticket.tune(Strategy.of("suffix"))
-    assert broker.take(0) is other
-    assert broker.take_between() is None
-
-
-def test_a_turn_that_waits_begins_with_its_new_strategy(broker: Broker) -> None:
-    begun(broker)
-    ticket = broker.request(TURN)
-    ticket.tune(Strategy.of("suffix"))
-    broker.done()
-    broker.take(0)
-    assert ticket.command == StartTurn(RawText(""), strategy=Strategy.of("suffix"))
-    assert broker.take_between() is None
-
-
-def test_texts_are_taken_between_two_steps_and_answered_to_their_asker(broker: Broker) -> None:
-    turn, of_turn = begun(broker)
-    tickets = [listened(broker, Remember(chat), IDLE) for chat in "ab"]
-    broker.request(Unload())
-    for ticket, _ in tickets:
-        assert broker.take_between() == ticket.command
-        assert ticket.state == "running"
-    assert broker.take_between() is None
-    for chat, (ticket, events) in zip("ab", tickets, strict=True):
-        broker.emit(Remembered(chat))
-        assert events == [Remembered(chat)]
-        assert ticket.state == "over"
-    assert (of_turn, turn.state) == ([], "running")
-
-
-def test_what_was_begun_beside_a_turn_is_over_with_it(broker: Broker) -> None:
-    begun(broker)
-    ticket = broker.request(Remember("chat"), IDLE)
-    broker.take_between()
-    broker.done()
-    assert ticket.wait(0) is None
-    assert ticket.state == "over"
-
-
-# ---------------------------------------------------------------------------------- the answers
-
-
-@pytest.mark.parametrize(
-    ("command", "answer"),
-    [
-        (LoadPair, PairLoaded),
-        (LoadPair, LoadFailed),
-        (StartTurn, TurnFinished),
-        (StartTurn, TurnFailed),
-        (DescribeEngine, EngineDescribed),
-        (CountTokens, TokensCounted),
-        (RenderPrompt, PromptRendered),
-        (Encode, Encoded),
-        (Remember, Remembered),
-        (Calibrate, Calibrated),
-        (MeasureReading, ReadingMeasured),
-        (SayAside, AsideAnswered),
-        (ReadAhead, ReadAheadEnded),
-        (Unload, Unloaded),
-    ],
-)
-def test_a_request_is_answered_by_the_event_that_ends_it(
-    broker: Broker, command: type[Command], answer: type[Event]
-) -> None:
-    ticket, events = begun(broker, sample(command))
-    broker.emit(sample(SamenessChanged))
-    assert ticket.answer is None
-    broker.emit(sample(answer))
-    broker.done()
-    assert ticket.wait(0) == ticket.answer == sample(answer)
-    assert events == [sample(SamenessChanged), sample(answer)]
-
-
-def test_nothing_comes_after_the_answer(broker: Broker) -> None:
-    ticket, events = begun(broker)
-    for event in (END, TuneApplied(Strategy.of("off")), END, DEATH):
-        broker.emit(event)
-    assert events == [END]
-    assert ticket.state == "running", "it may still have something to keep"
-    broker.done()
-    assert ticket.wait(0) == END
-
-
-def test_a_ticket_without_a_listener_keeps_its_events(broker: Broker) -> None:
-    ticket = broker.request(TURN)
-    broker.take(0)
-    tuned = TuneApplied(Strategy.of("off"))
-    broker.emit(tuned)
-    broker.emit(END)
-    broker.done()
-    assert list(ticket) == [tuned, END]
-    assert list(ticket) == [], "what is over is never waited for"
-
-
-def test_what_concerns_all_comes_to_those_who_watch_before_the_asker(broker: Broker) -> None:
-    order: list[tuple[str, Event]] = []
-    broker.watch(lambda event: order.append(("all", event)))
-    broker.request(LOAD, PERSON, lambda event: order.append(("one", event)))
-    broker.take(0)
-    failed = LoadFailed("x", "No.", "")
-    broker.emit(failed)
-    broker.done()
-    assert order == [("all", failed), ("one", failed)]
-    changed = sample(SamenessChanged)
-    broker.emit(changed)
-    assert order[2:] == [("all", changed)], "in idle time there is no asker"
-
-
-def test_a_listener_that_fails_costs_its_own_request_alone(
-    broker: Broker, allow_warnings: Callable[[str], None]
-) -> None:
-    allow_warnings("the listener of a request failed")
-
-    def broken(event: Event) -> None:
-        raise ZeroDivisionError
-
-    broker.request(TURN, PERSON, broken)
-    broker.take(0)
-    broker.emit(TuneApplied(Strategy.of("off")))
-    assert broker.flag.is_set(), "there is no one left to hear it"
-    broker.emit(END)
-    broker.done()
-
-
-@pytest.mark.parametrize("end", [Broker.emit, Broker.fail])
-def test_one_who_watches_and_fails_leaves_the_others_their_events_and_answers(
-    broker: Broker,
-    end: Callable[[Broker, EngineDied], None],
-    allow_warnings: Callable[[str], None],
-) -> None:
-    allow_warnings("a listener of the engine failed")
-    watched: list[Event] = []
-
-    def broken(event: Event) -> None:
-        raise ZeroDivisionError
-
-    broker.watch(broken)
-    broker.watch(watched.append)
-    _, of_running = begun(broker)
-    _, of_waiting = listened(broker, TURN, PROGRAM)
-    end(broker, DEATH)
-    assert (watched, of_running, of_waiting) == ([DEATH], [DEATH], [DEATH])
-
-
-# ------------------------------------------------------------------------------------- the end
-
-
-def test_a_death_answers_all_that_needs_the_models_once(broker: Broker) -> None:
-    watched: list[Event] = []
-    broker.watch(watched.append)
-    running, of_running = begun(broker)
-    remembering, of_remembering = listened(broker, Remember("chat"), IDLE)
-    broker.take_between()
-    turn, of_turn = listened(broker, TURN, PROGRAM)
-    count, of_count = listened(broker, CountTokens(Chat(())), COUNTING)
-    load, of_load = listened(broker, LOAD)
-    broker.emit(DEATH)
-    broker.emit(END)
-    broker.done()
-    for ticket, events in (
-        (running, of_running), (remembering, of_remembering), (turn, of_turn), (count, of_count),
-    ):  # fmt: skip
-        assert (ticket.state, events) == ("over", [DEATH])
-    assert watched == [DEATH]
-    assert of_load == []
-    assert broker.take(0) is load, "another engine answers it"
-
-
-@pytest.mark.parametrize("command", [LOAD, DescribeEngine()])
-def test_the_death_of_the_engine_before_is_not_the_end_of_one_that_starts(
-    broker: Broker, command: Command
-) -> None:
-    described = EngineDescribed("1", "", devices=())
-    answer: Event = LoadFailed("x", "No.", "") if command is LOAD else described
-    ticket, events = begun(broker, command)
-    broker.emit(DEATH)
-    broker.emit(answer)
-    broker.done()
-    assert (events, ticket.wait(0)) == ([answer], answer)
-    unanswered, events = begun(broker, command)
-    broker.emit(DEATH)
-    broker.done()
-    assert events == [DEATH]
-    assert unanswered.wait(0) == DEATH
-
-
-def test_an_error_of_the_service_answers_even_loads(broker: Broker) -> None:
-    made = [begun(broker), listened(broker, LOAD), listened(broker, Reset(), IDLE)]
-    broker.fail(DEATH)
-    assert broker.running is None
-    for ticket, events in made:
-        assert (ticket.state, events) == ("over", [DEATH])
-    assert broker.take(0) is None
-
-
-def test_closing_answers_what_waits_and_takes_no_more(broker: Broker) -> None:
-    running, of_running = begun(broker)
-    waiting, of_waiting = listened(broker)
-    broker.close()
-    assert broker.flag.is_set()
-    assert (waiting.state, of_waiting) == ("over", [CLOSED])
-    late, of_late = listened(broker)
-    assert (late.state, of_late) == ("over", [CLOSED])
-    assert (running.state, of_running) == ("running", [])
-    broker.done()
-    last = broker.take(0)
-    assert last is not None
-    assert last.command == Shutdown()
-    assert broker.flag.is_set()
-
-
-def test_a_wait_for_a_ticket_ends_however_it_ends(broker: Broker) -> None:
-    ends = [broker.done, lambda: broker.fail(DEATH)]
-    for end in ends:
-        ticket, _ = begun(broker)
-        answers: list[Event | None] = []
-        thread = threading.Thread(target=lambda t=ticket, a=answers: a.append(t.wait(10)))  # type: ignore[misc]
-        thread.start()
-        end()
-        thread.join(10)
-        assert len(answers) == 1
-
-
-# --------------------------------------------------------------------------------- random lives
+# ------------------------------------------------------------------------------ the state machine
 
 
 class Lives(RuleBasedStateMachine):
-    """Any asker may do anything at any time; against a model of lists."""
+    """Requests, cancels, tunes, events, deaths and ends at any time, against a model of lists."""
 
     tickets = Bundle("tickets")
-    COMMANDS: tuple[Command, ...] = (
-        TURN, LOAD, DescribeEngine(), CountTokens(Chat(())), Encode(Chat(())), Remember("chat"),
-        Calibrate(), MeasureReading(), ASIDE, AHEAD, Reset(), Unload(),
-    )  # fmt: skip
 
     def __init__(self) -> None:
         super().__init__()
         self.broker = Broker()
+        self.flag = self.is_closed = self.is_idle = False
+        self.waiting: list[Ticket | Tune | Shutdown] = []
+        """In the order in which they are to be taken; a `Tune` is of the turn that runs."""
+        self.beside: list[Ticket] = []
+        self.running: Ticket | Shutdown | None = None
+        self.death_to_tell: EngineDied | None = None
+        self.stopped: set[Ticket] = set()
+        self.giving_way: set[Ticket] = set()
         self.heard: dict[Ticket, list[Event]] = {}
-        self.running: Ticket | None = None
-        self.flag = False
-        self.is_closed = False
+        self.expected: dict[Ticket, list[Event]] = defaultdict(list)
+        self.answered: set[Ticket] = set()
+        self.over: set[Ticket] = set()
+        self.watched: list[Event] = []
+        self.to_watch: list[Event] = []
+        self.broker.watch(self.watched.append)
 
-    @rule(target=tickets, command=st.sampled_from(COMMANDS), priority=st.sampled_from(Priority))
+    # ----------------------------------------------------------------------------------- the model
+
+    def _tell(self, ticket: Ticket | Tune | Shutdown | None, event: Event | None) -> None:
+        """Expect that a request hears an event, unless it has its answer."""
+        if not isinstance(ticket, Ticket) or event is None or ticket in self.answered:
+            return
+        self.expected[ticket].append(event)
+        if isinstance(event, (*ANSWERS[type(ticket.command)], EngineDied)):
+            self.answered.add(ticket)
+
+    def _end(self, ticket: Ticket | Tune | Shutdown | None, answer: Event | None) -> None:
+        self._tell(ticket, answer)
+        if isinstance(ticket, Ticket):
+            self.over.add(ticket)
+
+    def _take_all(self, *keeps: type[Command]) -> list[Ticket | Tune | Shutdown]:
+        def is_kept(each: Ticket | Tune | Shutdown) -> bool:
+            command = each.command if isinstance(each, Ticket) else each
+            return isinstance(command, (*keeps, Shutdown))
+
+        taken = [each for each in self.waiting if not is_kept(each)]
+        self.waiting = list(filter(is_kept, self.waiting))
+        return taken
+
+    def _insert(self, entry: Ticket | Tune | Shutdown, priority: Priority) -> None:
+        """Put it after all that are as urgent."""
+        urgent = [
+            each
+            for each in self.waiting
+            if (each.priority if isinstance(each, Ticket) else PERSON) <= priority
+        ]
+        self.waiting.insert(len(urgent), entry)
+
+    def _is_running(self, *kinds: type[Command]) -> bool:
+        return isinstance(self.running, Ticket) and isinstance(self.running.command, kinds)
+
+    # --------------------------------------------------------------------------------------- rules
+
+    @rule(
+        target=tickets,
+        command=st.sampled_from([TURN, TURN, TURN, LOAD, OWNED, *STOPPED]),
+        priority=st.sampled_from([IDLE, *Priority]),
+    )
     def ask(self, command: Command, priority: Priority) -> Ticket:
+        return self.request(command, priority)
+
+    @rule(ticket=tickets, data=st.data())
+    def ask_otherwise(self, ticket: Ticket, data: st.DataObject) -> None:
+        """Cancel or tune a request, or what a process is asked for."""
+        steps = [self.cancel_open, *[partial(act, ticket) for act in (self.cancel, self.tune)]]
+        data.draw(st.sampled_from(steps))()
+
+    @rule(data=st.data())
+    def go_on(self, data: st.DataObject) -> None:
+        """Let the engine's thread take its next step; one rule for all, so that no life idles."""
+        steps: list[Callable[[], object]] = 3 * [self.take] + [self.begin_idle]
+        if self.running is not None:
+            steps = 3 * [self.done] + 3 * [self.answer] + 3 * [self.take_between] + [self.die]
+            steps += [partial(self.emit, event) for event in EVENTS]
+            steps += [partial(self.answer_beside, event) for event in BESIDE]
+        data.draw(st.sampled_from([*4 * steps, self.fail, self.close]))()
+
+    # --------------------------------------------------------------------------------------- steps
+
+    def request(self, command: Command, priority: Priority) -> Ticket:
         events: list[Event] = []
         ticket = self.broker.request(command, priority, events.append)
         self.heard[ticket] = events
+        if self.is_closed:
+            self._end(ticket, CLOSED)
+            return ticket
+        if isinstance(command, DropStates) and command.owners != ("another",):
+            self.stopped |= {
+                each
+                for each in self.waiting
+                if isinstance(each, Ticket) and isinstance(each.command, ReadAhead)
+            }
+        self._insert(ticket, priority)
         running = self.running
-        if (
-            running is not None
-            and running.priority is IDLE
-            and isinstance(running.command, (StartTurn, LoadPair, Calibrate, MeasureReading))
-            and priority < COUNTING
-            and isinstance(command, (StartTurn, LoadPair))
-            and not self.is_closed
-        ) or (
-            running is not None
-            and running.priority is IDLE
-            and isinstance(running.command, (SayAside, ReadAhead))
-            and priority < IDLE
-            and not self.is_closed
-        ):
+        if self.is_idle:
             self.flag = True
+        elif isinstance(running, Ticket) and running.priority is IDLE:
+            presses = isinstance(command, (StartTurn, LoadPair)) and priority < COUNTING
+            if (self._is_running(SayAside, ReadAhead) and priority < IDLE) or (
+                self._is_running(*map(type, STOPPABLE)) and presses
+            ):
+                self.flag = True
+                self.giving_way.add(running)
         return ticket
 
-    @precondition(lambda self: self.running is None)
-    @rule()
     def take(self) -> None:
-        waiting = [t for t in self.heard if t.state == "waiting"]
         ticket = self.broker.take(0)
-        self.running, self.flag = ticket, self.is_closed
-        if self.is_closed:
-            assert waiting == []
-            assert ticket is None or ticket.command == Shutdown()
+        self.is_idle = False
+        self.running = self.waiting.pop(0) if self.waiting else None  # type: ignore[assignment]
+        if isinstance(self.running, Shutdown):
+            assert ticket is not None
+            assert ticket.command == Shutdown()
         else:
-            assert ticket is min(waiting, key=lambda t: t.priority, default=None)
+            assert ticket is self.running
+        if self.running is not None:
+            self.flag = self.is_closed or self.running in self.stopped
 
-    @precondition(lambda self: self.running is not None)
-    @rule()
-    def between(self) -> None:
-        waiting = [t for t in self.heard if t.state == "waiting"]
-        texts = [t for t in waiting if isinstance(t.command, Remember)]
-        command = self.broker.take_between()
-        if not isinstance(command, Tune):
-            assert (command is None) is (not texts)
+    def take_between(self) -> None:
+        expected: Command | None = None
+        for each in self.waiting:
+            command = each.command if isinstance(each, Ticket) else each
+            if isinstance(command, (Tune, Remember, DropStates)):
+                expected = command
+                self.waiting.remove(each)
+                self.beside += [each] if isinstance(each, Ticket) else []
+                break
+        assert self.broker.take_between() == expected
 
-    @precondition(lambda self: self.running is not None)
-    @rule(
-        event=st.sampled_from(
-            [END, TuneApplied(Strategy.of("off")), Remembered("chat"), Unloaded()]
-        )
-    )
-    def emit(self, event: Event) -> None:
-        self.broker.emit(event)
-
-    @precondition(lambda self: self.running is not None)
-    @rule()
     def done(self) -> None:
         self.broker.done()
+        death, self.death_to_tell = self.death_to_tell, None
+        for each in [self.running, *self.beside]:
+            self._end(each, death)
+        self.beside.clear()
+        self.waiting = [each for each in self.waiting if not isinstance(each, Tune)]
         self.running = None
 
-    @rule()
+    def begin_idle(self) -> None:
+        self.is_idle = not self.waiting
+        assert self.broker.begin_idle() is self.is_idle
+        if self.is_idle:
+            self.flag = False
+
+    def emit(self, event: Event) -> None:
+        self.broker.emit(event)
+        self.to_watch += [event] if isinstance(event, EngineEvent) else []
+        self._tell(self.running, event)
+
+    def answer(self) -> None:
+        if isinstance(self.running, Ticket):
+            kinds = ANSWERS[type(self.running.command)]
+            if kinds and not issubclass(kinds[0], (Remembered, StatesDropped)):
+                self.emit(sample(kinds[-1]))
+
+    def answer_beside(self, event: Event) -> None:
+        self.broker.emit(event)
+        if self.beside:
+            self._end(self.beside.pop(0), event)
+        else:
+            self._tell(self.running, event)
+
     def die(self) -> None:
         self.broker.emit(DEATH)
-        waiting = [t for t in self.heard if t.state == "waiting"]
-        assert all(isinstance(t.command, (LoadPair, DescribeEngine)) for t in waiting)
+        self.to_watch.append(DEATH)
+        if self._is_running(LoadPair, DescribeEngine):
+            self.death_to_tell = DEATH
+        else:
+            self._tell(self.running, DEATH)
+        for each in [*self.beside, *self._take_all(LoadPair, DescribeEngine)]:
+            self._end(each, DEATH)
+        self.beside.clear()
 
-    @rule()
     def fail(self) -> None:
         self.broker.fail(DEATH)
-        self.running = None
-        assert all(ticket.state == "over" for ticket in self.heard)
+        self.to_watch.append(DEATH)
+        for each in [self.running, *self.beside, *self._take_all()]:
+            self._end(each, DEATH)
+        self.beside.clear()
+        self.running = self.death_to_tell = None
 
-    @rule(ticket=tickets)
     def cancel(self, ticket: Ticket) -> None:
-        was = ticket.state
         ticket.cancel()
         if ticket is self.running:
-            self.flag |= isinstance(
-                ticket.command,
-                (StartTurn, LoadPair, Calibrate, MeasureReading, SayAside, ReadAhead),
-            )
-        elif was == "waiting":
-            assert ticket.state == "over"
+            self.flag |= isinstance(ticket.command, tuple(map(type, STOPPABLE)))
+        elif ticket in self.waiting:
+            self.waiting.remove(ticket)
+            command = ticket.command
+            if isinstance(command, StartTurn):  # its strategy may be another one
+                command = TURN
+            self._end(ticket, STOPPED[command])
 
-    @rule(ticket=tickets)
+    def cancel_open(self) -> None:
+        self.broker.cancel_open()
+        if self._is_running(*map(type, STOPPABLE)):
+            self.flag = True
+            return
+        for each in self.waiting:
+            if isinstance(each, Ticket) and isinstance(each.command, tuple(map(type, STOPPABLE))):
+                self.stopped.add(each)
+                return
+
     def tune(self, ticket: Ticket) -> None:
-        if isinstance(ticket.command, StartTurn):
-            ticket.tune(Strategy.of("suffix"))
+        if not isinstance(ticket.command, StartTurn):
+            return
+        was, strategy = ticket.command, Strategy.of("suffix")
+        ticket.tune(strategy)
+        if ticket is self.running:
+            self._insert(Tune(strategy), PERSON)
+        is_waiting = ticket in self.waiting
+        assert ticket.command == (structs.replace(was, strategy=strategy) if is_waiting else was)
 
-    @rule()
     def close(self) -> None:
         self.broker.close()
         self.is_closed = self.flag = True
+        for each in self._take_all():
+            self._end(each, CLOSED)
+        self.waiting.append(Shutdown())
+
+    # ---------------------------------------------------------------------------------- invariants
 
     @invariant()
-    def the_flag_is_for_what_runs(self) -> None:
-        assert self.broker.running is self.running
-        if self.running is not None:
-            assert self.broker.flag.is_set() is self.flag
-
-    @invariant()
-    def no_ticket_is_answered_twice(self) -> None:
-        waiting = sorted(
-            (t for t in self.heard if t.state == "waiting"), key=lambda t: (t.priority, t.place)
-        )
+    def each_request_hears_what_is_its_own(self) -> None:
         for ticket, events in self.heard.items():
-            answers = [event for event in events if event == ticket.answer]
-            assert len(answers) <= 1
-            assert (ticket.answer is None) is (not answers)
-            if ticket.state == "waiting":
-                assert ticket.answer is None
-        assert [t.place for t in waiting] == sorted(t.place for t in waiting)
+            assert events == self.expected[ticket], ticket.command
+            assert ticket.answer == (events[-1] if ticket in self.answered else None)
+            assert ticket.gave_way is (ticket in self.giving_way)
+        assert self.watched == self.to_watch
+
+    @invariant()
+    def each_request_knows_its_state_and_place(self) -> None:
+        is_running = isinstance(self.running, Shutdown) or self.broker.running is self.running
+        assert is_running
+        assert self.broker.flag.is_set() is self.flag
+        assert self.broker.is_closed is self.is_closed
+        for ticket in self.heard:
+            if ticket in self.waiting:
+                assert (ticket.state, ticket.place) == ("waiting", self.waiting.index(ticket) + 1)
+            else:
+                state = "over" if ticket in self.over else "running"
+                assert (ticket.state, ticket.place) == (state, 0)
 
     def teardown(self) -> None:
-        """However it goes on, no wait lasts for ever."""
+        """See that no wait lasts for ever."""
         self.broker.close()
         if self.running is not None:
             self.broker.done()
@@ -621,6 +395,135 @@ def test_random_lives(is_long: bool) -> None:
     run_state_machine_as_test(
         Lives, settings=settings(max_examples=n_lives, stateful_step_count=40)
     )
+
+
+# ------------------------------------------------------------------------- the rows of its tables
+
+
+@pytest.mark.parametrize(
+    ("command", "answer"), [(command, each) for command in ANSWERS for each in ANSWERS[command]]
+)
+def test_a_request_is_answered_by_the_event_that_ends_it(
+    broker: Broker, command: type[Command], answer: type[Event]
+) -> None:
+    ticket, events = begun(broker, sample(command))
+    changed = sample(SamenessChanged)
+    broker.emit(changed)
+    assert ticket.answer is None
+    broker.emit(sample(answer))
+    broker.emit(changed)
+    broker.done()
+    assert ticket.wait(0) == ticket.answer == sample(answer)
+    assert events == [changed, sample(answer)], "nothing comes after the answer"
+
+
+@pytest.mark.parametrize("command", STOPPED)
+def test_a_cancel_stops_what_can_be_stopped_and_never_what_comes_next(
+    broker: Broker, command: Command
+) -> None:
+    running, _ = begun(broker, command)
+    events: list[Event] = []
+    waiting = broker.request(command, PERSON, events.append)
+    waiting.cancel()
+    waiting.cancel()
+    answer = STOPPED[command]
+    assert (waiting.state, waiting.wait(0)) == ("over", answer)
+    assert events == ([] if answer is None else [answer])
+    assert not broker.flag.is_set(), "what runs goes on"
+    running.cancel()
+    assert broker.flag.is_set() is (command in STOPPABLE)
+    broker.done()
+    begun(broker)
+    running.cancel()
+    assert not broker.flag.is_set(), "it was meant for the one before"
+
+
+def test_idle_work_alone_gives_way_and_to_the_urgent_alone() -> None:
+    """Every command at every priority, while every other one runs."""
+    for first, was, command, priority in itertools.product(STOPPED, Priority, STOPPED, Priority):
+        broker = Broker()
+        running = broker.request(first, was)
+        broker.take(0)
+        broker.request(command, priority)
+        presses = isinstance(command, (StartTurn, LoadPair)) and priority in (PERSON, PROGRAM, TOOL)
+        is_extra = isinstance(first, (SayAside, ReadAhead)) and priority is not IDLE
+        gives_way = was is IDLE and first in STOPPABLE and (presses or is_extra)
+        assert (running.gave_way, broker.flag.is_set()) == (gives_way, gives_way)
+
+
+# ------------------------------------------------------------------------------------- listeners
+
+
+def test_a_ticket_without_a_listener_keeps_its_events(broker: Broker) -> None:
+    ticket = broker.request(TURN, asker="an editor")
+    broker.take(0)
+    assert broker.running is not None
+    assert broker.running.asker == "an editor"
+    tuned = TuneApplied(Strategy.of("off"))
+    broker.emit(tuned)
+    broker.emit(END)
+    broker.done()
+    assert list(ticket) == [tuned, END]
+    assert list(ticket) == [], "what is over is never waited for"
+
+
+def broken(event: Event) -> None:
+    raise ZeroDivisionError
+
+
+def test_a_listener_that_fails_costs_its_own_request_alone(
+    broker: Broker, allow_warnings: Callable[[str], None]
+) -> None:
+    allow_warnings("the listener of a request failed")
+    broker.request(TURN, PERSON, broken)
+    broker.take(0)
+    broker.emit(TuneApplied(Strategy.of("off")))
+    assert broker.flag.is_set(), "there is no one left to hear it"
+    broker.emit(END)
+    broker.done()
+
+
+@pytest.mark.parametrize("end", [Broker.emit, Broker.fail])
+def test_a_watcher_that_fails_leaves_the_others_their_events_and_answers(
+    broker: Broker,
+    end: Callable[[Broker, EngineDied], None],
+    allow_warnings: Callable[[str], None],
+) -> None:
+    allow_warnings("a listener of the engine failed")
+    order: list[str] = []
+    broker.watch(broken)
+    broker.watch(lambda _event: order.append("watcher"))
+    broker.request(TURN, PERSON, lambda _event: order.append("running"))
+    broker.take(0)
+    broker.request(TURN, PROGRAM, lambda _event: order.append("waiting"))
+    end(broker, DEATH)
+    assert order == ["watcher", "running", "waiting"]
+
+
+# --------------------------------------------------------------------------------------- threads
+
+
+@pytest.mark.parametrize("end", [Broker.done, lambda broker: broker.fail(DEATH)])
+def test_threads_wait_for_a_request_and_for_its_end(
+    broker: Broker, end: Callable[[Broker], None]
+) -> None:
+    taken: list[Ticket | None] = []
+    taker = threading.Thread(target=lambda: taken.append(broker.take()))
+    taker.start()
+    ticket = broker.request(DescribeEngine())
+    taker.join(5)
+    assert taken == [ticket]
+    ended: list[str] = []
+
+    def wait() -> None:
+        ticket.wait(10)
+        ended.append(ticket.state)
+
+    waiter = threading.Thread(target=wait)
+    waiter.start()
+    end(broker)
+    waiter.join(10)
+    assert ended == ["over"]
 
 
 def test_no_request_is_lost_between_threads(broker: Broker) -> None:
@@ -649,4 +552,4 @@ def test_no_request_is_lost_between_threads(broker: Broker) -> None:
     engine.join(20)
     assert len(tickets) == n_threads * n_each
     assert {ticket.state for ticket in tickets} == {"over"}
-    assert all(list(ticket) in ([END], [STOPPED]) for ticket in tickets)
+    assert all(list(ticket) in ([END], [STOPPED[TURN]]) for ticket in tickets)
