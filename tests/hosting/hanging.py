@@ -70,26 +70,12 @@ def _sleep() -> int:
     return 0
 
 
-def _hold() -> int:
-    ctypes.PyDLL(None).sleep(FOR_EVER_S)  # with it
-    return 0
-
-
 def _dawdle() -> int:
     ctypes.CDLL(None).usleep(int(0.5 * DECODE_LIMIT_S * 1e6))
     return 0
 
 
-def _fail() -> int:
-    return -3
-
-
-_DECODES: dict[str, Callable[[], int]] = {
-    "sleep": _sleep,
-    "hold": _hold,
-    "dawdle": _dawdle,
-    "fail": _fail,
-}
+_DECODES = {"sleep": _sleep, "dawdle": _dawdle}
 
 
 def idle_decode(action: str, mark: str) -> None:
@@ -125,28 +111,21 @@ def idle_decode(action: str, mark: str) -> None:
 # -------------------------------------------------------------------------------------- loads
 
 
-def load(action: str, seconds: float) -> None:
-    """Do `action` for so long at the beginning of every target's load."""
+def reading_load(seconds: float) -> None:
+    """Read a file from the disk, again and again, before each target's load; no event tells so."""
     from paceline.engine.llama import LlamaBackend
 
     original = LlamaBackend.load
 
-    def patched(self: LlamaBackend, *args: Any, progress: Any, **more: Any) -> Any:
+    def patched(self: LlamaBackend, *args: Any, **more: Any) -> Any:
         if more["n_rows"] > 1:
-            _LOADS[action](seconds, progress)
-        return original(self, *args, progress=progress, **more)
+            _read(seconds)
+        return original(self, *args, **more)
 
     LlamaBackend.load = patched  # type: ignore[method-assign]
 
 
-def _report(seconds: float, progress: Callable[[float], None]) -> None:
-    for percent in range(50):
-        progress(percent / 100)
-        time.sleep(seconds / 50)
-
-
-def _read(seconds: float, progress: Callable[[float], None]) -> None:
-    """Read a file from the disk, again and again; no event tells of it."""
+def _read(seconds: float) -> None:
     with Path(os.environ["PACELINE_TEST_FILE"]).open("rb") as file:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -154,28 +133,3 @@ def _read(seconds: float, progress: Callable[[float], None]) -> None:
             file.seek(0)
             file.read(1 << 20)
             time.sleep(0.1)
-
-
-def _nothing(seconds: float, progress: Callable[[float], None]) -> None:
-    ctypes.CDLL(None).sleep(int(seconds))
-
-
-_LOADS: dict[str, Callable[[float, Callable[[float], None]], None]] = {
-    "report": _report,
-    "read": _read,
-    "nothing": _nothing,
-}
-
-
-# ----------------------------------------------------------------------------------- drafters
-
-
-def drafter() -> None:
-    """Let the drafter `prompt-lookup` never come back, as a bad plug-in would."""
-    from paceline.engine.draft.lookups.lookup import Lookup
-
-    def propose(self: object, n_max: int) -> None:
-        while True:
-            pass
-
-    Lookup.propose = propose  # type: ignore[assignment, method-assign]

@@ -1,8 +1,8 @@
-"""What goes wrong on purpose in an engine's process, from within.
+"""Faults of an engine's process, from within.
 
-`broken(fault, order)` is a `main` for `ProcessService`. The fault strikes where the file `order`
-is, and only once: the file is taken away first. So a harness that never makes the file is its own
-negative control. What is in the file is what a fault of the pipe sends.
+`broken(path)` is a `main` for `ProcessService`. `order` writes into the file `path` which fault
+strikes, and at which decode of the next turn. It strikes once: the file is taken away first. So a
+harness that never orders anything is its own negative control.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import pickle
 import signal
 import socket
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from paceline.engine.model.threads import calm_waiting_threads
 from paceline.hosting import child
@@ -27,49 +28,64 @@ from paceline.workers.child import ChildPipe
 from paceline.workers.frames import frame
 from paceline.workers.process import ChildMain
 
-Action = Callable[[Any], None]
-"""Gets the target's `LlamaModel`, on the engine's thread, in place of the n-th decode."""
+Action = Callable[..., None]
+"""Gets its arguments and the target's `LlamaModel`, on the engine's thread, before a decode."""
 
 
-def broken(fault: str, order: Path, *args: object, at: int = 25) -> functools.partial[None]:
-    """Return a process's `main` in which `fault` strikes at the turn's decode number `at`."""
-    return functools.partial(_main, fault, str(order), args, at)
+class Fault(NamedTuple):
+    """One fault.
+
+    Attributes:
+        name: Which of `_ACTIONS`.
+        args: What it is told.
+        at: The turn's decode before which it strikes.
+        data: Sent through the pipe first.
+    """
+
+    name: str
+    args: tuple[Any, ...] = ()
+    at: int = 25
+    data: bytes = b""
 
 
-def _main(
-    fault: str, order: str, args: tuple[Any, ...], at: int,
-    pipe: socket.socket,
-) -> None:  # fmt: skip
-    def strike(model: Any) -> None:
-        data = Path(order).read_bytes()
-        Path(order).unlink()
-        if fault in _OF_THE_PIPE:
-            pipe.sendall(data)
-        _ACTIONS[fault](*args, model)
-
-    prepare = functools.partial(_strike_in_turn, strike, Path(order).exists, at)
-    run_child(pipe, prepare)
+def order(path: Path, fault: Fault) -> None:
+    """Let a fault strike in the next turn."""
+    path.write_bytes(pickle.dumps(tuple(fault)))
 
 
-def _strike_in_turn(strike: Action, is_ordered: Callable[[], bool], at: int) -> None:
+def broken(path: Path) -> ChildMain:
+    """Return a process's `main` in which ordered faults strike."""
+    return functools.partial(_main, str(path))
+
+
+def _main(path: str, pipe: socket.socket) -> None:
+    run_child(pipe, functools.partial(_strike_in_turns, Path(path), pipe))
+
+
+def _strike_in_turns(path: Path, pipe: socket.socket) -> None:
     calm_waiting_threads()
     from paceline.engine.llama.model import LlamaModel
     from paceline.engine.service import EngineService
     from paceline.messages import Command, StartTurn
 
     handle, decode = EngineService.handle, LlamaModel.decode
-    n_left = 10**9
+    fault, n_left = Fault("nothing"), 10**9
 
     def counting_handle(self: EngineService, command: Command) -> None:
-        nonlocal n_left
-        n_left = at if isinstance(command, StartTurn) else 10**9
+        nonlocal fault, n_left
+        n_left = 10**9
+        if isinstance(command, StartTurn) and path.exists():
+            fault = Fault(*pickle.loads(path.read_bytes()))
+            n_left = fault.at
         handle(self, command)
 
     def failing_decode(self: LlamaModel, tokens: Any, n_rows: int) -> Any:
         nonlocal n_left
         n_left -= self.max_rows > 1  # the target's
-        if n_left == 0 and is_ordered():
-            strike(self)
+        if n_left == 0:
+            path.unlink()
+            pipe.sendall(fault.data)
+            _ACTIONS[fault.name](*fault.args, self)
         return decode(self, tokens, n_rows)
 
     EngineService.handle = counting_handle  # type: ignore[method-assign]
@@ -142,6 +158,11 @@ def _hang(_model: Any) -> None:
     time.sleep(3600)
 
 
+def _hold(_model: Any) -> None:
+    """Keep the interpreter's lock in native code."""
+    ctypes.PyDLL(None).sleep(3600)
+
+
 def _nothing(_model: Any) -> None:
     pass
 
@@ -160,14 +181,21 @@ def _trickle(_model: Any) -> None:
     ChildPipe.send = ChildPipe.post = send  # type: ignore[method-assign]
 
 
-def _crawl(seconds: float, times: int, _model: Any) -> None:
-    """The next decodes take this much longer, and count as running meanwhile.
+def _crawl(seconds: float, times: int, limit_s: float, _model: Any) -> None:
+    """Let the next decodes take longer, and count as running meanwhile.
 
-    In many short sleeps, since one long one would be over behind a stop, which no work is.
+    In many short sleeps, since one long one would be over after a stop, which no work is.
+
+    Args:
+        seconds: How much longer each takes.
+        times: How many do.
+        limit_s: Seconds after which a decode counts as hanging; 0: as many as ever.
     """
     from paceline.engine.llama.model import LlamaModel
 
     decode = LlamaModel.decode
+    if limit_s:
+        child.MIN_DECODE_LIMIT_S, child.SLOWER = limit_s, 0.0
 
     def slow(self: LlamaModel, tokens: Any, n_rows: int) -> Any:
         nonlocal times
@@ -192,33 +220,25 @@ _ACTIONS: dict[str, Callable[..., None]] = {
     "exit": _exit,
     "exit at once": _exit_at_once,
     "raise": _raise,
-    "send and hang": _hang,
-    "send and die": functools.partial(_exit_at_once, 0),
-    "send and freeze": functools.partial(_signal, signal.SIGSTOP),
-    "send and go on": _nothing,
+    "hang": _hang,
+    "hold": _hold,
+    "nothing": _nothing,
     "trickle": _trickle,
     "crawl": _crawl,
 }
-_OF_THE_PIPE = {"send and hang", "send and die", "send and freeze", "send and go on"}
 
 
-def with_little_room(main: ChildMain, pipe: socket.socket) -> None:
-    """A `main` whose pipe holds a few messages, so that others soon wait in its process."""
+def with_little_room(pipe: socket.socket) -> None:
+    """Run an engine whose pipe holds a few messages, so that others soon wait in its process."""
     workers_child.ROOM = 1
-    main(pipe)
-
-
-def impatient(limit_s: float, main: ChildMain, pipe: socket.socket) -> None:
-    """A `main` in whose process a decode hangs after `limit_s` seconds."""
-    child.MIN_DECODE_LIMIT_S, child.SLOWER = limit_s, 0.0
-    main(pipe)
+    run_child(pipe)
 
 
 # ------------------------------------------------------------------------------- start and load
 
 
 def dies_at_start(how: str, starts: str, pipe: socket.socket) -> None:
-    """A `main` that never gets ready; every start adds a byte to the file `starts`."""
+    """Never get ready; every start adds a byte to the file `starts`."""
     with Path(starts).open("ab") as file:
         file.write(b".")
     if how == "exit":
@@ -233,7 +253,7 @@ def _fail_to_import() -> None:
 
 
 def goes_deaf(pipe: socket.socket) -> None:
-    """A `main` whose reader fails at the first command."""
+    """Run an engine whose reader fails at the first command."""
     run_child(pipe, _break_reader)
 
 
@@ -245,7 +265,7 @@ def _break_reader() -> None:
 
 
 def dies_in_load(stage: str, how: str, starts: str, pipe: socket.socket) -> None:
-    """A `main` that dies in a load, at each; `how` ends in "first" where only the first does.
+    """Die or hang in a load, at each; `how` ends in "first" where only the first does.
 
     The file `starts` gets one letter per load of a target: "x" with extra buffers, "-" without.
     """
@@ -266,6 +286,8 @@ def _break_load(stage: str, how: str, starts: Path, pipe: socket.socket) -> None
                 os._exit(1)
             if how.startswith("kill"):
                 os.kill(os.getpid(), signal.SIGKILL)
+            if how.startswith("hang"):
+                time.sleep(3600)
             if how.startswith("done"):
                 pipe.sendall(frame(encode_message(Done())))
                 time.sleep(3600)

@@ -1,14 +1,15 @@
-"""The engine's process dies in the middle of a reply; nothing else does, and the next one works."""
+"""The engine's process dies or hangs in a reply; nothing else does, and the next reply is whole.
+
+Most tests share one host. A fault ends its process, so the next test that needs one starts it.
+"""
 
 from __future__ import annotations
 
-import functools
 import os
 import random
 import resource
 import shutil
 import signal
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
+from hosting import garbage
 from hosting.halted import go_on, halt, halt_in_decode
 from hosting.observed import (
     OTHER_QUESTION,
@@ -30,8 +32,10 @@ from hosting.observed import (
     open_things,
     text_of,
 )
-from hosting.sabotage import broken
+from hosting.sabotage import Fault, broken, order
 from paceline.engine.refusals import no_model
+from paceline.hosting import supervisor
+from paceline.hosting.wire import encode_message
 from paceline.messages import (
     EngineDied,
     Event,
@@ -39,11 +43,14 @@ from paceline.messages import (
     StartTurn,
     StepCommitted,
     Tokens,
+    TokenTrace,
     TurnFailed,
     TurnFinished,
     TurnStarted,
+    Unload,
     Unloaded,
 )
+from paceline.workers.frames import frame
 
 if TYPE_CHECKING:
     from conftest import Trials
@@ -53,24 +60,50 @@ pytestmark = pytest.mark.skipif(
 )
 
 Pair = tuple[Path, Path]
+long = pytest.mark.long
+
+
+@pytest.fixture(scope="module")
+def shared(demo_pair: Pair) -> Iterator[Host]:
+    """A host whose process has answered; nothing is ordered yet."""
+    with Host(demo_pair) as host:
+        host.ready()
+        yield host
+
+
+@pytest.fixture(scope="module")
+def orders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file that orders a fault."""
+    return tmp_path_factory.mktemp("orders") / "order"
+
+
+@pytest.fixture(scope="module")
+def breakable(demo_pair: Pair, orders: Path) -> Iterator[Host]:
+    """A host in whose process faults can be ordered."""
+    with Host(demo_pair, broken(orders)) as host:
+        host.ready()
+        yield host
 
 
 @pytest.fixture(autouse=True)
-def outputs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, allow_warnings: Callable[[str], None]
-) -> Iterator[Path]:
-    """The folder of the processes' output files, which must be empty in the end."""
+def _rest(request: pytest.FixtureRequest, allow_warnings: Callable[[str], None]) -> Iterator[None]:
+    """End the processes that a test has started in a host that others use, too."""
     allow_warnings("engine|llama.cpp|model file|Memory ran out|computation")
-    folder = tmp_path / "outputs"
-    folder.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    yield folder
-    assert not list(folder.iterdir())
-    assert not engine_processes()
+    names = {"shared", "breakable"} & set(request.fixturenames)
+    hosts = [request.getfixturevalue(name) for name in names]
+    before = [host.service.pid for host in hosts]
+    yield
+    for host, pid in zip(hosts, before, strict=True):
+        host.hear = lambda _event: None
+        if host.service.pid != pid:
+            host.submit(Unload())
+
+
+# ------------------------------------------------------------------------------ from without
 
 
 class Killer:
-    """Kills the engine's process from another thread, a random while behind a random step."""
+    """Kills the engine's process from another thread, a random while after a random step."""
 
     def __init__(self, host: Host, rng: random.Random, *, in_decode: bool) -> None:
         self._host = host
@@ -101,191 +134,221 @@ class Killer:
         self._thread.join()
 
 
-def test_kill_at_random_tokens(
-    demo_pair: Pair, outputs: Path, trials: Trials, is_long: bool
-) -> None:
+def test_kill_at_random_tokens(shared: Host, whole: str, trials: Trials, is_long: bool) -> None:
     rng = random.Random(4)
-    whole: dict[int, tuple[str, str]] = {}
-    with Host(demo_pair) as host:
-        n_seeds = 3 if is_long else 2
-        for seed in range(n_seeds):  # undisturbed: one reply behind another, on a fresh pair
-            host.ready()
-            first = finished_text(host.reply(seed=seed, max_tokens=60))
-            whole[seed] = first, finished_text(host.reply(OTHER_QUESTION, seed=seed))
-        lengths, before = [], (0, 0)
-        for i in trials(4, 200):
-            seed = i % n_seeds
-            host.ready()
-            assert finished_text(host.reply(seed=seed, max_tokens=60)) == whole[seed][0]
-            killer = Killer(host, rng, in_decode=i % 4 != 3)
-            host.hear = killer.hear
-            pid, n_before = host.service.pid, len(host.told)
-            events = host.reply(OTHER_QUESTION, seed=seed)
-            killer.join()
-            assert not killer.has_missed, "it was never caught in a decode"
-            death = only_death(events)
-            assert "ended from outside" in death.reason
-            assert isinstance(events[0], TurnStarted)
-            assert whole[seed][1].startswith(text_of(events))
-            told_at = host.told[-1][0]
-            assert 0 <= told_at - killer.killed_at < 1
-            assert host.told[n_before:][0][0] < killer.killed_at
-            assert is_gone(pid, 0.1)
-            assert not engine_processes()
-            assert not list(outputs.iterdir())
-            lengths.append(len(text_of(events)))
-            if i < 2:
-                before = open_things()
-        assert open_things() == before
-        assert len(set(lengths)) > trials.n // 4  # at many different tokens
-        host.ready()
-        assert finished_text(host.reply(seed=0, max_tokens=60)) == whole[0][0]
+    seconds: dict[int, str] = {}
+    n_seeds = 3 if is_long else 1
+    for seed in range(1, 1 + n_seeds):  # undisturbed: one reply after another, on a fresh pair
+        shared.ready()
+        finished_text(shared.reply(seed=seed))
+        seconds[seed] = finished_text(shared.reply(OTHER_QUESTION, seed=seed))
+    lengths, before = [], (0, 0)
+    for i in trials(2, 200):
+        seed = 1 + i % n_seeds
+        shared.ready()
+        first = finished_text(shared.reply(seed=seed))
+        assert seed > 1 or first == whole
+        killer = Killer(shared, rng, in_decode=i % 4 != 1)
+        shared.hear = killer.hear
+        pid, n_before = shared.service.pid, len(shared.told)
+        events = shared.reply(OTHER_QUESTION, seed=seed)
+        killer.join()
+        shared.hear = lambda _event: None
+        assert not killer.has_missed, "it was never caught in a decode"
+        death = only_death(events)
+        assert "ended from outside" in death.reason
+        assert isinstance(events[0], TurnStarted)
+        assert seconds[seed].startswith(text_of(events))
+        assert shared.told[n_before][0] < killer.killed_at <= shared.told[-1][0]
+        assert is_gone(pid, 1)
+        assert not engine_processes()
+        lengths.append(len(text_of(events)))
+        before = before if i else open_things()
+    assert open_things() == before
+    assert len(set(lengths)) > trials.n // 4, "at many different tokens"
+    shared.ready()
+    assert finished_text(shared.reply()) == whole
 
 
-def test_whoever_is_only_halted_finishes_the_same_reply(demo_pair: Pair, is_long: bool) -> None:
-    """The killer without its kill: it stops the process in mid-decode and lets it go on."""
-    with Host(demo_pair) as host:
-        host.ready()
-        first = finished_text(host.reply(seed=1))
-        undisturbed = finished_text(host.reply(OTHER_QUESTION, seed=1))
-        for _ in range(20 if is_long else 2):
-            host.ready()
-            assert finished_text(host.reply(seed=1)) == first
-            n_halts = 0
-
-            def halt_now(event: Event) -> None:
-                nonlocal n_halts
-                if isinstance(event, StepCommitted) and event.step in {5, 20, 40}:
-                    n_halts += halt_in_decode(host.service.pid)
-                    go_on(host.service.pid)
-
-            host.hear = halt_now
-            assert finished_text(host.reply(OTHER_QUESTION, seed=1)) == undisturbed
-            assert n_halts == 3
-
-
-def test_a_kill_between_two_replies_is_noticed_by_looking(demo_pair: Pair) -> None:
-    with Host(demo_pair) as host:
-        host.ready()
-        whole = finished_text(host.reply())
-        pid = host.service.pid
-        for _ in range(200):
-            if halt(pid) == "":  # it waits for a command, in the kernel
-                break
-            go_on(pid)
-            time.sleep(0.01)
-        else:
-            pytest.fail("it does not come to rest")
-        host.service.look()
-        assert not deaths_of([event for _, event in host.told])
-        os.kill(pid, signal.SIGKILL)
-        assert is_gone(pid, 2)
-        deadline = time.monotonic() + 1  # its other threads may take a moment longer
-        while host.service.pid and time.monotonic() < deadline:
-            host.service.look()
-        assert "ended from outside" in only_death([host.told[-1][1]]).reason
-        (failed,) = host.reply()
-        assert isinstance(failed, TurnFailed)
-        assert failed.code == "no-model"
-        host.ready()
-        assert finished_text(host.reply()) == whole
-
-
-def test_a_kill_just_when_a_reply_is_asked_for(demo_pair: Pair, trials: Trials) -> None:
+def test_a_kill_just_when_a_reply_is_asked_for(shared: Host, trials: Trials) -> None:
     """A little before or after: it is told once, and the question never stays without an answer."""
     rng = random.Random(9)
-    answers = set()
-    with Host(demo_pair) as host:
-        for _ in trials(2, 60):
-            host.ready()
-            n_before = len(host.told)
-            kill = threading.Timer(
-                rng.random() * 0.004, os.kill, (host.service.pid, signal.SIGKILL)
-            )
-            kill.start()
-            time.sleep(rng.random() * 0.004)
-            answers.add(type(host.reply()[-1]))
-            kill.join()
-            death = only_death(deaths_of([event for _, event in host.told[n_before:]]))
-            assert "ended from outside" in death.reason
-        host.ready()
-        assert answers <= {EngineDied, TurnFailed}
-        assert finished_text(host.reply())
+    for _ in trials(1, 60):
+        shared.ready()
+        n_before = len(shared.told)
+        pid = shared.service.pid
+        kill = threading.Timer(rng.random() * 0.004, os.kill, (pid, signal.SIGKILL))
+        kill.start()
+        time.sleep(rng.random() * 0.004)
+        assert isinstance(shared.reply()[-1], (EngineDied, TurnFailed))
+        kill.join()
+        death = only_death(deaths_of([event for _, event in shared.told[n_before:]]))
+        assert "ended from outside" in death.reason
 
 
-# ---------------------------------------------------------------------------- faults from within
+# -------------------------------------------------------------------------------- from within
 
-NATIVE = [
-    ("oversized batch", (), "llama-context.cpp:", "GGML_ASSERT(n_tokens_all <= cparams.n_batch)"),
-    ("row without logits", (), "llama-sampler.cpp:", "GGML_ASSERT(logits != nullptr)"),
-    ("read null", (), "crashed", "SIGSEGV"),
-    ("bad pointer", (), "crashed", "SIGSEGV"),
-    ("signal", (signal.SIGFPE,), "crashed", "SIGFPE"),
-    ("signal", (signal.SIGILL,), "instruction that this CPU does not know", "SIGILL"),
-    ("signal", (signal.SIGTERM,), "from outside", "SIGTERM"),
-    ("signal", (signal.SIGABRT,), "crashed", "SIGABRT"),
-    ("exit", (3,), "ended with exit code 3", ""),
-    ("exit at once", (0,), "ended with exit code 0", ""),
-    ("exit at once", (3,), "ended with exit code 3", ""),
-    ("raise", ("of the engine's own",), "RuntimeError: of the engine's own", "The engine ended"),
-]
+_STEP = encode_message(
+    StepCommitted(9, (TokenTrace(1, "target", -1, None, 3),), "abc", (), *[0] * 4)
+)
+_HALF = frame(_STEP)[: len(_STEP) // 2]
+_HARM = garbage.HARMFUL_IN_A_TURN
+FAULTS: dict[str, tuple[Fault, tuple[str, ...]]] = {
+    "an assertion in a decode": (
+        Fault("oversized batch"),
+        ("llama-context.cpp:", "GGML_ASSERT(n_tokens_all <= cparams.n_batch)"),
+    ),
+    "a wild pointer": (Fault("bad pointer"), ("crashed", "SIGSEGV")),
+    "an error of its own": (
+        Fault("raise", ("of the engine's own",)),
+        ("RuntimeError: of the engine's own", "The engine ended"),
+    ),
+    "half a frame and the end": (Fault("exit at once", (0,), data=_HALF), ("exit code 0",)),
+    "half a frame and silence": (
+        Fault("signal", (signal.SIGSTOP,), data=_HALF),
+        ("has not answered for 1 seconds",),
+    ),
+    "a decode without end": (
+        Fault("crawl", (1000.0, 1, 1.0)),
+        ("A computation of the engine hangs",),
+    ),
+    "garbage": (Fault("hang", data=_HARM["deep nesting"](random.Random(8))), ("no message",)),
+    "done twice": (Fault("hang", data=_HARM["done twice"](random.Random(8))), ("The engine",)),
+}
+"""Faults, and what is said of them: at least one of each class."""
+MORE_FAULTS: dict[str, tuple[Fault, tuple[str, ...]]] = {
+    "an assertion in the sampler": (
+        Fault("row without logits"),
+        ("llama-sampler.cpp:", "GGML_ASSERT(logits != nullptr)"),
+    ),
+    "a null pointer": (Fault("read null"), ("crashed", "SIGSEGV")),
+    "SIGFPE": (Fault("signal", (signal.SIGFPE,)), ("crashed", "SIGFPE")),
+    "SIGILL": (
+        Fault("signal", (signal.SIGILL,)),
+        ("instruction that this CPU does not know", "SIGILL"),
+    ),
+    "SIGTERM": (Fault("signal", (signal.SIGTERM,)), ("from outside", "SIGTERM")),
+    "SIGABRT": (Fault("signal", (signal.SIGABRT,)), ("crashed", "SIGABRT")),
+    "exit": (Fault("exit", (3,)), ("ended with exit code 3",)),
+    "exit at once": (Fault("exit at once", (3,)), ("ended with exit code 3",)),
+    "a prefill without end": (
+        Fault("crawl", (1000.0, 1, 1.0), at=1),
+        ("A computation of the engine hangs",),
+    ),
+    "native code with Python's lock": (Fault("hold"), ("has not answered for 1 seconds",)),
+    **{
+        f"garbage: {name}": (Fault("hang", data=make(random.Random(8))), ("The engine",))
+        for name, make in _HARM.items()
+    },
+}
 
 
-@pytest.mark.grid(short=4)
 @pytest.mark.parametrize(
-    ("fault", "args", "part", "other_part"), NATIVE, ids=[f"{f[0]} {f[1]}" for f in NATIVE]
+    ("fault", "words"),
+    [
+        *[pytest.param(*FAULTS[name], id=name) for name in FAULTS],
+        *[pytest.param(*MORE_FAULTS[name], id=name, marks=long) for name in MORE_FAULTS],
+    ],
 )
 def test_a_fault_is_told_as_what_it_is(
-    fault: str, args: tuple[object, ...], part: str, other_part: str,
-    demo_pair: Pair, tmp_path: Path, trials: Trials,
-) -> None:  # fmt: skip
-    order = tmp_path / "order"
-    n = 2 if fault in {"oversized batch", "row without logits"} else 1
-    with Host(demo_pair, broken(fault, order, *args)) as host:
-        host.ready()
-        whole = finished_text(host.reply())  # nothing is ordered yet
-        host.ready()
-        for _ in trials(n, 50):
-            order.touch()
-            events = host.reply()
-            assert not order.exists()
-            death = only_death(events)
-            assert part in death.reason
-            assert other_part in death.reason
-            assert "/" not in death.reason
-            assert "Memory" not in death.reason
-            assert death.hint
-            assert whole.startswith(text_of(events))
-            assert text_of(events)
-            host.ready()
-        assert finished_text(host.reply()) == whole
+    breakable: Host,
+    orders: Path,
+    whole: str,
+    fault: Fault,
+    words: tuple[str, ...],
+    trials: Trials,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(supervisor, "SILENT_S", 1.0)
+    for _ in trials(1, 20):
+        breakable.ready()
+        pid = breakable.service.pid
+        order(orders, fault)
+        events = breakable.reply()
+        assert not orders.exists(), "it struck"
+        death = only_death(events)
+        assert all(part in death.reason for part in words), death.reason
+        assert "/" not in death.reason
+        assert "Memory" not in death.reason
+        assert len(death.reason) < 500
+        assert death.hint
+        assert whole.startswith(text_of(events))
+        assert bool(text_of(events)) is (fault.at > 1)
+        assert breakable.service.pid == 0
+        assert is_gone(pid, 1)
+
+
+def test_what_is_only_slow_costs_no_reply(
+    breakable: Host, orders: Path, whole: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One process that is slowed down in several ways gives the same reply each time."""
+
+    def reply(fault: Fault) -> None:
+        breakable.ready()
+        order(orders, fault)
+        assert finished_text(breakable.reply()) == whole
+        assert not orders.exists(), fault.name
+
+    breakable.ready()
+    pid = breakable.service.pid
+
+    n_halts = 0
+
+    def halt_now(event: Event) -> None:
+        nonlocal n_halts
+        if isinstance(event, StepCommitted) and event.step in {5, 20, 40}:
+            n_halts += halt_in_decode(pid)
+            go_on(pid)
+
+    breakable.hear = halt_now
+    breakable.ready()
+    assert finished_text(breakable.reply()) == whole
+    assert n_halts == 3
+
+    # A decode takes half of its limit; a stop in the midst of it takes longer than the whole.
+    monkeypatch.setattr(supervisor, "SILENT_S", 60.0)
+
+    def stop(event: Event) -> None:
+        if isinstance(event, StepCommitted) and event.step == 5:
+            time.sleep(0.2)  # well within the slow decode
+            halt(pid)
+            time.sleep(2.5)
+            go_on(pid)
+
+    breakable.hear = stop
+    reply(Fault("crawl", (1.0, 1, 2.0), at=7))
+    breakable.hear = lambda _event: None
+    reply(Fault("trickle", at=5))
+    assert breakable.service.pid == pid
+
+
+# ------------------------------------------------------------------------- files and memory
 
 
 def test_a_model_file_that_is_cut_while_it_is_used(
-    demo_pair: Pair, tmp_path: Path, trials: Trials
+    demo_pair: Pair, tmp_path: Path, whole: str, trials: Trials
 ) -> None:
-    copies = tuple(Path(shutil.copy(path, tmp_path)) for path in demo_pair)
-    order = tmp_path / "order"
-    with Host((copies[0], copies[1]), broken("cut file", order, str(copies[0]))) as host:
-        host.ready()
-        whole = finished_text(host.reply())
-        host.ready()
+    target, draft = (Path(shutil.copy(path, tmp_path)) for path in demo_pair)
+    orders = tmp_path / "order"
+    with Host((target, draft), broken(orders)) as host:
         for _ in trials(1, 50):
-            order.touch()
-            death = only_death(host.reply())
-            assert not order.exists()
+            host.ready()
+            order(orders, Fault("cut file", (str(target),)))
+            events = host.reply()
+            death = only_death(events)
+            assert whole.startswith(text_of(events))
+            assert not orders.exists()
             assert "SIGBUS" in death.reason
             assert "file" in death.reason
             assert "disk" in death.hint
             assert isinstance(host.load()[-1], LoadFailed)
-            shutil.copy(demo_pair[0], copies[0])
-            host.ready()
-        assert finished_text(host.reply()) == whole
+            shutil.copy(demo_pair[0], target)
 
 
-@pytest.mark.parametrize("how", ["deleted", "replaced"])
+@pytest.mark.grid(short=1)
+@pytest.mark.parametrize("how", ["replaced", "deleted"])
 def test_a_model_file_that_goes_away_while_it_is_used(
-    how: str, demo_pair: Pair, tmp_path: Path, trials: Trials
+    how: str, demo_pair: Pair, tmp_path: Path, whole: str, trials: Trials
 ) -> None:
     """The mapping keeps what it was made of: the reply goes on, and so does the next one."""
     target, draft = (Path(shutil.copy(path, tmp_path)) for path in demo_pair)
@@ -300,8 +363,6 @@ def test_a_model_file_that_goes_away_while_it_is_used(
             shutil.copy(demo_pair[0], target)
             other.write_bytes(b"GGUF and something else")
             host.ready()
-            whole = finished_text(host.reply())
-            host.ready()
             host.hear = strike
             assert finished_text(host.reply()) == whole
             host.hear = lambda _event: None
@@ -311,7 +372,7 @@ def test_a_model_file_that_goes_away_while_it_is_used(
 
 
 def test_a_model_file_that_is_overwritten_while_it_is_used(
-    demo_pair: Pair, tmp_path: Path, trials: Trials
+    demo_pair: Pair, tmp_path: Path, whole: str, trials: Trials
 ) -> None:
     """The mapping has the new bytes at once, so the next reply is refused until a load."""
     target, draft = (Path(shutil.copy(path, tmp_path)) for path in demo_pair)
@@ -325,9 +386,7 @@ def test_a_model_file_that_is_overwritten_while_it_is_used(
                 file.write(drawn.randbytes(4096))
 
     with Host((target, draft)) as host:
-        host.ready()
-        whole = finished_text(host.reply())
-        for _ in trials(2, 50):
+        for _ in trials(1, 50):
             host.ready()
             host.hear = strike
             assert isinstance(host.reply()[-1], (TurnFinished, TurnFailed))
@@ -337,30 +396,25 @@ def test_a_model_file_that_is_overwritten_while_it_is_used(
             assert isinstance(refused, TurnFailed)
             assert refused.code == "model-overwritten"
             assert host.reply()[-1] == no_model()
-            for whole_file, written in zip(demo_pair, (target, draft), strict=True):
-                shutil.copy(whole_file, written)
+            for original, written in zip(demo_pair, (target, draft), strict=True):
+                shutil.copy(original, written)
             host.ready()
             assert finished_text(host.reply()) == whole
 
 
 @pytest.mark.grid(short=1)
 @pytest.mark.parametrize("room", [1 << 16, None], ids=["none", "enough"])
-def test_memory_that_runs_out_in_a_prefill(demo_pair: Pair, room: int | None) -> None:
+def test_memory_that_runs_out_in_a_prefill(shared: Host, room: int | None) -> None:
     """The limit is set from outside, to just above what the process has."""
-    with Host(demo_pair) as host:
-        host.ready()
-        pid = host.service.pid
-        if room is not None:
-            limit = psutil.Process(pid).memory_info().vms + room
-            resource.prlimit(pid, resource.RLIMIT_AS, (limit, limit))
-        tokens = tuple(100 + i % 400 for i in range(1500))
-        turn = functools.partial(StartTurn, prompt=Tokens(tokens), seed=1, max_tokens=20)
-        events = host.submit(turn())
-        if room is None:
-            assert finished_text(events)
-            return
-        death = only_death(events)
-        assert "Memory ran out" in death.reason
-        assert "context" in death.hint
-        host.ready()
-        assert finished_text(host.submit(turn()))
+    shared.ready()
+    if room is not None:
+        limit = psutil.Process(shared.service.pid).memory_info().vms + room
+        resource.prlimit(shared.service.pid, resource.RLIMIT_AS, (limit, limit))
+    tokens = tuple(100 + i % 400 for i in range(1500))
+    events = shared.submit(StartTurn(Tokens(tokens), seed=1, max_tokens=20))
+    if room is None:
+        assert finished_text(events)
+        return
+    death = only_death(events)
+    assert "Memory ran out" in death.reason
+    assert "context" in death.hint
