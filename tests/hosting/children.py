@@ -158,11 +158,6 @@ def _slowly_cancelled(line: Line, turn: StartTurn) -> None:
     line.send(finished("cancelled"))
 
 
-def _take_tune(line: Line, turn: StartTurn) -> None:
-    tune = line.wait_for(Tune)
-    line.send(Done(), TuneApplied(tune.strategy), finished())
-
-
 def _miss_tune(line: Line, turn: StartTurn) -> None:
     """End before the `Tune` that is there already is taken: it is answered as a command."""
     tune = line.wait_for(Tune)
@@ -193,6 +188,12 @@ def _measure(line: Line, turn: StartTurn) -> None:
     line.send(TurnFailed("measured", f"{len(content)} {zlib.crc32(content)}", ""))
 
 
+def _deaf(line: Line, turn: StartTurn) -> None:
+    """Begin and never end, whatever comes."""
+    line.send(step())
+    time.sleep(3600)
+
+
 def _short_keep(line: Line, turn: StartTurn) -> None:
     line.send(finished())
     time.sleep(0.2)
@@ -209,10 +210,10 @@ _TURNS: dict[str, Callable[[Line, StartTurn], None]] = {
     "fail": _fail,
     "until-cancelled": _until_cancelled,
     "slowly-cancelled": _slowly_cancelled,
-    "take-tune": _take_tune,
     "miss-tune": _miss_tune,
     "steps": _steps,
     "measure": _measure,
+    "deaf": _deaf,
     "short-keep": _short_keep,
     "long-keep": _long_keep,
 }
@@ -289,30 +290,17 @@ def chatters_when_idle(line: Line) -> None:
     line.take()
 
 
-def dies_in_a_load(line: Line) -> None:
-    """Crash when the weights are there, unless extra buffers are off."""
-    line.ready()
-    load = line.wait_for(LoadPair)
-    line.send(LoadProgressed("target", 1.0))
-    if load.target.extra_bufts:
-        os.kill(os.getpid(), signal.SIGILL)
-    line.send(structs.replace(sample(PairLoaded), notes=()), Done())
-    line.take()
-
-
-def dies_of_anything(line: Line) -> None:
-    """Ends at the first command, whatever it is."""
+def leaves_unanswered(line: Line) -> None:
+    """Be done with the first command without an answer to it."""
     line.ready()
     line.take()
-    os._exit(3)
+    line.send(Done())
+    line.take()
 
 
 def ignores_cancel(line: Line) -> None:
-    """Begin whatever comes and never end it."""
+    """Begin a load and never end it."""
     line.ready()
-    command = line.take()
-    if isinstance(command, StartTurn):
-        line.send(step())
-    elif isinstance(command, LoadPair):
-        line.send(LoadProgressed("target", 0.5))
+    line.wait_for(LoadPair)
+    line.send(LoadProgressed("target", 0.5))
     time.sleep(3600)

@@ -1,4 +1,4 @@
-"""Turns of a child that follows a script: cancels, tunes, and what comes behind the end."""
+"""Turns of a child that follows a script: cancels, tunes, and what comes after the end."""
 
 from __future__ import annotations
 
@@ -11,21 +11,17 @@ import pytest
 
 from hosting import children
 from hosting.rig import LOAD, MakeRig, is_gone
-from message_samples import sample
 from paceline.hosting import process
 from paceline.hosting.exit_reasons import RestartPolicy
+from paceline.hosting.supervisor import Watchdog
 from paceline.messages import (
-    DescribeEngine,
-    EngineDescribed,
     EngineDied,
     Event,
     LoadFailed,
-    LoadPair,
     LoadProgressed,
     RawText,
     StartTurn,
     StepCommitted,
-    Tune,
     TuneApplied,
     TuneRejected,
     TurnFailed,
@@ -40,92 +36,39 @@ AllowWarnings = Callable[[str], None]
 # ----------------------------------------------------------------------------------- cancelling
 
 
-@pytest.mark.parametrize("delay_s", [0.0, 0.05])
-def test_a_cancel_is_passed_on(rig: MakeRig, delay_s: float) -> None:
-    r = rig()
-    r.load()
-    timer = threading.Timer(delay_s, r.client.cancel)
-    r.on_event = lambda e: timer.start() if isinstance(e, TurnStarted) else None
-    began = time.monotonic()
-    last = r.submit(StartTurn(RawText("until-cancelled")))[-1]
-    assert isinstance(last, TurnFinished)
-    assert last.reason == "cancelled"
-    assert time.monotonic() - began < 2
-    timer.join()
-
-
-def test_a_cancel_of_another_turn_is_not(rig: MakeRig, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "TURN_CANCEL_S", 0.3)
-    r = rig()
-    r.load()
-    over = r.client.request(StartTurn(RawText("finish")))
-    over.cancel()
-    r.on_event = lambda e: over.cancel()
-    assert isinstance(r.submit(StartTurn(RawText("finish")))[-1], TurnFinished)
-    assert isinstance(r.submit(StartTurn(RawText("steps"), seed=1))[-1], TurnFinished)
-
-
 def test_a_turn_that_ignores_its_cancel_ends_with_the_process(
     rig: MakeRig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(process, "TURN_CANCEL_S", 0.3)
-    r = rig(children.ignores_cancel)
-    # Any command starts the child; a turn needs one that is there.
-    assert r.service._keeper.start(lambda: False) is None
+    r = rig()
+    r.load()
     r.on_event = lambda e: r.client.cancel()
     began = time.monotonic()
-    r.submit(StartTurn(RawText("")))
-    assert 0.3 <= time.monotonic() - began < 2
-    assert r.kinds == [StepCommitted, EngineDied]
+    r.submit(StartTurn(RawText("deaf")))
+    assert time.monotonic() - began >= 0.3
+    assert r.kinds == [TurnStarted, StepCommitted, EngineDied]
     assert "did not stop in time" in r.events[-1].reason
     assert r.service.pid == 0
 
 
-def test_a_load_that_ignores_its_cancel_is_cancelled_all_the_same(
-    rig: MakeRig, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(process, "LOAD_CANCEL_S", 0.3)
-    r = rig(children.ignores_cancel)
-    r.on_event = lambda e: r.client.cancel()
-    began = time.monotonic()
-    r.submit(LOAD)
-    assert time.monotonic() - began < 3
-    assert r.kinds == [LoadProgressed, LoadFailed]
-    assert r.events[-1].code == "cancelled"
-
-
-def test_a_forced_stop_does_not_count_as_a_death(
+def test_a_load_that_ignores_its_cancel_is_cancelled_and_counts_as_no_death(
     rig: MakeRig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(process, "LOAD_CANCEL_S", 0.05)
     r = rig(children.ignores_cancel, restarts=RestartPolicy(most=1))
     r.on_event = lambda e: r.client.cancel()
-    for _ in range(3):
+    for _ in range(2):
         assert r.submit(LOAD)[-1].code == "cancelled"
+        assert r.kinds == [LoadProgressed, LoadFailed]
 
 
 def test_a_load_can_be_cancelled_while_the_child_starts(rig: MakeRig) -> None:
     r = rig(children.never_ready)
     timer = threading.Timer(0.3, r.client.cancel)
     timer.start()
-    began = time.monotonic()
-    (failure,) = r.submit(LOAD)
-    assert isinstance(failure, LoadFailed)
-    assert failure.code == "cancelled"
-    assert time.monotonic() - began < 2
+    assert r.submit(LOAD) == [LoadFailed("cancelled", "Stopped.", "")]
     assert r.service.pid == 0
     timer.join()
-
-
-def test_a_load_that_was_cancelled_while_it_waited_leaves_what_is_loaded(rig: MakeRig) -> None:
-    r = rig()
-    r.load()
-    pid = r.service.pid
-    late = r.broker.request(LoadPair(LOAD.target))
-    late.cancel()
-    assert late.wait(0) == LoadFailed("cancelled", "Stopped.", "")
-    assert r.submit(DescribeEngine()) == [sample(EngineDescribed)]
-    assert r.service.pid == pid
 
 
 @pytest.mark.parametrize("prompt", ["slowly-cancelled", "short-keep"])
@@ -133,12 +76,12 @@ def test_time_in_which_this_program_was_stopped_counts_for_no_limit(
     rig: MakeRig, monkeypatch: pytest.MonkeyPatch, prompt: str
 ) -> None:
     """As behind Ctrl+Z, or on a computer whose clock runs on while it sleeps."""
-    r = rig()
-    r.load()
     gap_s = 0.0
     now = time.monotonic
     monkeypatch.setattr(time, "monotonic", lambda: now() + gap_s)
-    monkeypatch.setattr(r.service._watchdog, "_clock", time.monotonic)
+    monkeypatch.setattr(process, "Watchdog", lambda: Watchdog(time.monotonic))
+    r = rig()
+    r.load()
 
     def sleep_an_hour() -> None:
         nonlocal gap_s
@@ -162,16 +105,6 @@ def test_time_in_which_this_program_was_stopped_counts_for_no_limit(
 # ---------------------------------------------------------------------------------------- tunes
 
 
-def test_a_tune_is_taken_in_mid_turn(rig: MakeRig) -> None:
-    r = rig()
-    r.load()
-    r.on_event = lambda e: (
-        r.client.tune(Strategy.of("draft")) if isinstance(e, TurnStarted) else None
-    )
-    r.submit(StartTurn(RawText("take-tune")))
-    assert r.kinds == [TurnStarted, TuneApplied, TurnFinished]
-
-
 def test_a_tune_that_comes_too_late_is_answered_once_and_handle_returns(rig: MakeRig) -> None:
     r = rig()
     r.load()
@@ -182,24 +115,6 @@ def test_a_tune_that_comes_too_late_is_answered_once_and_handle_returns(rig: Mak
     assert r.kinds == [TurnStarted, TurnFinished, TuneRejected]
     r.on_event = lambda e: None
     assert isinstance(r.submit(StartTurn(RawText("")))[-1], TurnFinished)
-
-
-def test_a_tune_after_the_end_of_its_turn_is_dropped(rig: MakeRig) -> None:
-    r = rig()
-    r.load()
-    r.on_event = lambda e: (
-        r.client.tune(Strategy.of("draft")) if isinstance(e, TurnFinished) else None
-    )
-    r.submit(StartTurn(RawText("")))
-    assert r.kinds == [TurnStarted, TurnFinished]
-
-
-def test_a_tune_without_a_child_is_answered_and_needs_none(rig: MakeRig) -> None:
-    r = rig()
-    (answer,) = r.submit(Tune(Strategy.of("draft")))
-    assert isinstance(answer, TuneRejected)
-    assert (answer.strategy, answer.code) == (Strategy.of("draft"), "not-running")
-    assert r.service.pid == 0
 
 
 def test_no_tune_has_two_answers_whenever_it_comes(rig: MakeRig) -> None:
@@ -233,28 +148,21 @@ def test_no_tune_has_two_answers_whenever_it_comes(rig: MakeRig) -> None:
 # --------------------------------------------------------------------------------------- turns
 
 
-def test_a_turn_behind_which_nothing_can_be_trusted_costs_the_process(rig: MakeRig) -> None:
+@pytest.mark.parametrize(("code", "is_fatal"), [("compute-failed", True), ("batch-refused", False)])
+def test_a_failure_costs_the_process_where_nothing_can_be_trusted_after_it(
+    rig: MakeRig, code: str, *, is_fatal: bool
+) -> None:
     r = rig()
     r.load()
     pid = r.service.pid
-    r.submit(StartTurn(RawText("fail compute-failed")))
+    r.submit(StartTurn(RawText(f"fail {code}")))
     assert r.kinds == [TurnStarted, StepCommitted, TurnFailed]
-    assert r.service.pid == 0
-    assert is_gone(pid)
+    assert (r.service.pid == 0) is is_gone(pid) is is_fatal
     r.load()
-    assert r.service.pid not in {0, pid}
+    assert (r.service.pid == pid) is not is_fatal
 
 
-def test_any_other_failure_does_not(rig: MakeRig) -> None:
-    r = rig()
-    r.load()
-    pid = r.service.pid
-    assert r.submit(StartTurn(RawText("fail batch-refused")))[-1].code == "batch-refused"
-    assert isinstance(r.submit(StartTurn(RawText("")))[-1], TurnFinished)
-    assert r.service.pid == pid
-
-
-def test_what_never_ends_behind_a_reply_does_not_hold_up_the_next_one_for_ever(
+def test_what_never_ends_after_a_reply_does_not_hold_up_the_next_one_for_ever(
     rig: MakeRig, monkeypatch: pytest.MonkeyPatch, allow_warnings: AllowWarnings
 ) -> None:
     monkeypatch.setattr(process, "KEEP_S", 0.3)
@@ -262,9 +170,7 @@ def test_what_never_ends_behind_a_reply_does_not_hold_up_the_next_one_for_ever(
     r = rig()
     r.load()
     pid = r.service.pid
-    began = time.monotonic()
     r.submit(StartTurn(RawText("long-keep")))
-    assert 0.3 <= time.monotonic() - began < 2
     assert r.kinds == [TurnStarted, TurnFinished, EngineDied]
     assert is_gone(pid)
 
