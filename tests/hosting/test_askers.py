@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import median
 
 import pytest
 
@@ -40,8 +39,6 @@ AllowWarnings = Callable[[str], None]
 
 LIMIT_S = 60.0
 """Nothing waits longer, on a busy machine either."""
-CANCEL_S = 1.0
-"""Ten times what a cancel may take after the end of the step that runs."""
 N_TOKENS = 12
 QUESTION = (ChatMessage.of_text("user", "What is a list?"),)
 COUNT = CountTokens(Chat(QUESTION))
@@ -154,7 +151,7 @@ class Askers:
 def test_the_most_urgent_one_goes_first_and_no_reply_is_ended_for_another(
     client: ThreadedClient,
 ) -> None:
-    askers = Askers(client, 6)
+    askers = Askers(client, 3)
     askers.run()
     for request in askers.requests:
         answer = request.answered()
@@ -182,57 +179,6 @@ def test_the_most_urgent_one_goes_first_and_no_reply_is_ended_for_another(
     assert {len(each) for each in texts.values()} == {1}, "whoever asks, it is the same reply"
 
 
-def test_a_ticket_says_its_place_and_who_is_before_it(client: ThreadedClient) -> None:
-    long = Request(client, reply(1000), PROGRAM)
-    long.wait_for(StepCommitted)
-    assert client.running is long.ticket
-    assert client.running.asker == "script"
-    counting = Request(client, COUNT, COUNTING)
-    program = Request(client, reply(), PROGRAM)
-    person = Request(client, reply(), PERSON)
-    waiting = [counting, program, person]
-    assert [request.ticket.place for request in (long, *waiting)] == [0, 3, 2, 1]
-    assert {request.ticket.state for request in waiting} == {"waiting"}
-    assert long.ticket.state == "running"
-    program.ticket.cancel()
-    assert program.ticket.state == "over", "what waits is gone at once"
-    assert [counting.ticket.place, person.ticket.place] == [2, 1]
-    long.ticket.cancel()
-    for request in (long, *waiting):
-        request.answered()
-        assert (request.ticket.state, request.ticket.place) == ("over", 0)
-    assert person.told[-1][0] <= counting.told[0][0]
-    assert client.running is None
-
-
-def test_a_cancel_takes_effect_at_the_end_of_the_step(client: ThreadedClient) -> None:
-    delays = []
-    for number in range(12):
-        program = Request(client, reply(1000), PROGRAM)
-        person, counting = Request(client, reply(1000), PERSON), Request(client, COUNT, COUNTING)
-        runs = program if number % 2 else person
-        if runs is person:
-            program.ticket.cancel()
-        runs.wait_for(StepCommitted)
-        cancelled_s = time.perf_counter()
-        runs.ticket.cancel()
-        answer = runs.answered()
-        assert isinstance(answer, TurnFinished)
-        assert answer.reason == "cancelled"
-        later = [at for at, event in runs.told if isinstance(event, StepCommitted)]
-        step_end_s = next((at for at in later if at > cancelled_s), cancelled_s)
-        delays.append(runs.told[-1][0] - step_end_s)
-        for other in (person, program):
-            other.ticket.cancel()
-            other.answered()
-        assert isinstance(counting.answered(), TokensCounted)
-    print(
-        f"from the end of the step to the answer: {median(delays) * 1e3:.1f} ms, "
-        f"{max(delays) * 1e3:.1f} ms at most"
-    )
-    assert max(delays) < CANCEL_S
-
-
 def test_the_death_of_the_process_answers_everyone_once(
     client: ThreadedClient,
     demo_pair: tuple[Path, Path],
@@ -242,7 +188,7 @@ def test_the_death_of_the_process_answers_everyone_once(
     allow_warnings("was killed|ended by|ended from outside")
     deaths: list[Event] = []
     client.watch(lambda event: deaths.append(event) if isinstance(event, EngineDied) else None)
-    for number in trials(2, 20):
+    for number in trials(1, 20):
         deaths.clear()
         runs = Request(client, reply(1000), PERSON)
         runs.wait_for(StepCommitted if number % 2 else TurnStarted)

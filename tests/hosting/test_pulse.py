@@ -1,4 +1,4 @@
-"""What the child says of its running decode."""
+"""Beats of the engine's process, and how long its decode has been running."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from collections.abc import Callable
 import psutil
 import pytest
 
+from paceline.hosting import child
 from paceline.hosting.child import BEAT_EVERY_S, DecodeTime, Pulse, Uplink
+from paceline.hosting.wire import Beat, decode_upward
 from paceline.workers.child import ChildPipe
+from paceline.workers.frames import FrameReader
 
 
 class Clock:
@@ -79,6 +82,26 @@ class Service:
         return self.running or None
 
 
+OPEN: list[socket.socket] = []
+"""Ends of pipes; a process ends where it finds that the other end of its pipe is closed."""
+
+
+def first_beats(service: Service, n: int = 1) -> list[Beat]:
+    """Return the first beats that a pulse sends of a service."""
+    ours, theirs = socket.socketpair()
+    OPEN.append(ours)
+    pulse = Pulse(Uplink(ChildPipe(theirs)), service)  # type: ignore[arg-type]
+    pulse.start()
+    ours.settimeout(20)
+    reader = FrameReader()
+    beats: list[object] = []
+    while len(beats) < n:
+        beats += map(decode_upward, reader.feed(ours.recv(1 << 16)))
+    pulse.stop()
+    assert all(isinstance(beat, Beat) for beat in beats)
+    return beats  # type: ignore[return-value]
+
+
 @pytest.mark.parametrize(
     ("activity", "limit_s"),
     [((), 0.0), ((512, 0.0, 0.0), 0.0), ((1, 0.0, 0.01), 10.0), ((512, 0.0, 0.1), 1024.0)],
@@ -86,10 +109,8 @@ class Service:
 def test_the_limit_of_a_decode_follows_from_the_slowest_one_before(
     activity: tuple[float, ...], limit_s: float
 ) -> None:
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        pulse = Pulse(Uplink(ChildPipe(ours)), Service(*activity))  # type: ignore[arg-type]
-        assert pulse._beat().decode_limit_s == pytest.approx(limit_s)
+    (beat,) = first_beats(Service(*activity))
+    assert beat.decode_limit_s == pytest.approx(limit_s)
 
 
 class Broken(Service):
@@ -97,25 +118,23 @@ class Broken(Service):
         raise RuntimeError("dictionary changed size during iteration")
 
 
-def test_a_figure_that_is_missing_ends_no_pulse(allow_warnings: Callable[[str], None]) -> None:
+def test_a_figure_that_is_missing_ends_no_pulse(
+    allow_warnings: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Else a process that works would be taken for dead."""
     allow_warnings("cannot be measured")
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        pulse = Pulse(Uplink(ChildPipe(ours)), Broken())  # type: ignore[arg-type]
-        for _ in range(3):
-            beat = pulse._beat()
-            assert (beat.decode_s, beat.decode_limit_s) == (0.0, 0.0)
-            assert beat.cpu_s > 0
+    monkeypatch.setattr(child, "BEAT_EVERY_S", 0.01)
+    for beat in first_beats(Broken(), 3):
+        assert (beat.decode_s, beat.decode_limit_s) == (0.0, 0.0)
+        assert beat.cpu_s > 0
 
 
 def test_a_system_that_tells_nothing_of_its_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise psutil.NoSuchProcess(1)
 
-    ours, theirs = socket.socketpair()
-    with ours, theirs, monkeypatch.context() as patch:
+    with monkeypatch.context() as patch:
         patch.setattr(psutil, "Process", refuse)
-        beat = Pulse(Uplink(ChildPipe(ours)), Service())._beat()  # type: ignore[arg-type]
-        assert beat.read_bytes == 0
-        assert beat.cpu_s > 0
+        (beat,) = first_beats(Service())
+    assert beat.read_bytes == 0
+    assert beat.cpu_s > 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import random
 import sys
 import time
@@ -12,6 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from conftest import Trials
 from hosting.observed import Host, deaths_of, finished_text, text_of
 from hosting.rig import wait_until
 from hosting.sabotage import with_little_room
@@ -19,9 +19,14 @@ from paceline.hosting.child import run_child
 from paceline.messages import EngineDied, Event, StepCommitted, TurnFinished
 from paceline.workers.process import ChildMain
 
-MAINS = {"room": run_child, "little room": functools.partial(with_little_room, run_child)}
-CASES = pytest.mark.parametrize("main", MAINS.values(), ids=MAINS)
-N_TOKENS = 400
+CASES = pytest.mark.parametrize(
+    "main",
+    [
+        pytest.param(with_little_room, id="little room"),
+        pytest.param(run_child, id="room", marks=pytest.mark.long),
+    ],
+)
+N_TOKENS = 200
 
 
 def steps_of(events: list[Event]) -> list[StepCommitted]:
@@ -36,6 +41,7 @@ def comes_to_rest(process: psutil.Process) -> None:
         time.sleep(0.3)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="sending waits there")
 @CASES
 def test_a_reply_is_generated_while_its_listener_does_not_read(
@@ -56,15 +62,20 @@ def test_a_reply_is_generated_while_its_listener_does_not_read(
                 stopped_s = time.monotonic() - began
 
         host.hear = hear
-        events = host.reply(max_tokens=N_TOKENS)
-        assert finished_text(events) == expected
-        steps = steps_of(events)
-        assert [step.step for step in steps] == list(range(len(steps)))
+        steps = whole_steps(host.reply(max_tokens=N_TOKENS), expected)
         assert max(step.total_s for step in steps) < stopped_s / 2
 
 
+def whole_steps(events: list[Event], expected: str) -> list[StepCommitted]:
+    """Return the steps of a reply, of which none may be lost."""
+    assert finished_text(events) == expected
+    steps = steps_of(events)
+    assert [step.step for step in steps] == list(range(len(steps)))
+    return steps
+
+
 @CASES
-def test_a_listener_that_is_slow_gets_the_same_reply(
+def test_a_slow_listener_gets_the_same_reply_and_its_cancel_passes_what_waits(
     demo_pair: tuple[Path, Path], main: ChildMain
 ) -> None:
     with Host(demo_pair, main) as host:
@@ -72,29 +83,20 @@ def test_a_listener_that_is_slow_gets_the_same_reply(
         expected = finished_text(host.reply(max_tokens=N_TOKENS))
         for seconds, every in ((0.001, 1), (0.01, 10), (0.1, 100)):
 
-            def hear(event: Event, seconds: float = seconds, every: int = every) -> None:
+            def slow(event: Event, seconds: float = seconds, every: int = every) -> None:
                 if isinstance(event, StepCommitted) and event.step % every == 0:
                     time.sleep(seconds)
 
-            host.hear = hear
-            events = host.reply(max_tokens=N_TOKENS)
-            assert finished_text(events) == expected
-            steps = steps_of(events)
-            assert [step.step for step in steps] == list(range(len(steps)))
+            host.hear = slow
+            whole_steps(host.reply(max_tokens=N_TOKENS), expected)
 
-
-@CASES
-def test_a_cancel_passes_what_waits(demo_pair: tuple[Path, Path], main: ChildMain) -> None:
-    with Host(demo_pair, main) as host:
-        host.ready()
-        engine = psutil.Process(host.service.pid)
-
-        def hear(event: Event) -> None:
+        def cancel(event: Event) -> None:
             if isinstance(event, StepCommitted) and event.step == 3:
                 time.sleep(0.2)
                 host.client.cancel()
 
-        host.hear = hear
+        host.hear = cancel
+        pid = host.service.pid
         events = host.reply(max_tokens=1500)
         last = events[-1]
         assert isinstance(last, TurnFinished)
@@ -103,21 +105,22 @@ def test_a_cancel_passes_what_waits(demo_pair: tuple[Path, Path], main: ChildMai
         steps = steps_of(events)
         assert [step.step for step in steps] == list(range(len(steps)))
         assert len(steps) < 1500
-        host.hear = lambda _event: None
-        finished_text(host.reply())
-        assert engine.is_running()
+        assert host.service.pid == pid
 
 
 @CASES
-def test_what_a_killed_engine_had_sent_is_the_begin_of_its_reply(
-    demo_pair: tuple[Path, Path], main: ChildMain, allow_warnings: Callable[[str], None]
+def test_what_a_killed_engine_had_sent_is_the_beginning_of_its_reply(
+    demo_pair: tuple[Path, Path],
+    main: ChildMain,
+    trials: Trials,
+    allow_warnings: Callable[[str], None],
 ) -> None:
     allow_warnings("was ended from outside")
     chance = random.Random(57)
     with Host(demo_pair, main) as host:
         host.ready()
         expected = finished_text(host.reply(max_tokens=N_TOKENS))
-        for _ in range(8):
+        for _ in trials(1, 8):
             at, nap_s = chance.randrange(1, N_TOKENS // 2), chance.uniform(0, 0.05)
 
             def hear(event: Event, at: int = at, nap_s: float = nap_s) -> None:
