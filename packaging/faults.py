@@ -114,8 +114,8 @@ ROWS = (
         "The engine's process hangs",
         50,
         (
-            HOSTING + "test_stops.py::test_an_engine_that_is_stopped_for_good",
-            HOSTING + "test_hangs.py",
+            HOSTING + "test_injected_faults.py::test_a_fault_is_told_as_what_it_is",
+            HOSTING + "test_injected_faults.py::test_what_is_only_slow_costs_no_reply",
         ),
         (("if self._silent_s > SILENT_S:", "if self._silent_s > SILENT_S + 12:"),),
         "Each way of hanging is tried once.",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from pytestqt.qtbot import QtBot
 
-from hosting.test_threaded import Maker, Scripted
+from hosting.obedient import Obedient
+from hosting.test_client_contract import ClientContract, Stage
 from paceline.gui.engine_bridge import EngineBridge
 from paceline.hosting.broker import Priority
 from paceline.hosting.threaded import ThreadedClient
@@ -17,9 +18,29 @@ from paceline.messages import Event, RawText, StartTurn, TurnFailed, Unload, Unl
 
 @pytest.fixture
 def bridge(qtbot: QtBot) -> Iterator[EngineBridge]:
-    made = EngineBridge(ThreadedClient(Maker(Scripted)))
+    made = EngineBridge(ThreadedClient(Obedient))
     yield made
     assert made.close()
+
+
+class BridgeStage(Stage):
+    """The bridge, which delivers while the window's thread takes events."""
+
+    def __init__(self, bridge: EngineBridge, qtbot: QtBot) -> None:
+        super().__init__(bridge)
+        self._qtbot = qtbot
+
+    def until(self, is_so: Callable[[], object]) -> None:
+        """Wait until something is so."""
+        self._qtbot.waitUntil(lambda: bool(is_so()), timeout=20_000)
+
+
+class TestBridge(ClientContract):
+    """The bridge keeps the promises of every client."""
+
+    @pytest.fixture
+    def stage(self, bridge: EngineBridge, qtbot: QtBot) -> Stage:
+        return BridgeStage(bridge, qtbot)
 
 
 def test_events_come_on_the_owners_thread_in_order(bridge: EngineBridge, qtbot: QtBot) -> None:
@@ -40,18 +61,16 @@ def test_what_waits_is_answered_after_the_call_that_cancels_it(
     bridge: EngineBridge, qtbot: QtBot
 ) -> None:
     heard: list[Event] = []
-    running = bridge.request(StartTurn(RawText("")), on_event=heard.append)
-    waiting = bridge.request(
-        StartTurn(RawText("")), Priority.PROGRAM, heard.append, asker="an editor"
-    )
+    turn = StartTurn(RawText("wait end"))
+    running = bridge.request(turn)
+    waiting = bridge.request(turn, Priority.PROGRAM, heard.append, asker="an editor")
     qtbot.waitUntil(lambda: bridge.running is running)
     assert (running.asker, waiting.asker) == ("window", "an editor")
     waiting.cancel()
     assert (waiting.state, heard) == ("over", [])
-    qtbot.waitUntil(lambda: len(heard) == 1)
+    qtbot.waitUntil(lambda: bool(heard))
     assert heard == [TurnFailed("cancelled", "Stopped.", "")]
     running.cancel()
-    qtbot.waitUntil(lambda: len(heard) == 2)
 
 
 def test_nothing_is_delivered_after_closing(bridge: EngineBridge, qtbot: QtBot) -> None:

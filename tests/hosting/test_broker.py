@@ -112,6 +112,8 @@ OTHERS: dict[Command, Event | None] = {
     Reset(): None,
 }
 STOPPED = STOPPABLE | OTHERS
+STARTING = (LOAD, DescribeEngine())
+"""Commands that the death of the engine before does not end."""
 EVENTS = (END, TuneApplied(Strategy.of("off")), Unloaded(), sample(SamenessChanged))
 BESIDE = (Remembered("chat"), StatesDropped())
 
@@ -196,7 +198,7 @@ class Lives(RuleBasedStateMachine):
 
     @rule(
         target=tickets,
-        command=st.sampled_from([TURN, TURN, TURN, LOAD, OWNED, *STOPPED]),
+        command=st.sampled_from([TURN, TURN, LOAD, OWNED, *STARTING, *STOPPED]),
         priority=st.sampled_from([IDLE, *Priority]),
     )
     def ask(self, command: Command, priority: Priority) -> Ticket:
@@ -216,6 +218,8 @@ class Lives(RuleBasedStateMachine):
             steps = 3 * [self.done] + 3 * [self.answer] + 3 * [self.take_between] + [self.die]
             steps += [partial(self.emit, event) for event in EVENTS]
             steps += [partial(self.answer_beside, event) for event in BESIDE]
+        if isinstance(self.running, Ticket):
+            steps += 2 * [partial(self.tune, self.running)]
         data.draw(st.sampled_from([*4 * steps, self.fail, self.close]))()
 
     # --------------------------------------------------------------------------------------- steps

@@ -267,6 +267,8 @@ def test_a_fault_is_told_as_what_it_is(
         events = breakable.reply()
         assert not orders.exists(), "it struck"
         death = only_death(events)
+        (before_s, _), (death_s, _) = breakable.told[-2:]
+        assert death_s - before_s < 10, "ten times the limit"
         assert all(part in death.reason for part in words), death.reason
         assert "/" not in death.reason
         assert "Memory" not in death.reason
