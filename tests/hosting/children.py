@@ -104,6 +104,8 @@ def obedient(line: Line) -> None:
     line.ready()
     while True:
         command = line.take()
+        if isinstance(command, Cancel):
+            continue  # of a turn that has ended meanwhile
         answer(line, command)
         line.send(Done())
         if isinstance(command, Shutdown):

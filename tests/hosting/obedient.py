@@ -117,6 +117,8 @@ def run(line: Line) -> None:
     """Follow the commands in a process of its own."""
     line.ready()
     while not isinstance(command := line.take(), Shutdown):
+        if isinstance(command, Cancel):
+            continue  # of a turn that has ended meanwhile
         events = played(command)
         if isinstance(command, StartTurn):
             line.send(next(events))

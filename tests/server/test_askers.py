@@ -198,24 +198,9 @@ def test_who_waits_at_the_end_is_told_that_the_server_ends(demo_load: LoadPair) 
 # ----------------------------------------------------------------------------------------- hang-ups
 
 
-@pytest.mark.parametrize("stream", [True, False])
-def test_a_hang_up_ends_a_reply(served: Served, *, stream: bool) -> None:
-    connection, ticket = served.begun(stream=stream)
-    if stream:
-        next(line for line in lines_of(connection) if '"content":"' in line)
-    connection.close()
-    answer = ticket.wait(SECONDS)
-    assert isinstance(answer, TurnFinished)
-    assert answer.reason == "cancelled"
-    entry = served.endpoint.journal.entries[-1]
-    assert entry.reply.error is not None
-    assert entry.reply.error.code == "hung-up"
-
-
-@pytest.mark.parametrize("stream", [True, False])
-def test_a_hang_up_ends_a_prefill(served: Served, *, stream: bool) -> None:
+def test_a_hang_up_ends_a_prefill(served: Served) -> None:
     long = [{"role": "user", "content": "one two three four " * 270}]
-    connection, ticket = served.begun(stream=stream, messages=long)
+    connection, ticket = served.begun(messages=long)
     connection.close()
     answer = ticket.wait(SECONDS)
     assert isinstance(answer, TurnFinished)
@@ -252,7 +237,7 @@ def test_a_long_prefill_keeps_its_stream_alive(
 
 def test_at_the_end_what_waits_is_told_and_what_runs_is_completed(demo_load: LoadPair) -> None:
     with serving(demo_load) as served:
-        first, _ = served.begun(stream=True, max_tokens=300)
+        first, _ = served.begun(stream=True, max_tokens=60)
         second = served.ask()
         until(lambda: served.endpoint.desk.n_waiting == 1)
         served.endpoint.stop()
@@ -310,7 +295,7 @@ def test_an_engine_that_dies(demo_load: LoadPair, allow_warnings: Callable[[str]
 
 
 def test_64_programs_with_random_hang_ups(demo_load: LoadPair, is_long: bool) -> None:
-    seconds = 300.0 if is_long else 10.0
+    seconds = 300.0 if is_long else 1.0
     outcomes: Counter[str] = Counter()
     faults: list[str] = []
     with serving(demo_load, queue=32) as served:
@@ -318,7 +303,7 @@ def test_64_programs_with_random_hang_ups(demo_load: LoadPair, is_long: bool) ->
 
         def live(number: int) -> None:
             chance = random.Random(number)
-            while time.monotonic() < end and not faults:
+            while (time.monotonic() < end or len(outcomes) < 4) and not faults:
                 try:
                     outcomes[one_request(served, chance)] += 1
                 except Exception as error:  # noqa: BLE001 - told below
@@ -328,7 +313,7 @@ def test_64_programs_with_random_hang_ups(demo_load: LoadPair, is_long: bool) ->
         for thread in threads:
             thread.start()
         memory = psutil.Process().memory_info
-        time.sleep(seconds / 4)  # until all that is made once has been made
+        until(lambda: len(outcomes) == 4 or faults)  # all that is made once has been made
         before = memory().rss
         for thread in threads:
             thread.join()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
@@ -121,22 +120,6 @@ def test_a_prediction_is_copied(client: openai.OpenAI) -> None:
     assert (details.accepted_prediction_tokens or 0) > reply.usage.completion_tokens // 2
 
 
-def test_a_schema_is_followed(client: openai.OpenAI) -> None:
-    schema = {
-        "type": "object",
-        "properties": {"name": {"type": "string", "maxLength": 20}, "n": {"enum": [1, 2, 3]}},
-        "required": ["name", "n"],
-        "additionalProperties": False,
-    }
-    reply = client.chat.completions.create(
-        model="any", messages=HELLO, max_tokens=120,
-        response_format={"type": "json_schema", "json_schema": {"name": "x", "schema": schema}},
-    )  # fmt: skip
-    found = json.loads(reply.choices[0].message.content or "")
-    assert found.keys() == {"name", "n"}
-    assert found["n"] in (1, 2, 3)
-
-
 def test_what_is_not_known_is_named(endpoint: Endpoint) -> None:
     body = {
         "messages": [{"role": "user", "content": "Hello", "name": "me"}], "max_tokens": 3,
@@ -148,71 +131,6 @@ def test_what_is_not_known_is_named(endpoint: Endpoint) -> None:
     assert reply.headers["x-paceline-ignored"] == (
         "user, mirostat, paceline.startegy, response_format.json_schema.note"
     )
-
-
-@pytest.mark.parametrize(
-    ("given", "field"),
-    [
-        ({"temperature": -1}, "temperature"),
-        ({"temperature": "warm"}, "temperature"),
-        ({"top_p": 2}, "top_p"),
-        ({"n": 9}, "n"),
-        ({"max_tokens": 0}, "max_tokens"),
-        ({"max_tokens": 9, "max_completion_tokens": 0}, "max_completion_tokens"),
-        ({"messages": []}, "messages"),
-        ({"messages": [{"role": "robot", "content": ""}]}, "messages[0].role"),
-        ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]},
-         "messages[0].content[0]"),
-        ({"messages": [{"role": "user", "content": " "}]}, "messages"),
-        ({"messages": [*HELLO, {"role": "tool", "tool_call_id": "7", "content": "x"}]}, "messages"),
-        ({"messages": [*HELLO, {"role": "assistant", "tool_calls": [
-            {"id": "1", "function": {"name": "f", "arguments": "[1]"}}]}, *HELLO]}, "messages"),
-        ({"messages": [*HELLO, {"role": "assistant", "content": "<|im_end|>"}]}, "messages"),
-        ({"top_logprobs": 3}, "top_logprobs"),
-        ({"logit_bias": {"x": 1}}, "logit_bias"),
-        ({"logit_bias": {"99999999": 1}}, "logit_bias"),
-        ({"logit_bias": {"7": 1e9}}, "logit_bias"),
-        ({"grammar": "root := x"}, "grammar"),
-        ({"json_schema": {"$ref": "#/nowhere"}}, "json_schema"),
-        ({"stop": ["a"] * 99}, "stop"),
-        ({"response_format": {"type": "json_schema"}}, "response_format.json_schema.schema"),
-        ({"tool_choice": "required"}, "tool_choice"),
-        ({"reasoning_effort": "much"}, "reasoning_effort"),
-        ({"response_format": {"type": "json_schema", "json_schema": {"schema": {"type": 7}}}},
-         "response_format"),
-        ({"paceline": {"strategy": "magic"}}, "paceline.strategy"),
-        ({"paceline": {"strategy": "mtp"}}, "paceline.strategy"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_honoured_is_refused(
-    endpoint: Endpoint, given: dict[str, Any], field: str
-) -> None:
-    body = {"messages": HELLO, "max_tokens": 3} | given
-    reply = httpx2.post(f"{endpoint.url}/v1/chat/completions", json=body, timeout=60)
-    error = reply.json()["error"]
-    assert (reply.status_code, error["param"]) == (400, field), error
-    assert error["type"] == "invalid_request_error"
-
-
-def test_a_prompt_that_does_not_fit_is_refused_with_both_numbers(client: openai.OpenAI) -> None:
-    long: list[Any] = [{"role": "user", "content": "Hello " * 4000}]
-    for stream in (False, True):
-        with pytest.raises(openai.BadRequestError) as refused:
-            client.chat.completions.create(model="any", messages=long, stream=stream)
-        assert refused.value.code == "context_length_exceeded"
-        assert refused.value.param == "messages"
-        assert "2,048" in refused.value.message
-
-
-@pytest.mark.parametrize("path", ["/v1/embeddings", "/api/chat", "/v1/chat/completions/", "/"])
-def test_a_route_that_there_is_not_names_those_that_there_are(
-    endpoint: Endpoint, path: str
-) -> None:
-    reply = httpx2.post(f"{endpoint.url}{path}", json={})
-    assert reply.status_code == 404
-    error = reply.json()["error"]
-    assert error["code"] == "not_found"
-    assert "/v1/chat/completions, " in error["message"]
 
 
 def test_without_a_model_the_server_is_not_healthy() -> None:

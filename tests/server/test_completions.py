@@ -102,47 +102,6 @@ def test_marks_of_reasoning_are_text_here(client: openai.OpenAI) -> None:
     assert whole.choices[0].text == "<think>a</think>b"
 
 
-@pytest.mark.parametrize(
-    ("given", "field"),
-    [
-        ({"prompt": []}, "prompt"),
-        ({"prompt": ["a"] * 65}, "prompt"),
-        ({"prompt": ["a", 5]}, "prompt"),
-        ({"prompt": [["a"]]}, "prompt[0][0]"),
-        ({"prompt": [True]}, "prompt[0]"),
-        ({"prompt": TOKENS, "suffix": "b"}, "suffix"),
-        ({"prompt": ""}, "prompt"),
-        ({"prompt": [10**6]}, "prompt"),
-        ({"prompt": "a " * 4000}, "prompt"),
-        ({"suffix": "b"}, "suffix"),
-        ({"best_of": 2}, "best_of"),
-        ({"n": 9}, "n"),
-        ({"logprobs": 21}, "logprobs"),
-        ({"logprobs": 1, "echo": True}, "logprobs"),
-        ({"max_tokens": 0}, "max_tokens"),
-        ({"temperature": -1}, "temperature"),
-    ],
-)
-def test_what_cannot_be_honoured_is_refused(
-    endpoint: Endpoint, given: dict[str, Any], field: str
-) -> None:
-    body = {"prompt": PROMPT, "max_tokens": 3} | given
-    reply = httpx2.post(f"{endpoint.url}/v1/completions", json=body, timeout=60)
-    error = reply.json()["error"]
-    assert (reply.status_code, error["param"]) == (400, field), error
-
-
-@pytest.mark.parametrize("stream", [False, True])
-def test_what_the_engine_refuses_is_an_error_with_a_status(
-    client: openai.OpenAI, *, stream: bool
-) -> None:
-    cases = [([10**6], "no_such_token"), ("Hello " * 4000, "context_length_exceeded")]
-    for prompt, code in cases:
-        with pytest.raises(openai.BadRequestError) as refused:
-            client.completions.create(model="any", prompt=prompt, stream=stream)
-        assert refused.value.code == code
-
-
 # --------------------------------------------------------------------------------------------- gaps
 
 

@@ -198,25 +198,6 @@ def test_a_prompt_may_be_read_ahead(endpoint: Endpoint) -> None:
     assert reply["timings"]["cache_n"] >= reply["tokens_evaluated"] - 1
 
 
-@pytest.mark.parametrize(
-    ("path", "given", "field"),
-    [
-        ("/completion", {"prompt": ["a", "b"]}, "prompt"),
-        ("/completion", {"n_predict": -2}, "n_predict"),
-        ("/completion", {"n_probs": 21}, "n_probs"),
-        ("/completion", {"top_p": 2}, "top_p"),
-        ("/completion", {"prompt": ""}, "prompt"),
-        ("/infill", {"input_prefix": 3}, "input_prefix"),
-        ("/infill", {"input_prefix": "a", "input_suffix": "b"}, "input_suffix"),
-        ("/infill", {"input_extra": [{"text": ""}] * 1001}, "input_extra"),
-    ],
-)
-def test_what_cannot_be_honoured_is_refused(
-    endpoint: Endpoint, path: str, given: dict[str, Any], field: str
-) -> None:
-    assert refusal(endpoint, path, **{"prompt": "a"} | given)["param"] == field
-
-
 # --------------------------------------------------------------------------------------------- gaps
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.calls.tools import TOOLS, Called, written
@@ -70,6 +70,7 @@ def cut(text: str, places: Sequence[int]) -> list[str]:
 
 
 @pytest.mark.parametrize("form", PLAIN, ids=lambda form: form.id)
+@settings(max_examples=settings.default.max_examples // 3)  # of each form
 @given(data=st.data())
 def test_reasoning_answer_and_calls_come_apart(form: CallForm, data: st.DataObject) -> None:
     reasoning = data.draw(WORDS).strip() + form.marks[0] + " is text here"

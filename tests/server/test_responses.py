@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import httpx2
 import openai
 import pydantic
-import pytest
 
 if TYPE_CHECKING:
     from paceline.server.endpoint import Endpoint
@@ -169,59 +168,3 @@ def test_a_long_conversation_is_cut_where_that_is_asked_for(endpoint: Endpoint) 
     assert refusal.status_code == 400
     assert refusal.json()["error"]["code"] == "context_length_exceeded"
     assert ask(endpoint, input=items, truncation="auto").status_code == 200
-
-
-@pytest.mark.parametrize(
-    ("given", "field"),
-    [
-        ({"input": []}, "input"),
-        ({"input": None}, "input"),
-        ({"input": [{"type": "item_reference", "id": "msg_1"}]}, "input[0]"),
-        ({"input": [{"role": "user", "content": [{"type": "input_image"}]}]},
-         "input[0].content[0]"),
-        ({"input": [{"type": "function_call", "call_id": "1"}]}, "input[0].name"),
-        ({"input": [{"type": "function_call_output", "output": ""}]}, "input[0].call_id"),
-        ({"input": " "}, "input"),
-        ({"input": [{"role": "user", "content": "Hi"},
-                    {"type": "function_call_output", "call_id": "7", "output": ""}]}, "input"),
-        ({"max_output_tokens": 0}, "max_output_tokens"),
-        ({"temperature": -1}, "temperature"),
-        ({"tools": [{"type": "web_search"}]}, "tools[0]"),
-        ({"tool_choice": "required"}, "tool_choice"),
-        ({"text": {"format": {"type": "json_schema", "name": "x"}}}, "text.format.schema"),
-        ({"text": {"format": {"type": "json_schema", "name": "x", "schema": {"$ref": "#/x"}}}},
-         "text.format"),
-        ({"reasoning": {"effort": "much"}}, "reasoning.effort"),
-        ({"previous_response_id": "resp_1"}, "previous_response_id"),
-        ({"store": True}, "store"),
-        ({"background": True}, "background"),
-        ({"top_logprobs": 3}, "top_logprobs"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_honoured_is_refused(
-    endpoint: Endpoint, given: dict[str, Any], field: str
-) -> None:
-    reply = ask(endpoint, **given)
-    error = reply.json()["error"]
-    assert (reply.status_code, error["param"]) == (400, field), error
-
-
-def test_a_prompt_that_does_not_fit_is_refused_with_both_numbers(client: openai.OpenAI) -> None:
-    for stream in (False, True):
-        with pytest.raises(openai.BadRequestError, match=r"2,048") as refused:
-            client.responses.create(model="any", input="Hello " * 4000, stream=stream)
-        assert refused.value.code == "context_length_exceeded"
-        assert refused.value.param == "input"
-
-
-def test_a_stream_that_is_left_stops_the_reply(client: openai.OpenAI, endpoint: Endpoint) -> None:
-    with client.responses.stream(model="any", input=HELLO, max_output_tokens=1500) as stream:
-        for event in stream:
-            if event.type == "response.output_text.delta":
-                break
-    again = client.responses.create(model="any", input=HELLO, max_output_tokens=2)
-    assert again.usage is not None
-    assert again.usage.output_tokens == 2
-    left = endpoint.journal.entries[-2].reply
-    assert left.error is not None
-    assert left.error.code == "hung-up"
