@@ -1,7 +1,7 @@
 """Faults of a worker's process, whatever its kind, at one of its answers.
 
 `broken(main, fault, order)` is a `main`. The fault strikes where the file `order` is, and only
-once: the file is taken away first.
+once: the file is taken away first. Children import this module, so it imports little.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from paceline.hosting.wire import encode_message
-from paceline.messages import EngineDied
 from paceline.workers.child import ChildPipe
 from paceline.workers.frames import MAX_FRAME, READY, frame
 from paceline.workers.process import ChildMain
@@ -147,7 +145,7 @@ MORE_NONSENSE: dict[str, Fault] = {
     "number": partial(_send, frame(b"7")),
     "deep": partial(_send, frame(b"[" * 100_000)),
     "deep MessagePack": partial(_send, frame(b"\x91" * 100_000)),
-    "event": partial(_send, frame(encode_message(EngineDied("")))),
+    "event": partial(_send, frame(b"\x82\xa4type\xaaEngineDied\xa6reason\xa0")),
     "object": partial(_send, frame(b'{"type":"EngineDied","reason":"","hint":""}')),
 }
 """Nonsense to all but the echo, to which any text is an answer."""

@@ -1,11 +1,7 @@
-"""The kinds of workers that the program has, each with a question and its answer.
-
-Children import this module: neither pytest nor Hypothesis is in it.
-"""
+"""The kinds of workers that the program has, each with a question and its answer."""
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -20,9 +16,8 @@ from paceline.engine.model.own_kernels import prover_language
 from paceline.engine.prompt.renderer import SANDBOX, Outcome, RenderJob, templates_language
 from paceline.hosting.description import description_language, run_description
 from paceline.messages import ChatMessage, DescribeEngine, EngineDescribed
-from paceline.workers.child import ChildPipe, serve
-from paceline.workers.frames import WireError
 from paceline.workers.process import ChildMain, Language
+from workers.echo import LANGUAGE, run_echo
 
 
 class Kind(NamedTuple):
@@ -43,19 +38,7 @@ class Kind(NamedTuple):
     takes_any_text: bool = False
 
 
-def run_echo(pipe: socket.socket) -> None:
-    """Answer every text by itself."""
-    serve(ChildPipe(pipe), str, bytes.decode, str.encode)
-
-
-def _text(payload: bytes) -> str:
-    try:
-        return payload.decode()
-    except UnicodeDecodeError as error:
-        raise WireError(str(error)) from None
-
-
-ECHO = Kind(run_echo, Language("paceline-echo", str.encode, _text), "hi", "hi".__eq__, True)
+ECHO = Kind(run_echo, LANGUAGE, "hi", "hi".__eq__, True)
 
 
 def _inspector() -> Kind:

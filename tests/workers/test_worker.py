@@ -77,15 +77,6 @@ def refused(worker: Worker[Any, Any], question: object, seconds: float = LONG_S)
     return refusal.value
 
 
-def test_questions_are_answered_by_one_process(kind: Kind, hire: Hire) -> None:
-    worker = hire(kind)
-    assert worker.pid == 0, "nothing starts before the first question"
-    assert kind.is_answered(worker.ask(kind.question, LONG_S))
-    pid = worker.pid
-    assert kind.is_answered(worker.ask(kind.question, LONG_S))
-    assert worker.pid == pid != 0
-
-
 # ------------------------------------------------------------------------- faults at an answer
 
 
@@ -102,7 +93,7 @@ def costs_one_answer(
     return error
 
 
-@pytest.mark.grid(short=12)
+@pytest.mark.grid(short=6)
 @pytest.mark.parametrize("fault", DEATHS)
 def test_a_death(hire: Hire, kind: Kind, fault: str, order: Path) -> None:
     error = costs_one_answer(hire, kind, fault, order)
@@ -111,13 +102,13 @@ def test_a_death(hire: Hire, kind: Kind, fault: str, order: Path) -> None:
     assert error.end is not None
 
 
-@pytest.mark.grid(short=6)
+@pytest.mark.grid(short=3)
 @pytest.mark.parametrize("fault", MEMORY_FAULTS)
 def test_too_much_memory(hire: Hire, kind: Kind, fault: str, order: Path) -> None:
     assert costs_one_answer(hire, kind, fault, order).trouble == "out-of-memory"
 
 
-@pytest.mark.grid(short=6)
+@pytest.mark.grid(short=3)
 @pytest.mark.parametrize("fault", HANGS)
 def test_a_question_that_does_not_come_to_an_end(
     hire: Hire, kind: Kind, fault: str, order: Path
@@ -127,7 +118,7 @@ def test_a_question_that_does_not_come_to_an_end(
     assert error.end is None
 
 
-@pytest.mark.grid(short=12)
+@pytest.mark.grid(short=6)
 @pytest.mark.parametrize("fault", [*NONSENSE, *MORE_NONSENSE])
 def test_what_is_no_answer(hire: Hire, kind: Kind, fault: str, order: Path) -> None:
     if kind.takes_any_text and fault in MORE_NONSENSE:
@@ -138,6 +129,7 @@ def test_what_is_no_answer(hire: Hire, kind: Kind, fault: str, order: Path) -> N
     assert len(error.words) < 400
 
 
+@pytest.mark.grid(short=3)
 @pytest.mark.parametrize("fault", ["segfault", "lack memory", "twice"])
 def test_the_fault_of_an_earlier_question_is_not_held_against_one(
     hire: Hire, kind: Kind, fault: str, order: Path
@@ -174,7 +166,7 @@ def test_deaths_leave_nothing_open(hire: Hire, order: Path) -> None:
 
     strike("exit")
     before = psutil.Process().num_fds(), len(psutil.Process().children())
-    for fault in ("exit", "segfault", "zeros", "half", "hang"):
+    for fault in ("exit", "zeros", "hang"):
         strike(fault)
     assert (psutil.Process().num_fds(), len(psutil.Process().children())) == before
 
@@ -244,14 +236,14 @@ def _counted(starts: str, pipe: Any) -> None:
 # ------------------------------------------------------------------------------------- the end
 
 
-def test_one_that_dies_between_two_questions_costs_nothing(hire: Hire, kind: Kind) -> None:
-    worker = hire(kind)
-    worker.ask(kind.question, LONG_S)
+def test_one_that_dies_between_two_questions_costs_nothing(hire: Hire) -> None:
+    worker = hire(ECHO)
+    worker.ask("hi", LONG_S)
     process = psutil.Process(worker.pid)
     process.kill()
     while process.status() != psutil.STATUS_ZOMBIE:
         pass
-    assert kind.is_answered(worker.ask(kind.question, LONG_S))
+    assert worker.ask("hi", LONG_S) == "hi"
 
 
 def test_a_process_without_work_is_ended(hire: Hire) -> None:
@@ -391,10 +383,17 @@ def test_one_that_was_never_asked_can_be_closed_twice() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_a_process_harms_no_other(hire: Hire, kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+def test_one_process_answers_all_questions_and_harms_no_other(
+    hire: Hire, kind: Kind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HUGGINGFACEHUB_API_TOKEN"):
+        monkeypatch.setenv(name, "hf_secret")
     worker = hire(kind)
-    worker.ask(kind.question, LONG_S)
+    assert worker.pid == 0, "nothing starts before the first question"
+    assert kind.is_answered(worker.ask(kind.question, LONG_S))
+    pid = worker.pid
+    assert kind.is_answered(worker.ask(kind.question, LONG_S))
+    assert worker.pid == pid != 0
     proc = Path("/proc") / str(worker.pid)
     assert (proc / "oom_score_adj").read_text().strip() == "800"
     (core,) = [x for x in (proc / "limits").read_text().splitlines() if "core file" in x]
