@@ -231,10 +231,6 @@ MORE_FAULTS: dict[str, tuple[Fault, tuple[str, ...]]] = {
     "SIGABRT": (Fault("signal", (signal.SIGABRT,)), ("crashed", "SIGABRT")),
     "exit": (Fault("exit", (3,)), ("ended with exit code 3",)),
     "exit at once": (Fault("exit at once", (3,)), ("ended with exit code 3",)),
-    "a prefill without end": (
-        Fault("crawl", (1000.0, 1, 1.0), at=1),
-        ("A computation of the engine hangs",),
-    ),
     "native code with Python's lock": (Fault("hold"), ("has not answered for 1 seconds",)),
     **{
         f"garbage: {name}": (Fault("hang", data=make(random.Random(8))), ("The engine",))
@@ -275,7 +271,7 @@ def test_a_fault_is_told_as_what_it_is(
         assert len(death.reason) < 500
         assert death.hint
         assert whole.startswith(text_of(events))
-        assert bool(text_of(events)) is (fault.at > 1)
+        assert text_of(events)
         assert breakable.service.pid == 0
         assert is_gone(pid, 1)
 
@@ -307,18 +303,18 @@ def test_what_is_only_slow_costs_no_reply(
     assert finished_text(breakable.reply()) == whole
     assert n_halts == 3
 
-    # A decode takes half of its limit; a stop in the midst of it takes longer than the whole.
+    # A decode stays far below its limit; a stop in the midst of it takes longer than the whole.
     monkeypatch.setattr(supervisor, "SILENT_S", 60.0)
 
     def stop(event: Event) -> None:
         if isinstance(event, StepCommitted) and event.step == 5:
-            time.sleep(0.2)  # well within the slow decode
+            time.sleep(0.1)  # well within the slow decode
             halt(pid)
-            time.sleep(2.5)
+            time.sleep(4.5)
             go_on(pid)
 
     breakable.hear = stop
-    reply(Fault("crawl", (1.0, 1, 2.0), at=7))
+    reply(Fault("crawl", (0.5, 1, 4.0), at=7))
     breakable.hear = lambda _event: None
     reply(Fault("trickle", at=5))
     assert breakable.service.pid == pid
