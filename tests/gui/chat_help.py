@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QToolButton, QWidget
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QApplication, QToolButton, QWidget
 
 from paceline.gui.chat.markdown.provenance import Provenance
+from paceline.gui.chat.messages.message_actions import MessageActions
 from paceline.gui.chat.messages.message_item import MessageItem, ShownMessage
+from paceline.gui.chat.messages.message_list import MessageList
 from paceline.gui.chat.messages.reply_body import ReplyBody
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.chat.messages.user_bubble import UserBubble
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
 LONG = "A line of text that is shown.\n\n" * 60
+_numbers = count()
 
 
 def shown_chat(qtbot: QtBot) -> Iterator[ChatView]:
@@ -37,14 +42,14 @@ def shown_chat(qtbot: QtBot) -> Iterator[ChatView]:
 
 def say(chat: ChatView, text: str, name: str = "") -> UserBubble:
     """Add what the user wrote."""
-    bubble = chat.add(ShownMessage(name or f"said-{len(chat._pages.messages)}", "user", text))
+    bubble = chat.add(ShownMessage(name or f"said-{next(_numbers)}", "user", text))
     assert isinstance(bubble, UserBubble)
     return bubble
 
 
 def begin_reply(chat: ChatView, name: str = "") -> ReplyView:
     """Add an empty reply, which takes its text from now on."""
-    reply = chat.add(ShownMessage(name or f"reply-{len(chat._pages.messages)}", "assistant", ""))
+    reply = chat.add(ShownMessage(name or f"reply-{next(_numbers)}", "assistant", ""))
     assert isinstance(reply, ReplyView)
     return reply
 
@@ -58,12 +63,12 @@ def finished(chat: ChatView, text: str, name: str = "") -> ReplyView:
     return reply
 
 
-def shown_body(qtbot: QtBot) -> Iterator[ReplyBody]:
-    """A visible body of a reply, 700 pixels wide."""
+def shown_body(qtbot: QtBot, tokens: Provenance | None = None) -> Iterator[ReplyBody]:
+    """A visible body of a reply, 700 pixels wide; it is told of `tokens` before their text."""
     host = QWidget()  # as for the chat
     qtbot.addWidget(host)
     host.resize(1600, 900)
-    body = ReplyBody(Provenance())
+    body = ReplyBody(tokens or Provenance())
     body.setParent(host)
     body.resize(700, 1)
     host.show()
@@ -72,8 +77,34 @@ def shown_body(qtbot: QtBot) -> Iterator[ReplyBody]:
 
 
 def shows_actions(item: MessageItem) -> bool:
-    """Whether the row of a message's actions can be seen."""
-    return item._actions is not None and not item._actions.isHidden()
+    """Return True where the row of a message's actions can be seen."""
+    actions = item.findChild(MessageActions)
+    return isinstance(actions, MessageActions) and not actions.isHidden()
+
+
+def list_in(chat: ChatView) -> MessageList:
+    """Return the list that scrolls, with the messages that have a view."""
+    found = chat.findChild(MessageList)
+    assert isinstance(found, MessageList)
+    return found
+
+
+def item_in(chat: ChatView, message_id: str) -> MessageItem:
+    """Return the view of a message, which must have one."""
+    (item,) = (item for item in list_in(chat).items if item.message_id == message_id)
+    return item
+
+
+def rest(chat: ChatView, qtbot: QtBot) -> None:
+    """Wait until every message near the view is built."""
+
+    def is_building() -> bool:
+        own = Qt.FindChildOption.FindDirectChildrenOnly
+        timers = chat.findChildren(QTimer, options=own)
+        return any(timer.isActive() and not timer.interval() for timer in timers)
+
+    qtbot.waitUntil(lambda: not is_building(), timeout=5_000)
+    QApplication.processEvents()
 
 
 def settle(qtbot: QtBot) -> None:

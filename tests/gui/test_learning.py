@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gui.fake_client import STATS, FakeClient
-from paceline.chat.last_run import LastRun, load_last_run, save_last_run
+from paceline.chat.last_run import LastRun
 from paceline.gui.kit.notices import Notice
 from paceline.gui.speculation import learning
 from paceline.messages import Remember, StartTurn, TurnFailed
-from paceline.settings import Settings
+from paceline.settings import Settings, left_learning_off
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,192 +34,99 @@ def told(program: Program) -> list[Notice]:
     return posted
 
 
-def load(program: Program, client: FakeClient) -> None:
-    program.loader.reload()
-    client.finish_load()
-
-
-def test_it_is_on_and_the_switch_takes_everything_back(
-    program: Program, client: FakeClient
-) -> None:
-    assert program.settings.value("learns_from_chats")
+def test_the_switch_takes_everything_back(program: Program, client: FakeClient) -> None:
+    program.settings.set("was_told_of_learning", value=True)
     program.chat.send("Hello?")
     assert client.last(StartTurn).remember
     client.reply("Hi")
     assert client.last(Remember).texts == ("Hello?", "Hi")
     program.settings.set("learns_from_chats", value=False)
     assert client.last(Remember).texts == ()
-    assert not program.settings.settings.learns_from_chats
-    n = len(client.all(Remember))
+    n, posted = len(client.all(Remember)), told(program)
+    program.shown.new()
     program.chat.send("Again?")
     assert not client.last(StartTurn).remember
     client.reply("Hi")
-    assert len(client.all(Remember)) == n
-    program.settings.set("learns_from_chats", value=True)
-    assert client.last(Remember).texts == ("Hello?", "Hi", "Again?", "Hi")
-
-
-def test_who_switched_it_off_stays_off(
-    make_program: Callable[..., Program], client: FakeClient
-) -> None:
-    program = make_program(Settings(learns_from_chats=False))
-    posted = told(program)
+    program.loader.reload()
     client.finish_load()
-    program.chat.send("Hello?")
-    client.reply("Hi")
-    load(program, client)
-    assert client.all(Remember) == []
-    assert posted == []
+    assert (len(client.all(Remember)), posted) == (n, [])
 
 
-def test_it_is_said_once_in_a_home(
-    make_program: Callable[..., Program], client: FakeClient, paceline_home: Path
+def test_it_is_said_once_as_soon_as_there_is_another_chat(
+    program: Program, client: FakeClient
 ) -> None:
-    program = make_program(Settings())
     posted = told(program)
-    client.finish_load()
-    program.shown.new(private=True)
-    program.chat.send("Secret?")
-    client.reply("Shh.")
-    load(program, client)
-    assert posted == [], "there is nothing to learn from yet"
-    program.shown.new()
-    program.chat.send("Hello?")
-    client.reply("Hi")
-    load(program, client)
-    assert posted == [], "there is no chat beside the present one yet"
-    program.shown.new()
-    load(program, client)
+    for is_private, n_told in ((True, 0), (False, 0), (False, 1), (False, 1)):
+        program.shown.new(private=is_private)
+        program.chat.send("Hello?")
+        client.reply("Hi")
+        program.loader.reload()
+        client.finish_load()
+        assert len(posted) == n_told
     (notice,) = posted
-    assert notice.level == "info"
     assert notice.action is not None
-    load(program, client)
-    assert len(posted) == 1
     assert program.settings.settings.was_told_of_learning
     notice.action.run()
     assert not program.settings.value("learns_from_chats")
-    assert client.last(Remember).texts == ()
 
 
-@pytest.mark.parametrize("logs", [False, True])
+@pytest.mark.parametrize("was_told", [False, True])
+@pytest.mark.parametrize("has_logs", [False, True])
+def test_logs_of_an_older_version_whose_user_was_not_told_mean_that_it_was_off(
+    tmp_path: Path, *, has_logs: bool, was_told: bool
+) -> None:
+    (tmp_path / "0123456789abcdef" / ("chats" if has_logs else "suffix")).mkdir(parents=True)
+    is_off = left_learning_off(Settings(was_told_of_learning=was_told), tmp_path)
+    assert is_off == (has_logs and not was_told)
+
+
+@pytest.mark.parametrize("is_locked", [False, True])
 def test_what_an_older_version_kept_goes_at_the_first_start(
     make_program: Callable[..., Program],
-    client: FakeClient,
     paceline_home: Path,
-    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+    allow_warnings: Callable[[str], None],
     *,
-    logs: bool,
-) -> None:
-    """Logs say that learning was once on; the settings say that it was off at last."""
-    drafts = paceline_home / "data" / "drafts"
-    vocabulary = drafts / "0123456789abcdef"
-    (vocabulary / "suffix").mkdir(parents=True)
-    (vocabulary / "suffix" / "00000001-00000001.suffixes").write_bytes(b"text")
-    (vocabulary / "ngram-mod-24.pool").write_bytes(bytes(64))
-    (drafts.parent / "kept.db").write_bytes(b"kept")
-    if logs:
-        (vocabulary / "chats").mkdir()
-        (vocabulary / "chats" / "1.learned").write_bytes(b"log")
-    program = make_program(Settings())
-    qtbot.waitUntil(lambda: not drafts.exists())
-    assert (drafts.parent / "kept.db").exists()
-    assert program.settings.settings.learns_from_chats is not logs
-    client.finish_load()
-    program.chat.send("Hello?")
-    client.reply("Hi")
-    assert bool(client.all(Remember)) is not logs
-    program.window.close()
-    assert make_program(program.settings.settings, engine=FakeClient()).settings.settings == (
-        program.settings.settings
-    )
-
-
-def test_who_had_it_on_keeps_it_on_and_is_told_nothing(
-    make_program: Callable[..., Program], client: FakeClient, paceline_home: Path, qtbot: QtBot
+    is_locked: bool,
 ) -> None:
     drafts = paceline_home / "data" / "drafts"
     (drafts / "0123456789abcdef" / "chats").mkdir(parents=True)
-    program = make_program(Settings(was_told_of_learning=True))
-    posted = told(program)
-    qtbot.waitUntil(lambda: not drafts.exists())
-    client.finish_load()
-    program.chat.send("Hello?")
-    client.reply("Hi")
-    load(program, client)
-    assert client.all(Remember)
-    assert posted == []
+    (drafts.parent / "kept.db").write_bytes(b"kept")
+    if is_locked:
+        allow_warnings("drafts stays: .*Permission denied")
+        monkeypatch.setattr(learning, "delete_folder", refuse)
+    program = make_program(Settings())
+    program.background.close()
+    assert drafts.exists() == is_locked
+    assert (drafts.parent / "kept.db").exists()
+    assert not program.settings.settings.learns_from_chats
 
 
-def test_files_that_stay_are_named_in_the_log(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, allow_warnings: Callable[[str], None]
+def refuse(folder: Path) -> None:
+    raise PermissionError(13, "Permission denied", str(folder))
+
+
+def test_the_last_reply_is_kept_only_with_permission_and_once_it_is_whole(
+    program: Program, client: FakeClient, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    allow_warnings("drafts stays: .*Permission denied")
-
-    def locked(path: Path) -> None:
-        raise PermissionError(13, "Permission denied", str(path))
-
-    (tmp_path / "drafts").mkdir()
-    (tmp_path / "drafts" / "x").write_text("")
-    monkeypatch.setattr(Path, "unlink", locked)
-    learning._delete(tmp_path / "drafts")
-    assert (tmp_path / "drafts" / "x").exists()
-
-
-def test_the_last_reply_is_kept_only_with_permission(
-    make_program: Callable[..., Program], client: FakeClient, paceline_home: Path, qtbot: QtBot
-) -> None:
-    program = make_program()
-    client.finish_load()
-    folder = paceline_home / "data"
+    kept: list[LastRun] = []
+    monkeypatch.setattr(learning, "save_last_run", lambda _folder, run: kept.append(run))
     program.settings.set("learns_from_chats", value=False)
     program.chat.send("Hello?")
     client.reply("Hi")
-    program.background.close()
-    assert load_last_run(folder) is None
     program.settings.set("learns_from_chats", value=True)
-    program.chat.send("Again?")
-    client.reply("Hi")
-    qtbot.waitUntil(lambda: load_last_run(folder) is not None)
-    run = load_last_run(folder)
-    assert run is not None
-    assert (run.stats, run.strategy) == (STATS, "draft")
-    assert run.target == "paceline-demo-target-q8_0.gguf"
-    assert run.draft == "paceline-demo-draft-q8_0.gguf"
-
-
-def test_a_reply_that_breaks_off_is_not_the_last_one(
-    program: Program, client: FakeClient, paceline_home: Path
-) -> None:
-    program.chat.send("Hello?")
-    client.start_turn()
-    client.step("abc", 1)
-    client.figures()
-    client.emit(TurnFailed("broken", "It broke.", ""))
-    program.background.close()
-    assert load_last_run(paceline_home / "data") is None
-
-
-def test_nothing_of_a_private_reply_is_kept_for_doctor(
-    make_program: Callable[..., Program],
-    client: FakeClient,
-    paceline_home: Path,
-    qtbot: QtBot,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    program = make_program()
-    client.finish_load()
-    kept: list[float] = []
-
-    def keep(data_dir: Path, run: LastRun) -> None:
-        kept.append(run.when)
-        save_last_run(data_dir, run)
-
-    monkeypatch.setattr("paceline.gui.speculation.learning.save_last_run", keep)
     program.shown.new(private=True)
     program.chat.send("Secret?")
     client.reply("Shh.")
     program.shown.new()
-    program.chat.send("Hello?")
+    program.chat.send("Broken?")
+    client.start_turn()
+    client.figures()
+    client.emit(TurnFailed("broken", "It broke.", ""))
+    program.chat.send("Again?")
     client.reply("Hi")
-    qtbot.waitUntil(lambda: load_last_run(paceline_home / "data") is not None)
-    assert len(kept) == 1
+    qtbot.waitUntil(lambda: bool(kept))
+    (run,) = kept
+    assert (run.stats, run.strategy) == (STATS, "draft")
+    assert run.target == "paceline-demo-target-q8_0.gguf"
+    assert run.draft == "paceline-demo-draft-q8_0.gguf"

@@ -1,4 +1,4 @@
-"""Loading: what belongs to a pair as a whole, and what is done where memory is short."""
+"""Loads of models: from menus and files, after failures, and where memory is short."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import pytest
-from PySide6.QtCore import Qt
 
+from gui.loading_world import LoadingWorld, loading_world, pair_of
+from paceline.chat.pair import Pair
 from paceline.messages import (
     LoadFailed,
     LoadPair,
@@ -15,39 +16,122 @@ from paceline.messages import (
     Sameness,
     SamenessChanged,
 )
-from paceline.params import DraftModel, params_of
+from paceline.params import DraftModel, ModelParams, params_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
     from pathlib import Path
 
     from pytestqt.qtbot import QtBot
 
     from gui.fake_client import FakeClient
+    from paceline.gui.kit.file_dialogs import FileChooser
     from paceline.gui.program import Program
 
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+
 Stage = Literal["target", "draft"]
+DEMO = ("paceline-demo-target-q8_0", "paceline-demo-draft-q8_0")
 
 
-def load(program: Program, **changes: object) -> None:
-    """Load the models that are loaded in another way."""
-    pair = program.pair.state.pair
-    assert pair is not None
-    program.models.load(replace(pair, **changes))  # type: ignore[arg-type]
+@pytest.fixture
+def world(qtbot: QtBot, tmp_path: Path, client: FakeClient) -> Iterator[LoadingWorld]:
+    del qtbot
+    yield from loading_world(tmp_path, client)
 
 
-def test_exact_and_the_lookup_cache_are_loaded_and_kept(
-    program: Program, client: FakeClient
+@pytest.fixture
+def ggufs(tmp_path: Path) -> dict[str, str]:
+    """Make files that look like models, and name one that is not there."""
+    for name, size in (("large", 200), ("small", 20)):
+        (tmp_path / f"{name}.gguf").write_bytes(b"GGUF" + b"\0" * size)
+    (tmp_path / "wrong.gguf").write_bytes(b"<html>")
+    return {name: str(tmp_path / f"{name}.gguf") for name in ("large", "small", "wrong", "missing")}
+
+
+# ------------------------------------------------------------------------------- menus and files
+
+
+def choose(chooser: FileChooser, path: str) -> None:
+    """Take a file in the dialog that is open; none: leave it."""
+    dialog = chooser.dialog
+    assert dialog is not None
+    if path:
+        dialog.filesSelected.emit([path])
+    dialog.reject()
+    assert not chooser.is_open
+
+
+def test_models_are_opened_from_the_menu(
+    world: LoadingWorld, client: FakeClient, ggufs: dict[str, str], qtbot: QtBot
 ) -> None:
-    assert not client.last(LoadPair).exact
-    load(program, exact=True, lookup_cache="/texts/mine.bin")
+    actions, models = world.actions, world.models
+    for action, chooser in (
+        (actions.open_target, models.target_file),
+        (actions.open_draft, models.draft_file),
+    ):
+        action.trigger()
+        choose(chooser, "")
+    assert world.loads == [DEMO], "the dialogs were left"
+    actions.open_target.trigger()
+    choose(models.target_file, ggufs["large"])
+    qtbot.waitUntil(lambda: world.loads[-1] == ("large", None))  # the demo draft fits no other
+    client.finish_load()
+    assert world.speculation.group == "lookup", "it takes the draft model's place"
+    actions.open_draft.trigger()
+    choose(models.draft_file, ggufs["small"])
+    qtbot.waitUntil(lambda: world.loads[-1] == ("large", "small"))
+    client.finish_load()
+    assert world.speculation.current.name == "draft"
+    actions.no_draft.trigger()
+    assert world.loads[-1] == ("large", None)
+    client.finish_load()
+    actions.demo_pair.trigger()
+    assert world.loads[-1] == DEMO
+
+
+def test_of_two_dropped_models_the_larger_one_is_the_target(
+    world: LoadingWorld, client: FakeClient, ggufs: dict[str, str], qtbot: QtBot
+) -> None:
+    zones = world.zones
+    zones.dropped.emit([ggufs["small"], ggufs["large"]], False)
+    qtbot.waitUntil(lambda: world.loads[-1] == ("large", "small"))
+    client.finish_load()
+    zones.dropped.emit([ggufs["small"]], True)
+    qtbot.waitUntil(lambda: len(world.loads) == 3)
+    assert world.loads[-1] == ("large", "small")
+    zones.folders_dropped.emit(["/models"])
+    assert world.settings.value("model_folders") == ("/models",)
+
+
+@pytest.mark.parametrize("name", ["wrong", "missing"])
+def test_a_file_that_is_no_model_costs_nothing(
+    world: LoadingWorld, ggufs: dict[str, str], qtbot: QtBot, name: str
+) -> None:
+    world.models.open_target(ggufs[name])
+    qtbot.waitUntil(lambda: name in world.notice)
+    assert world.loads == [DEMO]
+    world.bar.close_button.click()
+    assert not world.notice
+
+
+def load(world: LoadingWorld, **changes: object) -> None:
+    """Load the models that are loaded in another way."""
+    world.models.load(replace(pair_of(world), **changes))  # type: ignore[arg-type]
+
+
+def test_exact_and_the_lookup_cache_are_kept_and_another_target_keeps_exact_alone(
+    world: LoadingWorld, client: FakeClient, ggufs: dict[str, str], qtbot: QtBot
+) -> None:
+    load(world, exact=True, lookup_cache="/texts/mine.bin")
     command = client.last(LoadPair)
     assert (command.exact, command.lookup_cache) == (True, "/texts/mine.bin")
     client.finish_load()
-    assert program.saved_pairs.pair(0).lookup_cache == "/texts/mine.bin"
-    load(program, lookup_cache="")
-    assert client.last(LoadPair).lookup_cache == ""
-    assert client.last(LoadPair).exact
+    assert world.saved_pairs.pair(0).lookup_cache == "/texts/mine.bin"
+    world.models.open_target(ggufs["large"])
+    qtbot.waitUntil(lambda: world.loads[-1][0] == "large")
+    command = client.last(LoadPair)
+    assert (command.exact, command.lookup_cache) == (True, "")
 
 
 def test_what_idle_time_finds_out_is_shown_without_a_second_warning(
@@ -66,21 +150,46 @@ def test_what_idle_time_finds_out_is_shown_without_a_second_warning(
     assert "Rows differ" not in window.model_bar.toolTip()
 
 
-def test_another_target_keeps_exact_but_not_the_old_vocabularys_cache(
-    program: Program, client: FakeClient, tmp_path: Path, qtbot: QtBot
+# ------------------------------------------------------------------------------ loads that failed
+
+
+def test_a_failed_load_says_so_and_offers_what_can_be_done(
+    world: LoadingWorld, client: FakeClient
 ) -> None:
-    load(program, exact=True, lookup_cache="/texts/mine.bin")
+    world.models.load(Pair(ModelParams("/m/large.gguf"), DraftModel(ModelParams("/m/small.gguf"))))
+    client.emit(LoadFailed("vocabulary-mismatch", "They do not fit.", "Take others."))
+    assert "They do not fit. Take others." in world.notice
+    assert world.loads[-1] == DEMO, "what worked before comes back"
     client.finish_load()
-    other = tmp_path / "other.gguf"
-    other.write_bytes(b"GGUF" + bytes(60))
-    n_loads = len(client.all(LoadPair))
-    program.models.open_target(str(other))
-    qtbot.waitUntil(lambda: len(client.all(LoadPair)) > n_loads)
-    command = client.last(LoadPair)
-    assert (command.target.path, command.exact, command.lookup_cache) == (str(other), True, "")
+    assert (world.pair.state.status, world.speculation.current.name) == ("ready", "draft")
+    world.bar.action.click()
+    assert world.loads[-1] == ("large", None)
+    client.emit(LoadFailed("broken", "Broken.", "Download it."))
+    client.emit(LoadFailed("broken", "Broken, too.", "Reinstall."))
+    assert world.pair.state.status == "failed"
+    n_loads = len(world.loads)
+    world.bar.action.click()
+    assert len(world.loads) == n_loads + 1
 
 
-# --------------------------------------------------------------------------- too little memory
+def test_notices_about_models_go_with_the_next_load_and_hide_no_error(
+    world: LoadingWorld, client: FakeClient, qtbot: QtBot, ggufs: dict[str, str]
+) -> None:
+    world.models.open_target(ggufs["missing"])
+    qtbot.waitUntil(lambda: bool(world.notice))
+    world.models.load_models(Pair(ModelParams("/m/large.gguf")))
+    assert not world.notice
+    client.emit(LoadFailed("broken", "Broken.", ""))
+    client.finish_load()
+    assert "Broken." in world.notice, "it outlives the pair from before"
+    world.models.reload()
+    client.finish_load("The draft model's context is short.")
+    assert world.notice == "The draft model's context is short."
+    assert world.bar.property("tone") == "lookup"
+    world.notices.error("It failed.")
+    world.models.reload()
+    client.finish_load("The draft model's context is short.")
+    assert world.notice == "It failed."
 
 
 def fail(
@@ -90,12 +199,11 @@ def fail(
     client.emit(LoadFailed(code, "There is no room.", "Choose a smaller context."))
 
 
-def load_with(program: Program, client: FakeClient, n_target: int, n_draft: int) -> None:
-    pair = program.pair.state.pair
-    assert pair is not None
+def load_with(world: LoadingWorld, client: FakeClient, n_target: int, n_draft: int) -> None:
+    pair = pair_of(world)
     assert pair.draft is not None
     drafting = DraftModel(replace(pair.draft, n_ctx=n_draft))
-    load(program, target=replace(pair.target, n_ctx=n_target), drafting=drafting)
+    load(world, target=replace(pair.target, n_ctx=n_target), drafting=drafting)
     assert client.last(LoadPair).target.n_ctx == n_target
 
 
@@ -106,7 +214,6 @@ def contexts(client: FakeClient) -> tuple[int, int]:
     return command.target.n_ctx, draft.n_ctx
 
 
-@pytest.mark.grid(short=3)
 @pytest.mark.parametrize(
     ("code", "stage", "fraction", "asked", "offered"),
     [
@@ -118,56 +225,47 @@ def contexts(client: FakeClient) -> tuple[int, int]:
     ],
 )
 def test_what_found_no_room_can_be_loaded_with_half_the_context(
-    program: Program, client: FakeClient, qtbot: QtBot, code: str, stage: Stage, fraction: float,
+    world: LoadingWorld, client: FakeClient, code: str, stage: Stage, fraction: float,
     asked: tuple[int, int], offered: tuple[int, int],
 ) -> None:  # fmt: skip
-    load_with(program, client, 100, 100)
+    load_with(world, client, 100, 100)
     client.finish_load()
-    load_with(program, client, *asked)
+    load_with(world, client, *asked)
     fail(client, code=code, stage=stage, fraction=fraction)
     assert contexts(client) == (100, 100)  # what worked before comes back at once
     client.finish_load()
-    errors = program.window.chat_pane.errors
-    assert errors.action.text() == f"Load with {offered[0]:,} tokens"
-    assert "models from before" in errors.text.text()
-    qtbot.mouseClick(errors.action, Qt.MouseButton.LeftButton)
+    assert f"{offered[0]:,}" in world.bar.action.text()
+    world.bar.action.click()
     assert contexts(client) == offered
 
 
-def test_the_context_that_the_engine_proposes_is_the_one_that_is_offered(
-    program: Program, client: FakeClient, qtbot: QtBot
+def test_a_smaller_context_is_offered_down_to_512_and_as_the_engine_proposes_it(
+    world: LoadingWorld, client: FakeClient
 ) -> None:
-    load_with(program, client, 100_000, 0)
-    client.emit(LoadProgressed("target", 1.0))
-    client.emit(LoadFailed("does-not-fit", "No room.", "Less.", smaller_ctx=7168))
-    client.finish_load()
-    errors = program.window.chat_pane.errors
-    assert errors.action.text() == "Load with 7,168 tokens"
-    qtbot.mouseClick(errors.action, Qt.MouseButton.LeftButton)
-    assert contexts(client) == (7168, 0)
-
-
-def test_it_can_be_halved_again_but_not_below_512(
-    make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot
-) -> None:
-    program = make_program()
-    errors = program.window.chat_pane.errors
+    world.models.load_demo_pair()  # there is no other pair to fall back to
     offered = []
     for _ in range(3):
         fail(client)
-        offered.append(errors.action.text())
-        qtbot.mouseClick(errors.action, Qt.MouseButton.LeftButton)
-    assert offered == [f"Load with {n:,} tokens" for n in (2048, 1024, 512)]
+        world.bar.action.click()
+        offered.append(contexts(client)[0])
+    assert offered == [2048, 1024, 512]
     fail(client)
-    assert errors.action.text() == "Load again"
+    world.bar.action.click()
+    assert contexts(client)[0] == 512, "it is only loaded again"
+    client.emit(LoadProgressed("target", 1.0))
+    client.emit(LoadFailed("does-not-fit", "No room.", "Less.", smaller_ctx=300))
+    world.bar.action.click()
+    assert contexts(client)[0] == 300
 
 
 @pytest.mark.parametrize(
     ("code", "fraction"), [("does-not-fit", 0.5), ("out-of-memory", 0.0), ("cannot-load", 1.0)]
 )
 def test_a_smaller_context_is_not_offered_where_it_cannot_help(
-    make_program: Callable[..., Program], client: FakeClient, code: str, fraction: float
+    world: LoadingWorld, client: FakeClient, code: str, fraction: float
 ) -> None:
-    program = make_program()
+    world.models.load_demo_pair()
+    before = contexts(client)
     fail(client, code=code, fraction=fraction)
-    assert program.window.chat_pane.errors.action.text() == "Load again"
+    world.bar.action.click()
+    assert contexts(client) == before

@@ -48,9 +48,7 @@ def paste(field: QPlainTextEdit, text: str) -> None:
 
 
 @pytest.mark.parametrize("text", LONG.values(), ids=LONG)
-def test_a_long_paste_is_a_file_and_what_was_written_stays(
-    composer: Composer, qtbot: QtBot, text: str
-) -> None:
+def test_a_long_paste_is_a_file_and_what_was_written_stays(composer: Composer, text: str) -> None:
     composer.set_text("Look at this: ")
     paste(composer.edit, text)
     assert composer.text == "Look at this: "
@@ -58,17 +56,18 @@ def test_a_long_paste_is_a_file_and_what_was_written_stays(
     assert (file.name, file.text) == ("pasted.txt", text)
     assert composer.files.isVisible()
     assert not composer.offer.isVisible()
+
+
+def test_long_pastes_are_sent_as_files_of_the_message(composer: Composer, qtbot: QtBot) -> None:
+    paste(composer.edit, LETTERS)
+    paste(composer.edit, LINES)
+    files = composer.attachments
+    assert [file.name for file in files] == ["pasted.txt", "pasted-2.txt"]
     qtbot.keyClicks(composer.edit, "why?")
     with qtbot.waitSignal(composer.message_submitted) as caught:
         qtbot.keyClick(composer.edit, Qt.Key.Key_Return)
-    assert caught.args == ["Look at this: why?", (file,)]
+    assert caught.args == ["why?", files]
     assert (composer.text, composer.attachments) == ("", ())
-
-
-def test_two_long_pastes_are_two_files(composer: Composer) -> None:
-    paste(composer.edit, LETTERS)
-    paste(composer.edit, LINES)
-    assert [file.name for file in composer.attachments] == ["pasted.txt", "pasted-2.txt"]
 
 
 def test_undo_takes_back_what_was_pasted_last(composer: Composer, qtbot: QtBot) -> None:
@@ -86,18 +85,18 @@ def test_undo_takes_back_what_was_pasted_last(composer: Composer, qtbot: QtBot) 
     assert len(composer.attachments) == 1, "something was written since"
 
 
-def test_small_texts_stay_text_in_a_full_field(composer: Composer) -> None:
+def test_small_texts_stay_text_in_a_full_field_and_what_comes_back_too_long_is_a_file(
+    composer: Composer,
+) -> None:
     composer.set_text("w " * (MAX_MESSAGE_CHARS // 2))
     paste(composer.edit, "a few words")
     assert composer.text.endswith("a few words")
     paste(composer.edit, "x " * (MAX_MESSAGE_CHARS // 10))
     assert len(composer.attachments) == 1
-
-
-def test_a_text_that_comes_back_too_long_is_a_file(composer: Composer) -> None:
+    composer.edit.clear()
     composer.return_message(Message.of_text("m", None, "user", LETTERS))
     assert composer.text == ""
-    assert [file.text for file in composer.attachments] == [LETTERS]
+    assert composer.attachments[-1].text == LETTERS
 
 
 def test_what_no_file_may_be_is_refused_in_words(composer: Composer) -> None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from msgspec import structs
+from PySide6.QtCore import Qt
 
 from gui.fake_client import model_info
 from paceline.chat.pair import Pair, PairState
-from paceline.gui.chat import composer_controllers
 from paceline.gui.chat.composer_controllers import options_for
 from paceline.gui.chat.context_meter import ContextUse
 from paceline.messages import (
@@ -25,8 +25,6 @@ from paceline.messages import (
 from paceline.params import params_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pytestqt.qtbot import QtBot
 
     from gui.fake_client import FakeClient
@@ -51,14 +49,11 @@ class Planner:
         return SimpleNamespace(fits=pair.target.n_ctx <= self.longest)
 
 
-@pytest.fixture
-def program(
-    make_program: Callable[..., Program], client: FakeClient, monkeypatch: pytest.MonkeyPatch
-) -> Program:
-    monkeypatch.setattr(composer_controllers, "ASK_AFTER_MS", 0)
-    made = make_program()
-    load(client)
-    return made
+def plan_by(program: Program, monkeypatch: pytest.MonkeyPatch, longest: int) -> Planner:
+    """Give the window memory for contexts up to this size."""
+    planner = Planner(longest)
+    monkeypatch.setattr(program.devices, "planner", planner)
+    return planner
 
 
 def load(client: FakeClient, n_ctx_train: int = 32_768) -> None:
@@ -70,97 +65,85 @@ def load(client: FakeClient, n_ctx_train: int = 32_768) -> None:
     client.emit(PairLoaded(target, draft, 0.1))
 
 
-def count(program: Program, client: FakeClient, qtbot: QtBot, n_tokens: int) -> None:
+def count(program: Program, client: FakeClient, n_tokens: int) -> Composer:
     """Answer the question how many tokens the chat has with what is written."""
-    n_before = len(client.all(CountTokens))
-    program.context_meter.ask_soon()
-    qtbot.waitUntil(lambda: len(client.all(CountTokens)) > n_before)
+    program.context_meter.ask_now()
     question = client.last(CountTokens)
     each = (n_tokens // len(question.prompt.messages),) * len(question.prompt.messages)
     n_ctx = program.pair.state.target.n_ctx  # type: ignore[union-attr]
     client.emit(TokensCounted(n_tokens, n_ctx, each, 0))
-
-
-def write(program: Program, client: FakeClient, qtbot: QtBot, n_tokens: int) -> Composer:
-    composer = program.window.chat_pane.composer
-    composer.set_text(LONG)
-    count(program, client, qtbot, n_tokens)
-    return composer
+    return program.window.chat_pane.composer
 
 
 def test_it_is_held_back_and_sent_once_a_longer_context_is_loaded(
-    program: Program, client: FakeClient, qtbot: QtBot
+    program: Program, client: FakeClient, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    planner = Planner(16_384)
-    program.devices.planner = planner  # type: ignore[assignment]
-    composer = write(program, client, qtbot, 6_700)
-    held = composer.held
+    planner = plan_by(program, monkeypatch, 16_384)
+    composer = program.window.chat_pane.composer
+    composer.set_text(LONG)
+    held = count(program, client, 6_700).held
     qtbot.waitUntil(held.button.isVisible)
-    assert held.label.text() == "Too long for the context."
-    assert composer.meter.text() == "Context 6,700 of 2,048"
-    assert held.button.text() == "Load with 8k context"
+    assert "8k" in held.button.text()
+    assert "6,700" in composer.meter.text()
     assert not composer.can_send
     assert composer.button.toolTip() == held.label.text()
-    composer._on_send()
+    qtbot.keyClick(composer.edit, Qt.Key.Key_Return)
     assert composer.text == LONG
     assert not client.all(StartTurn)
-    count(program, client, qtbot, 6_701)
+    count(program, client, 6_701)
     assert planner.asked == [8192], "the same is not planned again"
     held.button.click()
     asked = client.last(LoadPair)
-    assert asked.target.n_ctx == 8192
     draft = params_of(asked.drafting)
     assert draft is not None
-    assert draft.n_ctx == 8192
+    assert (asked.target.n_ctx, draft.n_ctx) == (8192, 8192)
     assert held.isHidden(), "while models are loaded a message waits for them"
     load(client)
-    count(program, client, qtbot, 6_700)
+    count(program, client, 6_700)
     assert held.isHidden()
-    composer._on_send()
+    qtbot.keyClick(composer.edit, Qt.Key.Key_Return)
     assert client.last(StartTurn)
     assert composer.text == ""
 
 
 @pytest.mark.parametrize(
-    ("longest", "n_tokens", "offer", "why"),
-    [
-        (8_192, 7_900, "Load with 8k context", ""),
-        (4_096, 7_900, "", "Memory has no room for a longer one."),
-        (2**20, 40_000, "", "The model was trained for no more."),
-    ],
+    ("longest", "n_tokens", "offer"),
+    [(8_192, 7_900, "8k"), (4_096, 7_900, ""), (2**20, 40_000, "")],
+    ids=["fits", "no room", "trained for less"],
 )
 def test_what_cannot_be_loaded_is_not_offered(
     program: Program,
     client: FakeClient,
     qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
     longest: int,
     n_tokens: int,
     offer: str,
-    why: str,
 ) -> None:
-    program.devices.planner = Planner(longest)  # type: ignore[assignment]
-    held = write(program, client, qtbot, n_tokens).held
-    qtbot.waitUntil(lambda: held.button.text() == offer and why in held.label.text())
-    assert held.button.isVisible() == bool(offer)
-    assert ("Shorten it, attach less" in held.label.text()) == bool(why)
-    count(program, client, qtbot, n_tokens + 1)
-    assert why in held.label.text(), "what is known stays while more is written"
-    program.window.chat_pane.composer.set_text("")
+    plan_by(program, monkeypatch, longest)
+    program.window.chat_pane.composer.set_text(LONG)
+    composer = count(program, client, n_tokens)
+    held = composer.held
+    qtbot.waitUntil(lambda: held.button.isVisible() == bool(offer) and held.isVisible())
+    assert offer in held.button.text()
+    why = held.label.text()
+    count(program, client, n_tokens + 1)
+    assert held.label.text() == why, "what is known stays while more is written"
+    composer.set_text("")
+    program.context_meter.ask_now()
     qtbot.waitUntil(held.isHidden)
 
 
-def test_what_was_sent_too_early_comes_back(
-    program: Program, client: FakeClient, qtbot: QtBot
-) -> None:
+def test_what_was_sent_too_early_comes_back(program: Program, client: FakeClient) -> None:
     composer = program.window.chat_pane.composer
     composer.set_text(LONG)
-    composer._on_send()
+    composer.button.click()
     client.emit(TurnFailed("prompt-too-long", "Too many tokens.", "Shorten it."))
     assert composer.text.strip() == LONG.strip()
     assert program.shown.conversation.path() == ()
     assert "Too many tokens" not in program.window.chat_pane.errors.text.text()
-    count(program, client, qtbot, 6_700)
-    assert composer.held.button.text() == "Load with 8k context"
+    count(program, client, 6_700)
+    assert "8k" in composer.held.button.text()
 
 
 def test_a_reply_that_cannot_go_on_leaves_no_failed_version(
@@ -191,3 +174,9 @@ def test_the_sizes_on_offer() -> None:
     assert sizes(33_000, 1024) == [40_960]
     assert sizes(40_500, 1024) == [40_960]
     assert sizes(40_960, 1024) == []
+
+
+@pytest.fixture(autouse=True)
+def _with_a_target_of_2048_tokens(program: Program, client: FakeClient) -> None:
+    program.models.load_demo_pair()
+    load(client)

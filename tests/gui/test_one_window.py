@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from conftest import Trials
-    from gui.fake_client import FakeClient
     from paceline.gui.program import Program
 
 APP = Path(__file__).parents[2] / "app"
@@ -123,10 +122,10 @@ def test_of_several_starts_at_once_one_has_the_home(
     tmp_path: Path, start: Callable[..., Started], trials: Trials
 ) -> None:
     script = FIRST.replace("assert one.claim()", "print(one.claim(), flush=True)")
-    for number in trials(2, 100):
+    for number in trials(1, 100):
         home = tmp_path / str(number)
         home.mkdir()
-        started = [start(["-c", script, str(home)], home) for _ in range(2 + number % 4)]
+        started = [start(["-c", script, str(home)], home) for _ in range(3 + number % 3)]
         assert sorted(one.line() for one in started) == ["False"] * (len(started) - 1) + ["True"]
         for one in started:
             one.end()
@@ -164,13 +163,9 @@ def _fails(folder: Path) -> None:
 
 
 @pytest.mark.qt_log_ignore("does not support raise")
-def test_it_comes_to_the_front_and_takes_files(
-    make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot
-) -> None:
-    program = make_program()
+def test_it_comes_to_the_front_and_takes_files(program: Program, qtbot: QtBot) -> None:
     program.window.showMinimized()
-    zones = program.window.drop_zones
-    with qtbot.waitSignal(zones.chats_dropped) as chats:
+    with qtbot.waitSignal(program.window.drop_zones.chats_dropped) as chats:
         program.call(["/somewhere/chats.json"])
     assert chats.args == [["/somewhere/chats.json"]]
     assert not program.window.isMinimized()
@@ -188,8 +183,5 @@ def test_two_windows_of_the_program(tmp_path: Path, start: Callable[..., Started
     second = start(["-m", "paceline", str(text)], home)
     assert second.child.wait(60) == 0
     assert first.child.poll() is None
-    command = start(["-m", "paceline", "doctor", "--json"], home)
-    assert command.child.communicate(timeout=120)[0]
-    assert command.child.returncode == 0
     assert first.end(signal.SIGINT) == 130
     assert "Traceback" not in (home / "log" / "paceline.log").read_text("utf-8")

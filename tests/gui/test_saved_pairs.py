@@ -6,10 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from unittest.mock import patch
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtWidgets import QMenu
 
+from gui.loading_world import USUAL, LoadingWorld
 from paceline import paths
 from paceline.chat.pair import Pair
 from paceline.gui.models import saved_pairs
@@ -17,10 +19,10 @@ from paceline.gui.models.model_bar import PairsMenu
 from paceline.gui.models.saved_pairs import SavedPairs
 from paceline.messages import LoadPair
 from paceline.params import OWN_HEAD, DraftModel, ModelParams, TargetHead, params_of
-from paceline.settings import MAX_PAIRS, SavedPair, Settings, load_settings
+from paceline.settings import MAX_PAIRS, SavedPair
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from pytestqt.qtbot import QtBot
@@ -112,10 +114,8 @@ def saved(tmp_path: Path, name: str = "large") -> SavedPair:
 
 
 def test_pairs_that_work_are_switched_and_forgotten_by_a_menu(
-    make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot, paceline_home: Path
+    program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
-    program = make_program()
-    client.finish_load()
     menu, forget = program.models.pairs_menu, program.window.actions_.forget
     assert menu is not None
 
@@ -128,8 +128,7 @@ def test_pairs_that_work_are_switched_and_forgotten_by_a_menu(
     assert len(menu.actions_) == 1, "not before it has worked"
     client.finish_load()
     assert ticked() == [True, False]
-    program.settings.save()
-    kept = load_settings(paceline_home / "config" / "settings.json").settings.pairs
+    kept = program.settings.value("pairs")
     assert kept == program.saved_pairs.pairs
     assert kept[1].name == title
     n_loads = len(client.all(LoadPair))
@@ -146,53 +145,57 @@ def test_pairs_that_work_are_switched_and_forgotten_by_a_menu(
     assert not forget.menuAction().isEnabled()
 
 
+@pytest.fixture
+def start(
+    qtbot: QtBot, tmp_path: Path, client: FakeClient
+) -> Iterator[Callable[..., LoadingWorld]]:
+    """Starts with these pairs remembered, and waits for a load."""
+    worlds: list[LoadingWorld] = []
+
+    def begin(*pairs: SavedPair) -> LoadingWorld:
+        world = LoadingWorld(tmp_path, client, settings=replace(USUAL, pairs=pairs)).start()
+        worlds.append(world)
+        qtbot.waitUntil(lambda: bool(client.all(LoadPair)))
+        return world
+
+    yield begin
+    for world in worlds:
+        world.close()
+
+
 def test_the_next_start_loads_the_pair_that_was_used_last(
-    make_program: Callable[..., Program], client: FakeClient, tmp_path: Path, qtbot: QtBot
+    start: Callable[..., LoadingWorld], client: FakeClient, tmp_path: Path
 ) -> None:
     pair = saved(tmp_path)
-    program = make_program(Settings(pairs=(pair, SavedPair(ModelParams("")))))
-    qtbot.waitUntil(lambda: bool(client.all(LoadPair)))
+    world = start(pair, SavedPair(ModelParams("")))
     command = client.last(LoadPair)
     assert (command.target, params_of(command.drafting)) == (pair.target, pair.draft)
     client.finish_load()
-    assert len(client.all(LoadPair)) == 1
-    assert [saved.target for saved in program.saved_pairs.pairs] == [
-        pair.target, ModelParams(""),
-    ]  # fmt: skip
+    assert len(world.loads) == 1
+    assert [each.target for each in world.saved_pairs.pairs] == [pair.target, ModelParams("")]
 
 
 def test_models_that_are_gone_leave_a_note_and_the_demo_pair(
-    make_program: Callable[..., Program], client: FakeClient, tmp_path: Path, qtbot: QtBot
+    start: Callable[..., LoadingWorld], client: FakeClient, tmp_path: Path
 ) -> None:
     pair = saved(tmp_path)
     (tmp_path / "small.gguf").unlink()
-    program = make_program(Settings(pairs=(pair,)))
-    qtbot.waitUntil(lambda: bool(client.all(LoadPair)))
+    world = start(pair)
     assert client.last(LoadPair).target == DEMO.target
-    errors = program.window.chat_pane.errors
-    assert "large + small" in errors.text.text()
-    assert "The demo pair takes their place." in errors.text.text()
+    assert "large + small" in world.notice
     client.finish_load()
-    assert not errors.isHidden()
+    assert world.notice
 
 
-def test_the_demo_pair_comes_back_as_it_was_loaded(
-    make_program: Callable[..., Program], client: FakeClient
+def test_the_demo_pair_comes_back_as_it_was_loaded_and_a_pair_that_is_gone_costs_nothing(
+    start: Callable[..., LoadingWorld], client: FakeClient, tmp_path: Path, qtbot: QtBot
 ) -> None:
-    make_program(Settings(pairs=(SavedPair(ModelParams("", 1024), ModelParams("")),)))
+    gone = SavedPair(ModelParams(str(tmp_path / "gone.gguf")), name="Gone")
+    world = start(SavedPair(ModelParams("", 1024), ModelParams("")), gone)
     command = client.last(LoadPair)
     assert command.target == ModelParams(DEMO_TARGET, 1024)
     assert params_of(command.drafting) == ModelParams(DEMO_DRAFT)
-
-
-def test_a_saved_pair_that_is_gone_costs_nothing(
-    make_program: Callable[..., Program], client: FakeClient, tmp_path: Path, qtbot: QtBot
-) -> None:
-    gone = SavedPair(ModelParams(str(tmp_path / "gone.gguf")), name="Gone")
-    program = make_program(Settings(pairs=(SavedPair(ModelParams("")), gone)))
     client.finish_load()
-    program.models.load_saved(1)
-    errors = program.window.chat_pane.errors
-    qtbot.waitUntil(lambda: not errors.isHidden())
-    assert "gone" in errors.text.text()
-    assert len(client.all(LoadPair)) == 1
+    world.models.load_saved(1)
+    qtbot.waitUntil(lambda: "gone" in world.notice)
+    assert len(world.loads) == 1

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gui.conftest import INFOS
+from gui.shared_window import INFOS
 from paceline.gui.models.controller import StrategyFit
 from paceline.gui.state.speculation import SpeculationModel
 
