@@ -33,45 +33,24 @@ def test_the_meant_one_stands_first(text: str, titles: list[str]) -> None:
     assert ranked(text, *reversed(titles))[0] == titles[0]
 
 
-def test_letters_must_stand_in_their_order() -> None:
-    assert CommandQuery("abc").match("a-b-c") is not None
-    assert CommandQuery("abc").match("acb") is None
-    assert CommandQuery("chats").match("chat") is None
-
-
-def test_case_and_blanks_do_not_matter() -> None:
-    match = CommandQuery("NEW Ch").match("new chat")
-    assert match is not None
-    assert match.places == (0, 1, 2, 4, 5)
-
-
-def test_an_empty_query_fits_everything() -> None:
-    match = CommandQuery("  ").match("anything")
-    assert match is not None
-    assert match.places == ()
-
-
 def brute_force(letters: str, title: str) -> bool:
     places = itertools.combinations(range(len(title)), len(letters))
     return any(all(title[at] == c for at, c in zip(p, letters, strict=True)) for p in places)
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.text("abA -", max_size=4), st.text("abAB -_", max_size=9))
+@given(
+    st.text("abA -", max_size=4) | st.text(max_size=4),
+    st.text("abAB -_", max_size=9) | st.text(max_size=9),
+)
 def test_it_finds_what_a_search_through_all_places_finds(text: str, title: str) -> None:
+    match = CommandQuery(text).match(title)
+    folded = title.casefold()
     letters = "".join(text.casefold().split())
-    match = CommandQuery(text).match(title)
-    assert (match is not None) == brute_force(letters, title.casefold())
+    if len(folded) == len(title):
+        assert (match is not None) == brute_force(letters, folded)
     if match is not None:
-        assert "".join(title[at].casefold() for at in match.places) == letters
         assert list(match.places) == sorted(set(match.places))
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.text(max_size=30), st.text(max_size=60))
-def test_any_text_is_harmless(text: str, title: str) -> None:
-    match = CommandQuery(text).match(title)
-    if match is not None:
         assert all(0 <= at < len(title) for at in match.places)
 
 
@@ -106,3 +85,20 @@ def test_what_was_used_comes_first_and_what_is_off_last() -> None:
     index.note_used(one)
     assert [row.command for row in index.rows("")][:2] == [one, two]
     assert index.rows("xyz") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "places"),
+    [
+        ("abc", "a-b-c", (0, 2, 4)),
+        ("abc", "acb", None),
+        ("chats", "chat", None),
+        ("NEW Ch", "new chat", (0, 1, 2, 4, 5)),
+        ("  ", "anything", ()),
+    ],
+)
+def test_letters_stand_in_their_order_whatever_their_case(
+    text: str, title: str, places: tuple[int, ...] | None
+) -> None:
+    match = CommandQuery(text).match(title)
+    assert (match.places if match is not None else None) == places

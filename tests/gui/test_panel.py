@@ -1,13 +1,14 @@
-"""The speculation panel: strategies, settings, loading, figures."""
+"""Strategies, their settings and the figures of replies in the panel."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QTimer
 from PySide6.QtWidgets import QWidget
 
+from gui.clocks import let_pass
 from gui.control_events import drafting_step
 from gui.fake_client import (
     STATS,
@@ -23,6 +24,7 @@ from paceline.engine.draft import registry
 from paceline.engine.draft.strategy import parse_strategy, strategy_named
 from paceline.errors import UserError
 from paceline.gui.state.figures import stats_line
+from paceline.gui.state.live import TICKS_PER_REFRESH
 from paceline.gui.state.speculation import GROUPS, SpeculationModel
 from paceline.messages import (
     SamplingParams,
@@ -44,7 +46,6 @@ if TYPE_CHECKING:
 
     from paceline.gui.program import Program
 
-
 # --------------------------------------------------------------------------------- the view model
 
 
@@ -57,16 +58,6 @@ def model_of(*saved: str) -> SpeculationModel:
     return SpeculationModel(registry.available(), [strategy_named(text) for text in saved])
 
 
-def test_the_text_names_only_what_is_not_the_default(model: SpeculationModel) -> None:
-    model.choose("draft")
-    assert model.text == "draft"
-    model.set_value("draft", "n_max", 4.0)
-    model.set_value("draft", "p_min", 0.25)
-    assert model.text == "draft:n_max=4:p_min=0.25"
-    model.reset()
-    assert model.text == "draft"
-
-
 def test_every_text_is_one_that_the_engine_understands(model: SpeculationModel) -> None:
     names: set[str] = set()
     for drafter in ("draft", "mtp"):
@@ -74,8 +65,9 @@ def test_every_text_is_one_that_the_engine_understands(model: SpeculationModel) 
         names |= {choice.name for group in GROUPS for choice in model.choices(group)}
     assert {info.id for info in model.infos} <= names
     for name in sorted(names):
+        model.reset()
         model.choose(name)
-        assert model.current.name == name
+        assert (model.current.name, model.text) == (name, name), "what is usual is not named"
         for info in model.members:
             for parameter in info.parameters:
                 for value in (parameter.low, min(parameter.high, 40)):
@@ -135,63 +127,26 @@ def test_an_unusable_strategy_is_told(make_program: Callable[..., Program]) -> N
 # ---------------------------------------------------------------------------- strategy and tuning
 
 
-@pytest.mark.qt_log_ignore("This plugin does not support")
-def test_the_first_list_chooses_the_strategy_of_the_next_reply(
-    program: Program, client: FakeClient, qtbot: QtBot
-) -> None:
-    picker = program.window.panel.picker
-    assert picker.chooser.title.text() == "Draft model"
-    program.speculation.choose("prompt-lookup")
-    for row, strategy in ((2, "prompt-lookup"), (3, "off"), (1, "draft"), (2, "prompt-lookup")):
-        qtbot.mouseClick(picker.chooser, Qt.MouseButton.LeftButton)
-        picker.menu.list.setCurrentRow(row)
-        qtbot.keyClick(picker.menu.list, Qt.Key.Key_Return)
-        program.chat.send("Hello?")
-        assert client.last(StartTurn).strategy == strategy_of(strategy)
-        client.reply("Hi")
-
-
-def test_the_fields_follow_the_chosen_drafter(program: Program) -> None:
-    fields = program.window.panel.draft_settings.fields
-    assert list(fields) == ["n_max", "n_min", "p_min"]
-    program.speculation.choose("prompt-lookup")
-    assert list(program.window.panel.draft_settings.fields) == ["max_ngram", "n_pred"]
-    program.speculation.choose("off")
-    assert program.window.panel.draft_settings.fields == {}
-
-
 def test_a_change_reaches_the_running_reply_once_it_rests(
-    program: Program, client: FakeClient, qtbot: QtBot
+    program: Program, client: FakeClient
 ) -> None:
-    program.chat.send("Hello?")
-    client.start_turn()
     field = program.window.panel.draft_settings.fields["n_max"]
+    field.field.setValue(5)
+    let_pass(program.panel)
+    assert client.all(Tune) == [], "there is no reply"
+    program.chat.send("Hello?")
+    assert client.last(StartTurn).strategy == strategy_of("draft:n_max=5")
+    client.start_turn()
     for position in (2, 5, 7):
         field.slider.setValue(position)
     assert program.next_reply.options().strategy == strategy_of("draft:n_max=8"), "at once"
     assert client.all(Tune) == []
-    qtbot.waitUntil(lambda: client.all(Tune) == [Tune(strategy_of("draft:n_max=8"))])
-
-
-def test_a_change_without_a_running_reply_is_not_sent(
-    program: Program, client: FakeClient, qtbot: QtBot
-) -> None:
-    program.window.panel.draft_settings.fields["n_max"].field.setValue(5)
-    qtbot.wait(200)
-    assert client.all(Tune) == []
-    program.chat.send("Hello?")
-    assert client.last(StartTurn).strategy == strategy_of("draft:n_max=5")
-
-
-def test_a_refused_change_shows_its_reason(program: Program, client: FakeClient) -> None:
+    let_pass(program.panel)
+    assert client.all(Tune) == [Tune(strategy_of("draft:n_max=8"))]
     problem = program.window.panel.picker.problem
-    program.chat.send("Hello?")
-    client.start_turn()
-    client.emit(
-        TuneRejected(Strategy.of("draft"), "no-draft-model", "None is loaded.", "Load one.")
-    )
+    client.emit(TuneRejected(Strategy.of("draft"), "no-draft-model", "None is loaded.", "Load it."))
+    assert "None is loaded. Load it." in problem.text()
     assert not problem.isHidden()
-    assert "None is loaded. Load one." in problem.text()
     client.emit(TuneApplied(Strategy.of("off")))
     assert problem.isHidden()
 
@@ -221,31 +176,64 @@ def test_slider_and_field_show_the_same(program: Program) -> None:
     assert program.speculation.value("draft", "n_max") == 10_000
 
 
-def test_without_a_draft_model_a_lookup_takes_its_place_until_there_is_one(
-    program: Program, client: FakeClient
-) -> None:
-    program.window.actions_.no_draft.trigger()
-    client.finish_load()
-    assert program.speculation.group == "lookup"
-    program.window.actions_.demo_pair.trigger()
-    client.finish_load()
-    assert program.speculation.current.name == "draft"
-
-
 def test_a_strategy_that_lacks_its_model_says_so_at_once(
     program: Program, client: FakeClient
 ) -> None:
     problem = program.window.panel.picker.problem
     program.window.actions_.no_draft.trigger()
     client.finish_load()
-    program.speculation.choose("draft")
-    assert "No draft model is loaded" in problem.text()
-    program.speculation.choose("off")
-    assert problem.isHidden()
-    program.speculation.choose("draft")
-    program.window.actions_.demo_pair.trigger()
+    for name, is_told in (("draft", True), ("off", False), ("draft", True)):
+        program.speculation.choose(name)
+        assert problem.isHidden() is not is_told
+    program.models.load_demo_pair()
     client.finish_load()
     assert problem.isHidden()
+
+
+def draws(program: Program) -> bool:
+    """Return True while figures are drawn again and again."""
+    return any(timer.isActive() for timer in program.live.findChildren(QTimer))
+
+
+def refresh(program: Program) -> None:
+    """Let the time between two drawings of all figures go by."""
+    for timer in program.live.findChildren(QTimer):
+        for _ in range(TICKS_PER_REFRESH):
+            timer.timeout.emit()
+
+
+def write(program: Program, client: FakeClient, stats: TurnStats, strategy: str = "draft") -> None:
+    """Let a reply grow that has these figures so far."""
+    program.chat.send("Hello?")
+    client.start_turn()
+    client.step("a", 0)
+    for number in range(1, 20):
+        if stats.n_drafted and strategy == "auto":
+            client.emit(drafting_step(number))
+        elif stats.n_drafted:
+            client.step("abc", number)
+        else:
+            client.emit(plain_step(number))
+    client.figures(stats)
+    assert draws(program)
+    refresh(program)
+
+
+@pytest.mark.parametrize("strategy", ["draft", "auto", "off"])
+def test_the_headline_is_live_and_the_same_at_the_end_and_on_the_way(
+    program: Program, client: FakeClient, strategy: str
+) -> None:
+    headline = program.window.panel.headline
+    assert headline.speed.text() == "–"
+    program.speculation.choose(strategy)
+    for stats in (at_speed(150.0), STATS, perhaps(), at_speed(10.0), undrafted(), without_plain()):
+        write(program, client, stats, strategy)
+        shown = program.live.headline
+        assert shown.speed == headline.speed.text() != ""
+        client.finish_turn("abc", stats=stats)
+        assert not draws(program)
+        assert program.live.headline == shown
+        assert headline.sentence.text() == shown.sentence
 
 
 # --------------------------------------------------------------------------------------- sampling
@@ -273,54 +261,29 @@ def test_sampling_settings_go_into_the_next_reply(program: Program, client: Fake
 # ---------------------------------------------------------------------------------------- figures
 
 
-def test_the_headline_is_live_and_ends_with_the_replys_figures(
-    program: Program, client: FakeClient, qtbot: QtBot
+@pytest.mark.parametrize(
+    ("stats", "ratio", "tone"),
+    [
+        (STATS, "1.9×", "gain"),
+        (perhaps(), "≈ 1×", "even"),
+        (perhaps(at_speed(20.0)), "≈ 1×", "even"),
+        (at_speed(10.0), "0.5×", "loss"),
+        (undrafted(), "", ""),
+    ],
+)
+def test_a_loss_is_called_a_loss_and_chance_neither(
+    program: Program, client: FakeClient, stats: TurnStats, ratio: str, tone: str
 ) -> None:
-    headline = program.window.panel.headline
-    assert headline.speed.text() == "–"
     program.chat.send("Hello?")
     client.start_turn()
     client.step("a", 0)
-    for number in range(1, 40):
-        client.step("abc", number)
-        client.figures(at_speed(150.0))
-    assert program.live._timer.isActive()
-    qtbot.waitUntil(lambda: headline.speed.text() == "150")
-    assert headline.ratio.text() == "6.9×"
-    assert headline.sentence.text() == (
-        "Draft model pays here: 2.48 tokens per step, a step takes 0.36 times as long."
-    )
-    client.finish_turn("abc")
-    assert not program.live._timer.isActive()
-    assert headline.speed.text() == "41.2"
-    assert headline.ratio.text() == "1.9×"
-    assert "pays here" in headline.sentence.text()
-
-
-@pytest.mark.parametrize("strategy", ["draft", "auto", "off"])
-def test_the_headline_is_the_same_at_the_end_and_on_the_way(
-    program: Program, client: FakeClient, qtbot: QtBot, strategy: str
-) -> None:
-    program.speculation.choose(strategy)
-    for stats in (STATS, perhaps(), at_speed(10.0), undrafted(), without_plain()):
-        program.chat.send("Hello?")
-        client.start_turn()
-        client.step("a", 0)
-        for number in range(1, 20):
-            if stats.n_drafted and strategy == "auto":
-                client.emit(drafting_step(number))
-            elif stats.n_drafted:
-                client.step("abc", number)
-            else:
-                client.emit(plain_step(number))
-        client.figures(stats)
-        with qtbot.waitSignal(program.live.refreshed):
-            pass
-        shown = program.live.headline
-        assert shown.speed == program.window.panel.headline.speed.text() != ""
-        client.finish_turn("abc", stats=stats)
-        assert program.live.headline == shown
-        assert program.window.panel.headline.sentence.text() == shown.sentence
+    client.step("b", 1, drafter="draft")
+    client.step("c", 2, drafter="prompt-lookup")
+    client.finish_turn("abc", stats=stats)
+    headline = program.window.panel.headline
+    assert headline.ratio.text() == ratio
+    assert not ratio or headline.ratio.property("tone") == tone
+    assert headline.sentence.text()
 
 
 def test_a_reply_that_breaks_off_keeps_the_speed_of_its_steps(
@@ -334,75 +297,48 @@ def test_a_reply_that_breaks_off_keeps_the_speed_of_its_steps(
     client.emit(TurnFailed("broken", "It broke.", ""))
     headline = program.window.panel.headline
     assert (headline.speed.text(), headline.ratio.text()) == ("133", "")
-    assert headline.sentence.text().startswith("Draft model: 3.0 tokens per step")
+    assert "3.0" in headline.sentence.text()
     reply = program.live.reply
     assert reply is not None
     assert stats_line(reply) == "<b>133 t/s</b>"
 
 
-@pytest.mark.parametrize(
-    ("stats", "ratio", "tone", "words"),
-    [
-        (STATS, "1.9×", "gain", "Draft model pays here:"),
-        (perhaps(), "≈ 1×", "even", "Draft model gives about as much as it costs here."),
-        (perhaps(at_speed(20.0)), "≈ 1×", "even", "gives about as much as it costs here."),
-        (at_speed(10.0), "0.5×", "loss", "Draft model did not pay:"),
-    ],
-)
-def test_a_loss_is_called_a_loss_and_chance_neither(
-    program: Program, client: FakeClient, stats: TurnStats, ratio: str, tone: str, words: str
-) -> None:
-    program.chat.send("Hello?")
-    client.reply("Hi", stats=stats)
-    headline = program.window.panel.headline
-    assert headline.ratio.text() == ratio
-    assert headline.ratio.property("tone") == tone
-    assert words in headline.sentence.text()
-
-
-def test_a_reply_of_several_drafters_is_nobodys_alone(program: Program, client: FakeClient) -> None:
-    program.chat.send("Hello?")
-    client.start_turn()
-    client.step("a", 0)
-    client.step("b", 1, drafter="draft")
-    sentence = program.window.panel.headline.sentence
-    client.step("c", 2, drafter="prompt-lookup")
-    client.finish_turn("abc")
-    assert sentence.text().startswith("Draft model and Lookup pay here")
-
-
-def test_plain_decoding_is_called_plain(program: Program, client: FakeClient) -> None:
-    program.speculation.choose("off")
-    program.chat.send("Hello?")
-    client.start_turn()
-    for number in range(1, 9):
-        client.emit(plain_step(number))
-    client.finish_turn("x", stats=undrafted())
-    assert program.window.panel.headline.ratio.text() == ""
-    assert "Without drafts" in program.window.panel.headline.sentence.text()
-
-
-def test_figures_belong_to_the_conversation_that_is_shown(
+def test_figures_belong_to_the_conversation_that_is_shown_and_a_hidden_panel_catches_up(
     program: Program, client: FakeClient
 ) -> None:
+    speed = program.window.panel.headline.speed
+    program.window.actions_.panel.trigger()
     program.chat.send("Hello?")
     client.reply("Hi")
+    assert speed.text() == "–"
+    program.window.actions_.panel.trigger()
     first = program.shown.id
-    program.shown.new()
-    assert program.window.panel.headline.speed.text() == "–"
-    assert program.live.metrics.n_steps == 0
-    program.shown.show(first)
-    assert program.window.panel.headline.speed.text() == "41.2"
-    assert program.live.metrics.n_steps == 1
+    for chat, shown, n_steps in (("", "–", 0), (first, "41.2", 1)):
+        program.shown.show(chat) if chat else program.shown.new()
+        assert (speed.text(), program.live.metrics.n_steps) == (shown, n_steps)
 
 
-def test_a_hidden_panel_is_not_drawn_and_catches_up(program: Program, client: FakeClient) -> None:
-    program.window.actions_.panel.trigger()
-    program.chat.send("Hello?")
-    client.reply("Hi")
-    assert program.window.panel.headline.speed.text() == "–"
-    program.window.actions_.panel.trigger()
-    assert program.window.panel.headline.speed.text() == "41.2"
+def test_the_chat_has_four_settings_and_more(program: Program, qtbot: QtBot) -> None:
+    panel = program.window.panel
+    card = panel.sampling
+    assert (panel.tab, panel.plot.isVisible(), card.isVisible()) == ("speed", True, False)
+    panel.show_tab("chat")
+    assert (panel.plot.isVisible(), card.isVisible()) == (False, True)
+    first: list[QWidget] = [
+        card.system_prompt, program.sampling.card_button, card.sliders["temperature"],
+        card.max_tokens,
+    ]  # fmt: skip
+    assert all(field.isVisible() for field in first)
+    others = [field for field in (*card.fields.values(), card.form) if field not in first]
+    assert not any(field.isVisible() for field in others)
+    panel.open_only(("more",))
+    assert all(field.isVisible() for field in others)
+
+    def tops(fields: list[QWidget]) -> list[int]:
+        return [field.mapTo(card, QPoint()).y() for field in fields]
+
+    qtbot.waitUntil(lambda: tops(first) == sorted(tops(first)))
+    qtbot.waitUntil(lambda: max(tops(first)) < min(tops(others)))
 
 
 @pytest.mark.parametrize("is_live", [True, False])
@@ -423,45 +359,3 @@ def test_a_reply_written_while_the_other_tab_is_shown_is_in_the_plot(
 
 
 # --------------------------------------------------------------------------------------- the tabs
-
-
-def test_each_tab_has_what_belongs_to_it(program: Program) -> None:
-    panel = program.window.panel
-    assert panel.tab == "speed"
-    assert panel.plot.isVisible()
-    assert not panel.sampling.isVisible()
-    panel.show_tab("chat")
-    assert panel.sampling.isVisible()
-    assert not panel.plot.isVisible()
-
-
-def test_the_chat_has_four_settings_and_more(program: Program, qtbot: QtBot) -> None:
-    panel = program.window.panel
-    card = panel.sampling
-    panel.show_tab("chat")
-    first: list[QWidget] = [
-        card.system_prompt, program.sampling.card_button, card.sliders["temperature"],
-        card.max_tokens,
-    ]  # fmt: skip
-    assert all(field.isVisible() for field in first)
-    others = [field for field in (*card.fields.values(), card.form) if field not in first]
-    assert not any(field.isVisible() for field in others)
-    panel.open_only(("more",))
-    assert all(field.isVisible() for field in others)
-
-    def tops(fields: list[QWidget]) -> list[int]:
-        return [field.mapTo(card, QPoint()).y() for field in fields]
-
-    qtbot.waitUntil(lambda: tops(first) == sorted(tops(first)))
-    qtbot.waitUntil(lambda: max(tops(first)) < min(tops(others)))
-
-
-def test_a_refused_setting_shows_the_tab_that_it_is_in(
-    program: Program, client: FakeClient
-) -> None:
-    panel = program.window.panel
-    program.chat.send("Hello?")
-    client.start_turn()
-    client.emit(TurnFailed("bad-grammar", "The grammar is wrong.", "Mend it."))
-    assert panel.tab == "chat"
-    assert panel.sampling.form.isVisible()

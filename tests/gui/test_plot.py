@@ -1,4 +1,4 @@
-"""The figures behind the plots, the live plot and its controls, and the time bar."""
+"""The figures of steps, the live plot with its controls, and the time bar."""
 
 from __future__ import annotations
 
@@ -43,14 +43,6 @@ def fill(metrics: StepMetrics, n_steps: int, drafter: str = "draft") -> None:
 # ---------------------------------------------------------------------------------------- metrics
 
 
-def test_an_empty_reply_has_no_figures(metrics: StepMetrics) -> None:
-    window = metrics.window(100)
-    assert [len(a) for a in (window.drafted, window.accepted, window.tokens_per_s)] == [0, 0, 0]
-    assert metrics.tokens_per_s is None
-    assert metrics.whole.acceptance_rate is None
-    assert metrics.times == TimeShares()
-
-
 def test_steps_are_counted_by_the_family_of_the_drafter(metrics: StepMetrics) -> None:
     metrics.push(step_of("x", 0))
     metrics.push(step_of("x", 1, drafter="draft"))
@@ -92,6 +84,11 @@ def test_several_drafters_of_one_step_are_told_apart(metrics: StepMetrics) -> No
     assert model.accepted_per_position == [2, 2, 2]
     assert lookup.acceptance_rate == pytest.approx(4 / 6)
     assert metrics.whole.acceptance_rate == pytest.approx(10 / 12)
+    second = metrics.step(1)
+    assert second is not None
+    assert (second.step, len(second.tokens)) == (2, 6)
+    assert [count.drafter for count in second.drafted] == ["prompt-lookup", "draft"]
+    assert (metrics.step(2), metrics.step(-1)) == (None, None)
 
 
 def test_the_speed_is_tokens_over_seconds_and_at_a_step_of_the_last_ones(
@@ -108,14 +105,6 @@ def test_the_speed_is_tokens_over_seconds_and_at_a_step_of_the_last_ones(
     rates = metrics.window(200).tokens_per_s
     assert rates[:100] == pytest.approx(150)
     assert np.all(np.diff(rates[99:]) < 0)
-
-
-def test_the_time_is_shared_out_completely(metrics: StepMetrics) -> None:
-    fill(metrics, 10)
-    times = metrics.times
-    assert times.total_s == pytest.approx(0.02 * 11)
-    assert (times.verify_s, times.draft_s) == (pytest.approx(0.12), pytest.approx(0.04))
-    assert times.sample_s == pytest.approx(0.011)
 
 
 @pytest.mark.parametrize("n_steps", [511, 512, 513, 5000])
@@ -149,24 +138,16 @@ def test_a_long_reply_shares_places(metrics: StepMetrics, n_steps: int) -> None:
     assert whole.steps[0] == pytest.approx((whole.per_place - 1) / 2)
 
 
-def test_one_step_in_figures(metrics: StepMetrics) -> None:
-    metrics.push(step_of("x", 0))
-    metrics.push(plain_step(1))
-    metrics.push(chain_step(2))
-    second, first = metrics.step(1), metrics.step(0)
-    assert second is not None
-    assert (second.step, len(second.tokens)) == (2, 6)
-    assert [count.drafter for count in second.drafted] == ["prompt-lookup", "draft"]
-    assert first is not None
-    assert (first.step, len(first.tokens), first.drafted) == (1, 1, ())
-    assert metrics.step(2) is None
-    assert metrics.step(-1) is None
-
-
 def test_clearing_forgets_everything(metrics: StepMetrics) -> None:
     fill(metrics, 50)
+    times = metrics.times
+    assert times.total_s == pytest.approx(0.02 * 51)
+    assert (times.verify_s, times.draft_s) == (pytest.approx(0.6), pytest.approx(0.2))
+    assert times.sample_s == pytest.approx(0.051)
     metrics.clear()
     assert (metrics.n_steps, metrics.n_tokens, metrics.tokens_per_s) == (0, 0, None)
+    assert (metrics.whole.acceptance_rate, metrics.times) == (None, TimeShares())
+    assert len(metrics.window(100).drafted) == 0
     fill(metrics, 3)
     assert metrics.window(10).drafted.tolist() == [3, 3, 3]
 
@@ -197,39 +178,59 @@ def test_the_bars_show_drafted_behind_accepted_behind_the_models_part(
     metrics.push(step_of("x", 0))
     metrics.push(step_of("x", 1, drafter="draft"))
     metrics.push(step_of("x", 2, drafter="prompt-lookup"))
+    plot.hide()
     plot.refresh(None)
+    assert heights(plot.drafted) == []
+    plot.show()  # a hidden plot draws when it is shown
     assert heights(plot.drafted) == [3, 3]
     assert heights(plot.accepted) == [2, 2]
     assert heights(plot.by_model) == [2, 0]
-    colours = [bars.opts["brush"] for bars in (plot.by_model, plot.accepted, plot.drafted)]
-    assert colours == [LIGHT.accent, LIGHT.lookup, LIGHT.rejected]
+    for theme in (LIGHT, DARK):
+        look.set_mode("dark" if theme is DARK else "light")
+        colours = [bars.opts["brush"] for bars in (plot.by_model, plot.accepted, plot.drafted)]
+        assert colours == [theme.accent, theme.lookup, theme.rejected]
 
 
-def test_the_legend_names_the_drafters_of_the_reply(plot: SpeedPlot, metrics: StepMetrics) -> None:
-    assert "Draft&nbsp;model" in plot.legend.text()
-    metrics.push(step_of("x", 0))
-    metrics.push(chain_step(1))
-    plot.refresh(None)
-    model, lookup, rejected = plot.legend.text().split("&nbsp; ")[0::1]
-    assert LIGHT.accent in model
-    assert "Draft&nbsp;model" in model
-    assert LIGHT.lookup in lookup
-    assert "Lookup" in lookup
-    assert LIGHT.rejected in rejected
-
-
-def test_the_legend_is_that_of_the_chat(plot: SpeedPlot) -> None:
-    assert plot.legend.text().count(LIGHT.accent) == plot.legend.text().count(LIGHT.lookup) == 1
-    assert "chat" in plot.legend.toolTip()
-
-
-def test_one_colour_has_one_entry_in_the_legend(plot: SpeedPlot, metrics: StepMetrics) -> None:
+def test_the_legend_names_each_colour_of_the_reply_once(
+    plot: SpeedPlot, metrics: StepMetrics
+) -> None:
+    colours = (LIGHT.accent, LIGHT.lookup, LIGHT.rejected)
+    assert [plot.legend.text().count(colour) for colour in colours] == [1, 1, 1]
+    assert not plot.tools.csv.isEnabled(), "there is nothing to export"
     metrics.push(step_of("x", 0))
     metrics.push(chain_step(1))
     metrics.push(step_of("x", 2, drafter="suffix"))
     plot.refresh(None)
-    assert [plot.legend.text().count(colour) for colour in (LIGHT.accent, LIGHT.lookup)] == [1, 1]
-    assert plot.legend.text().count("Lookup") == 1
+    model, lookup, rejected = plot.legend.text().split("&nbsp; ")
+    for part, colour, name in zip(
+        (model, lookup, rejected), colours, ("Draft", "Lookup", ""), strict=True
+    ):
+        assert colour in part
+        assert name in part
+    assert plot.tools.csv.isEnabled()
+    assert plot.tools.png.isEnabled()
+
+
+def test_paused_the_plot_holds_until_another_reply(plot: SpeedPlot, metrics: StepMetrics) -> None:
+    fill(metrics, 100)
+    plot.refresh(None)
+    plot.tools.pause.click()
+    assert plot.bars_canvas.badge.isVisible()
+    assert "100" in plot.bars_canvas.badge.text()
+    for number in range(101, 151):
+        metrics.push(plain_step(number))
+    plot.refresh(None)
+    assert steps_of(plot) == (20, 100)
+    assert heights(plot.drafted)[-1] == 3
+    plot.tools.pause.click()
+    assert steps_of(plot) == (70, 150)
+    assert not plot.bars_canvas.badge.isVisible()
+    plot.tools.pause.click()
+    metrics.clear()
+    fill(metrics, 5)
+    plot.refresh(None)
+    assert not plot.tools.pause.isChecked()
+    assert len(heights(plot.drafted)) == 5
 
 
 def test_the_ranges_are_set_by_hand_and_follow_the_newest_steps(
@@ -259,20 +260,6 @@ def test_the_plain_estimate_is_a_dashed_line_or_nothing(
     assert plot.plain_words.text() == "- - alone"
     plot.refresh(None)
     assert len(plot.plain.getData()[1]) == 0
-
-
-def test_a_hidden_plot_draws_when_it_is_shown(plot: SpeedPlot, metrics: StepMetrics) -> None:
-    plot.hide()
-    fill(metrics, 10)
-    plot.refresh(None)
-    assert heights(plot.drafted) == []
-    plot.show()
-    assert len(heights(plot.drafted)) == 10
-
-
-def test_another_theme_recolours_the_bars(plot: SpeedPlot) -> None:
-    look.set_mode("dark")
-    assert plot.by_model.opts["brush"] == DARK.accent
 
 
 def test_a_refresh_is_cheap(plot: SpeedPlot, metrics: StepMetrics, qtbot: QtBot) -> None:
@@ -324,31 +311,15 @@ def drag(qtbot: QtBot, plot: SpeedPlot, pixels: int) -> None:
     qtbot.mouseRelease(canvas, left, pos=to)
 
 
-def test_paused_the_plot_holds_and_says_so(plot: SpeedPlot, metrics: StepMetrics) -> None:
-    fill(metrics, 100)
-    plot.refresh(None)
-    plot.tools.pause.click()
-    assert plot.bars_canvas.badge.isVisible()
-    assert "100" in plot.bars_canvas.badge.text()
-    for number in range(101, 151):
-        metrics.push(plain_step(number))
-    plot.refresh(None)
-    assert steps_of(plot) == (20, 100)
-    assert heights(plot.drafted)[-1] == 3
-    plot.tools.pause.click()
-    assert steps_of(plot) == (70, 150)
-    assert not plot.bars_canvas.badge.isVisible()
-
-
-def test_another_reply_ends_the_pause(plot: SpeedPlot, metrics: StepMetrics) -> None:
-    fill(metrics, 100)
-    plot.refresh(None)
-    plot.tools.pause.click()
-    metrics.clear()
-    fill(metrics, 5)
-    plot.refresh(None)
-    assert not plot.tools.pause.isChecked()
-    assert len(heights(plot.drafted)) == 5
+def test_neither_the_prefill_nor_a_long_first_draft_sets_the_scale(metrics: StepMetrics) -> None:
+    metrics.push(structs.replace(step_of("x", 0), total_s=0.0001))  # it costs no decode
+    metrics.push(step_of("x", 1))
+    metrics.push(step_of("abcdefghijklmnop", 2))
+    for number in range(3, 60):
+        metrics.push(plain_step(number))  # one token in 50 ms each
+    rates = metrics.window(100).tokens_per_s
+    assert rates[0] == rates[4]
+    assert rates[-1] == pytest.approx(20)
 
 
 def test_the_time_window_is_chosen_in_a_menu(plot: SpeedPlot, metrics: StepMetrics) -> None:
@@ -423,22 +394,21 @@ def test_a_bar_says_what_it_is(plot: SpeedPlot, metrics: StepMetrics, qtbot: QtB
     assert [list(marker.opts["x"]) for marker in markers] == [[], []]
 
 
-def test_the_token_of_the_prefill_is_no_speed(metrics: StepMetrics) -> None:
-    """It costs no decode, and took the plot's scale to three times the reply's speed."""
-    metrics.push(structs.replace(step_of("x", 0), total_s=0.0001))
-    for number in range(1, 30):
-        metrics.push(plain_step(number))  # one token in 50 ms each
-    assert metrics.window(100).tokens_per_s == pytest.approx(20)
-
-
-def test_a_long_first_draft_does_not_set_the_scale(metrics: StepMetrics) -> None:
-    metrics.push(step_of("x", 0))
-    metrics.push(step_of("x", 1))
-    metrics.push(step_of("abcdefghijklmnop", 2))
-    for number in range(3, 30):
-        metrics.push(plain_step(number))
-    rates = metrics.window(100).tokens_per_s
-    assert rates[0] == rates[4]
+def test_the_end_of_a_reply_is_told_in_words(plot: SpeedPlot, metrics: StepMetrics) -> None:
+    fill(metrics, 10)
+    plot.refresh(20.0)
+    assert plot.bars_canvas.accessibleDescription() == ""
+    sources = Sources(registry.available())
+    for stats, figures in (
+        (STATS, ("20 of 30", "41.2", "1.9×")), (without_plain(), ("20 of 30", "41.2")),
+        (None, ("20 of 30", "141")),  # it failed
+    ):  # fmt: skip
+        words = spoken(metrics, sources, stats)
+        assert all(figure in words for figure in figures)
+        assert ("×" in words) == (stats is STATS)
+    assert "41.2" in spoken(StepMetrics(sources), sources, undrafted())
+    plot.refresh(20.0, words)
+    assert plot.bars_canvas.accessibleDescription() == words
 
 
 @pytest.mark.parametrize(
@@ -471,22 +441,6 @@ def test_everything_by_keys(plot: SpeedPlot, metrics: StepMetrics, qtbot: QtBot)
     assert steps_of(plot) == (420, 500)
 
 
-def test_the_end_of_a_reply_is_told_in_words(plot: SpeedPlot, metrics: StepMetrics) -> None:
-    fill(metrics, 10)
-    plot.refresh(20.0)
-    assert plot.bars_canvas.accessibleDescription() == ""
-    sources = Sources(registry.available())
-    words = spoken(metrics, sources, STATS)
-    facts = "Draft model: 20 of 30 guesses were right, "
-    assert words == facts + "41.2 tokens per second, 1.9× as fast as alone"
-    assert spoken(metrics, sources, without_plain()) == facts + "41.2 tokens per second"
-    assert spoken(metrics, sources, None) == facts + "141 tokens per second"  # it failed
-    silent = spoken(StepMetrics(sources), sources, undrafted())
-    assert silent == "Nothing was drafted, 41.2 tokens per second"
-    plot.refresh(20.0, words)
-    assert plot.bars_canvas.accessibleDescription() == words
-
-
 def test_the_picture_has_the_bars_but_not_the_controls(
     plot: SpeedPlot, metrics: StepMetrics, qtbot: QtBot
 ) -> None:
@@ -504,44 +458,24 @@ def test_the_picture_has_the_bars_but_not_the_controls(
     assert not plot.tools.isHidden()
 
 
-def test_there_is_nothing_to_export_before_the_first_step(
-    plot: SpeedPlot, metrics: StepMetrics
-) -> None:
-    assert not plot.tools.csv.isEnabled()
-    fill(metrics, 2)
-    plot.refresh(None)
-    assert plot.tools.csv.isEnabled()
-    assert plot.tools.png.isEnabled()
-
-
 # --------------------------------------------------------------------------------------- time bar
 
 
 def test_the_time_bar_says_the_shares_in_words(qtbot: QtBot) -> None:
     bar = TimeBar()
     qtbot.addWidget(bar)
+    assert "%" not in bar.legend.text(), "nothing is known yet"
     bar.show_times(TimeShares(0.61, 0.27, 0.05, 0.07))
     text = bar.legend.text()
-    assert [name in text for name in ("verify", "draft", "sampling", "rest")] == [True] * 4
     assert [figure in text for figure in ("61", "27", "5", "7")] == [True] * 4
     for source_colour in (LIGHT.accent, LIGHT.lookup, LIGHT.rejected):
         assert source_colour not in text
     look.set_mode("dark")
     assert DARK.time_verify in bar.legend.text()
-
-
-def test_an_empty_time_bar_shows_no_figures(qtbot: QtBot) -> None:
-    bar = TimeBar()
-    qtbot.addWidget(bar)
-    assert "%" not in bar.legend.text()
-
-
-def test_the_prefill_and_the_seconds_are_told_where_they_are_known(qtbot: QtBot) -> None:
-    bar = TimeBar(shows_seconds=True)
-    qtbot.addWidget(bar)
-    bar.show_times(TimeShares(6.0, 2.0, 1.0, 0.5, 0.5))
-    text = bar.legend.text().replace("&nbsp;", " ")
-    assert "prefill 5 % (0.5 s)" in text
-    assert "verify 60 % (6.0 s)" in text
-    bar.show_times(TimeShares(6.0, 2.0, 1.0, 0.5))
-    assert "prefill" not in bar.legend.text()
+    other = TimeBar(shows_seconds=True)
+    qtbot.addWidget(other)
+    for prefill_s in (0.5, 0.0):
+        other.show_times(TimeShares(6.0, 2.0, 1.0, 0.5, prefill_s))
+        text = other.legend.text().replace("&nbsp;", " ")
+        assert "(6.0 s)" in text
+        assert text.count("(0.5 s)") == 1 + bool(prefill_s)

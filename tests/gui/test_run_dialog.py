@@ -1,4 +1,4 @@
-"""The run of a real reply: its dialog, its exports, and the proof that its text is the same."""
+"""The run of a reply: its dialog, its exports, and the proof that its text is the same."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import csv
 import hashlib
 import io
 import json
-from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -21,13 +20,15 @@ from gui.fake_client import FakeClient, step_of
 from paceline.catalog.local.fingerprint import fingerprint_of
 from paceline.chat.sameness import CannotCompare, Differs, Same
 from paceline.gui.kit.background import Slices
+from paceline.gui.kit.notices import Notice
 from paceline.gui.look.colours import DARK, LIGHT
 from paceline.gui.look.current import look
-from paceline.messages import StartTurn, TurnStarted
+from paceline.gui.plot.speed_plot import SpeedPlot
+from paceline.messages import StartTurn, TurnFailed, TurnStarted
 from paceline.run_record import RunRecord, record_from_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from pytestqt.qtbot import QtBot
 
@@ -36,9 +37,7 @@ if TYPE_CHECKING:
     from paceline.hosting.broker import Priority, Ticket
     from paceline.messages import Command, Event
 
-pytestmark = [
-    pytest.mark.qt_log_ignore("This plugin does not support"),
-]
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
 LOAD_MS, REPLY_MS = 60_000, 60_000
 
@@ -73,17 +72,6 @@ def real(make_real: Callable[..., Program], qtbot: QtBot) -> Program:
     return program
 
 
-@pytest.fixture
-def opened(real: Program, qtbot: QtBot) -> Iterator[tuple[Program, RunDialog]]:
-    """The run of a reply of 48 tokens."""
-    reply_to(real, qtbot, "Name the days of the week, twice.")
-    real.window.actions_.run.trigger()
-    dialog = filled(real, qtbot)
-    yield real, dialog
-    if real.runs.dialog is not None:
-        real.runs.dialog.close()
-
-
 def record_of(program: Program) -> RunRecord:
     """The record as it can be copied."""
     program.runs.dialog.copy.click()  # type: ignore[union-attr]
@@ -98,12 +86,10 @@ def press_verify(program: Program, qtbot: QtBot, dialog: RunDialog) -> object:
     return program.runs.results.get(message_id)
 
 
-def test_the_dialog_shows_what_the_engine_measured_and_hashes_on_demand(
-    opened: tuple[Program, RunDialog], qtbot: QtBot, target_path: Path, draft_path: Path
+def shows_what_the_engine_measured(
+    program: Program, qtbot: QtBot, dialog: RunDialog, target_path: Path, draft_path: Path
 ) -> None:
-    program, dialog = opened
-    record = record_of(program)
-    stats = record.stats
+    stats = record_of(program).stats
     assert stats is not None
     page = dialog.reply_page
     values = [label.text() for label in page.figures.values]
@@ -112,64 +98,56 @@ def test_the_dialog_shows_what_the_engine_measured_and_hashes_on_demand(
     assert page.metrics.whole.tokens == stats.n_drafted
     assert page.metrics.whole.tokens_accepted == stats.n_accepted
     assert len(page.plot.by_model.opts["x"]) == stats.n_steps
-    assert "prefill" in page.times.legend.text()
     asked = {s.drafter for s in stats.by_drafter if s.n_draft}
     assert len(page.drafters.cells) == len(asked)
     judged = sum(sum(places) for places in page.drafters.judged.values())
     assert judged == stats.n_drafted - stats.n_discarded
     rows = page.settings.rows
-    assert rows["Strategy"] == "suffix+draft:draft.n_max=6"
-    assert rows["Seed"] == "7"
-    assert page.models["target"].rows["File"] == target_path.name
-    assert page.models["target"].rows["Fingerprint"] == fingerprint_of(target_path)
+    assert (rows["Strategy"], rows["Seed"]) == ("suffix+draft:draft.n_max=6", "7")
+    models = page.models["target"].rows
+    assert models["File"] == target_path.name
+    assert models["Fingerprint"] == fingerprint_of(target_path)
     assert not page.problem.isVisible()
     card = page.models["draft"]
     assert not card.value.isVisible()
-    card.button.click()
+    card.button.click()  # its hash is computed on demand
     expected = hashlib.sha256(draft_path.read_bytes()).hexdigest()
     qtbot.waitUntil(lambda: record_of(program).draft.sha256 == expected)  # type: ignore[union-attr]
     assert card.button.isHidden()
     assert card.value.text().replace("\u200b", "") == expected
 
 
-def test_the_exported_steps_sum_up_to_the_figures_and_the_plot_is_a_picture(
-    opened: tuple[Program, RunDialog], qtbot: QtBot, tmp_path: Path
-) -> None:
-    program, dialog = opened
-    dialog.reply_page.plot.tools.csv.trigger()
-    file = tmp_path / "steps.csv"
-    assert program.save_file.dialog is not None
-    program.save_file.dialog.close()
-    program.save_file.write(str(file))
-    qtbot.waitUntil(file.is_file)
-    table = list(csv.DictReader(io.StringIO(file.read_text())))
+def is_exported(program: Program, qtbot: QtBot, dialog: RunDialog, folder: Path) -> None:
+    """See that the exported steps sum up to the figures, and that the plot is a picture."""
     stats = record_of(program).stats
     assert stats is not None
-    sums = {
-        name: sum(int(row[name]) for row in table)
-        for name in ("tokens", "drafted", "accepted", "discarded")
-    }
-    assert sums == {
-        "tokens": stats.n_generated,
-        "drafted": stats.n_drafted,
-        "accepted": stats.n_accepted,
-        "discarded": stats.n_discarded,
-    }
+    table = exported(program, qtbot, dialog.reply_page.plot, folder / "steps.csv")
+    sums = [sum(int(row[name]) for row in table) for name in ("tokens", "drafted", "accepted")]
+    assert sums == [stats.n_generated, stats.n_drafted, stats.n_accepted]
     assert len(table) == stats.n_steps + 1
     for drafter in stats.by_drafter:
         name = f"{drafter.drafter} accepted"
         assert sum(int(row.get(name, 0)) for row in table) == drafter.tokens_accepted
     dialog.reply_page.plot.tools.png.trigger()
     qtbot.waitUntil(lambda: program.save_file.dialog is not None)
+    program.save_file.dialog.close()  # type: ignore[union-attr]
+    program.save_file.write(str(folder / "plot.png"))
+    qtbot.waitUntil(lambda: not QImage(str(folder / "plot.png")).isNull())
+
+
+def exported(program: Program, qtbot: QtBot, plot: SpeedPlot, file: Path) -> list[dict[str, str]]:
+    """Export the steps of a plot, and read the table."""
+    plot.tools.csv.trigger()
+    assert program.save_file.dialog is not None
     program.save_file.dialog.close()
-    program.save_file.write(str(tmp_path / "plot.png"))
-    qtbot.waitUntil(lambda: not QImage(str(tmp_path / "plot.png")).isNull())
+    program.save_file.write(str(file))
+    qtbot.waitUntil(file.is_file)
+    return list(csv.DictReader(io.StringIO(file.read_text())))
 
 
-def test_plain_decoding_gives_the_same_text(
-    opened: tuple[Program, RunDialog], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+def is_the_same_without_drafts(
+    program: Program, qtbot: QtBot, dialog: RunDialog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program, dialog = opened
     before = program.shown.conversation
     n_tokens = record_of(program).stats.n_generated  # type: ignore[union-attr]
     begun: list[TurnStarted] = []
@@ -183,37 +161,28 @@ def test_plain_decoding_gives_the_same_text(
 
         return request(command, priority, hear)
 
-    monkeypatch.setattr(program.context.client, "request", heard)
-    result = press_verify(program, qtbot, dialog)
-    assert result == Same(n_tokens)
+    with monkeypatch.context() as patched:
+        patched.setattr(program.context.client, "request", heard)
+        assert press_verify(program, qtbot, dialog) == Same(n_tokens)
     assert begun[-1].n_reused == 0, "as for the reply, whose prompt is in the context by now"
     assert str(n_tokens) in dialog.strip.verdict.text()
     assert dialog.verify.isEnabled()
     assert program.shown.conversation == before  # the chat knows nothing of it
-    dialog.close()
-    program.runs.open_last()
-    assert program.runs.dialog is not None
-    assert str(n_tokens) in program.runs.dialog.strip.verdict.text()
 
 
-def test_a_forged_token_is_found_at_its_place(
-    opened: tuple[Program, RunDialog], qtbot: QtBot
-) -> None:
-    program, dialog = opened
+def a_forged_token_is_found(program: Program, qtbot: QtBot, dialog: RunDialog) -> None:
     message_id = record_of(program).message_id
     reply = program.shown.reply(message_id)
     assert reply is not None
-    index = 11
-    steps, seen = [], 0
+    index, seen, steps = 11, 0, []
     for step in reply.steps:
         at = index - seen
         seen += len(step.tokens)
         if 0 <= at < len(step.tokens):
             traces = list(step.tokens)
             traces[at] = structs.replace(traces[at], token=traces[at].token + 1)
-            steps.append(structs.replace(step, tokens=tuple(traces)))
-        else:
-            steps.append(step)
+            step = structs.replace(step, tokens=tuple(traces))  # noqa: PLW2901
+        steps.append(step)
     reply.steps[:] = steps
     program.runs.open(message_id)
     filled(program, qtbot)
@@ -226,25 +195,6 @@ def test_a_forged_token_is_found_at_its_place(
     assert "12" in dialog.strip.verdict.text()
     both = dialog.strip.difference.toPlainText()
     assert both.count(result.expected.strip()) == 2, "in the reply and in plain decoding"
-
-
-def test_a_check_can_be_stopped_and_ends_with_the_dialog(real: Program, qtbot: QtBot) -> None:
-    real.window.panel.sampling.use(replace(real.window.panel.sampling.settings, max_tokens=120))
-    reply_to(real, qtbot, "Count from one to two hundred, in words.")
-    real.runs.open_last()
-    dialog = real.runs.dialog
-    assert dialog is not None
-    message_id = record_of(real).message_id
-    dialog.verify.click()
-    assert real.runs.check.is_running
-    assert not dialog.verify.isEnabled()
-    dialog.strip.stop.click()
-    qtbot.waitUntil(lambda: not real.runs.check.is_running, timeout=REPLY_MS)
-    assert isinstance(real.runs.results.get(message_id), (CannotCompare, Same))
-    dialog.verify.click()
-    dialog.close()
-    qtbot.waitUntil(lambda: not real.runs.check.is_running, timeout=REPLY_MS)
-    assert real.runs.dialog is None
 
 
 # -------------------------------------------------------------------------- without an engine
@@ -276,8 +226,6 @@ def test_a_long_reply_opens_without_a_gap(
 def test_a_reply_that_failed_shows_what_is_known(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
-    from paceline.messages import TurnFailed
-
     program.chat.send("Hello?")
     client.start_turn()
     client.step("He", 0)
@@ -294,67 +242,66 @@ def test_a_reply_that_failed_shows_what_is_known(
     dialog.close()
 
 
-def test_a_reply_that_is_sent_meanwhile_ends_the_check(
-    program: Program, client: FakeClient
-) -> None:
-    program.chat.send("Hello?")
-    client.reply("Hello")
-    program.runs.open_last()
-    dialog = program.runs.dialog
-    assert dialog is not None
-    dialog.verify.click()
-    check = client.last(StartTurn)
-    program.chat.send("And now?")
-    assert client.cancelled == [check]
-    assert not dialog.verify.isEnabled()
-    dialog.close()
-
-
-def test_another_theme_reaches_the_open_dialog(
+def test_another_theme_reaches_the_open_dialog_and_the_next_message_ends_its_check(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
     program.chat.send("Hello?")
     client.reply("Hello")
     program.runs.open_last()
     dialog = filled(program, qtbot)
-    before = look.theme
-    look.set_mode("light" if before is DARK else "dark")
-    after = DARK if before is LIGHT else LIGHT
-    assert dialog.reply_page.plot.by_model.opts["brush"] == after.accent
+    for mode, theme in (("dark", DARK), ("light", LIGHT)):
+        look.set_mode(mode)  # type: ignore[arg-type]
+        assert dialog.reply_page.plot.by_model.opts["brush"] == theme.accent
+    dialog.verify.click()
+    check = client.last(StartTurn)
+    program.chat.send("And now?")
+    assert check in client.cancelled
+    assert not dialog.verify.isEnabled()
     dialog.close()
 
 
-def test_the_live_plot_exports_the_shown_reply(
+def test_the_live_plot_exports_what_is_shown_and_tells_where_it_cannot(
     program: Program, client: FakeClient, qtbot: QtBot, tmp_path: Path
 ) -> None:
+    plot = program.window.panel.plot
     program.chat.send("Hello?")
     client.start_turn()
     client.step("H", 0)
     client.step("ello", 1)
     program.window.panel.refresh()
-    program.window.panel.plot.tools.csv.trigger()
-    client.step(" there", 2)
-    program.save_file.dialog.close()  # type: ignore[union-attr]
-    file = tmp_path / "live.csv"
-    program.save_file.write(str(file))
-    qtbot.waitUntil(file.is_file)
-    table = csv.DictReader(io.StringIO(file.read_text()))
+    table = exported(program, qtbot, plot, tmp_path / "live.csv")
     assert [row["step"] for row in table] == ["0", "1"]
-    client.finish_turn("Hello there")
-
-
-def test_a_file_that_cannot_be_written_is_told(
-    program: Program, client: FakeClient, qtbot: QtBot, tmp_path: Path
-) -> None:
-    program.chat.send("Hello?")
-    client.reply("Hello")
-    program.window.panel.refresh()
-    (tmp_path / "file").write_text("x")
-    program.window.panel.plot.tools.csv.trigger()
+    plot.tools.csv.trigger()
     program.save_file.dialog.close()  # type: ignore[union-attr]
-    told: list[object] = []
+    told: list[Notice] = []
     program.notices.posted.connect(told.append)
-    program.save_file.write(str(tmp_path / "file" / "steps.csv"))
-    qtbot.waitUntil(lambda: bool(told))
-    assert "steps.csv" in told[0].message  # type: ignore[attr-defined]
-    assert told[0].hint  # type: ignore[attr-defined]
+    program.save_file.write(str(tmp_path / "live.csv" / "steps.csv"))
+    qtbot.waitUntil(lambda: any(notice.hint for notice in told))
+    assert "steps.csv" in next(notice.message for notice in told if notice.hint)
+
+
+def test_the_run_of_a_real_reply_is_shown_exported_and_checked(
+    real: Program,
+    qtbot: QtBot,
+    tmp_path: Path,
+    target_path: Path,
+    draft_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reply_to(real, qtbot, "Name the days of the week, twice.")
+    real.window.actions_.run.trigger()
+    dialog = filled(real, qtbot)
+    shows_what_the_engine_measured(real, qtbot, dialog, target_path, draft_path)
+    is_exported(real, qtbot, dialog, tmp_path)
+    is_the_same_without_drafts(real, qtbot, dialog, monkeypatch)
+    a_forged_token_is_found(real, qtbot, dialog)
+    # A check can be stopped, and ends with the dialog.
+    message_id = record_of(real).message_id
+    for end in (dialog.strip.stop.click, dialog.close):
+        dialog.verify.click()
+        assert real.runs.check.is_running
+        assert not dialog.verify.isEnabled()
+        end()
+        qtbot.waitUntil(lambda: not real.runs.check.is_running, timeout=REPLY_MS)
+        assert isinstance(real.runs.results.get(message_id), (CannotCompare, Same, Differs))
+    assert real.runs.dialog is None

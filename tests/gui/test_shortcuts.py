@@ -32,12 +32,24 @@ def window_actions(program: Program) -> list[QAction]:
     ]
 
 
-def test_no_key_means_two_things(program: Program) -> None:
-    keys = Counter(
-        keys.toString() for action in window_actions(program) for keys in action.shortcuts()
-    )
-    assert len(keys) > 20
-    assert [key for key, times in keys.items() if times > 1] == []
+def test_the_list_is_searched_by_name_and_key(program: Program, qtbot: QtBot) -> None:
+    program.window.actions_.shortcuts.trigger()
+    dialog = program.help.shortcuts.dialog
+    assert dialog is not None
+
+    def shown() -> list[str]:
+        rows = [row.widget for row in dialog.rows if row.widget.isVisible()]
+        return [row.findChildren(QLabel)[0].text() for row in rows]
+
+    assert {"New chat", "Settings", "Stop the reply", "Begin a new line"} <= set(shown())
+    for words, found in (
+        ("ctrl+k", ["Find a command"]), ("reload", ["Reload models"]), ("no such thing", []),
+    ):  # fmt: skip
+        dialog.search.clear()
+        qtbot.keyClicks(dialog.search, words)
+        assert shown() == found
+    dialog.accept()
+    assert program.help.shortcuts.dialog is None
 
 
 def test_every_key_is_listed(program: Program) -> None:
@@ -53,12 +65,6 @@ def test_every_key_is_listed(program: Program) -> None:
                 assert (plain_text(action).rstrip("…"), keys.toString(native)) in listed
 
 
-def test_every_action_with_a_key_stands_in_a_menu(program: Program) -> None:
-    in_menus = {action for _, action in actions_of(program.window.menus)}
-    for action in window_actions(program):
-        assert action in in_menus or not action.isVisible(), action.text()
-
-
 def test_no_two_entries_of_a_menu_have_the_same_letter(program: Program) -> None:
     menus = [action.menu() for action in program.window.menus.actions()]
     for menu in menus:
@@ -70,33 +76,19 @@ def test_no_two_entries_of_a_menu_have_the_same_letter(program: Program) -> None
         assert [c for c, times in letters.items() if times > 1] == [], menu.title()
 
 
-def test_the_list_is_searched_by_name_and_key(program: Program, qtbot: QtBot) -> None:
-    program.window.actions_.shortcuts.trigger()
-    dialog = program.help.shortcuts.dialog
-    assert dialog is not None
-
-    def shown() -> list[str]:
-        rows = [row.widget for row in dialog.rows if row.widget.isVisible()]
-        return [row.findChildren(QLabel)[0].text() for row in rows]
-
-    assert {"New chat", "Settings", "Stop the reply", "Begin a new line"} <= set(shown())
-    qtbot.keyClicks(dialog.search, "ctrl+k")
-    assert shown() == ["Find a command"]
-    dialog.search.setText("reload")
-    assert shown() == ["Reload models"]
-    dialog.search.setText("no such thing")
-    assert shown() == []
-    assert dialog._nothing.isVisible()
-    dialog.accept()
-    assert program.help.shortcuts.dialog is None
-
-
-@pytest.mark.parametrize("key", [Qt.Key.Key_K, Qt.Key.Key_Comma, Qt.Key.Key_Plus])
-def test_the_message_field_does_not_swallow_the_window_s_keys(
-    program: Program, key: Qt.Key
-) -> None:
+def test_the_message_field_does_not_swallow_the_window_s_keys(program: Program) -> None:
     edit = program.window.chat_pane.composer.edit
-    event = QKeyEvent(QEvent.Type.ShortcutOverride, key, Qt.KeyboardModifier.ControlModifier)
-    event.ignore()
-    QApplication.sendEvent(edit, event)
-    assert not event.isAccepted()
+    for key in (Qt.Key.Key_K, Qt.Key.Key_Comma, Qt.Key.Key_Plus):
+        event = QKeyEvent(QEvent.Type.ShortcutOverride, key, Qt.KeyboardModifier.ControlModifier)
+        event.ignore()
+        QApplication.sendEvent(edit, event)
+        assert not event.isAccepted()
+
+
+def test_no_key_means_two_things_and_each_stands_in_a_menu(program: Program) -> None:
+    actions = window_actions(program)
+    keys = Counter(keys.toString() for action in actions for keys in action.shortcuts())
+    assert len(keys) > 20
+    assert [key for key, times in keys.items() if times > 1] == []
+    in_menus = {action for _, action in actions_of(program.window.menus)}
+    assert [a.text() for a in actions if a.isVisible() and a not in in_menus] == []

@@ -10,16 +10,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractItemView, QWidget
 
 from gui.fake_client import model_info
-from paceline.chat.pair import Pair
 from paceline.conversation import Attachment, Conversation, Message
 from paceline.errors import UserError
 from paceline.gui.state.pair import model_name
 from paceline.messages import LoadPair, PairLoaded
 from paceline.names import SHOWN
-from paceline.params import ModelParams
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from gui.fake_client import FakeClient
     from paceline.gui.program import Program
@@ -48,53 +46,28 @@ def words_in(window: QWidget) -> Iterator[str]:
                 yield str(model.index(row, 0).data(role) or "")
 
 
-def test_a_name_that_turns_around_leaves_the_type_of_weights_beside_it(
-    make_program: Callable[..., Program], client: FakeClient
-) -> None:
-    program = make_program()
-    command = client.last(LoadPair)
-    target = structs.replace(model_info(command.target.path), name=f"{EVIL} Q4_K_M")
-    client.emit(PairLoaded(target, None, 0.1, ()))
-    bar = program.window.model_bar
-    assert bar.target.text() == f"{SEEN} Q4_K_M"
-    assert "\u202e" not in bar.accessibleName()
-
-
-def test_a_file_and_a_repository_are_called_so() -> None:
-    assert model_name(f"/a/{EVIL}.gguf") == SEEN
-    assert model_name(f"hf:owner/repo:{EVIL}.gguf") == SEEN
-
-
 @pytest.mark.parametrize(
     ("file", "title", "name"),
     [
-        ("smollm2-q8_0.gguf", "Smollm2 135M 8k Lc500K Mix1 Ep2 Q8_0", "smollm2-q8_0"),
-        ("sha256-74701a8c35f6c8d9a4b91f3f3497643001d63e0c7a84e085bed4", "Llama 3.2 1B Q8_0",
+        ("/m/smollm2-q8_0.gguf", "Smollm2 135M 8k Lc500K Mix1 Ep2 Q8_0", "smollm2-q8_0"),
+        ("/m/sha256-74701a8c35f6c8d9a4b91f3f3497643001d63e0c7a84e085bed4", "Llama 3.2 1B Q8_0",
          "Llama 3.2 1B Q8_0"),
-        ("big-00001-of-00003.gguf", "Wolf 70B", "big"),
-        ("unknown.gguf", "", "unknown"),
+        ("/m/big-00001-of-00003.gguf", "Wolf 70B", "big"),
+        ("/m/unknown.gguf", "", "unknown"),
+        (f"/a/{EVIL}.gguf", "", SEEN),
+        (f"hf:owner/repo:{EVIL}.gguf", "", SEEN),
     ],
 )  # fmt: skip
 def test_a_model_is_called_by_its_file_where_that_is_shorter(
-    make_program: Callable[..., Program], client: FakeClient, file: str, title: str, name: str
+    file: str, title: str, name: str
 ) -> None:
-    assert model_name(f"/m/{file}", title) == name
-    program = make_program()
-    client.finish_load()
-    program.models.load(Pair(ModelParams(f"/m/{file}")))
-    client.emit(PairLoaded(structs.replace(model_info(f"/m/{file}"), name=title), None, 0.1, ()))
-    assert program.window.model_bar.target.text() == program.pair.target_name == name
+    assert model_name(file, title) == name
+
+
+def test_no_name_in_the_window_turns_around(program: Program, client: FakeClient) -> None:
     program.models.load_demo_pair()
-    client.finish_load()
-    assert program.saved_pairs.titles[1] == name
-
-
-def test_no_name_in_the_window_turns_around(
-    make_program: Callable[..., Program], client: FakeClient
-) -> None:
-    program = make_program()
-    command = client.last(LoadPair)
-    target = structs.replace(model_info(command.target.path), name=f"{EVIL} Q4_K_M")
+    path = client.last(LoadPair).target.path
+    target = structs.replace(model_info(path), name=f"{EVIL} Q4_K_M")
     client.emit(PairLoaded(target, None, 0.1, ()))
     session, pane = program.session, program.window.chat_pane
     file = Attachment(f"{EVIL}.txt", "x", 1)
@@ -110,5 +83,7 @@ def test_no_name_in_the_window_turns_around(
     pane.composer.files.add([file])
     program.notices.user_error(UserError("x", f"“{EVIL}.gguf” cannot be used.", EVIL))
     said = list(words_in(program.window))
+    assert f"{SEEN} Q4_K_M" in said, "the type of weights stays beside it"
     assert sum(SEEN in words for words in said) >= 8
     assert [words for words in said if "\u202e" in words] == []
+    assert "\u202e" not in program.window.model_bar.accessibleName()

@@ -1,4 +1,4 @@
-"""The list of chats: what a row's menu and keys ask for, and what becomes of it in the window."""
+"""The list of chats: its keys, menus, tags and folders, and what becomes of them in the window."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from PySide6.QtCore import QMimeData, QModelIndex, QPoint, QPointF, Qt
 from PySide6.QtGui import QAccessible, QContextMenuEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
 
+from gui.clocks import let_pass
 from paceline.conversation import ConversationSummary, Folder
 from paceline.gui.conversations.folders import FolderChoice, FolderEditor
 from paceline.gui.conversations.groups import ARCHIVE
 from paceline.gui.conversations.model import (
     CHAT_MIME,
     ID_ROLE,
-    SUBTITLE_ROLE,
     ConversationList,
 )
 from paceline.gui.conversations.sidebar import UNDO_MS, Sidebar
@@ -26,8 +26,6 @@ from paceline.gui.look.colours import LIGHT
 from paceline.messages import StartTurn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pytestqt.qtbot import QtBot
 
     from gui.fake_client import FakeClient
@@ -94,14 +92,6 @@ def asked(sidebar: Sidebar) -> list[tuple[object, ...]]:
     return seen
 
 
-@pytest.fixture
-def _closes_menus() -> Iterator[None]:
-    yield
-    for widget in QApplication.topLevelWidgets():
-        if isinstance(widget, QMenu):
-            widget.close()
-
-
 def ids(program: Program) -> list[str]:
     return [summary.title for summary in program.session.summaries]
 
@@ -132,49 +122,55 @@ def row(sidebar: Sidebar, conversation_id: str) -> QPoint:
 def test_rows_are_reached_and_opened_by_keyboard(
     sidebar: Sidebar, qtbot: QtBot, asked: list[tuple[object, ...]]
 ) -> None:
+    view = sidebar.list
     sidebar.finder.focus_search()
     qtbot.keyClick(sidebar.search, Key.Key_Down)
-    assert sidebar.list.hasFocus()
-    qtbot.keyClick(sidebar.list, Key.Key_Down)
-    qtbot.keyClick(sidebar.list, Key.Key_Return)
+    assert view.hasFocus()
+    qtbot.keyClick(view, Key.Key_Down)
+    qtbot.keyClick(view, Key.Key_Return)
     assert asked == [("chosen", "b")]
-    qtbot.keyClick(sidebar.list, Key.Key_Home)
-    assert sidebar.list.current_id == "a"  # and not the heading
-    qtbot.keyClick(sidebar.list, Key.Key_Up)
+    qtbot.mouseClick(view.viewport(), LEFT, pos=row(sidebar, "p"))
+    assert asked[1:] == [("chosen", "p")]
+    qtbot.keyClick(view, Key.Key_Home)
+    assert view.current_id == "a"  # and not the heading
+    read = QAccessible.queryAccessibleInterface(view)
+    names = [read.child(at).text(QAccessible.Text.Name) for at in range(4)]
+    assert names[1] == "Apples, now, tags: work"
+    qtbot.keyClick(view, Key.Key_Up)
     assert sidebar.search.hasFocus()
 
 
-def title_editor(sidebar: Sidebar, qtbot: QtBot) -> QLineEdit:
-    """Begin to edit the title of the current chat."""
+def test_a_title_is_edited_in_place_whatever_becomes_of_the_old_one(
+    sidebar: Sidebar, qtbot: QtBot, asked: list[tuple[object, ...]]
+) -> None:
     sidebar.list.take_focus()
     qtbot.keyClick(sidebar.list, Key.Key_F2)
     editor = sidebar.list.findChild(QLineEdit)
-    assert editor is not None
-    return editor
-
-
-def test_a_title_is_edited_in_place(
-    sidebar: Sidebar, qtbot: QtBot, asked: list[tuple[object, ...]]
-) -> None:
-    editor = title_editor(sidebar, qtbot)
+    assert isinstance(editor, QLineEdit)
     assert editor.text() == "Apples"
-    editor.setText("Green apples")
-    qtbot.keyClick(editor, Key.Key_Return)
-    qtbot.waitUntil(lambda: bool(asked))
-    assert asked == [("rename_requested", "a", "Green apples")]
-
-
-def test_a_title_that_is_being_written_outlives_a_change_of_the_old_one(
-    sidebar: Sidebar, qtbot: QtBot, asked: list[tuple[object, ...]]
-) -> None:
-    editor = title_editor(sidebar, qtbot)
-    qtbot.keyClicks(editor, "Pears")
+    qtbot.keyClicks(editor, "Green apples")
     old = sidebar.model.summary("a")
     assert old is not None
     sidebar.model.update_summary(replace(old, title="A title by the model"))
     qtbot.keyClick(editor, Key.Key_Return)
     qtbot.waitUntil(lambda: bool(asked))
-    assert asked == [("rename_requested", "a", "Pears")]
+    assert asked == [("rename_requested", "a", "Green apples")]
+
+
+def test_keys_of_the_list_delete_pin_and_tag(
+    sidebar: Sidebar, qtbot: QtBot, asked: list[tuple[object, ...]]
+) -> None:
+    sidebar.list.take_focus()
+    qtbot.keyClick(sidebar.list, Key.Key_Delete)
+    qtbot.keyClick(sidebar.list, Key.Key_D, CONTROL)
+    assert asked == [("delete_requested", "a"), ("pin_requested", "a", True)]
+    qtbot.keyClick(sidebar.list, Key.Key_T, CONTROL)
+    editor = sidebar.findChild(TagEditor)
+    assert isinstance(editor, TagEditor)
+    qtbot.keyClicks(editor.field, "other")
+    qtbot.keyClick(editor.field, Key.Key_Return)
+    qtbot.keyClick(editor, Key.Key_Escape)
+    assert len(asked) == 2, "an editor that is left changes nothing"
 
 
 def test_pages_of_the_list_end_on_chats(sidebar: Sidebar, qtbot: QtBot) -> None:
@@ -190,63 +186,39 @@ def test_pages_of_the_list_end_on_chats(sidebar: Sidebar, qtbot: QtBot) -> None:
         assert sidebar.list.current_id not in ("", before)
 
 
-def test_keys_of_the_list_delete_pin_and_tag(
-    sidebar: Sidebar, qtbot: QtBot, asked: list[tuple[object, ...]]
-) -> None:
-    sidebar.list.take_focus()
-    qtbot.keyClick(sidebar.list, Key.Key_Delete)
-    qtbot.keyClick(sidebar.list, Key.Key_D, Qt.KeyboardModifier.ControlModifier)
-    assert asked == [("delete_requested", "a"), ("pin_requested", "a", True)]
-    qtbot.keyClick(sidebar.list, Key.Key_T, Qt.KeyboardModifier.ControlModifier)
-    editor = sidebar.findChild(TagEditor)
-    assert editor is not None
-    editor.reject()
-
-
-@pytest.mark.usefixtures("_closes_menus")
 def test_the_menu_opens_by_key_by_mouse_and_by_its_sign(
     sidebar: Sidebar, qtbot: QtBot, asked: list[tuple[object, ...]]
 ) -> None:
     view = sidebar.list
 
-    def menus() -> list[QMenu]:
-        return [menu for menu in view.findChildren(QMenu) if menu.isVisible()]
+    def menu() -> QMenu:
+        (found,) = (menu for menu in view.findChildren(QMenu) if menu.isVisible())
+        return found
+
+    def send(reason: QContextMenuEvent.Reason, place: QPoint) -> None:
+        event = QContextMenuEvent(reason, place, view.viewport().mapToGlobal(place))
+        QApplication.sendEvent(view.viewport(), event)
 
     sidebar.select("b")
-    by_key = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(), QPoint())
-    QApplication.sendEvent(view.viewport(), by_key)
-    texts = [action.text() for action in menus()[0].actions() if action.text()]
-    assert texts == [
-        "Open", "Rename", "Pin", "Tags…", "Move to folder", "Export…", "Copy as Markdown",
-        "Archive", "Delete",
-    ]  # fmt: skip
-    menus()[0].close()
-    place = row(sidebar, "p")
-    by_mouse = QContextMenuEvent(
-        QContextMenuEvent.Reason.Mouse, place, view.viewport().mapToGlobal(place)
-    )
-    QApplication.sendEvent(view.viewport(), by_mouse)
+    send(QContextMenuEvent.Reason.Keyboard, QPoint())
+    assert len([action for action in menu().actions() if action.text()]) == 9
+    menu().close()
+    send(QContextMenuEvent.Reason.Mouse, row(sidebar, "p"))
     assert view.current_id == "p"
-    menus()[0].close()
+    menu().close()
     rect = view.visualRect(view.model().index(1, 0))
     qtbot.mouseClick(view.viewport(), LEFT, pos=rect.topRight() + QPoint(-18, 16))
     assert view.current_id == "a"
     assert asked == []
+    menu().close()
     for action in (sidebar.menu.open, sidebar.menu.export, sidebar.menu.copy):
         action.trigger()
     assert asked == [("chosen", "a"), ("export_requested", "a"), ("copy_requested", "a")]
 
 
-def test_new_chats_are_asked_for_by_their_kind(
+def test_everything_is_reached_by_tab(
     sidebar: Sidebar, qtbot: QtBot, asked: list[tuple[object, ...]]
 ) -> None:
-    qtbot.mouseClick(sidebar.new_button, LEFT)
-    sidebar.private_action.trigger()
-    sidebar.import_action.trigger()
-    assert [what for what, *_ in asked] == ["new", "private", "import_requested"]
-
-
-def test_everything_is_reached_by_tab(sidebar: Sidebar, qtbot: QtBot) -> None:
     wanted = {
         sidebar.new_button, sidebar.new_menu_button, sidebar.search,
         sidebar.finder.tags.buttons[0], sidebar.list,
@@ -258,6 +230,10 @@ def test_everything_is_reached_by_tab(sidebar: Sidebar, qtbot: QtBot) -> None:
         reached.add(focused)
         qtbot.keyClick(focused, Key.Key_Tab)
     assert wanted <= reached
+    sidebar.new_button.click()
+    sidebar.private_action.trigger()
+    sidebar.import_action.trigger()
+    assert [what for what, *_ in asked] == ["new", "private", "import_requested"]
 
 
 # ------------------------------------------------------------------------------------------- tags
@@ -289,18 +265,6 @@ def test_tags_are_typed_found_ticked_and_taken_back(
     assert asked == [("tag_requested", "b", ("work", "typed"))]
 
 
-def test_an_editor_that_is_left_changes_nothing(
-    sidebar: Sidebar, qtbot: QtBot, asked: list[tuple[object, ...]]
-) -> None:
-    sidebar.tag_shown()
-    editor = sidebar.findChild(TagEditor)
-    assert editor is not None
-    qtbot.keyClicks(editor.field, "other")
-    qtbot.keyClick(editor.field, Key.Key_Return)
-    qtbot.keyClick(editor, Key.Key_Escape)
-    assert asked == []
-
-
 # --------------------------------------------------------------------------------------- folders
 
 
@@ -325,34 +289,29 @@ def names(program: Program) -> list[str]:
     return [str(model.index(row, 0).data()) for row in range(model.rowCount())]
 
 
-def test_a_folder_opens_by_click_and_key(two_chats: Program, qtbot: QtBot) -> None:
+def test_a_folder_opens_by_click_and_key_and_comes_back_when_it_was_deleted(
+    two_chats: Program, qtbot: QtBot
+) -> None:
     in_folder(two_chats)
     view = two_chats.window.sidebar.list
-    assert names(two_chats) == ["Fruit", "Today", "Pears"]
+    closed, opened = ["Fruit", "Today", "Pears"], ["Fruit", "Apples", "Today", "Pears"]
+    assert names(two_chats) == closed
     index = view.model().index(0, 0)
     qtbot.mouseClick(view.viewport(), LEFT, pos=view.visualRect(index).center())
-    assert names(two_chats) == ["Fruit", "Apples", "Today", "Pears"]
+    assert names(two_chats) == opened
     view.setCurrentIndex(index)
     qtbot.keyClick(view, Key.Key_Left)
-    assert names(two_chats) == ["Fruit", "Today", "Pears"]
+    assert names(two_chats) == closed
     qtbot.keyClick(view, Key.Key_Return)
-    assert names(two_chats) == ["Fruit", "Apples", "Today", "Pears"]
+    assert names(two_chats) == opened
     assert two_chats.settings.value("open_folders") == ("f",)
-
-
-def test_a_chat_is_moved_by_menu_and_by_drag(two_chats: Program) -> None:
-    apples = in_folder(two_chats)
-    sidebar = two_chats.window.sidebar
-    pears = next(s for s in two_chats.session.summaries if s.title == "Pears").conversation_id
-    choice = FolderChoice(sidebar.model.summary(pears), sidebar.model.folders, sidebar)
-    choice.chosen.connect(sidebar.move_requested)
-    assert [a.text() for a in choice.actions() if a.text()] == ["Fruit", "New folder…"]
-    choice.actions()[0].trigger()
-    assert sidebar.model.folder_of(pears).name == "Fruit"
-    drop(sidebar.list, apples, 1)  # below the closed folder stands nothing
-    assert sidebar.model.folder_of(apples) is None
-    drop(sidebar.list, apples, 0)
-    assert sidebar.model.folder_of(apples).name == "Fruit"
+    qtbot.keyClick(view, Key.Key_Left)
+    two_chats.window.sidebar.folder_delete_requested.emit("f")
+    assert names(two_chats) == ["Today", "Pears", "Apples"]
+    activate(two_chats, qtbot)
+    qtbot.keyClick(two_chats.window.chat_pane.composer.edit, Key.Key_Z, CONTROL)
+    qtbot.waitUntil(lambda: names(two_chats) == closed)
+    assert two_chats.window.sidebar.undo_bar.isHidden()
 
 
 def drop(view: ChatList, conversation_id: str, row: int) -> None:
@@ -378,29 +337,28 @@ def test_a_new_chat_begins_in_a_folder(two_chats: Program, client: FakeClient) -
     assert names(two_chats)[:3] == ["Fruit", "Cherries", "Apples"]
 
 
-def test_a_folder_is_made_and_changed_in_its_editor(two_chats: Program) -> None:
+def test_a_folder_is_made_and_chats_are_moved_by_menu_and_by_drag(two_chats: Program) -> None:
     sidebar = two_chats.window.sidebar
-    apples = next(s for s in two_chats.session.summaries if s.title == "Apples").conversation_id
+    pears, apples = (s.conversation_id for s in two_chats.session.summaries)
     sidebar.folder_wanted.emit(apples)
     editor = two_chats.window.findChild(FolderEditor)
     assert not editor.save_button.isEnabled()
-    editor.name.setText("Fruit")
+    editor.name.setText("Trees")
     editor.save_button.click()
     (folder,) = two_chats.session.conversations.folders.all
     assert sidebar.model.folder_of(apples) == folder
     model = sidebar.list.model()
-    assert model.setData(model.index(0, 0), "Trees")
-    assert names(two_chats)[0] == "Trees"
-
-
-def test_a_deleted_folder_comes_back_by_key(two_chats: Program, qtbot: QtBot) -> None:
-    in_folder(two_chats)
-    two_chats.window.sidebar.folder_delete_requested.emit("f")
-    assert names(two_chats) == ["Today", "Pears", "Apples"]
-    activate(two_chats, qtbot)
-    qtbot.keyClick(two_chats.window.chat_pane.composer.edit, Key.Key_Z, CONTROL)
-    qtbot.waitUntil(lambda: names(two_chats) == ["Fruit", "Today", "Pears"])
-    assert two_chats.window.sidebar.undo_bar.isHidden()
+    assert model.setData(model.index(0, 0), "Fruit")
+    assert names(two_chats)[0] == "Fruit"
+    choice = FolderChoice(sidebar.model.summary(pears), sidebar.model.folders, sidebar)
+    choice.chosen.connect(sidebar.move_requested)
+    assert [a.text() for a in choice.actions() if a.text()] == ["Fruit", "New folder…"]
+    choice.actions()[0].trigger()
+    assert sidebar.model.folder_of(pears).name == "Fruit"
+    drop(sidebar.list, apples, model.rowCount())  # below the last row
+    assert sidebar.model.folder_of(apples) is None
+    drop(sidebar.list, apples, 0)
+    assert sidebar.model.folder_of(apples).name == "Fruit"
 
 
 def test_archived_chats_stand_below_all_others(two_chats: Program, client: FakeClient) -> None:
@@ -438,45 +396,13 @@ def test_the_key_that_undoes_belongs_to_what_was_written(two_chats: Program, qtb
 # -------------------------------------------------------------------------- what it says and undo
 
 
-def test_an_empty_list_invites(qtbot: QtBot) -> None:
-    sidebar = Sidebar(ConversationList())
-    qtbot.addWidget(sidebar)
-    finder = sidebar.finder
-    assert finder.pages.currentWidget() is finder.empty
-    assert finder.empty.title.text() == "No chats yet"
-    sidebar.model.set_summaries((ConversationSummary("a", "A", NOW, NOW),))
-    assert finder.pages.currentWidget() is sidebar.list
-    sidebar.model.set_summaries(())
-    assert finder.pages.currentWidget() is finder.empty
-
-
-def test_a_screen_reader_hears_a_whole_row(sidebar: Sidebar) -> None:
-    view = QAccessible.queryAccessibleInterface(sidebar.list)
-    texts = [
-        view.child(at).text(QAccessible.Text.Name)
-        for at in range(view.childCount())
-        if view.child(at) is not None
-    ]
-    assert texts[:2] == ["Today", "Apples, now, tags: work"]
-    assert texts[3] == "Plums, now, not stored"
-
-
-def test_the_chat_that_is_written_in_says_so(sidebar: Sidebar) -> None:
-    sidebar.set_writing("b")
-    model = sidebar.list.model()
-    assert model.index(2, 0).data(SUBTITLE_ROLE) == "now · writing…"
-    sidebar.set_writing("")
-    assert model.index(2, 0).data(SUBTITLE_ROLE) == "now"
-
-
 def test_the_offer_to_undo_goes_by_itself(
     sidebar: Sidebar, qtbot: QtBot, asked: list[tuple[object, ...]]
 ) -> None:
     sidebar.show_undo("Plan")
-    assert sidebar.undo_bar.words.text() == "Deleted “Plan”"
-    assert sidebar.undo_bar._timer.remainingTime() > UNDO_MS // 2
-    sidebar.undo_bar._timer.start(1)
-    qtbot.waitUntil(sidebar.undo_bar.isHidden)
+    assert "“Plan”" in sidebar.undo_bar.words.text()
+    assert let_pass(sidebar.undo_bar, UNDO_MS) == 1
+    assert sidebar.undo_bar.isHidden()
     assert asked == []
     sidebar.show_undo("Pears")
     qtbot.mouseClick(sidebar.undo_bar.button, LEFT)
@@ -485,20 +411,51 @@ def test_the_offer_to_undo_goes_by_itself(
 
 
 def test_the_keyboard_stays_where_somebody_went_when_the_list_changes(sidebar: Sidebar) -> None:
+    finder = sidebar.finder
     sidebar.list.take_focus()
     sidebar.list.setCurrentIndex(sidebar.list.model().index(2, 0))
-    sidebar.model.set_summaries((ConversationSummary("n", "New one", NOW, NOW),))
-    sidebar.model.set_summaries(
-        (
-            ConversationSummary("n", "New one", NOW, NOW),
-            ConversationSummary("a", "Apples", NOW, NOW - 5),
-        )
-    )
+    sidebar.model.set_summaries(())
+    assert finder.pages.currentWidget() is finder.empty, "an empty list invites"
+    new = ConversationSummary("n", "New one", NOW, NOW)
+    sidebar.model.set_summaries((new,))
+    assert finder.pages.currentWidget() is sidebar.list
+    sidebar.model.set_summaries((new, ConversationSummary("a", "Apples", NOW, NOW - 5)))
     sidebar.select("a")
     assert sidebar.list.current_id == "a"
     sidebar.list.setCurrentIndex(sidebar.list.model().index(1, 0))
     sidebar.select("a")  # nothing else is shown
     assert sidebar.list.current_id == "n"
+
+
+def test_the_menu_acts_on_the_chat_that_is_shown_also_where_the_list_is_hidden(
+    two_chats: Program, qtbot: QtBot
+) -> None:
+    window, actions = two_chats.window, two_chats.window.actions_
+    chats, current = window.sidebar.list, shown(two_chats)
+    chats.setCurrentIndex(chats.model().index(2, 0))
+    assert selected(two_chats) != current
+    actions.pin.trigger()
+    assert [s.pinned for s in two_chats.session.summaries if s.conversation_id == current] == [True]
+    actions.tag.trigger()
+    editor = window.findChild(TagEditor)
+    assert isinstance(editor, TagEditor)
+    editor.field.setText("fruit")
+    editor.done_button.click()
+    assert [b.objectName() for b in window.sidebar.finder.tags.buttons] == ["fruit"]
+    actions.sidebar.trigger()
+    assert not window.panes.is_shown("sidebar")
+    actions.delete.trigger()
+    assert ids(two_chats) == ["Apples"]
+    assert window.sidebar.undo_bar.button.isVisible()
+    qtbot.mouseClick(window.sidebar.undo_bar.button, LEFT)
+    assert sorted(ids(two_chats)) == ["Apples", "Pears"]
+    if window.panes.is_shown("sidebar"):
+        actions.sidebar.trigger()
+    actions.new_chat.trigger()
+    for action in (actions.delete, actions.rename, actions.pin, actions.tag):
+        action.trigger()
+    assert len(ids(two_chats)) == 2, "an empty chat is in no list"
+    assert not window.panes.is_shown("sidebar")
 
 
 def test_the_list_goes_along_with_the_shown_chat_when_it_comes_to_the_top(
@@ -519,99 +476,33 @@ def test_the_list_goes_along_with_the_shown_chat_when_it_comes_to_the_top(
 # -------------------------------------------------------------------------------- in the window
 
 
-def test_a_chat_deleted_by_menu_can_be_brought_back_though_the_list_was_hidden(
-    two_chats: Program, qtbot: QtBot
+def test_the_search_leads_to_messages_and_gives_way_to_what_is_done(
+    two_chats: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
-    window = two_chats.window
-    window.actions_.sidebar.trigger()
-    assert not window.panes.is_shown("sidebar")
-    window.actions_.delete.trigger()
-    assert ids(two_chats) == ["Apples"]
-    assert window.sidebar.undo_bar.button.isVisible()
-    qtbot.mouseClick(window.sidebar.undo_bar.button, LEFT)
-    assert sorted(ids(two_chats)) == ["Apples", "Pears"]
-
-
-def test_the_menu_acts_on_the_chat_that_is_shown(two_chats: Program) -> None:
-    window = two_chats.window
-    chats, current = window.sidebar.list, shown(two_chats)
-    chats.setCurrentIndex(chats.model().index(2, 0))
-    assert selected(two_chats) != current
-    window.actions_.pin.trigger()
-    assert [s.pinned for s in two_chats.session.summaries if s.conversation_id == current] == [True]
-    window.actions_.delete.trigger()
-    assert ids(two_chats) == ["Apples"]
-
-
-def test_the_menu_does_nothing_to_an_empty_chat(two_chats: Program) -> None:
-    window = two_chats.window
-    window.actions_.sidebar.trigger()
-    window.actions_.new_chat.trigger()
-    for action in ("delete", "rename", "pin", "tag"):
-        getattr(window.actions_, action).trigger()
-    assert len(ids(two_chats)) == 2
-    assert not window.panes.is_shown("sidebar")
-    assert window.findChild(TagEditor) is None
-
-
-def test_tags_of_the_shown_chat_are_seen_in_the_list(two_chats: Program, qtbot: QtBot) -> None:
-    window = two_chats.window
-    window.actions_.tag.trigger()
-    editor = window.findChild(TagEditor)
-    assert editor is not None
-    editor.field.setText("fruit")
-    qtbot.mouseClick(editor.done_button, LEFT)
-    assert [b.objectName() for b in window.sidebar.finder.tags.buttons] == ["fruit"]
-
-
-def test_the_search_finds_messages_and_leads_to_them(two_chats: Program, qtbot: QtBot) -> None:
-    window = two_chats.window
+    sidebar, actions = two_chats.window.sidebar, two_chats.window.actions_
     pears = shown(two_chats)
-    window.actions_.search.trigger()
-    qtbot.waitUntil(window.sidebar.search.hasFocus)
-    qtbot.keyClicks(window.sidebar.search, "green")
-    qtbot.keyClick(window.sidebar.search, Key.Key_Return)
+    actions.search.trigger()
+    qtbot.keyClicks(sidebar.search, "green")
+    qtbot.keyClick(sidebar.search, Key.Key_Return)
     assert shown(two_chats) != pears
     assert two_chats.shown.conversation.title == "Apples"
-
-
-def test_a_private_chat_is_listed_while_it_is_open(
-    program: Program, client: FakeClient, qtbot: QtBot
-) -> None:
-    program.window.actions_.new_private.trigger()
-    program.chat.send("Nobody knows")
-    client.reply("Indeed")
-    index = program.window.sidebar.list.currentIndex()
-    assert index.data(ID_ROLE) == shown(program)
-    assert "not stored" in str(index.data(SUBTITLE_ROLE))
-
-
-def test_a_chat_that_the_search_hides_can_be_renamed_by_menu(two_chats: Program) -> None:
-    sidebar = two_chats.window.sidebar
-    sidebar.search.setText("apples")
-    sidebar.search.emit_now()
-    two_chats.window.actions_.rename.trigger()
-    assert sidebar.search.text() == ""
-    assert selected(two_chats) == shown(two_chats)
-    assert sidebar.list.state() == sidebar.list.State.EditingState
-
-
-def test_the_shown_chat_is_marked_again_when_the_search_lets_it(two_chats: Program) -> None:
-    sidebar = two_chats.window.sidebar
     sidebar.search.setText("#nothing")
     sidebar.search.emit_now()
     assert selected(two_chats) == ""
     sidebar.search.clear()
+    assert selected(two_chats) == shown(two_chats), "it is marked again"
+    sidebar.search.setText("pears")
+    sidebar.search.emit_now()
+    actions.rename.trigger()
+    assert sidebar.search.text() == ""
     assert selected(two_chats) == shown(two_chats)
-
-
-def test_a_new_chat_clears_the_search(two_chats: Program, client: FakeClient) -> None:
-    two_chats.window.sidebar.search.setText("apples")
-    two_chats.window.actions_.new_chat.trigger()
-    two_chats.chat.send("Plums")
-    client.reply("Blue")
-    assert two_chats.window.sidebar.search.text() == ""
-    assert selected(two_chats) == shown(two_chats)
+    assert sidebar.list.state() == sidebar.list.State.EditingState
+    sidebar.search.setText("apples")
+    actions.new_private.trigger()
+    two_chats.chat.send("A secret")
+    client.reply("Indeed")
+    assert sidebar.search.text() == ""
+    assert selected(two_chats) == shown(two_chats), "a private chat is listed while it is open"
 
 
 def test_escape_clears_the_search_before_it_stops_a_reply(

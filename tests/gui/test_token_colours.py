@@ -70,8 +70,8 @@ def seen_by(content: MarkdownDocument, document: QTextDocument) -> list[tuple[st
     position = 0
     for char in text:
         if not char.isspace():
-            offset = content._map.offset_at(position)
-            result.append((char, -1 if offset is None else content.base + offset, position))
+            place = content.source_of(position, position + 1)
+            result.append((char, -1 if place is None else place[0], position))
         position += 1 + (char > "\uffff")
     return result
 
@@ -187,10 +187,11 @@ def test_reasoning_has_its_colours_too(
 ) -> None:
     atoms = [hidden("" if opened else "<think>\n"), *thought, hidden("</think>\n\n"), *answer]
     stream = Stream(source_of(atoms), cuts, mix)
-    body = ReplyBody(Provenance())
+    known_tokens = Provenance()
+    body = ReplyBody(known_tokens)
     shown = ""
     for number, (trace, gained) in enumerate(stream.steps):
-        body._provenance.add(committed("", trace, step=number, n_drafted=1, seconds=0.1))
+        known_tokens.add(committed("", trace, step=number, n_drafted=1, seconds=0.1))
         shown += gained
         body.show_source(shown, known=Known(has_marks=True))
         for block in body.reasoning:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QEvent, QObject
+from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -174,9 +174,10 @@ def test_a_refresh_paints_each_plot_once(qtbot: QtBot) -> None:
 
 def test_figures_come_slower_than_the_plot(program: Program) -> None:
     figures = LiveFigures(Sources(), program.settings.setting("n_replies"), program)
+    (clock,) = figures.findChildren(QTimer)
     told: list[str] = []
     figures.moved.connect(lambda: told.append("plot"))
     figures.refreshed.connect(lambda: told.append("all"))
     for _ in range(2 * TICKS_PER_REFRESH):
-        figures._on_tick()
+        clock.timeout.emit()
     assert told == [*["plot"] * (TICKS_PER_REFRESH - 1), "all"] * 2
