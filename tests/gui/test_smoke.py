@@ -10,16 +10,26 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psutil
 import pytest
 from PySide6.QtGui import QColor, QImage
 
+from gui.clocks import let_pass
 from paceline.gui import smoke
 from paceline.gui.look.colours import LIGHT
+from paceline.messages import LoadFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gui.fake_client import FakeClient
+    from paceline.gui.program import Program
 
 
 def start(out: Path) -> subprocess.Popen[str]:
+    """Start it as a user does, where no display is named."""
     environment = {
         name: value
         for name, value in os.environ.items()
@@ -189,10 +199,24 @@ def test_a_start_that_fails_ends_the_engine_too(paceline_home: Path) -> None:
     assert (paceline_home / "config" / "settings.json").is_file()
 
 
-def test_a_failure_is_one_clear_line(tmp_path: Path) -> None:
-    process = start(tmp_path / "missing folder" / "out.png")
-    stdout, stderr = process.communicate(timeout=smoke.TIME_LIMIT_S + 60)
-    assert process.returncode == 1
-    (line,) = stderr.splitlines()
-    assert "cannot be written" in line
-    assert stdout == ""
+@pytest.mark.parametrize("how", ["load", "picture"])
+def test_a_failure_ends_it_and_is_one_clear_line(
+    make_program: Callable[..., Program],
+    client: FakeClient,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    how: str,
+) -> None:
+    program = make_program()
+    monkeypatch.setattr(program, "start", lambda: None)  # it has begun already
+    test = smoke.SmokeTest(program, tmp_path / "missing folder" / "out.png")
+    test.start()
+    if how == "load":
+        client.emit(LoadFailed("bad-file", "The file is broken.", "Get it again."))
+    else:
+        client.finish_load()
+        client.reply("class Cat:")
+        let_pass(test, 400)
+    (line,) = test.problem.splitlines()
+    assert {"load": "The file is broken.", "picture": "cannot be written"}[how] in line
+    assert not program.window.isVisible()

@@ -31,9 +31,7 @@ if TYPE_CHECKING:
     from paceline.gui.speculation.strategy_picker import StrategyMenu
 
 # Popups and dialogs are windows, about which the offscreen platform has regrets.
-pytestmark = [
-    pytest.mark.qt_log_ignore("This plugin does not support"),
-]
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
 CHAIN = "ngram-simple+prompt-lookup+draft"
 TRIE = DrafterInfo(
@@ -109,15 +107,7 @@ def test_chains_are_offered_as_far_as_their_members_are_there(qapp: object) -> N
     assert (model.usual("mixed"), model.usual("lookup")) == ("suffix+draft", "suffix")
 
 
-def test_a_new_drafter_appears_by_itself(picker: StrategyPicker, model: SpeculationModel) -> None:
-    open_all(picker)
-    assert "plugin.trie" in picker.menu.listed()
-    choose(picker.menu, "plugin.trie")
-    assert model.members == (TRIE,)
-    assert (picker.chooser.title.text(), picker.chooser.kind.text()) == ("Lookups", "Phrase trie")
-
-
-def test_the_first_list_has_four_entries_and_more(
+def test_the_first_list_has_four_entries_and_the_second_all(
     picker: StrategyPicker, model: SpeculationModel, qtbot: QtBot
 ) -> None:
     picker.chooser.click()
@@ -131,25 +121,13 @@ def test_the_first_list_has_four_entries_and_more(
     assert model.current.name == "suffix"
     assert (picker.chooser.title.text(), picker.chooser.kind.text()) == ("Lookups", "")
     open_all(picker)
-    every = [choice.name for group in GROUPS for choice in model.choices(group)]
-    assert menu.listed() == every
+    assert menu.listed() == [choice.name for group in GROUPS for choice in model.choices(group)]
     qtbot.keyClicks(menu.search, "phrase trie")
     assert menu.listed() == ["plugin.trie"]
     qtbot.keyClick(menu.search, Qt.Key.Key_Return)
     assert model.members == (TRIE,)
+    assert (picker.chooser.title.text(), picker.chooser.kind.text()) == ("Lookups", TRIE.title)
     assert not menu.isVisible()
-
-
-def test_the_arrow_keys_go_through_the_list_while_a_word_is_typed(
-    picker: StrategyPicker, model: SpeculationModel, qtbot: QtBot
-) -> None:
-    open_all(picker)
-    qtbot.keyClicks(picker.menu.search, "n-gram")
-    found = picker.menu.listed()
-    assert len(found) > 2
-    qtbot.keyClick(picker.menu.search, Qt.Key.Key_Down)
-    qtbot.keyClick(picker.menu.search, Qt.Key.Key_Return)
-    assert model.current.name == found[1]
 
 
 def test_an_entry_remembers_what_was_used_of_it(
@@ -163,7 +141,7 @@ def test_an_entry_remembers_what_was_used_of_it(
     assert model.current.name == "ngram-simple"
 
 
-def test_arrow_down_opens_the_list_and_escape_changes_nothing(
+def test_the_list_is_used_by_keys_alone(
     picker: StrategyPicker, model: SpeculationModel, qtbot: QtBot
 ) -> None:
     model.choose("prompt-lookup")
@@ -172,9 +150,18 @@ def test_arrow_down_opens_the_list_and_escape_changes_nothing(
     qtbot.keyClick(picker.menu, Qt.Key.Key_Escape)
     assert not picker.menu.isVisible()
     open_all(picker)
+    qtbot.keyClicks(picker.menu.search, "n-gram")
+    found = picker.menu.listed()
+    assert len(found) > 2
+    qtbot.keyClick(picker.menu.search, Qt.Key.Key_Down)
     qtbot.keyClick(picker.menu.search, Qt.Key.Key_Escape)
     assert not picker.menu.isVisible()
     assert model.current.name == "prompt-lookup"
+    open_all(picker)
+    qtbot.keyClicks(picker.menu.search, "n-gram")
+    qtbot.keyClick(picker.menu.search, Qt.Key.Key_Down)
+    qtbot.keyClick(picker.menu.search, Qt.Key.Key_Return)
+    assert model.current.name == found[1]
 
 
 def test_the_list_tells_title_id_and_use_to_screen_readers(
@@ -229,27 +216,28 @@ def test_what_needs_a_draft_model_says_so_and_asks_for_one(
     assert (model.current.name, wanted.count()) == ("draft", 2)
 
 
-@pytest.mark.parametrize("is_chosen", [True, False])
 def test_a_draft_model_that_is_wanted_is_asked_for_and_then_used(
-    program: Program, client: FakeClient, *, is_chosen: bool
+    program: Program, client: FakeClient
 ) -> None:
     """Without a list of models the file chooser opens; loading another pair drops the wish."""
     actions = program.window.actions_
-    actions.no_draft.trigger()
-    client.finish_load()
-    program.speculation.choose("auto")
     opened = QSignalSpy(actions.open_draft.triggered)
     picker = program.window.panel.picker
-    picker.chooser.click()
-    choose(picker.menu, "draft")
-    assert opened.count() == 1
-    assert program.speculation.current.name == "auto"
-    if not is_chosen:
-        program.models.reload()
+    for is_chosen in (True, False):
+        actions.no_draft.trigger()
         client.finish_load()
-    actions.demo_pair.trigger()
-    client.finish_load()
-    assert (program.speculation.current.name == "draft") is is_chosen
+        program.speculation.choose("auto")
+        n_opened = opened.count()
+        picker.chooser.click()
+        choose(picker.menu, "draft")
+        assert opened.count() == n_opened + 1
+        assert program.speculation.current.name == "auto"
+        if not is_chosen:
+            program.models.reload()
+            client.finish_load()
+        actions.demo_pair.trigger()
+        client.finish_load()
+        assert (program.speculation.current.name == "draft") is is_chosen
 
 
 def test_an_entry_means_what_can_be_used(qtbot: QtBot) -> None:
@@ -263,11 +251,18 @@ def test_an_entry_means_what_can_be_used(qtbot: QtBot) -> None:
     picker.menu.hide()
 
 
-def test_a_head_takes_the_draft_models_part_and_gives_it_back(
-    make_program: Callable[..., Program], client: FakeClient
-) -> None:
+@pytest.fixture
+def own_window(make_program: Callable[..., Program], client: FakeClient) -> Program:
+    """A window of its own: its lists keep the chains that were used."""
     program = make_program()
     client.finish_load()
+    return program
+
+
+def test_a_head_takes_the_draft_models_part_and_gives_it_back(
+    own_window: Program, client: FakeClient
+) -> None:
+    program = own_window
     program.speculation.choose(CHAIN)
     target, head = ModelParams("/models/target.gguf"), TargetHead(file="/models/mtp-target.gguf")
     program.models.load_models(Pair(target, head))
@@ -352,17 +347,23 @@ def _titles_in(settings: DraftSettings, titles: list[str]) -> list[str]:
     return [title for title in shown if title in titles]
 
 
-def test_every_drafter_of_a_chain_has_its_section(
-    make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot
+def test_every_drafter_of_a_chain_has_its_section_and_a_long_title_is_not_cut(
+    own_window: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
-    program = make_program()
-    client.finish_load()
+    program = own_window
+    picker = program.window.panel.picker
+    qtbot.wait(20)
+    low, title = picker.chooser.height(), picker.chooser.title
+    program.speculation.choose("ngram-map-k+ngram-simple+prompt-lookup+draft")
+    qtbot.waitUntil(lambda: title.height() >= title.heightForWidth(title.width()))
+    assert picker.chooser.height() > low
     program.speculation.choose(CHAIN)
     program.window.panel.open_only(("details",))
     settings = program.window.panel.draft_settings
-    chain = ["N-gram, simple", "Prompt lookup", "Draft model"]
+    chain = [registry.find(name).title for name in CHAIN.split("+")]
     qtbot.waitUntil(lambda: _titles_in(settings, chain) == chain)
     program.chat.send("Hello?")
+    assert client.last(StartTurn).strategy == strategy(CHAIN)
     client.start_turn()
     settings.fields["prompt-lookup.n_pred"].field.setValue(5)
     settings.fields["draft.n_max"].field.setValue(6)
@@ -373,16 +374,6 @@ def test_every_drafter_of_a_chain_has_its_section(
     assert program.window.panel.draft_settings.fields["n_max"].value == 6
 
 
-def test_a_chain_goes_into_the_reply(
-    make_program: Callable[..., Program], client: FakeClient
-) -> None:
-    program = make_program()
-    client.finish_load()
-    program.speculation.choose(CHAIN)
-    program.chat.send("Hello?")
-    assert client.last(StartTurn).strategy == strategy(CHAIN)
-
-
 def test_choosing_the_same_again_tells_nobody(model: SpeculationModel) -> None:
     model.choose("prompt-lookup+draft")
     spy = QSignalSpy(model.drafter_changed)
@@ -390,20 +381,6 @@ def test_choosing_the_same_again_tells_nobody(model: SpeculationModel) -> None:
     model.choose("no-such-drafter+draft")
     assert spy.count() == 0
     assert model.current == choice_of([registry.find("prompt-lookup"), registry.find("draft")])
-
-
-def test_a_long_title_is_not_cut(
-    make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot
-) -> None:
-    program = make_program()
-    program.window.resize(900, 600)
-    picker = program.window.panel.picker
-    qtbot.wait(20)
-    low = picker.chooser.height()
-    title = picker.chooser.title
-    program.speculation.choose("ngram-map-k+ngram-simple+prompt-lookup+draft")
-    qtbot.waitUntil(lambda: title.height() >= title.heightForWidth(title.width()))
-    assert picker.chooser.height() > low
 
 
 def test_another_strategy_moves_nothing_above_its_settings(

@@ -34,7 +34,7 @@ from paceline.messages import (
 )
 from paceline.params import params_of
 from paceline.paths import Paths, resources
-from paceline.settings import Settings, load_settings
+from paceline.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,9 +49,7 @@ GB = 10**9
 CPU = DeviceInfo("CPU", "A processor", "cpu", 32 * GB, 20 * GB)
 LIMIT_MS = 30_000
 
-pytestmark = [
-    pytest.mark.qt_log_ignore("This plugin does not support"),
-]
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
 
 @pytest.fixture
@@ -70,8 +68,8 @@ def words_on(page: WelcomePage) -> list[str]:
     return [label.text() for label in page.findChildren(QLabel) if label.isVisible()]
 
 
-def test_the_first_reply_leaves_the_example_for_good(
-    first: Program, client: FakeClient, paceline_home: Path
+def test_the_first_reply_leaves_the_example_for_good_but_for_the_menu(
+    first: Program, client: FakeClient
 ) -> None:
     page = page_of(first)
     assert page.example.isVisible()
@@ -82,31 +80,32 @@ def test_the_first_reply_leaves_the_example_for_good(
     assert page.isVisible()
     assert not page.example.isVisible()
     assert len(page.questions) == 4
-    first.settings.save()
-    assert load_settings(paceline_home / "config" / "settings.json").settings.was_welcomed
-
-
-def test_the_second_start_shows_questions_alone(program: Program) -> None:
-    page = page_of(program)
-    assert not page.example.isVisible()
-    assert not page.example.is_over, "nothing was played or read"
-    assert len(page.questions) == 4
-
-
-def test_the_menu_shows_the_example_in_a_new_chat(
-    make_program: Callable[..., Program], client: FakeClient
-) -> None:
-    program = make_program()
-    client.finish_load()
+    assert first.settings.value("was_welcomed")
     look.set_motion("reduced")
-    program.chat.send("Hello")
+    first.chat.send("Hello")
     client.reply("Hi.")
-    program.window.actions_.example.trigger()
-    assert not program.shown.conversation.path()
-    page = page_of(program)
+    first.window.actions_.example.trigger()
+    assert not first.shown.conversation.path()
     assert page.example.isVisible()
     assert page.example.is_over
-    assert keyboard_of(program) is program.window.chat_pane.composer.edit
+    assert keyboard_of(first) is first.window.chat_pane.composer.edit
+
+
+def test_the_second_start_shows_questions_alone_and_keeps_what_was_written(
+    program: Program, client: FakeClient
+) -> None:
+    page, composer = page_of(program), program.window.chat_pane.composer
+    assert not page.example.isVisible()
+    assert not page.example.is_over, "nothing was played or read"
+    of_demo = [button.starter for button in page.questions]
+    assert of_demo == list(starters("", is_demo=True))
+    composer.set_text("Dear model,")
+    page.questions[0].click()
+    assert composer.text == f"Dear model,\n{of_demo[0].text}"
+    assert not client.all(StartTurn)
+    composer.set_text("")
+    program.models.open_target(__file__)  # refused: no model
+    assert [button.starter for button in page.questions] == of_demo
 
 
 def keyboard_of(program: Program) -> QWidget | None:
@@ -124,37 +123,21 @@ def test_one_key_asks_the_built_in_pair(first: Program, client: FakeClient) -> N
     assert keyboard_of(first) is first.window.chat_pane.composer.edit
 
 
-@pytest.mark.parametrize("name", ["again", "question", "text"])
-def test_after_a_click_what_is_typed_goes_to_the_field(first: Program, name: str) -> None:
+def test_after_a_click_what_is_typed_goes_to_the_field(first: Program) -> None:
     page, composer = page_of(first), first.window.chat_pane.composer
-    composer.set_text("x")  # nothing is sent by a click
-    composer.set_text("")
     left = page.example.columns.left.findChild(QScrollArea)
     assert left is not None
-    clicked = {"again": page.example.again, "question": page.questions[0], "text": left.viewport()}
-    first.window.models_menu.setFocus()
-    if name == "question":
-        composer.set_text("Dear model,")
-    QTest.mouseClick(clicked[name], Qt.MouseButton.LeftButton)
-    before = composer.text
-    QTest.keyClicks(keyboard_of(first), "hello there")
-    assert composer.text == f"{before}hello there"
+    for clicked in (page.example.again, left.viewport(), page.questions[0]):
+        first.window.models_menu.setFocus()
+        composer.set_text("Dear model,")  # else a question would be asked
+        QTest.mouseClick(clicked, Qt.MouseButton.LeftButton)
+        before = composer.text
+        QTest.keyClicks(keyboard_of(first), "hello there")
+        assert composer.text == f"{before}hello there"
 
 
-def test_what_was_written_is_not_thrown_away(program: Program, client: FakeClient) -> None:
-    composer = program.window.chat_pane.composer
-    composer.set_text("Dear model,")
-    question = page_of(program).questions[0]
-    question.click()
-    assert composer.text == f"Dear model,\n{question.starter.text}"
-    assert not client.all(StartTurn)
-
-
-def test_questions_suit_the_target(program: Program) -> None:
-    of_demo = [button.starter for button in page_of(program).questions]
-    program.models.open_target(__file__)  # refused: no model
-    assert [button.starter for button in page_of(program).questions] == of_demo
-    assert of_demo == list(starters("", is_demo=True))
+def test_questions_suit_the_target() -> None:
+    of_demo = starters("", is_demo=True)
     coder = starters("Qwen2.5 Coder 7B", is_demo=False)
     general = starters("Llama 3.1 8B", is_demo=False)
     # Code without comments and lines as JSON are for both.
@@ -163,37 +146,22 @@ def test_questions_suit_the_target(program: Program) -> None:
         assert len(title) < 30 < 200 < len(text), "what is to be copied stands in the question"
 
 
-def test_a_private_chat_says_so_and_shows_no_example(first: Program) -> None:
-    first.window.actions_.new_private.trigger()
-    page = page_of(first)
-    assert any("Nothing of it is stored" in text for text in words_on(page))
-    assert not page.example.isVisible()
-    first.window.actions_.new_private.trigger()
-
-
-@pytest.mark.grid(short=2)
-@pytest.mark.parametrize("width", [640, 1100, 1600])
-def test_nothing_is_cut_at_any_width(first: Program, qtbot: QtBot, width: int) -> None:
-    first.window.resize(width, 1000)
+def test_nothing_is_cut_at_any_width_or_scrolled_on_a_laptop(first: Program, qtbot: QtBot) -> None:
     page = page_of(first)
     facts = "4.7 GB · here about 6 tokens/s, 10 with drafts (estimate)"
     page.get.show_models("Gemma 4 E4B", facts, "Get it")
-    qtbot.wait(30)
-    assert page.widget().minimumSizeHint().width() <= page.viewport().width()
-    buttons = [each for each in page.findChildren(QPushButton) if each.isVisible()]
-    assert len(buttons) >= 6
-    for button in buttons:
-        assert button.width() <= page.viewport().width()
-        assert button.height() >= button.sizeHint().height()
-        for label in button.findChildren(QLabel):
-            assert label.isHidden() or label.height() >= label.heightForWidth(label.width())
-
-
-def test_on_a_laptop_nothing_has_to_be_scrolled(first: Program, qtbot: QtBot) -> None:
+    for width in (640, 1100, 1600):
+        first.window.resize(width, 1000)
+        qtbot.wait(30)
+        assert page.widget().minimumSizeHint().width() <= page.viewport().width()
+        buttons = [each for each in page.findChildren(QPushButton) if each.isVisible()]
+        assert len(buttons) >= 6
+        for button in buttons:
+            assert button.width() <= page.viewport().width()
+            assert button.height() >= button.sizeHint().height()
+            for label in button.findChildren(QLabel):
+                assert label.isHidden() or label.height() >= label.heightForWidth(label.width())
     first.window.resize(1366, 768)
-    page = page_of(first)
-    facts = "4.7 GB · here about 6 tokens/s, 10 with drafts (estimate)"
-    page.get.show_models("Gemma 4 E4B", facts, "Get it")
     qtbot.wait(30)
     assert page.verticalScrollBar().maximum() == 0
     left, right = page.example.columns.left, page.example.columns.right
@@ -301,13 +269,6 @@ def test_a_damaged_example_says_so(qtbot: QtBot, tmp_path: Path) -> None:
     assert example.again.isHidden()
 
 
-def test_the_example_asks_nothing_and_is_no_chat(first: Program, client: FakeClient) -> None:
-    page_of(first).example.play()
-    assert not client.all(StartTurn)
-    assert not first.session.summaries
-    assert not first.shown.conversation.path()
-
-
 # ------------------------------------------------------------------------- with a real library
 
 
@@ -405,7 +366,19 @@ def test_one_pair_is_recommended_with_its_size_and_what_is_expected_of_it_here(
     assert offer.button.text() == "Get it"
 
 
-def test_without_a_catalogue_nothing_is_offered(first: Program, client: FakeClient) -> None:
+def test_the_first_page_has_an_example_and_without_a_catalogue_no_offers(
+    first: Program, client: FakeClient
+) -> None:
+    page = page_of(first)
     client.emit(described())
-    assert page_of(first).get.isHidden()
-    assert page_of(first).own.isHidden()
+    assert page.example.isVisible()
+    assert page.get.isHidden()
+    assert page.own.isHidden()
+    page.example.play()
+    assert not client.all(StartTurn), "it asks nothing"
+    assert not first.session.summaries
+    assert not first.shown.conversation.path()
+    first.window.actions_.new_private.trigger()
+    assert any("Nothing of it is stored" in text for text in words_on(page))
+    assert not page.example.isVisible()
+    first.window.actions_.new_private.trigger()

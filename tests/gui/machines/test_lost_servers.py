@@ -14,7 +14,7 @@ from paceline.figures import ServerProblem
 from paceline.gui.machines import servers
 from paceline.messages import EngineDied, LoadFailed, LoadPair
 from paceline.params import DraftModel, ModelParams
-from paceline.settings import KeptServer, Settings
+from paceline.settings import KeptServer
 from rpc_servers import rpc_servers
 
 if TYPE_CHECKING:
@@ -37,19 +37,16 @@ FAILED = LoadFailed("rpc-server", LOST.message, LOST.hint, lost=(LOST,))
 
 
 @pytest.fixture
-def window(
-    make_program: Callable[..., Program], client: FakeClient, monkeypatch: pytest.MonkeyPatch
-) -> Program:
+def window(program: Program, client: FakeClient, monkeypatch: pytest.MonkeyPatch) -> Program:
     """A window with models on two servers, which are not asked in truth."""
 
     def ask(addresses: Sequence[str]) -> list[ServerAnswer]:
         return [ServerAnswer(each, problem=replaced(LOST, each)) for each in addresses]
 
     monkeypatch.setattr(servers, "ask_servers", ask)
-    kept = KeptServer(FAR), KeptServer(NEAR)
-    made = make_program(Settings(strategies=("draft",), was_welcomed=True, rpc_servers=kept))
+    program.settings.set("rpc_servers", (KeptServer(FAR), KeptServer(NEAR)))
     client.finish_load()
-    return made
+    return program
 
 
 def replaced(problem: ServerProblem, server: str) -> ServerProblem:
@@ -67,7 +64,7 @@ def test_a_load_without_the_lost_server_is_one_click(window: Program, client: Fa
     )
     window.models.load_models(pair)
     client.emit(FAILED)
-    assert notice(window) == "No RPC server listens at 192.168.1.5:50052. Start it there."
+    assert notice(window) == f"{LOST.message} {LOST.hint}"
     assert bar(window).action.text() == f"Load without {FAR}"
     assert bar(window).other.text() == "Load again"
     bar(window).action.click()

@@ -9,6 +9,7 @@ from PySide6.QtGui import QGuiApplication
 
 from gui.fake_client import model_info
 from paceline import paths
+from paceline.chat.pair import Pair
 from paceline.engine.model.rpc_servers import ServerAnswer
 from paceline.figures import ServerProblem
 from paceline.gui.help.guide import anchor_of, page_of
@@ -29,7 +30,7 @@ from paceline.settings import KeptServer, Settings, load_settings, save_settings
 from rpc_servers import UNUSABLE, rpc_servers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from pytestqt.qtbot import QtBot
@@ -38,9 +39,7 @@ if TYPE_CHECKING:
     from paceline.gui.machines.page import ServerRow
     from paceline.gui.program import Program
 
-pytestmark = [
-    pytest.mark.qt_log_ignore("This plugin does not support"),
-]
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
 FAR, NEAR = "192.0.2.5:50052", "127.0.0.1:50052"
 CPU = DeviceInfo("CPU", "A processor", "cpu", 32 << 30, 20 << 30)
@@ -57,10 +56,6 @@ def far(monkeypatch: pytest.MonkeyPatch) -> None:
         ]
 
     monkeypatch.setattr(servers, "ask_servers", ask)
-
-
-def with_servers(*kept: KeptServer) -> Settings:
-    return Settings(was_welcomed=True, rpc_servers=kept)
 
 
 def opened(program: Program) -> MachinesPage:
@@ -92,11 +87,7 @@ def described(*addresses: str) -> EngineDescribed:
     return EngineDescribed("0.3.36", "", (CPU, *devices))
 
 
-def test_a_server_that_answers_is_used(
-    make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot, paceline_home: Path
-) -> None:
-    program = make_program()
-    client.finish_load()
+def test_a_server_that_answers_is_used(program: Program, client: FakeClient, qtbot: QtBot) -> None:
     assert client.last(LoadPair).servers == ()
     client.emit(described())
     page = opened(program)
@@ -110,18 +101,15 @@ def test_a_server_that_answers_is_used(
         assert row.box.isChecked()
     assert client.last(DescribeEngine).servers == (server.endpoint,)
     assert client.last(LoadPair).servers == (server.endpoint,)
-    program.settings.save()
-    kept = load_settings(paceline_home / "config" / "settings.json").settings
-    assert kept.used_servers == (server.endpoint,)
+    assert program.settings.settings.used_servers == (server.endpoint,)
 
 
-@pytest.mark.parametrize("kind", ["refuses", "silent", "other-version"])
 def test_one_that_cannot_be_used_says_why_and_is_not(
-    kind: str, program: Program, client: FakeClient, qtbot: QtBot
+    program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
     page = opened(program)
     n_loads = len(client.all(LoadPair))
-    with UNUSABLE[kind]() as endpoint:
+    with UNUSABLE["other-version"]() as endpoint:
         add(page, endpoint)
         row = row_of(page, qtbot)
         assert endpoint in row.state.text()
@@ -175,10 +163,10 @@ def test_one_that_was_removed_comes_back(program: Program) -> None:
 
 
 def test_a_server_that_serves_the_loaded_models_is_not_called_silent(
-    make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot
+    program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
     with UNUSABLE["silent"]() as endpoint:
-        program = make_program(with_servers(KeptServer(endpoint)))
+        program.settings.set("rpc_servers", (KeptServer(endpoint),))
         assert client.last(DescribeEngine).servers == (endpoint,)
         client.emit(described(endpoint))
         page = opened(program)
@@ -198,11 +186,10 @@ def test_a_server_that_serves_the_loaded_models_is_not_called_silent(
 
 
 @pytest.mark.usefixtures("far")
-def test_the_warning_is_red_where_no_tunnel_is(
-    make_program: Callable[..., Program],
-) -> None:
-    page = opened(make_program(with_servers(KeptServer(NEAR))))
-    assert "no encryption" in page.warning.text()
+def test_the_warning_is_red_where_no_tunnel_is(program: Program) -> None:
+    page = opened(program)
+    page.list.setting.set_value((KeptServer(NEAR),))
+    assert page.warning.text()
     assert page.warning.property("role") == "small"
     page.list.setting.set_value((KeptServer(NEAR), KeptServer(FAR)))
     assert FAR in page.warning.text()
@@ -243,9 +230,9 @@ def test_the_guide_opens_at_its_part(program: Program) -> None:
 
 
 def test_with_servers_the_engine_has_a_process_of_its_own(
-    make_program: Callable[..., Program],
+    program: Program,
 ) -> None:
-    program = make_program(Settings(was_welcomed=True, engine_host="thread"))
+    program.settings.set("engine_host", "thread")
     assert program.settings.settings.host_in_force == "thread"
     program.settings_controller.open_page(ModelsPage)
     dialog = program.settings_controller.dialog
@@ -261,15 +248,13 @@ def test_with_servers_the_engine_has_a_process_of_its_own(
 
 @pytest.mark.usefixtures("far")
 def test_devices_that_have_other_names_now_are_not_asked_for(
-    make_program: Callable[..., Program], client: FakeClient
+    program: Program, client: FakeClient
 ) -> None:
-    program = make_program(with_servers(KeptServer(FAR), KeptServer(NEAR)))
+    program.settings.set("rpc_servers", (KeptServer(FAR), KeptServer(NEAR)))
     client.emit(described(FAR, NEAR))
     placed = ModelParams("/m/a.gguf", device="RPC1", n_gpu_layers=8, tensor_split=(1.0,))
     apart = DraftModel(ModelParams("/m/b.gguf", device="CUDA0", n_gpu_layers=4))
-    pair = program.loader.state.pair
-    assert pair is not None
-    program.models.load_models(type(pair)(placed, apart))
+    program.models.load_models(Pair(placed, apart))
     client.finish_load()
     program.servers.use(FAR, is_used=False)
     client.emit(described(NEAR))
@@ -278,7 +263,7 @@ def test_devices_that_have_other_names_now_are_not_asked_for(
     assert load.target == ModelParams("/m/a.gguf")
     assert load.drafting == apart
     client.finish_load()
-    program.models.load_models(type(pair)(placed, apart))
+    program.models.load_models(Pair(placed, apart))
     program.servers.add("192.0.2.6:50052")
     program.servers.use("192.0.2.6:50052", is_used=True)
     client.emit(described(NEAR, "192.0.2.6:50052"))
@@ -286,11 +271,9 @@ def test_devices_that_have_other_names_now_are_not_asked_for(
 
 
 @pytest.mark.usefixtures("far")
-def test_an_answer_about_servers_of_before_is_dropped(
-    make_program: Callable[..., Program], client: FakeClient
-) -> None:
-    program = make_program(with_servers(KeptServer(FAR)))
-    (first,) = (each for each in client.tickets if isinstance(each.command, DescribeEngine))
+def test_an_answer_about_servers_of_before_is_dropped(program: Program, client: FakeClient) -> None:
+    program.settings.set("rpc_servers", (KeptServer(FAR),))
+    first = next(t for t in reversed(client.tickets) if isinstance(t.command, DescribeEngine))
     program.servers.use(FAR, is_used=False)
     client.emit(described(FAR), first)
     assert program.devices.description is None

@@ -63,7 +63,7 @@ def texts(dialog: RequestsDialog, row: int) -> dict[int, str]:
     return {column: model.index(row, column).data() for column in range(model.columnCount())}
 
 
-def test_each_request_has_a_row_with_its_figures(
+def test_each_request_has_a_row_with_its_figures_and_its_end(
     program: Program, client: FakeClient, asker: Asker, serve: Serve, qtbot: QtBot
 ) -> None:
     serve(program)
@@ -85,22 +85,13 @@ def test_each_request_has_a_row_with_its_figures(
     assert (row[READ], row[REUSED], row[WRITTEN]) == ("10", "0", "100")
     assert (row[SPEED], row[GAIN]) == ("41.2", "1.9×")
     assert dialog.table.isVisible()
-
-
-def test_how_a_request_ended_is_told_with_its_reason(
-    program: Program, client: FakeClient, asker: Asker, serve: Serve, qtbot: QtBot
-) -> None:
-    serve(program)
     asked = asker.begin()
-    until_asked(qtbot, client)
+    until_asked(qtbot, client, 2)
     client.start_turn()
     client.emit(TurnFailed("out-of-memory", "There is no memory left.", ""))
     assert asker.end(asked).status_code == 500
-    dialog = opened(program)
-    qtbot.waitUntil(lambda: dialog.rows.rowCount() == 1)
-    assert texts(dialog, 0)[END] == "failed"
-    hint = dialog.rows.index(0, END).data(Qt.ItemDataRole.ToolTipRole)
-    assert "no memory left" in hint
+    qtbot.waitUntil(lambda: texts(dialog, 0)[END] == "failed")
+    assert "no memory left" in dialog.rows.index(0, END).data(Qt.ItemDataRole.ToolTipRole)
 
 
 def test_a_row_opens_the_run_of_its_reply(

@@ -57,18 +57,13 @@ def test_a_reply_comes_from_the_windows_engine(
 
 
 def test_replies_are_drawn_as_the_default_preset_says(
-    make_program: Callable[..., Program],
-    client: FakeClient,
-    asker: Asker,
-    serve: Serve,
-    qtbot: QtBot,
+    program: Program, client: FakeClient, asker: Asker, serve: Serve, qtbot: QtBot
 ) -> None:
     preset = ReplyPreset("Calm", ReplySettings(SamplingParams(temperature=0.1), max_tokens=7))
-    settings = Settings(
-        was_welcomed=True, reply_presets=(preset,), default_preset="Calm", serving_remembers=True
-    )
-    program = make_program(settings)
-    client.finish_load()
+    (name,) = program.presets.add((preset,))
+    program.presets.choose(name)
+    program.presets.make_default()
+    program.settings.set("serving_remembers", True)
     serve(program)
     asked = asker.begin()
     turn = until_asked(qtbot, client)
@@ -191,15 +186,10 @@ def test_the_model_that_the_person_chooses_meanwhile_answers_under_no_other_name
 
 
 def test_models_that_cannot_be_loaded_are_said_and_not_tried_with_every_request(
-    make_program: Callable[..., Program],
-    client: FakeClient,
-    asker: Asker,
-    serve: Serve,
-    qtbot: QtBot,
+    program: Program, client: FakeClient, asker: Asker, serve: Serve, qtbot: QtBot
 ) -> None:
-    program = make_program()
     serve(program)
-    client.emit(LoadFailed("bad-file", "The file is broken.", ""))
+    client.emit(EngineDied("It crashed."))
     asked = asker.begin()
     qtbot.waitUntil(lambda: len(client.all(LoadPair)) > 1)
     n_loads = len(client.all(LoadPair))
