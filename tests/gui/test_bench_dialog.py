@@ -21,6 +21,7 @@ from gui.fake_client import FakeClient, described
 from paceline.engine.draft.strategy import strategy_named
 from paceline.gui.bench.controller import report_text
 from paceline.gui.bench.result_page import RATIO, SAME
+from paceline.gui.bench.setup_page import SHIPPED
 from paceline.gui.look.colours import DARK, LIGHT
 from paceline.gui.look.current import look
 from paceline.messages import (
@@ -45,10 +46,7 @@ if TYPE_CHECKING:
     from paceline.gui.bench.dialog import BenchDialog
     from paceline.gui.program import Program
 
-pytestmark = [
-    pytest.mark.qt_log_ignore("This plugin does not support"),
-    pytest.mark.usefixtures("quick_calibration"),
-]
+pytestmark = pytest.mark.usefixtures("quick_calibration")
 
 LOAD_MS, BENCH_MS = 60_000, 90_000
 FEW = ("off", "draft:n_max=3", "suffix")
@@ -73,11 +71,10 @@ def write_prompts(path: Path, max_tokens: int = 12) -> Path:
 
 
 @pytest.fixture
-def program(make_program: Callable[..., Program], client: FakeClient) -> Program:
-    """A window of its own, since the controller remembers what was chosen and measured."""
-    made = make_program()
-    client.finish_load()
-    return made
+def program(program: Program) -> Iterator[Program]:
+    """The shared window, in which nothing was measured yet."""
+    yield program
+    program.bench.report = None
 
 
 @pytest.fixture
@@ -93,6 +90,8 @@ def opened(program: Program, strategies: tuple[str, ...] = FEW) -> BenchDialog:
     program.window.actions_.benchmark.trigger()
     dialog = program.bench.dialog
     assert dialog is not None
+    dialog.setup.prompts.source.show_value(SHIPPED)
+    dialog.setup.prompts.all.click()
     for contender in dialog.setup.offered:
         dialog.setup.boxes[contender.strategy].setChecked(contender.strategy in strategies)
     dialog.setup.repeats.setValue(2)
@@ -144,7 +143,7 @@ def test_the_demo_pair_is_measured_shown_exported_and_taken(
     assert "12 replies" in dialog.estimate.text()
     assert dialog.setup.prompts.boxes["question"].text() == "Question"
     qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
-    assert dialog._pages.currentIndex() > 0
+    assert dialog.results.isVisible()
     assert dialog.results.strip.isVisible()
     wait_for_end(bench, qtbot)
     report = bench.report
@@ -198,10 +197,10 @@ def test_the_demo_pair_is_measured_shown_exported_and_taken(
     assert again is not None
     assert not again.isVisible()  # both pages at once would hold the window up
     qtbot.waitUntil(again.isVisible)
-    assert again._pages.currentIndex() > 0
+    assert again.results.isVisible()
     assert len(again.results.chart.rows) == 3
     again.again.click()
-    assert again._pages.currentIndex() == 0
+    assert again.setup.isVisible()
 
 
 @in_thread
@@ -480,8 +479,10 @@ def test_an_engine_that_dies_before_anything_is_measured(
 
 
 def test_closing_the_dialog_stops_it_and_so_does_the_window(
-    program: Program, client: FakeClient, prompts: Path
+    make_program: Callable[..., Program], client: FakeClient, prompts: Path
 ) -> None:
+    program = make_program()
+    client.finish_load()
     dialog = begin(program, client)
     turn = next_turn(client)
     dialog.close()
