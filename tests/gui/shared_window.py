@@ -272,14 +272,14 @@ class SharedWindow:
         yield "devices", f"{program.devices.room} {program.devices.reading}"
         for action in window.actions():
             yield f"action {action.text()}", _state_of_action(action)
-        yield from _shown(window, "window")
+        yield from shown(window, "window")
 
 
 def _state_of_action(action: QAction) -> str:
     return f"{action.isEnabled()} {action.isVisible()} {action.isChecked()}"
 
 
-def _shown(widget: QWidget, path: str) -> Iterator[tuple[str, str]]:
+def shown(widget: QWidget, path: str) -> Iterator[tuple[str, str]]:
     """Yield a widget that is shown, and those within it, with what they say."""
     yield path, _content(widget)
     if isinstance(widget, QLineEdit):
@@ -289,7 +289,7 @@ def _shown(widget: QWidget, path: str) -> Iterator[tuple[str, str]]:
         if isinstance(child, QWidget) and not child.isHidden() and not child.isWindow():
             kind = type(child).__name__
             number = next(numbers.setdefault(kind, count(1)))
-            yield from _shown(child, f"{path}/{kind}-{number}")
+            yield from shown(child, f"{path}/{kind}-{number}")
 
 
 def _content(widget: QWidget) -> str:
