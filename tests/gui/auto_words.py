@@ -1,26 +1,17 @@
-"""All that is said of Auto, as the window says it: one text per language, reviewed as a diff.
-
-After a change of words, run this with ``PACELINE_WRITE_WORDS=1`` and read what has changed in
-`auto_words.en.txt` and `auto_words.de.txt`.
-"""
+"""All that is said of Auto: a line each, made by its functions from figures of every kind."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import get_args
 
-import pytest
 from msgspec import structs
-from PySide6.QtCore import QCoreApplication, QLocale
 
-from gui.control_events import CURVE, costs, drafting_step, outlook, plain_step, report
+from gui.control_events import CURVE, drafting_step, outlook, plain_step, report
 from gui.fake_client import model_info
 from paceline.chat.advice import Advice, advise, pair_advice
 from paceline.chat.auto_words import (
-    MOST_COSTS,
     balance,
     by_confidence,
     by_place,
@@ -28,7 +19,6 @@ from paceline.chat.auto_words import (
     decision_rows,
     decision_words,
     drafted_words,
-    is_used,
     outlook_words,
     phase_words,
     promise_words,
@@ -38,28 +28,13 @@ from paceline.chat.auto_words import (
     unused_words,
 )
 from paceline.chat.decisions import KIND_OF, Phase, PhaseKind, Price, mix_of
-from paceline.engine.draft import grammar_drafter, registry
 from paceline.engine.draft.strategy import strategy_named
 from paceline.figures import Decision, Reason
 from paceline.gui.kit.sentences import said
-from paceline.gui.kit.translation import in_words, install_language
 from paceline.gui.state.sources import Sources
 from paceline.messages import DrafterStats, TurnStats
-from paceline.paths import resources
 
 DRAFT, BOTH = ("draft",), ("draft", "suffix")
-
-
-@pytest.fixture
-def sources(language: str, qapp: QCoreApplication) -> Iterator[Sources]:
-    """Drafters in a language, which is that of all words meanwhile."""
-    translators = install_language(language, resources())
-    try:
-        yield Sources(map(in_words, (*registry.available(), grammar_drafter.INFO)))
-    finally:
-        for translator in translators:
-            qapp.removeTranslator(translator)
-        QLocale.setDefault(QLocale.c())
 
 
 def phases() -> Iterator[Phase]:
@@ -169,38 +144,3 @@ def all_words(sources: Sources) -> Iterator[str]:
     yield "# Advice"
     for piece in advice(sources):
         yield f"{piece.code}: {said(piece.text)} {said(piece.reason)}"
-
-
-@pytest.mark.parametrize("language", ["en", "de"])
-def test_what_is_said(language: str, sources: Sources) -> None:
-    words = "".join(f"{said(line)}\n" for line in all_words(sources))
-    file = Path(__file__).with_name(f"auto_words.{language}.txt")
-    if os.environ.get("PACELINE_WRITE_WORDS"):
-        file.write_text(words, encoding="utf-8")
-    assert words == file.read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("language", ["en"])
-def test_without_decisions_nothing_is_said(language: str, sources: Sources) -> None:
-    mix = mix_of([])
-    assert list(decision_rows(mix, sources.title, None)) == []
-    assert drafted_words(mix) == reasons_words(mix) == ""
-
-
-def test_a_long_table_is_cut_to_the_widths_that_matter() -> None:
-    shown = shown_costs(costs([1 + 0.1 * i for i in range(62)]))
-    assert len(shown) == MOST_COSTS
-    assert [cost.width for cost in shown][:6] == [1, 2, 3, 4, 5, 6]
-    assert shown[-1].width == 62
-    assert shown_costs(()) == shown_costs(costs((0.0, 0.0))) == []
-
-
-def test_bars_are_as_sure_as_the_tokens_that_they_rest_on() -> None:
-    places, classes = list(by_place(outlook())), list(by_confidence(outlook()))
-    assert [bar.label for bar in places] == ["1", "2", "3", "4–5", "6–9", "10+"]
-    assert places[0].weight == 900 > places[-1].weight
-    assert [bar.label for bar in classes] == ["30", "50", "70", "85", "95", "100"]
-    assert classes[0].weight == 2.0
-    assert [is_used(o) for o in (outlook(), outlook(n_judged=0), outlook(is_open=False))] == [
-        True, False, True,
-    ]  # fmt: skip
