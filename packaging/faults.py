@@ -210,7 +210,7 @@ ROWS = (
             LLAMA + "test_gguf_header.py",
             "tests/catalog/test_inspector.py",
         ),
-        (("elif item in _SCALARS and n <= _MOST_NUMBERS:", "elif item in _SCALARS:"),),
+        (("elif item in _SCALARS and n <= _MAX_NUMBERS:", "elif item in _SCALARS:"),),
     ),
     Row(
         "R13",

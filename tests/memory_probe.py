@@ -16,7 +16,7 @@ from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.llama import LlamaBackend
 from paceline.engine.model.backend import LanguageModel
-from paceline.engine.model.states import MOST_STATES
+from paceline.engine.model.states import MAX_STATES
 from paceline.engine.sameness.look import self_test
 from paceline.messages import ModelParams
 from paceline.params import MTP
@@ -28,7 +28,7 @@ def main(n_ctx: str, kind: str, *paths: str) -> None:
     backend.describe()  # the library itself is no model's memory
     before = pss()
     models: list[LanguageModel] = []
-    for path, n_rows, n_states in zip(paths, (MAX_WIDTH, 1), (MOST_STATES, 0), strict=False):
+    for path, n_rows, n_states in zip(paths, (MAX_WIDTH, 1), (MAX_STATES, 0), strict=False):
         params = ModelParams(path, n_ctx=int(n_ctx), kv_type_k=kind, kv_type_v=kind, device="CPU")
         load = partial(backend.load, cancel=CancelFlag(), progress=lambda _: None)
         model = load(params, n_rows=n_rows, with_head=len(paths) == 1)

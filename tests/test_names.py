@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paceline.names import SHOWN, told_apart, visible
+from paceline.names import REPLACEMENT, told_apart, visible
 
 BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
 INVISIBLE = "\0\x1b\x7f\x9b\xad\u034f\u115f\u180e\u200b\u2028\u2029\u2060\u2064\u3164\ufeff\ufff9"
@@ -17,8 +17,8 @@ TAGS = "\U000e0001\U000e0041\U000e007f"
 
 @pytest.mark.parametrize("sign", [*BIDI, *INVISIBLE, *TAGS], ids=lambda sign: f"U+{ord(sign):04X}")
 def test_a_sign_that_is_not_seen_is_shown(sign: str) -> None:
-    assert visible(f"Qwen{sign}3 Q4_K_M") == f"Qwen{SHOWN}3 Q4_K_M"
-    assert visible(f"模型{sign}三") == f"模型{SHOWN}三"
+    assert visible(f"Qwen{sign}3 Q4_K_M") == f"Qwen{REPLACEMENT}3 Q4_K_M"
+    assert visible(f"模型{sign}三") == f"模型{REPLACEMENT}三"
 
 
 @pytest.mark.parametrize(
@@ -45,10 +45,10 @@ def test_what_scripts_and_emoji_need_stays(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "shown"),
     [
-        ("pay\u200dpal", f"pay{SHOWN}pal"),
-        ("a\ufe0f\ufe01\U000e0121b", f"a\ufe0f{SHOWN}{SHOWN}b"),
-        ("\U0001f3f4\U000e0067", f"\U0001f3f4{SHOWN}"),
-        ("\u200d模", f"{SHOWN}模"),
+        ("pay\u200dpal", f"pay{REPLACEMENT}pal"),
+        ("a\ufe0f\ufe01\U000e0121b", f"a\ufe0f{REPLACEMENT}{REPLACEMENT}b"),
+        ("\U0001f3f4\U000e0067", f"\U0001f3f4{REPLACEMENT}"),
+        ("\u200d模", f"{REPLACEMENT}模"),
     ],
 )
 def test_joiners_variants_and_tags_out_of_their_place_are_shown(name: str, shown: str) -> None:
@@ -62,7 +62,7 @@ def test_any_name_keeps_its_length_and_has_no_control(name: str) -> None:
     assert visible(shown) == shown
     assert not set(BIDI) & set(shown)
     assert all(unicodedata.category(char) != "Cc" or char in "\n\t" for char in shown)
-    assert all(new in (old, SHOWN) for old, new in zip(name, shown, strict=True))
+    assert all(new in (old, REPLACEMENT) for old, new in zip(name, shown, strict=True))
 
 
 LETTERS = st.text("aB-1", max_size=14)

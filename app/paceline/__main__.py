@@ -1,15 +1,15 @@
-"""The program's entry point: the window without arguments, else the command line.
+"""The program's entry point: the window without arguments, otherwise the command line.
 
-Nothing heavy is imported before it is known to be needed: commands load no Qt, and ``--version``
-and ``--help`` load no native library either.
+Modules are imported only when they are needed: commands load no Qt, and ``--version`` and
+``--help`` load no native library either.
 """
 
-# No `__future__` here, which would be read from its file where `main` cannot answer to Ctrl+C yet;
-# so annotations are texts.
+# Not imported: `__future__` would be read from its file before `main` can answer to Ctrl+C;
+# so annotations are strings.
 import os
 import sys
 
-TYPE_CHECKING = False  # what is imported here is out of reach of `main`, which answers to Ctrl+C
+TYPE_CHECKING = False  # imports run before `main`, which answers to Ctrl+C
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 def main(arguments: "Sequence[str] | None" = None) -> int:
-    """Run the program; returns its exit code."""
+    """Run the program; return its exit code."""
     try:
         given = list(sys.argv[1:] if arguments is None else arguments)
-        if given[:1] == ["--child"]:  # of this program's: see `workers/start`
+        if given[:1] == ["--child"]:  # a child process of this program: see `workers/start`
             from paceline.workers.child import run
 
             return run(given[1:])
@@ -31,7 +31,7 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
         if hasattr(signal, "pthread_sigmask"):  # the bootstrap blocks it while Python starts
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         return _main(given)
-    except BaseException as error:  # Ctrl+C in an import may come out as something else
+    except BaseException as error:  # Ctrl+C during an import may raise another error
         cause: BaseException | None = error
         while cause is not None and not isinstance(cause, KeyboardInterrupt):
             cause = cause.__cause__ or cause.__context__
@@ -52,7 +52,7 @@ def _main(given: list[str]) -> int:
 def _open_window(files: "Sequence[Path]") -> int:
     import gc
 
-    gc.disable()  # nothing of what is imported goes, and to look for it takes a tenth of the time
+    gc.disable()  # imports leave no garbage, and collecting takes a tenth of the time
     try:
         from paceline.gui.beginning import begin
 
@@ -84,7 +84,7 @@ def _draw_chart(report: "Report", path: "Path") -> int:
 
 
 def _no_window(error: ImportError) -> "UserError":
-    """Return what a person can do about a library of Qt, or of the system, that is not there."""
+    """Return advice about a missing library of Qt, or of the system."""
     from paceline.errors import UserError
     from paceline.installation import remedies
 

@@ -1,8 +1,8 @@
-"""Values as data and back, by msgspec; their fields alone say how.
+"""Conversion of values to plain data and back, by msgspec, determined by their fields.
 
-Messages, and all that a child process sends in them, are frozen structs: `Checked`, or `Tagged`
-where one of several kinds is meant. What files hold may be dataclasses as well. Names, fields and
-types are checked when a value is read. A field of the type `UserText` keeps its `Sentence`. Any
+Messages, and everything that child processes send in them, are frozen structs: `Checked`, or
+`Tagged` for one of several kinds. Contents of files may be dataclasses as well. Names, fields and
+types are checked when a value is decoded. A field of the type `UserText` keeps its `Sentence`. Any
 thread.
 """
 
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 class Checked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A value that is refused when the data has a field that it does not know."""
+    """A value that refuses data with an unknown field."""
 
 
 class Tagged(Checked, frozen=True, tag=True):
@@ -33,11 +33,11 @@ class Tagged(Checked, frozen=True, tag=True):
 
 
 class CodecError(ReasonError, ValueError):
-    """The data is not such a value; the text says which field is wrong.
+    """The data does not fit the type; the text names the wrong field.
 
     Attributes:
-        reason: What is wrong, in words that follow the name of the place.
-        place: Where that is, such as ``.tokens[0]``; empty: it is the whole.
+        reason: The problem, in words that follow the name of the place.
+        place: The field, such as ``.tokens[0]``; empty for the whole value.
     """
 
     def __init__(self, reason: str, /, place: str = "", **arguments: Argument) -> None:
@@ -49,11 +49,11 @@ class CodecError(ReasonError, ValueError):
 
 
 class UnknownFieldError(CodecError):
-    """The data has a field that this version of the program does not know."""
+    """The data has a field that this version of the program does not have."""
 
 
 def misfit(value: object, expected: str, place: str = "") -> CodecError:
-    """Return the error about a value that is something else, see `CodecError`."""
+    """Return the error about a value of another type, see `CodecError`."""
     return CodecError(
         "must be {expected}, not {value:.60}",
         place,
@@ -72,11 +72,11 @@ def decode(kind: type[T], data: object) -> T: ...
 @overload
 def decode(kind: UnionType, data: object) -> Any: ...
 def decode(kind: Any, data: object) -> Any:
-    """Return the value that `encode` gave this data for.
+    """Return the value for data of `encode`.
 
     Args:
         kind: A class, or a union of `Tagged` ones.
-        data: Anything.
+        data: Any data.
 
     Raises:
         CodecError: A field is missing, unknown, or of the wrong type.
@@ -87,7 +87,7 @@ def decode(kind: Any, data: object) -> Any:
 
 
 def decode_known(kind: type[T], data: object) -> T:
-    """As `decode`, but without the fields that a dataclass of this version does not know."""
+    """Return the value like `decode`, but ignore unknown fields of dataclasses."""
     try:
         return msgspec.convert(data, kind, dec_hook=decode_other)
     except msgspec.ValidationError as error:
@@ -97,10 +97,10 @@ def decode_known(kind: type[T], data: object) -> T:
 
 
 def made_of(cls: type[T], source: object, **given: Any) -> T:
-    """Return a `cls` whose fields are those of `source` by name, but for what is given.
+    """Return a `cls` with the fields of `source` by name, except for those in `given`.
 
     Raises:
-        TypeError: A field without a default is neither given nor one of the source's.
+        TypeError: A field without a default is in neither `given` nor `source`.
     """
     names = _field_names(cls)
     taken = {n: getattr(source, n) for n in names if n not in given and hasattr(source, n)}
@@ -108,10 +108,10 @@ def made_of(cls: type[T], source: object, **given: Any) -> T:
 
 
 def encode_other(value: Any) -> Any:
-    """Return data for what msgspec does not know: sentences, paths, and numbers of numpy.
+    """Return data for types that msgspec does not support: sentences, paths, numpy's numbers.
 
     Raises:
-        TypeError: It cannot be data.
+        TypeError: The value cannot be encoded.
     """
     if isinstance(value, Sentence):
         return {"template": value.template, "arguments": value.arguments}
@@ -124,10 +124,10 @@ def encode_other(value: Any) -> Any:
 
 
 def decode_other(kind: type, data: Any) -> Any:
-    """Return the value of a type that msgspec does not know for the data of `encode_other`.
+    """Return the value for data of `encode_other`.
 
     Raises:
-        ValueError: It is none.
+        ValueError: The data does not fit the type.
     """
     if kind is UserText:
         return _read_text(data)
@@ -137,7 +137,7 @@ def decode_other(kind: type, data: Any) -> Any:
 
 
 def _field_names(kind: type) -> tuple[str, ...]:
-    """Return the names of a struct's or dataclass's fields; of other types none."""
+    """Return the names of a struct's or dataclass's fields; empty for other types."""
     return cast(
         "tuple[str, ...]",
         getattr(kind, "__struct_fields__", None) or (*getattr(kind, "__dataclass_fields__", ()),),
@@ -145,7 +145,7 @@ def _field_names(kind: type) -> tuple[str, ...]:
 
 
 def _check_names(value: Any, data: Any, place: str) -> None:
-    """Refuse the fields that a dataclass does not have, which msgspec passes over."""
+    """Refuse unknown fields of dataclasses, which msgspec ignores."""
     if isinstance(value, tuple):
         for number, (item, of_item) in enumerate(zip(value, data, strict=True)):
             _check_names(item, of_item, f"{place}[{number}]")
@@ -173,7 +173,7 @@ _KINDS = {
 
 
 def _explained(text: str, data: Any) -> CodecError:
-    """Return one of msgspec's errors about this data in words of ours, which are translated."""
+    """Return an error of msgspec about this data in words of ours, which are translated."""
     found = _ERROR.fullmatch(text)
     assert found is not None
     what, place = found[1], found[2] or ""
@@ -199,7 +199,7 @@ def _unknown(name: str, place: str) -> UnknownFieldError:
 
 
 def _at(place: str, data: Any) -> Any:
-    """Return the part of the data at a place, or the smallest part that has it."""
+    """Return the part of the data at a place, or the smallest existing part around it."""
     for name, number in _STEP.findall(place):
         try:
             data = data[int(number)] if number else data[name]
@@ -228,7 +228,7 @@ def _read_argument(value: Any) -> str | int | float:
 
 
 def _is_as_long_as_its_data(template: str, arguments: Mapping[str, Argument]) -> bool:
-    """Return whether a sentence cannot multiply: in a chat of a stranger, 1 kB may become 1 TB."""
+    """Return whether a sentence cannot become far longer than its data, as if to fill memory."""
     n_uses = Counter(re.findall(r"{(\w+)", template))
     return all(
         n <= 1 + (not isinstance(arguments.get(name), Sentence)) for name, n in n_uses.items()

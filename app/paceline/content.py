@@ -1,9 +1,9 @@
-"""Values that a model is given: the content of a message, and the prompts of a reply. Any thread.
+"""Values for a model's input: the content of messages, and the prompts of replies. Any thread.
 
-Content is a tuple of parts, text now, other kinds to come. Parts and prompts are values that travel
-between processes and stand in files, each under the name of its kind. Every kind of part has a
-`text`, which stands for it where only text can stand: in titles, in searches, in texts that are
-exported. If that may get into a prompt, it is a field: control tokens in it are broken up.
+Content is a tuple of parts: text, and possibly other kinds later. Parts and prompts are values that
+are sent between processes and stored in files, under the name of their kind. Every kind of part has
+a `text`, which represents it where only text is possible: in titles, searches and exported texts.
+If that may get into a prompt, it is a field: control tokens in it are broken up.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ StoredRole = Literal["user", "assistant"]
 """The speaker of a message in a stored conversation."""
 
 Role = Literal["system", StoredRole, "tool"]
-"""The speaker of a message in what the engine is given; "tool": what a called tool has returned."""
+"""The speaker of a message in the engine's input; "tool" is the result of a called tool."""
 
 ROLES: tuple[Role, ...] = get_args(Role)
 
 
 class Text(Tagged, frozen=True):
-    """A stretch of text, in Markdown where it is shown."""
+    """A text; shown as Markdown."""
 
     text: str
 
 
 Part = Text
-"""Every kind of part; further ones are added by ``|``."""
+"""Every kind of part; further ones are added with ``|``."""
 
 Content = tuple[Part, ...]
 
 BETWEEN = "\n\n"
-"""The text between parts where all are one text."""
+"""Text between parts that are joined into one text."""
 
 
 def of_text(text: str) -> Content:
-    """Return the content that is this text alone."""
+    """Return content with only this text."""
     return (Text(text),)
 
 
@@ -53,17 +53,17 @@ def text_of(content: Content) -> str:
 
 
 def beyond_text(content: Content) -> Content:
-    """Return the parts if they are more than one text, else none: what is kept beside the text."""
+    """Return the parts to store beside the text: all if they are more than one text, else none."""
     return () if content == of_text(text_of(content)) else content
 
 
 def is_empty(content: Content) -> bool:
-    """Return whether there is nothing in it but empty text."""
+    """Return whether it has nothing but empty text."""
     return all(isinstance(part, Text) and not part.text for part in content)
 
 
 def with_texts(content: Content, change: Callable[[str], str]) -> Content:
-    """Return the content with every text changed that is a field of its part."""
+    """Return the content with every text converted that is a field of its part."""
     return tuple(
         structs.replace(part, text=change(part.text)) if "text" in part.__struct_fields__ else part
         for part in content
@@ -71,16 +71,16 @@ def with_texts(content: Content, change: Callable[[str], str]) -> Content:
 
 
 def appended(content: Content, text: str) -> Content:
-    """Return the content with more text: at the end of the last part, if that is text."""
+    """Return the content with text appended to the last part, if that is text."""
     if content and isinstance(content[-1], Text):
         return (*content[:-1], Text(content[-1].text + text))
     return (*content, Text(text))
 
 
 def joined(first: Content, second: Content) -> Content:
-    """Return both contents as one, with a blank line between two texts that meet.
+    """Return both contents as one, with a blank line between two adjacent texts.
 
-    These become one part, as models are trained to see a message.
+    Adjacent texts become one part, as in a model's training data.
     """
     if not (second and isinstance(second[0], Text)):
         return first + second
@@ -90,12 +90,12 @@ def joined(first: Content, second: Content) -> Content:
 
 
 class ToolCall(Checked, frozen=True):
-    """A tool that the model wants to be called.
+    """A call of a tool by the model.
 
     Attributes:
-        id: Names the call; what the tool returns refers to it.
+        id: Id of the call; the tool's result refers to it.
         name: The tool's name.
-        arguments: A JSON object, as text.
+        arguments: The arguments, a JSON object as text.
     """
 
     id: str
@@ -107,11 +107,11 @@ class ChatMessage(Checked, frozen=True):
     """One message of a conversation.
 
     Attributes:
-        role: Who speaks.
-        content: What is said; of a tool, what it has returned.
-        calls: Tools that the model called in this message, in their order.
-        answers: Of what a tool has returned, the id of the call; otherwise empty.
-        reasoning: What the model reasoned before this message, for templates that show it.
+        role: The speaker.
+        content: The text; for a tool, its result.
+        calls: Tools that the model called in this message, in order.
+        answers: For a tool's result, the id of the call; otherwise empty.
+        reasoning: The model's reasoning before this message, for templates that show it.
     """
 
     role: Role
@@ -136,8 +136,8 @@ class Tool(Checked, frozen=True):
 
     Attributes:
         name: Its name.
-        description: What it does, for the model.
-        parameters: JSON schema of its arguments, as text; empty: it takes none.
+        description: Its purpose, for the model.
+        parameters: JSON schema of its arguments, as text; empty if it takes none.
     """
 
     name: str
@@ -149,13 +149,13 @@ ToolChoice = Literal["auto", "none", "required"]
 
 
 class ToolUse(Checked, frozen=True):
-    """The tools that the model is told of, and whether it calls one.
+    """The tools that the model is given, and whether it must call one.
 
     Attributes:
-        tools: At least one.
-        choice: "auto": the model decides; "none": it is told of them, and calls none; "required":
-            it calls at least one.
-        name: The tool that it calls, with "required"; empty: any of them.
+        tools: At least one tool.
+        choice: "auto": the model decides; "none": it knows them, and calls none; "required": it
+            calls at least one.
+        name: With "required", the tool to call; empty for any of them.
         is_parallel: Whether a reply may hold several calls.
     """
 
@@ -166,14 +166,14 @@ class ToolUse(Checked, frozen=True):
 
 
 class Chat(Tagged, frozen=True):
-    """A conversation, put through the model's chat template.
+    """A conversation, to which the model's chat template is applied.
 
     Attributes:
-        messages: At least one with a text.
-        prompting: How the messages become a prompt.
-        tools: Those that the model may call; None: it is told of none.
-        cuts: Whether the oldest messages are left out where the prompt does not fit, in turns of
-            question and answer; the system prompt and the last question always stay.
+        messages: Messages, at least one of them with a text.
+        prompting: Settings of the conversion to a prompt.
+        tools: Tools that the model may call, or None if it is given none.
+        cuts: Whether to omit the oldest messages if the prompt does not fit, in turns of question
+            and answer; the system prompt and the last question always stay.
     """
 
     messages: tuple[ChatMessage, ...]
@@ -186,9 +186,9 @@ class RawText(Tagged, frozen=True):
     """Text without a template.
 
     Attributes:
-        text: The text, after the token that begins a prompt, if the model has one.
-        special: Whether the names of control tokens in it are read as these, as programs expect
-            that write templates themselves; otherwise they are plain text.
+        text: The text, before which the model's begin token is added, if it has one.
+        special: Whether names of control tokens in it become control tokens, for programs that
+            apply templates themselves; otherwise they are plain text.
     """
 
     text: str
@@ -196,17 +196,17 @@ class RawText(Tagged, frozen=True):
 
 
 class Tokens(Tagged, frozen=True):
-    """Token ids, taken as they are."""
+    """Token ids, used unchanged."""
 
     ids: tuple[int, ...]
 
 
 class ProjectFile(Checked, frozen=True):
-    """A text that belongs to the same project as another one.
+    """A text of the same project as another one.
 
     Attributes:
-        name: Its name or path; empty: not known.
-        text: What is in it.
+        name: Its name or path; empty if not known.
+        text: Its content.
     """
 
     name: str
@@ -214,15 +214,15 @@ class ProjectFile(Checked, frozen=True):
 
 
 class Infill(Tagged, frozen=True):
-    """A text without its middle, which the reply is; control tokens in it are plain text.
+    """A text without its middle, which the reply provides; control tokens in it are plain text.
 
-    Only models with tokens that ask for a missing middle can do it.
+    Only for models with tokens for a missing middle.
 
     Attributes:
         before: The text that precedes the middle.
         after: The text that follows it.
-        files: Other texts, the most useful last. The first ones are left out of a reply's prompt
-            where not all of them fit.
+        files: Other texts, the most useful last. The first ones are omitted from a reply's prompt
+            if not all fit.
     """
 
     before: str

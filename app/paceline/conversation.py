@@ -1,9 +1,9 @@
 """A conversation as an immutable tree of messages; no I/O, any thread.
 
 Editing a message or regenerating a reply never overwrites anything: it adds a sibling under the
-same parent. What is shown is one path from a root to a leaf, the *active path*. Every change
-returns a new `Conversation`; ids are the caller's, so that storage and tests can choose them.
-Which message follows which is worked out once per value, at the first question.
+same parent. The window shows one path from a root to a leaf, the *active path*. Every change
+returns a new `Conversation`; ids are chosen by the caller, so that storage and tests control them.
+The children of all messages are computed once per value, at the first use.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from types import MappingProxyType
 from paceline.content import Content, StoredRole, of_text, text_of, with_texts
 from paceline.params import ReplySettings
 
-TITLE_LENGTH = 48
-HEADING_LENGTH = 160
-"""Of exports, which have room for more of the first question."""
+MAX_TITLE_CHARS = 48
+MAX_HEADING_CHARS = 160
+"""Maximum length of a heading in exports, in characters; a heading has more of the first question
+than a title."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Attachment:
 class Message:
     """One message; `parent_id` is None for the first ones of a conversation.
 
-    `created_s` counts seconds since the epoch; 0 where that is not known. Only users attach files.
+    `created_s` is in seconds since the epoch, or 0 if not known. Only users attach files.
     """
 
     message_id: str
@@ -61,7 +62,7 @@ class Message:
         *,
         attachments: tuple[Attachment, ...] = (),
     ) -> Message:
-        """Return a message whose content is this text alone."""
+        """Return a message with only this text."""
         return cls(message_id, parent_id, role, of_text(text), created_s, attachments)
 
     @property
@@ -75,11 +76,11 @@ class Origin:
     """The source of a branch or of an imported chat.
 
     Attributes:
-        conversation_id: The chat that it was taken from, which may be gone.
-        message_id: The last message that both have, as it is called there.
-        here: The same, as it is called in the branch.
-        program: The program whose export it was imported from, which alone says of such a chat;
-            empty: it is a branch.
+        conversation_id: The chat it was taken from, which may no longer exist.
+        message_id: The last common message, by its id there.
+        here: The last common message, by its id in the branch.
+        program: The program whose export it was imported from; all other fields are empty then.
+            Empty for a branch.
     """
 
     conversation_id: str = ""
@@ -90,19 +91,19 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class ConversationSummary:
-    """A conversation as the list shows it.
+    """A conversation as in the list.
 
     Attributes:
-        conversation_id: The caller's id.
-        title: What the list shows; empty until the first message names it.
+        conversation_id: Id chosen by the caller.
+        title: Title in the list; empty until the first message provides one.
         created_s: Seconds since the epoch.
-        changed_s: When it last got a message, in seconds since the epoch.
-        pinned: Whether it stands above the others.
-        tags: Words that the user sorts by, without duplicates, in the user's order.
-        private: Whether nothing of it is stored or remembered; it lives while the window does.
-        origin: Of which chat and message it is a branch, or of which program; None: of none.
-        folder_id: The folder that it is in; one that is not there counts as none. Empty: none.
-        archived: Whether it is kept out of the list.
+        changed_s: Time of the last new message, in seconds since the epoch.
+        pinned: Whether it is listed above the others.
+        tags: Words for sorting, without duplicates, in the user's order.
+        private: Whether nothing of it is stored or remembered; it exists as long as the window.
+        origin: Origin of a branch or an imported chat, or None.
+        folder_id: Id of its folder; a missing folder counts as none. Empty for none.
+        archived: Whether it is hidden from the list.
     """
 
     conversation_id: str
@@ -122,9 +123,9 @@ class Folder:
     """A folder of chats.
 
     Attributes:
-        folder_id: The caller's id; no chat has the same.
-        name: What the list shows.
-        instructions: What goes before the system prompt of each chat in it; empty: nothing.
+        folder_id: Id chosen by the caller; different from those of all chats.
+        name: Name in the list.
+        instructions: Text before the system prompt of each chat in it; may be empty.
     """
 
     folder_id: str
@@ -137,8 +138,9 @@ class Head(ConversationSummary):
     """A conversation without its messages.
 
     Attributes:
-        leaf_id: End of the active path; None while there is no message.
-        settings: How its replies are drawn; None: as its last one was, otherwise by the defaults.
+        leaf_id: End of the active path, or None without messages.
+        settings: Settings of its replies, or None for those of the last reply, or else the
+            defaults.
     """
 
     leaf_id: str | None = None
@@ -147,10 +149,10 @@ class Head(ConversationSummary):
 
 @dataclass(frozen=True, slots=True)
 class Conversation(Head):
-    """A tree of messages and the leaf that is shown.
+    """A tree of messages with the active leaf.
 
     Attributes:
-        messages: All messages by their id, in the order in which they were added.
+        messages: All messages by id, in the order in which they were added.
     """
 
     messages: Mapping[str, Message] = field(default_factory=lambda: MappingProxyType({}))
@@ -176,27 +178,28 @@ class Conversation(Head):
         return self.children(self.messages[message_id].parent_id)
 
     def children(self, message_id: str | None) -> tuple[Message, ...]:
-        """The messages that follow this one directly, oldest first; of None: the first ones."""
-        if not self._following:  # the messages never change, so this is never out of date
+        """The messages that directly follow this one, oldest first; for None, the first ones."""
+        if not self._following:  # messages never change, so the result stays valid
             following: dict[str | None, list[Message]] = {}
             for message in self.messages.values():
                 following.setdefault(message.parent_id, []).append(message)
-            # In one go: another thread may be asking, too.
+            # In one step, since another thread may read it meanwhile.
             self._following.update({key: tuple(found) for key, found in following.items()})
         return self._following.get(message_id, ())
 
     def versions(self, message_id: str) -> tuple[Message, ...]:
-        """All that stands in the place of a message, oldest first: what can be compared with it.
+        """All versions of a message, oldest first, which can be compared with it.
 
-        Of a question those that follow the same message; of a reply all that answer the same
-        question, another version of it, or, in another branch, the same words at the same place.
+        For a question, the questions after the same message; for a reply, all replies to the same
+        question, to another version of it, or, in another branch, to the same words at the same
+        place.
         """
         message = self.messages[message_id]
         if message.role == "user" or message.parent_id is None:
             return tuple(m for m in self.siblings(message_id) if m.role == message.role)
         question = self.messages[message.parent_id]
         depths: dict[str | None, int] = {}
-        for other in self.messages.values():  # each stands after the one that it follows
+        for other in self.messages.values():  # each comes after its parent
             depths[other.message_id] = depths.get(other.parent_id, 0) + 1
         asked = {sibling.message_id for sibling in self.siblings(question.message_id)}
         asked |= {
@@ -216,7 +219,7 @@ class Conversation(Head):
         """Append a message and make it the end of the active path.
 
         Raises:
-            ValueError: The id is taken, or the parent is not in the tree.
+            ValueError: The id is in use, or the parent is not in the tree.
         """
         if message.message_id in self.messages:
             raise ValueError(f"message {message.message_id} exists already")
@@ -242,48 +245,48 @@ class Conversation(Head):
         created_s: float = 0.0,
         attachments: tuple[Attachment, ...] | None = None,
     ) -> Conversation:
-        """Add a sibling with another content and show it; what followed the old one stays there.
+        """Add a sibling with other content and show it; the messages after the old one stay there.
 
         Args:
-            message_id: The message to write again.
-            new_id: The sibling's id.
-            content: Its content.
-            created_s: When that is.
-            attachments: Its files; None: those of the old one.
+            message_id: The message to replace.
+            new_id: Id of the sibling.
+            content: Content of the sibling.
+            created_s: Time of creation, in seconds since the epoch.
+            attachments: Files of the sibling, or None for those of the old message.
         """
         old = self.messages[message_id]
         files = old.attachments if attachments is None else attachments
         return self.add(Message(new_id, old.parent_id, old.role, content, created_s, files))
 
     def with_content(self, message_id: str, content: Content) -> Conversation:
-        """Fill in the content of a reply that was generated meanwhile."""
+        """Set the content of a reply that was generated meanwhile."""
         message = replace(self.messages[message_id], content=content)
         return replace(self, messages=MappingProxyType({**self.messages, message_id: message}))
 
     def activate(self, message_id: str) -> Conversation:
-        """Show the path through this message, on to the newest leaf below it."""
+        """Show the path through this message, down to its newest leaf."""
         leaf_id = self.messages[message_id].message_id
         below = {leaf_id}
-        for message in self.messages.values():  # each after its parent
+        for message in self.messages.values():  # each comes after its parent
             if message.parent_id in below:
                 leaf_id = message.message_id
                 below.add(leaf_id)
         return replace(self, leaf_id=leaf_id)
 
     def renamed(self, title: str) -> Conversation:
-        """The same conversation under another title; blank keeps the old one."""
+        """Return the conversation with another title; a blank one keeps the old title."""
         title = " ".join(title.split())
         return replace(self, title=title) if title else self
 
     def place_of(self, message_id: str) -> tuple[int, int]:
-        """The message's place among its siblings, from 0, and how many there are."""
+        """Return the message's index among its siblings, from 0, and their number."""
         siblings = self.siblings(message_id)
         if len(siblings) == 1:
             return 0, 1
         return [m.message_id for m in siblings].index(message_id), len(siblings)
 
     def sibling(self, message_id: str, step: int) -> Message | None:
-        """The message that many places further among its siblings; None beyond either end."""
+        """Return the sibling `step` places further, or None beyond either end."""
         place, n_siblings = self.place_of(message_id)
         if not 0 <= place + step < n_siblings:
             return None
@@ -292,13 +295,13 @@ class Conversation(Head):
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """A message, or a title, that has the words of a search.
+    """A message, or a title, that contains the words of a search.
 
     Attributes:
         conversation_id: The conversation.
-        message_id: The message; empty: the title has them.
+        message_id: The message; empty if the title contains them.
         snippet: The text around the first of them, in one line.
-        marks: Where they stand in the snippet, as (start, end) in characters.
+        marks: Places of the words in the snippet, as (start, end) in characters.
     """
 
     conversation_id: str
@@ -309,11 +312,11 @@ class SearchHit:
 
 @dataclass(frozen=True, slots=True)
 class ViewPlace:
-    """Where a conversation was left.
+    """The scroll position at which a conversation was left.
 
     Attributes:
-        message_id: The message at the upper edge of the view; empty: at the end.
-        offset_px: How far its top is above the edge, in device-independent pixels.
+        message_id: Message at the upper edge of the view; empty for the end.
+        offset_px: Distance of its top above the edge, in device-independent pixels.
     """
 
     message_id: str = ""
@@ -321,23 +324,23 @@ class ViewPlace:
 
 
 def clean(text: str) -> str:
-    """The text with question marks for halves of characters, which no file can hold."""
+    """Return the text with question marks for lone surrogates, which no file can hold."""
     return text if text.isascii() else text.encode(errors="replace").decode()
 
 
 def clean_files(files: Iterable[Attachment]) -> tuple[Attachment, ...]:
-    """The files with `clean` names and texts."""
+    """Return the files with `clean` names and texts."""
     return tuple(replace(file, name=clean(file.name), text=clean(file.text)) for file in files)
 
 
 def clean_message(message: Message) -> Message:
-    """The message with `clean` texts."""
+    """Return the message with `clean` texts."""
     files = clean_files(message.attachments)
     return replace(message, content=with_texts(message.content, clean), attachments=files)
 
 
-def title_of(content: str, most: int = TITLE_LENGTH) -> str:
-    """A title from a message: its first line, cut at a word."""
+def title_of(content: str, most: int = MAX_TITLE_CHARS) -> str:
+    """Return a title from a message: its first line, cut at a word."""
     lines = content.strip().splitlines()
     words = " ".join(lines[0].split()) if lines else ""
     if len(words) <= most:
@@ -347,21 +350,21 @@ def title_of(content: str, most: int = TITLE_LENGTH) -> str:
 
 
 def heading_of(conversation: Conversation) -> str:
-    """The title on one line, longer where it is the beginning of the first question."""
+    """Return the title on one line, longer if it is the beginning of the first question."""
     title = " ".join(conversation.title.split())
     first = next((m.text for m in conversation.path() if m.role == "user"), "")
-    return title_of(first, HEADING_LENGTH) if title and title == title_of(first) else title
+    return title_of(first, MAX_HEADING_CHARS) if title and title == title_of(first) else title
 
 
 # ------------------------------------------------------------------------------------- branches
 #
-# After an edit far up, an older branch may ask more than the active one. Nothing is kept of an edit
-# beside the tree: `later_turns` finds what another version of a message is followed by, as long as
-# the active branch asks the same questions after that message.
+# After an edit far up, an older branch may have more turns than the active one. Nothing about an
+# edit is stored besides the tree: `later_turns` finds the messages after another version, as
+# long as the active branch asks the same questions after that message.
 
 
 def without(conversation: Conversation, message_id: str) -> Conversation:
-    """Return the conversation without a message and all that follows it."""
+    """Return the conversation without a message and everything after it."""
     gone = {message_id}
     for message in conversation.messages.values():
         if message.parent_id in gone:
@@ -376,15 +379,15 @@ def without(conversation: Conversation, message_id: str) -> Conversation:
 
 
 def without_reply(conversation: Conversation, reply_id: str) -> tuple[Conversation, Message | None]:
-    """Take out a reply that never began, and its question if that has no other reply.
+    """Remove a reply that never began, and its question if that has no other reply.
 
     Returns:
-        The conversation, and the question if it was taken out.
+        The conversation, and the question if it was removed.
     """
     question = conversation.messages[conversation.messages[reply_id].parent_id or ""]
     if len(conversation.children(question.message_id)) > 1:
         return without(conversation, reply_id), None
-    # what the question was edited from is shown again
+    # The message that the question was an edit of is shown again.
     return without(conversation, question.message_id), question
 
 
@@ -396,9 +399,9 @@ def answer_to(conversation: Conversation, question_id: str) -> Message | None:
 
 
 def later_turns(conversation: Conversation) -> tuple[Message, ...]:
-    """Return the messages to ask and answer again, a question first; empty: there are none.
+    """Return the messages to ask and answer again, starting with a question; may be empty.
 
-    Of several older branches the longest counts, of equal ones the newest.
+    Of several older branches the longest is used; of equal ones the newest.
     """
     path = conversation.path()
     if not path or path[-1].role != "assistant":
@@ -424,9 +427,9 @@ def _asks_the_same(new: Message, old: Message) -> bool:
 
 # ------------------------------------------------------------------------------------- titles
 #
-# A conversation's title, until its user gives it one, is the first line of the first question.
-# Where that is a greeting, a code fence or a file without a word, it is a later question, the
-# code's first line or the file's name; no model is asked for it.
+# Until the user gives a conversation a title, it is the first line of the first question. If that
+# is a greeting, a code fence or a file without a word, it is a later question, the code's first
+# line or the file's name; no model is asked for it.
 
 _GREETING = re.compile(
     r"(hi|hello|hey|yo|hallo|moin|servus|hola|salut|bonjour|ciao|test|ping|thanks|danke|ok|okay|"
@@ -438,17 +441,17 @@ _MARKS = "#>*-+ \t"
 
 
 def automatic_title(conversation: Conversation) -> str:
-    """Return the title from the questions on the shown path; empty: they give none."""
+    """Return the title from the questions on the active path; empty if they give none."""
     questions = [message for message in conversation.path() if message.role == "user"]
     return next((title for title in _candidates(questions) if title), "")
 
 
 def with_title(old: Conversation, new: Conversation) -> Conversation:
-    """Return `new` with an up-to-date automatic title; one that the user gave stays.
+    """Return `new` with an updated automatic title; a title that the user gave stays.
 
     Args:
-        old: The conversation before it changed.
-        new: The same with another message.
+        old: The conversation before the change.
+        new: The conversation after the change.
     """
     if old.title and old.title != automatic_title(old):
         return new.renamed(old.title)
@@ -456,7 +459,7 @@ def with_title(old: Conversation, new: Conversation) -> Conversation:
 
 
 def numbered(title: str, taken: Iterable[str]) -> str:
-    """Return the title with the first number after it that is not taken: "Title (2)"."""
+    """Return the title with the first free number after it: "Title (2)"."""
     others = set(taken)
     stem = re.sub(r" \(\d+\)$", "", title)
     number = 2
@@ -498,7 +501,7 @@ def _prose(content: str) -> str:
 
 
 def _code(content: str) -> str:
-    """Return the first line that is no fence."""
+    """Return the first line that is not a fence."""
     for line in content.splitlines():
         if not _FENCE.match(line) and _WORD.search(line):
             return line

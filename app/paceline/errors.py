@@ -1,9 +1,9 @@
-"""The errors that a person can do something about.
+"""Errors that a user can do something about.
 
-Two families, after qutebrowser's `misc/sql.py`: a `UserError` is the world's fault (a wrong file,
-too little memory, a value out of range) and carries what to do; every other exception is a bug of
-ours and is reported as such. The message is one sentence without a traceback, so that the window
-and the command line can show it as it is.
+There are two families, after qutebrowser's `misc/sql.py`: a `UserError` has an external cause (a
+wrong file, too little memory, a value out of range) and says what to do; every other exception is a
+bug of ours and is reported as such. The message is one sentence without a traceback, so that the
+window and the command line can show it unchanged.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from paceline.sentence import Argument, joined, made, sentence
 
 
 class UserError(Exception):
-    """Something the user can mend.
+    """An error that the user can correct.
 
     Attributes:
-        code: Stable, machine-readable name in kebab-case, e.g. ``"file-not-found"``.
-        message: One sentence: what happened. It is given as a literal template with its arguments,
-            or as a `Sentence` that another error has.
-        hint: One sentence: what to do about it; may be empty. As the message, with the same
-            arguments.
-        exit_code: What the command line exits with (1 failed, 2 wrong usage or value).
+        code: Stable, machine-readable name in kebab-case, for example ``"file-not-found"``.
+        message: One sentence that says what happened. It is given as a literal template with its
+            arguments, or as the `Sentence` of another error.
+        hint: One sentence that says what to do; may be empty. It is given like the message, with
+            the same arguments.
+        exit_code: Exit code of the command line (1 failed, 2 wrong usage or value).
     """
 
     exit_code = 1
@@ -41,10 +41,10 @@ class UserError(Exception):
 
 
 class ReasonError(Exception):
-    """The reason for which something cannot be, as a part of a sentence that names it.
+    """The reason why something is impossible, as a part of a sentence.
 
     Attributes:
-        reason: That part; it is given as a literal template with its arguments.
+        reason: The reason; given as a literal template with its arguments.
     """
 
     def __init__(self, reason: str, /, **arguments: Argument) -> None:
@@ -56,13 +56,13 @@ class ReasonError(Exception):
 
 
 class ValueOutOfRangeError(UserError):
-    """An option has a value that it cannot take."""
+    """An option has an invalid value."""
 
     exit_code = 2
 
 
 def refuse(message: str, hint: str = "", /, **arguments: Argument) -> NoReturn:
-    """Refuse a value that an option cannot take; see `UserError`.
+    """Refuse an invalid value of an option; see `UserError`.
 
     Raises:
         ValueOutOfRangeError: Always.
@@ -71,10 +71,10 @@ def refuse(message: str, hint: str = "", /, **arguments: Argument) -> NoReturn:
 
 
 class ModelError(UserError):
-    """A model file cannot be used: not there, not a GGUF, broken, does not fit.
+    """A model file cannot be used: it is missing, not a GGUF, damaged, or does not fit.
 
     Attributes:
-        smaller_ctx: A shorter context in tokens that may fit; 0: none is known.
+        smaller_ctx: Size of a smaller context in tokens that may fit; 0 if none is known.
     """
 
     smaller_ctx = 0
@@ -88,7 +88,7 @@ class LibraryError(EngineError):
     """llama.cpp's library cannot be loaded.
 
     Attributes:
-        why: A part of a sentence.
+        why: The reason, as a part of a sentence.
     """
 
     def __init__(self, why: str, hint: str) -> None:
@@ -105,24 +105,24 @@ class ContextFullError(EngineError):
 
 
 class BatchRefusedError(EngineError):
-    """A decode's batch was not taken; the context is as before."""
+    """A decode's batch was refused; the context is unchanged."""
 
 
 class DecodeMemoryError(EngineError):
-    """A decode found too little memory; the context may hold a part of its tokens."""
+    """A decode had too little memory; the context may hold a part of its tokens."""
 
 
 class ComputeFailedError(EngineError):
-    """A decode failed for no reason that is known; nothing it left behind can be trusted."""
+    """A decode failed for an unknown reason; neither context nor device can be trusted."""
 
 
 class SamplingError(EngineError):
-    """No token could be chosen, though both models are in order."""
+    """Choosing a token failed, although both models work."""
 
 
 class NothingAllowedError(SamplingError):
-    """Biases and grammar leave no token to choose."""
+    """Biases and grammar allow no token."""
 
 
 class CancelledError(Exception):
-    """The user stopped what was under way; not a failure."""
+    """The user stopped the operation; not a failure."""

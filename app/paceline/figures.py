@@ -1,6 +1,6 @@
-"""What is measured about tokens, steps, replies, models and devices, as frozen values of builtins.
+"""Measurements of tokens, steps, replies, models and devices, as frozen values.
 
-`messages` carries these and defines the words; nothing else belongs here.
+Events of `messages` carry them, and `messages` defines the terms; nothing else belongs here.
 """
 
 from __future__ import annotations
@@ -13,19 +13,20 @@ from paceline.sentence import UserText
 Reason = Literal[
     "pays", "nothing", "expensive", "shut", "trial", "ledger", "plain", "first", "forced"
 ]
-"""Why Auto did what it did in a step; see `Decision`."""
+"""Reason of Auto's choice in a step; see `Decision`."""
 
 
 class TokenTrace(Checked, frozen=True):
-    """Where one committed token came from.
+    """The origin of one committed token.
 
     Attributes:
         token: The token's id.
         source: "target", or the id of the drafter whose proposal was accepted.
-        position: Place in the draft, 0 for the first drafted token; -1 for the target's own.
-        confidence: What the drafter gave for the token, 0..1; None where it gives none.
-        text_end: Characters of the reply up to and with this token. A token that ends within a
-            UTF-8 character, or that is a control token, ends where the one before it ended.
+        position: Index in the draft, 0 for the first drafted token; -1 for the target's own.
+        confidence: The drafter's confidence in the token, 0..1, or None if it gives none.
+        text_end: Length of the reply's text up to and with this token, in characters. A token that
+            ends within a UTF-8 character, or that is a control token, ends where the one before it
+            ended.
     """
 
     token: int
@@ -40,8 +41,8 @@ class LikelyToken(Checked, frozen=True):
 
     Attributes:
         token: The token's id.
-        piece: Its bytes as a reply shows them; a control token's name.
-        logprob: Natural logarithm of its probability, of all tokens, at temperature 1, before
+        piece: Its bytes as shown in a reply; for a control token, its name.
+        logprob: Natural logarithm of its probability over all tokens, at temperature 1, before
             biases, penalties and grammar.
     """
 
@@ -51,12 +52,12 @@ class LikelyToken(Checked, frozen=True):
 
 
 class TokenLikelihood(Checked, frozen=True):
-    """The likelihood of a committed token by the model, and the likeliest others.
+    """The likelihood of a committed token by the model, with the most likely alternatives.
 
     Attributes:
         drawn: The committed token.
-        best: The likeliest tokens, the likeliest first; as many as were asked for, of those that
-            are possible at all.
+        best: The most likely tokens, the most likely first; as many as requested, without
+            impossible ones.
     """
 
     drawn: LikelyToken
@@ -64,7 +65,7 @@ class TokenLikelihood(Checked, frozen=True):
 
 
 class DraftCount(Checked, frozen=True):
-    """What one drafter did in one step; drafted = accepted + rejected + discarded."""
+    """The tokens of one drafter in one step; drafted = accepted + rejected + discarded."""
 
     drafter: str
     n_drafted: int
@@ -76,16 +77,16 @@ class Decision(Checked, frozen=True):
     """Auto's choice for one step, and its expectation of it.
 
     Attributes:
-        drafter: Whose draft was verified first; empty: the step was a plain one.
-        n_drafted: Tokens that were verified.
+        drafter: Id of the drafter whose draft was verified first; empty for a plain step.
+        n_drafted: Number of verified tokens.
         reason: "pays": the draft was worth its time. "nothing": no drafter had a proposal.
             "expensive": there were proposals, but verifying them would have cost more than they
             gain. "shut": drafting did not pay recently and pauses. "trial": drafting is tried
-            again. "ledger": a loss could not be covered by what was saved. "plain": a plain step to
-            see how fast plain decoding is. "first": one of a load's first steps. "forced": the
-            grammar allows no other token.
-        expected: Tokens that the step was expected to commit.
-        gain: Tokens per second that were expected, over plain decoding's; 1 is plain.
+            again. "ledger": a loss could not be covered by what was saved. "plain": a plain step
+            that measures how fast plain decoding is. "first": one of the first steps after a load.
+            "forced": the grammar allows no other token.
+        expected: Number of tokens that the step was expected to commit.
+        gain: Expected tokens per second relative to plain decoding's, which is 1.
     """
 
     drafter: str
@@ -96,7 +97,7 @@ class Decision(Checked, frozen=True):
 
 
 DeviceKind = Literal["cpu", "gpu", "igpu", "accel", "rpc"]
-"""The kind of a device: "igpu" is a GPU in the processor, "accel" helps the processor, "rpc" is a
+"""Kind of a device: "igpu" is a GPU in the processor, "accel" supports the processor, "rpc" is a
 device of an RPC server."""
 
 
@@ -104,15 +105,15 @@ class DeviceInfo(Checked, frozen=True):
     """A device that the native library can compute on; memory in bytes.
 
     Attributes:
-        name: Such as "CUDA0"; `ModelParams.device` names it so.
-        description: In words; of an RPC server's device its HOST:PORT.
+        name: Name, such as "CUDA0", also used in `ModelParams.device`.
+        description: Description; for an RPC server's device, its HOST:PORT.
         kind: See `DeviceKind`.
-        total_bytes: All of its memory.
-        free_bytes: What can be had of it now.
-        shares: Name of the device whose memory it has, too, so that it is counted once; empty: the
+        total_bytes: Size of its memory.
+        free_bytes: Size of its free memory now.
+        shares: Name of the device whose memory it shares, so that it is counted once; empty if the
             memory is its own.
-        server: HOST:PORT of the RPC server whose device it is; empty: it is this machine's.
-        splits_rows: Whether rows of one weight can be shared between several of its kind.
+        server: HOST:PORT of the device's RPC server; empty for this machine's devices.
+        splits_rows: Whether several devices of its kind can share the rows of one weight.
     """
 
     name: str
@@ -126,18 +127,18 @@ class DeviceInfo(Checked, frozen=True):
 
     @property
     def takes_layers(self) -> bool:
-        """True where layers can be put on it, away from the processor."""
+        """Return whether layers can be placed on it, away from the processor."""
         return self.kind in ("gpu", "igpu", "rpc")
 
 
 class DeviceMemory(Checked, frozen=True):
-    """The memory that loaded models have taken of one device, in bytes, as llama.cpp says it.
+    """The memory that loaded models use on one device, in bytes, as llama.cpp reports it.
 
     Attributes:
-        device: Its name, as `DeviceInfo` has it.
-        weights: Of the CPU the parts of the files that are mapped, and copies of weights.
-        kv: Caches of keys and values, and recurrent states with the earlier ones that are kept.
-        compute: Buffers for computing, and for the rows that a decode gives.
+        device: Name of the device, as in `DeviceInfo`.
+        weights: For the CPU, the mapped parts of files, and copies of weights.
+        kv: Caches of keys and values, and recurrent states including kept earlier ones.
+        compute: Buffers for computing, and for the rows that a decode outputs.
     """
 
     device: str
@@ -147,7 +148,7 @@ class DeviceMemory(Checked, frozen=True):
 
     @property
     def total(self) -> int:
-        """All of it."""
+        """The sum of all memory."""
         return self.weights + self.kv + self.compute
 
 
@@ -163,10 +164,10 @@ class Reading(Checked, frozen=True):
     """The rate at which this machine reads weights while it decodes, in bytes per second.
 
     Attributes:
-        n_threads: The threads that it was measured with, those that a model gets by default.
-        low: The slower tries.
-        typical: Their median.
-        high: The fastest one.
+        n_threads: Number of threads of the measurement, which is a model's default.
+        low: Rate of the slower tries.
+        typical: Median of all tries.
+        high: Rate of the fastest try.
     """
 
     n_threads: int
@@ -176,11 +177,12 @@ class Reading(Checked, frozen=True):
 
 
 class KernelUse(Checked, frozen=True):
-    """Whose kernels compute with one kind of numbers on the CPU.
+    """The kernels that compute with one type of numbers on the CPU.
 
     Attributes:
-        kind: ggml's name of a type of weights, e.g. "q4_K", or "attention".
-        by: "own": Paceline's, which compute each row as if it were alone; "stock": llama.cpp's.
+        kind: ggml's name of a type of weights, for example "q4_K", or "attention".
+        by: "own" for Paceline's, which compute each row as if it were alone; "stock" for
+            llama.cpp's.
     """
 
     kind: str
@@ -193,9 +195,9 @@ def by_kind(uses: tuple[KernelUse, ...]) -> dict[str, str]:
 
 
 class ModelInfo(Checked, frozen=True):
-    """What a loaded model is, for people and for run records; no `kernels`: that is not known.
+    """The properties of a loaded model, for users and run records; `kernels` is empty if not known.
 
-    `file_id` identifies the file wherever it lies; empty in records from before there was one.
+    `file_id` identifies the file wherever it is stored; it is empty in old records.
     """
 
     path: str
@@ -218,20 +220,20 @@ class ModelInfo(Checked, frozen=True):
 
 
 class Sameness(Checked, frozen=True):
-    """Whether a turn's text can depend on how many tokens were drafted, with this file here.
+    """The dependence of a turn's text on how many tokens were drafted, with this model here.
 
     Attributes:
-        holds: True: the same turn gives the same text with any strategy; False: rows of logits
-            were seen to depend on the width of the batch; None: not known yet.
-        n_rows: Rows that were compared at the widths in use.
-        difference: The largest difference of one logit between any two widths; None: nothing was
+        holds: True if the same turn gives the same text with any strategy; False if rows of logits
+            were seen to depend on the width of the batch; None if not known yet.
+        n_rows: Number of rows compared at the widths in use.
+        difference: Largest difference of one logit between any two widths, or None if nothing was
             compared.
         is_exact: Whether the pair was loaded in exact mode.
-        any_context: Whether the text depends neither on what the context held before nor on where
+        any_context: Whether the text depends neither on earlier content of the context nor on where
             a prompt was cut: in exact mode, and where own kernels compute every row alone.
-        words: All that in sentences.
-        basis: Identifies what the numbers depend on: model, settings, build, processor, widths.
-            Only where it is the same can equality be expected at all.
+        words: All of this in sentences.
+        basis: Key of what the numbers depend on: model, settings, build, processor, widths. Only
+            with equal keys can equality be expected at all.
     """
 
     holds: bool | None
@@ -244,7 +246,7 @@ class Sameness(Checked, frozen=True):
 
 
 class WidthCost(Checked, frozen=True):
-    """What a step costs whose batch has `width` tokens, by `n_samples` timed ones."""
+    """The cost of a step whose batch has `width` tokens, from `n_samples` timed steps."""
 
     width: int
     seconds: float
@@ -252,12 +254,12 @@ class WidthCost(Checked, frozen=True):
 
 
 class ClassRate(Checked, frozen=True):
-    """How often drafted tokens of one class of confidence are accepted.
+    """The acceptance of drafted tokens of one class of confidence.
 
     Attributes:
         upper: Upper end of the class, 0..1.
-        share: Accepted of those judged, 0..1, as believed at present.
-        weight: Tokens of this class that the belief rests on.
+        share: Accepted share of the judged tokens, 0..1, as estimated at present.
+        weight: Number of tokens of this class that the estimate rests on.
     """
 
     upper: float
@@ -266,25 +268,25 @@ class ClassRate(Checked, frozen=True):
 
 
 PLACE_OF = (0, 1, 2, 3, 3, 4, 4, 4, 4) + (5,) * 56
-"""The group that a place in the draft belongs to; acceptance is told by it."""
+"""Group in which acceptance is reported, by index in the draft."""
 
 
 class Outlook(Checked, frozen=True):
-    """What Auto thinks of one drafter.
+    """Auto's present estimates for one drafter.
 
     Attributes:
         drafter: Its id.
         is_open: Whether it is asked; False while it pauses because it did not pay.
-        seconds_per_token: What drafting one token costs.
-        acceptance: Share of its tokens that were accepted recently, given that all before them
-            were, by groups of places in the draft: the 1st, 2nd, 3rd, 4th and 5th, 6th to 9th, and
-            all from the 10th on (`PLACE_OF`). It ends before the first
-            group that was never reached.
-        by_confidence: The same by confidence.
-        gain: Tokens per second of the steps that it drafted, over plain decoding's; None: too few.
-        n_judged: Tokens of its own that were judged so far, in any reply with this pair.
-        n_accepted: How many of them were accepted.
-        saved_s: Seconds that it saved so far over plain decoding, negative: lost.
+        seconds_per_token: Seconds of drafting one token.
+        acceptance: Share of its recent tokens that were accepted, given that all before them were,
+            by groups of places in the draft: the 1st, 2nd, 3rd, 4th and 5th, 6th to 9th, and all
+            from the 10th on (`PLACE_OF`). It ends before the first group that was never reached.
+        by_confidence: The same share by classes of confidence.
+        gain: Tokens per second of the steps that it drafted relative to plain decoding's, or None
+            with too few steps.
+        n_judged: Number of its tokens that were judged so far, in any reply with this pair.
+        n_accepted: Number of them that were accepted.
+        saved_s: Seconds saved so far compared with plain decoding; negative if lost.
     """
 
     drafter: str
@@ -303,17 +305,17 @@ class DrafterStats(Checked, frozen=True):
 
     Attributes:
         drafter: The drafter's id.
-        n_begin: Calls at the end of a prefill.
-        n_draft: Calls for a proposal.
-        n_accept: Calls after a step that verified a proposal of this drafter.
+        n_begin: Number of calls at the end of a prefill.
+        n_draft: Number of calls for a proposal.
+        n_accept: Number of calls after a step that verified a proposal of this drafter.
         begin_s: Seconds in the calls of `n_begin`; likewise `draft_s` and `accept_s`.
         draft_s: See `begin_s`.
         accept_s: See `begin_s`.
-        drafts: Proposals with at least one token.
-        drafts_accepted: Proposals of which at least one token was accepted.
-        tokens: Tokens drafted.
-        tokens_accepted: Tokens accepted.
-        accepted_per_position: Accepted tokens by their place in the draft.
+        drafts: Number of proposals with at least one token.
+        drafts_accepted: Number of proposals of which at least one token was accepted.
+        tokens: Number of drafted tokens.
+        tokens_accepted: Number of accepted tokens.
+        accepted_per_position: Number of accepted tokens by index in the draft.
     """
 
     drafter: str
@@ -331,17 +333,17 @@ class DrafterStats(Checked, frozen=True):
 
 
 class Kept(Checked, frozen=True):
-    """How much of an earlier reply a new one has, in tokens; see `engine.decode.kept`.
+    """The tokens of an earlier reply that a new one contains; see `engine.decode.comparison`.
 
     From the first insertion or omission on, tokens stand at other places and get other noise, so
-    that above temperature 0 they come again by their probabilities alone.
+    above temperature 0 they recur only by their probabilities.
 
     Attributes:
-        n_earlier: Tokens of the earlier reply.
-        n_kept: How many of them the new one has.
-        n_before: Tokens of the earlier reply before the first insertion or omission; all, where
-            there is none.
-        n_kept_before: How many of these the new one has.
+        n_earlier: Number of tokens of the earlier reply.
+        n_kept: Number of them that the new one contains.
+        n_before: Number of tokens of the earlier reply before the first insertion or omission, or
+            all without one.
+        n_kept_before: Number of these that the new one contains.
     """
 
     n_earlier: int
@@ -351,25 +353,25 @@ class Kept(Checked, frozen=True):
 
     @property
     def share(self) -> float:
-        """Kept tokens of all, 0..1."""
+        """The share of kept tokens, 0..1."""
         return self.n_kept / self.n_earlier if self.n_earlier else 0.0
 
 
 SpeedupVerdict = Literal["gain", "even", "loss"]
 GAIN_FROM, LOSS_TO = 1.05, 0.95
-"""Ratios between these are even: with one decimal they read 1.0, and the difference is not felt."""
-FEWEST_STEPS, FEWEST_TOKENS = 40, 60
-"""Steps or tokens of a reply before which nothing is said of its gain: its first drafts are trials,
-but a reply that is copied takes few steps."""
-_NOTICED_S = 0.1
-"""Seconds from which on a loss is noticed."""
+"""Bounds of an even ratio: with one decimal it reads 1.0, and the difference is not felt."""
+MIN_GAIN_STEPS, MIN_GAIN_TOKENS = 40, 60
+"""Minimum number of steps or tokens of a reply for a statement about its gain: first drafts are
+trials, but a copied reply takes few steps."""
+_MIN_NOTICED_S = 0.1
+"""Seconds from which on a loss is noticeable."""
 
 
 class Speedup(NamedTuple):
-    """A speed over plain decoding's, and between what it scatters.
+    """A speed relative to plain decoding's, with its interval.
 
-    Of a reply that is the estimate with its 95 % interval, of a benchmark the median of the
-    repeats with their quartiles.
+    For a reply, the estimate with its 95 % interval; for a benchmark, the median of the repeats
+    with their quartiles.
     """
 
     ratio: float
@@ -378,36 +380,36 @@ class Speedup(NamedTuple):
 
     @property
     def verdict(self) -> SpeedupVerdict:
-        """All that may be said of it; wherever a ratio is shown, this decides words and colour."""
+        """The verdict, which decides words and colour wherever a ratio is shown."""
         if self.low > 1.0 and self.ratio >= GAIN_FROM:
             return "gain"
         return "loss" if self.high < 1.0 and self.ratio <= LOSS_TO else "even"
 
 
 Warmth = Literal["context", "memory", "disk"]
-"""The place of the tokens that need no reading: the target's context, or stored states that were in
-memory, or at least one of them in its file alone."""
+"""Place of the reused tokens: the target's context, stored states in memory, or stored states of
+which at least one was only in its file."""
 
 
 RereadCode = Literal[
     "line", "message", "left", "tools", "template", "text", "used", "loaded", "whole", "piece"
 ]
-"""The reason for reading tokens again; see `Reread`."""
+"""Reason for reading tokens again; see `Reread`."""
 
 
 class Reread(Checked, frozen=True):
-    """Tokens of a prompt that were read again, and why.
+    """Tokens of a prompt that were read again, with the reason.
 
     Attributes:
-        code: "line": a line of the system prompt changed. "message": an earlier message did, or an
-            earlier reply. "left": earlier messages were left out. "tools": the tools changed.
-            "template": the chat template writes something in another way. "text": a text that is
-            no conversation changed. "used": the model read something else meanwhile. "loaded": the
-            models were loaded anew. "whole": the model's memory cannot be cut. "piece": exact mode
-            goes on from whole pieces alone.
-        n_tokens: Tokens that were read again, of those that are no longer in the context.
-        words: All that in a sentence.
-        pattern: An expression that finds the line as it was and as it is; empty: there is none.
+        code: "line": a line of the system prompt changed. "message": an earlier message or reply
+            changed. "left": earlier messages were omitted. "tools": the tools changed. "template":
+            the chat template writes something differently. "text": a text that is not a
+            conversation changed. "used": the model read something else meanwhile. "loaded": the
+            models were loaded again. "whole": the model's memory cannot be cut. "piece": exact mode
+            reuses only whole pieces.
+        n_tokens: Number of read tokens that had been read before, but are no longer in the context.
+        words: All of this in a sentence.
+        pattern: Regular expression that matches the earlier and the later line; empty without one.
     """
 
     code: RereadCode
@@ -417,43 +419,43 @@ class Reread(Checked, frozen=True):
 
 
 class TurnStats(Checked, frozen=True):
-    """The figures of one reply; times in seconds, rates in 0..1.
+    """The figures of one reply; times in seconds, rates from 0 to 1.
 
     Attributes:
-        batch_invariant: Whether a token's logits are the same at every batch width in use; None:
-            not known yet. See `Sameness.holds`.
-        n_prompt: Tokens of the prompt, reused ones included.
-        n_reused: Tokens of the prompt that needed no reading.
-        n_generated: Committed tokens, with the one from the prefill's logits.
-        prefill_s: The target's prefill only.
-        decode_s: From the prefill's end to the last commit; draft prefill and catch-up
-            included.
+        batch_invariant: Whether a token's logits are the same at every batch width in use, or None
+            if not known yet. See `Sameness.holds`.
+        n_prompt: Number of tokens of the prompt, including reused ones.
+        n_reused: Number of tokens of the prompt that needed no reading.
+        n_generated: Number of committed tokens, including the one from the prefill's logits.
+        prefill_s: Seconds of the target's prefill only.
+        decode_s: Seconds from the prefill's end to the last commit, including draft prefill and
+            catch-up.
         total_s: prefill_s + decode_s.
         tokens_per_s: n_generated / decode_s.
-        plain_tokens_per_s: What plain decoding would have given: n_generated over the `decode_s`
-            that it would have taken, see `engine.plain_time`; None: nothing is known of it.
-        plain_low: Lower end of its 95 % interval; None: it was not told.
-        plain_high: The upper end.
-        machine_busy: Whether others used the machine so much that speeds say little: they had the
-            engine's processor for a tenth of `decode_s`, or step times vary by a quarter.
-        n_steps: Verify decodes of the target.
-        n_drafted: Tokens drafted.
-        n_accepted: Drafted tokens that were committed.
-        n_discarded: Drafted tokens after a committed end or stop.
-        acceptance_rate: n_accepted / (n_drafted - n_discarded); None when nothing was drafted.
-        mean_committed_per_step: Committed tokens per verify decode; None without a step.
+        plain_tokens_per_s: Estimated speed of plain decoding: n_generated over the `decode_s` that
+            it would have taken, see `engine.auto.plain_time`; None if nothing is known of it.
+        plain_low: Lower end of its 95 % interval, or None if not recorded.
+        plain_high: Upper end of its 95 % interval, or None if not recorded.
+        machine_busy: Whether other programs used the machine so much that speeds say little: they
+            had the engine's processor for a tenth of `decode_s`, or step times vary by a quarter.
+        n_steps: Number of verify decodes of the target.
+        n_drafted: Number of drafted tokens.
+        n_accepted: Number of drafted tokens that were committed.
+        n_discarded: Number of drafted tokens after a committed end or stop.
+        acceptance_rate: n_accepted / (n_drafted - n_discarded), or None if nothing was drafted.
+        mean_committed_per_step: Committed tokens per verify decode, or None without a step.
         overhead_s: decode_s minus the time within native calls.
-        by_drafter: One entry per drafter that was used.
-        kernels: Whose kernels the target was computed with; see `ModelInfo`.
+        by_drafter: One entry per used drafter.
+        kernels: Kernels that computed the target; see `ModelInfo`.
         n_rows_compared: See `Sameness.n_rows`.
         logit_difference: See `Sameness.difference`.
-        basis: See `Sameness.basis`; empty: it was not kept.
+        basis: See `Sameness.basis`; empty if not recorded.
         any_context: See `Sameness.any_context`.
-        kept: What it has of the reply that it replaces; None: it replaces none, or goes on after a
-            beginning.
-        warm: Where those of `n_reused` were.
-        reread: Why tokens were read that had been read before; None: hardly any were, or it is not
-            known.
+        kept: The part of the replaced reply that it contains, or None if it replaces none or
+            continues a beginning.
+        warm: Place of the tokens of `n_reused`.
+        reread: The reason why tokens were read that had been read before, or None if hardly any
+            were, or it is not known.
     """
 
     batch_invariant: bool | None
@@ -487,7 +489,7 @@ class TurnStats(Checked, frozen=True):
 
     @property
     def speedup(self) -> Speedup | None:
-        """How much faster than plain decoding it was; None: nothing was drafted, or not known."""
+        """Return its speed relative to plain decoding; None without drafts, or if not known."""
         plain, low, high = self.plain_tokens_per_s, self.plain_low, self.plain_high
         if not (self.n_drafted and self.tokens_per_s and plain and low and high):
             return None
@@ -496,10 +498,10 @@ class TurnStats(Checked, frozen=True):
 
     @property
     def verdict(self) -> SpeedupVerdict | None:
-        """All that may be said of its gain; None: nothing, or nothing yet."""
+        """Return the verdict on its gain, or None if there is none, or none yet."""
         speedup, plain = self.speedup, self.plain_tokens_per_s
-        is_short = self.n_steps < FEWEST_STEPS and self.n_generated < FEWEST_TOKENS
+        is_short = self.n_steps < MIN_GAIN_STEPS and self.n_generated < MIN_GAIN_TOKENS
         if speedup is None or not plain or is_short:
             return None
         lost_s = self.decode_s - self.n_generated / plain
-        return "even" if 0 < lost_s < _NOTICED_S else speedup.verdict
+        return "even" if 0 < lost_s < _MIN_NOTICED_S else speedup.verdict

@@ -1,6 +1,6 @@
-"""Files that only their owner can read, and that a crash leaves either old or new, never half.
+"""Files that only their owner can read, and that a crash leaves either old or new, never partial.
 
-At the bottom of the layers, because all that writes to the disk needs it. Any thread.
+At the bottom of the layers, since everything that writes to disk needs it. Any thread.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ def private_folder(folder: Path) -> None:
 
 @contextlib.contextmanager
 def new_content(path: Path) -> Iterator[BinaryIO]:
-    """Open a new file that takes the place of the one at `path` when the block is left.
+    """Open a new file that replaces the one at `path` at the end of the block.
 
-    Its folder is created if it is missing. A block that raises leaves what was there.
+    Its folder is created if it is missing. If the block raises, the old file stays.
 
     Raises:
-        OSError: It cannot be written; what was there is still there.
+        OSError: It cannot be written; the old file stays.
     """
     private_folder(path.parent)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}-")  # with mode 0600
@@ -44,36 +44,36 @@ def new_content(path: Path) -> Iterator[BinaryIO]:
             yield file
         Path(name).replace(path)
     except BaseException:
-        with contextlib.suppress(OSError):  # the first failure is the one to tell
+        with contextlib.suppress(OSError):  # the first failure is the one to report
             Path(name).unlink(missing_ok=True)
         raise
 
 
 @contextlib.contextmanager
 def open_ordinary(path: Path) -> Iterator[BinaryIO]:
-    """Open a file that has an end, to read it: devices and pipes may have none, or never begin.
+    """Open a file for reading that has an end: devices and pipes may have none, or block.
 
     Raises:
-        OSError: It cannot be opened, or is none.
+        OSError: It cannot be opened, or is not a regular file.
     """
     mode = path.stat().st_mode
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # of a folder the system says more
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # opening a folder raises a better error
         raise OSError(errno.EINVAL, "it is no ordinary file")
     with path.open("rb") as file:
         yield file
 
 
 def first_free(folder: Path, before: str, after: str = "") -> Path:
-    """Return the first file ``before1after``, ``before2after`` and so on that is not there."""
+    """Return the first path ``before1after``, ``before2after`` and so on that does not exist."""
     paths = (folder / f"{before}{number}{after}" for number in itertools.count(1))
     return next(path for path in paths if not path.exists())
 
 
 def delete_folder(folder: Path) -> tuple[int, int]:
-    """Delete a folder with everything below it; links are not followed. One that is gone is fine.
+    """Delete a folder with all its content, without following links; it may be missing.
 
     Returns:
-        How many files went, and their bytes.
+        The number of deleted files, and their bytes.
 
     Raises:
         OSError: Something cannot be deleted.
@@ -97,9 +97,9 @@ def delete_folder(folder: Path) -> tuple[int, int]:
 
 
 def used_bytes(folder: Path) -> int:
-    """Return the bytes of all files below a folder; one with several names counts once.
+    """Return the bytes of all files in a folder; one with several names counts once.
 
-    What cannot be looked at, or goes meanwhile, counts nothing.
+    Files that cannot be read, or are deleted meanwhile, count as 0.
     """
     sizes = {}
     for place, _, files in os.walk(folder):
@@ -111,10 +111,10 @@ def used_bytes(folder: Path) -> int:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Replace a file's content in one go; see `new_content`.
+    """Replace a file's content atomically; see `new_content`.
 
     Raises:
-        OSError: It cannot be written; what was there is still there.
+        OSError: It cannot be written; the old content stays.
     """
     with new_content(path) as file:
         file.write(data)
@@ -126,10 +126,10 @@ if sys.platform == "win32":  # pragma: no cover
     import msvcrt
 
     _FAR = 1 << 40
-    """A byte beyond any model's end: on Windows a locked byte cannot be read by others."""
+    """Offset beyond any model's end: on Windows a locked byte cannot be read by others."""
 
     def try_lock(file: io.FileIO) -> bool:
-        """Lock a file for as long as it is open here; False: another program has locked it."""
+        """Lock a file while it is open here; return False if another program has locked it."""
         position = file.tell()
         file.seek(_FAR)
         try:
@@ -144,10 +144,10 @@ else:
     import fcntl
 
     def try_lock(file: io.FileIO) -> bool:
-        """Lock a file for as long as it is open here; False: another program has locked it."""
+        """Lock a file while it is open here; return False if another program has locked it."""
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            # Some network disks have no locks; there only the user can prevent two writers.
+            # Some network disks have no locks; then only the user can prevent two writers.
             return error.errno not in _TAKEN
         return True

@@ -1,7 +1,7 @@
 """The log: one rotating file, and warnings on stderr. Set up by entry points only.
 
-What goes into the log is numbers, names and error codes. Prompts, replies and file contents never
-do, on any level: a log is something that people attach to a bug report.
+The log contains numbers, names and error codes. It never contains prompts, replies or file
+contents, on any level, since people attach logs to bug reports.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _FORMAT = "%(asctime)s %(levelname)s %(name)s %(threadName)s: %(message)s"
 
 
 def set_up(log_dir: Path) -> None:
-    """Send this program's records to `log_dir` and its warnings to stderr; again: replaces both.
+    """Send this program's records to `log_dir` and its warnings to stderr; replaces a former setup.
 
-    Folder and file come into being with the first record. A folder that cannot be written to costs
-    the file, not the program.
+    Folder and file are created with the first record. If the folder cannot be written to, the file
+    is missing, but the program runs.
     """
     tear_down()
     console = _Console()
@@ -52,7 +52,7 @@ def tear_down() -> None:
 
 
 class _Console(logging.StreamHandler[TextIO]):
-    """Warnings on stderr."""
+    """Handler of warnings on stderr."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,21 +60,21 @@ class _Console(logging.StreamHandler[TextIO]):
 
 
 def _is_for_console(record: logging.LogRecord) -> bool:
-    """Leave out how a helper process ended: its caller is told that, with a remedy."""
+    """Return False for records about the end of a helper process, which its caller reports."""
     return not record.name.startswith(("paceline.hosting.", "paceline.catalog.inspect.inspector"))
 
 
 class _OneLine(logging.Formatter):
-    """Tracebacks are for the file."""
+    """Formatter of single lines, since tracebacks belong into the file."""
 
     def format(self, record: logging.LogRecord) -> str:
-        # What comes from the engine's process has its traceback in the message.
+        # Records from the engine's process have their traceback in the message.
         first, _, _ = record.getMessage().partition("\n")
         return f"paceline: {first}"
 
 
 class _LogFile(logging.handlers.RotatingFileHandler):
-    """At most four files of one megabyte; gives up with one warning when it cannot be written."""
+    """At most four files of one megabyte; stops with one warning when it cannot be written."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, maxBytes=1_000_000, backupCount=3, encoding="utf-8", delay=True)
@@ -82,8 +82,8 @@ class _LogFile(logging.handlers.RotatingFileHandler):
     def _open(self) -> TextIOWrapper:
         ensure(Path(self.baseFilename).parent)
         file = super()._open()
-        with contextlib.suppress(OSError):  # another user's
-            Path(self.baseFilename).chmod(0o600)  # as all files of the program
+        with contextlib.suppress(OSError):  # the file belongs to another user
+            Path(self.baseFilename).chmod(0o600)  # like all files of the program
         return file
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
@@ -97,7 +97,7 @@ class _LogFile(logging.handlers.RotatingFileHandler):
 
 
 def current_file() -> Path | None:
-    """Return the file that records go into now, which may not be there yet; None: into none."""
+    """Return the present file of the log, which may not exist yet, or None without a log file."""
     for handler in logging.getLogger(_LOGGER).handlers:
         if isinstance(handler, _LogFile):
             return Path(handler.baseFilename)
@@ -105,7 +105,7 @@ def current_file() -> Path | None:
 
 
 def last_lines(n: int) -> str:
-    """Return up to `n` lines at the end of the log; empty: nothing has been written.
+    """Return up to `n` lines at the end of the log; empty if nothing has been written.
 
     Raises:
         UserError: A file of the log cannot be read.
@@ -114,7 +114,7 @@ def last_lines(n: int) -> str:
     if file is None:
         return ""
     lines: deque[str] = deque(maxlen=n)
-    for each in (file.with_name(f"{file.name}.1"), file):  # what was rotated away comes first
+    for each in (file.with_name(f"{file.name}.1"), file):  # the older file first
         try:
             with each.open(encoding="utf-8", errors="replace") as text:
                 lines.extend(text)

@@ -1,18 +1,19 @@
 """Every command that the engine takes and every event that it emits.
 
 Commands are imperatives, events are past facts. All are frozen structs of builtins, tuples and
-other such values, so that the same engine can be hosted inline, in a thread or in a child process,
-and every message can be pickled, logged and replayed; `paceline.codec` turns them into data and
-back. There is no logic here.
+other such values, so that the same engine can run inline, in a thread or in a child process, and
+every message can be pickled, logged and replayed; `paceline.codec` converts them to data and back.
+There is no logic here.
 
-Words of the field, used everywhere in this program: the *target* model decides the text, a
-*drafter* proposes tokens, the target *verifies* them in one decode; drafted tokens that agree with
-what the target samples are *accepted*, the rest is *rejected*; the token sampled after the last
-accepted one is the *bonus* token. What a step adds to the reply is *committed*. Drafted tokens
-after a committed end of generation or stop are *discarded*: they were never judged. So are those
-whose batch could not be decoded.
+Terms used everywhere in this program: the *target* model decides the text, a *drafter* proposes
+tokens, the target *verifies* them in one decode; drafted tokens that agree with the target's own
+samples are *accepted*, the others are *rejected*; the token sampled after the last accepted one is
+the *bonus* token. Tokens that a step adds to the reply are *committed*. Drafted tokens after a
+committed end of generation or stop are *discarded*: they were never judged. So are those whose
+batch could not be decoded.
 
-Long: because one page of types that says what the program does is worth more than short files.
+This file is long, since one page of types that says what the program does is worth more than short
+files.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Literal
 from msgspec import field
 
 from paceline.codec import Checked, Tagged
-from paceline.content import Chat as Chat  # noqa: PLC0414  they are found here, too
+from paceline.content import Chat as Chat  # noqa: PLC0414  exported here, like the following
 from paceline.content import ChatMessage as ChatMessage  # noqa: PLC0414
 from paceline.content import Infill as Infill  # noqa: PLC0414
 from paceline.content import ProjectFile as ProjectFile  # noqa: PLC0414
@@ -69,16 +70,16 @@ SOURCE_TARGET = "target"
 
 
 class EarlierReply(Checked, frozen=True):
-    """A reply that was generated before, in answer to the same or nearly the same.
+    """An earlier reply to the same or nearly the same prompt.
 
     Attributes:
-        tokens: Its tokens; none: they are not known.
-        text: Its text; where `tokens` do not give it, its own tokens take their place. Empty: the
-            tokens alone count.
+        tokens: Its tokens; empty if not known.
+        text: Its text; if `tokens` do not decode to it, the text is tokenized instead. Empty if
+            only the tokens are given.
         repeats: Whether it was drawn with this turn's noise (the same seed, or temperature 0), so
-            that most tokens come again where little has changed.
-        same_prompt: Whether this target wrote it as an answer to this prompt, as far as is known:
-            otherwise what comes again is hardly more than by chance.
+            that most tokens recur where little has changed.
+        same_prompt: Whether, as far as is known, this target wrote it as an answer to this prompt;
+            otherwise tokens recur hardly more than by chance.
     """
 
     tokens: tuple[int, ...] = ()
@@ -91,9 +92,10 @@ class StateOwner(Checked, frozen=True):
     """The owner of a prompt's text, and thus of its stored states.
 
     Attributes:
-        name: A chat's id, or a name that several askers share; not empty.
-        private: Whether its states serve this owner alone, and are held in memory alone.
-        asker: Who asks, where several share the name: a reason quotes no asker's text to another.
+        name: Id of a chat, or a name shared by several askers; not empty.
+        private: Whether its states are used only for this owner, and held only in memory.
+        asker: The asker, if several share the name: a reason never quotes one asker's text to
+            another.
     """
 
     name: str
@@ -102,12 +104,12 @@ class StateOwner(Checked, frozen=True):
 
 
 class StateStorage(Checked, frozen=True):
-    """The place of states of texts that were read, and how much is kept of them.
+    """The storage of states of texts that were read, with its limits.
 
     Attributes:
-        memory_bytes: In memory at most; -1: as much as `state_memory` allows.
-        folder: Folder of the files; empty: there are none.
-        disk_bytes: In files at most; -1: 4 GB, and no more than a tenth of what is free there.
+        memory_bytes: Maximum bytes in memory; -1 for as many as `state_memory` allows.
+        folder: Folder of the files; empty to store none.
+        disk_bytes: Maximum bytes in files; -1 for 4 GB, but at most a tenth of the free disk space.
     """
 
     memory_bytes: int = -1
@@ -119,16 +121,17 @@ class StateStorage(Checked, frozen=True):
 
 
 class LoadPair(Tagged, frozen=True):
-    """Load a target and what drafts for it; what was loaded before is freed first.
+    """Load a target and what drafts for it; loaded models are freed first.
 
     Attributes:
         target: The target model.
-        drafting: What drafts besides lookups; the head in the target's file may be absent.
-        cache_dir: Folder for measured facts about machine and models; empty: keep none.
-        lookup_cache: A static lookup-cache file for the drafter ``ngram-cache``; empty: none.
-        exact: Choose batch widths that make a reply the same with any strategy on this machine.
-        kernels: Whose kernels compute on the CPU; holds for the whole process from now on.
-        states: Where states of texts are kept; None: nowhere.
+        drafting: The draft model or head, or None; the head in the target's file may be missing.
+        cache_dir: Folder for measured facts about machine and models; empty to store none.
+        lookup_cache: A static lookup-cache file for the drafter ``ngram-cache``; empty for none.
+        exact: Whether to use batch widths that make a reply the same with any strategy on this
+            machine.
+        kernels: Kernels for the CPU; from now on for the whole process.
+        states: Storage of states of texts, or None to store none.
         servers: RPC servers whose devices may be used, as HOST:PORT; all of them must answer.
     """
 
@@ -146,26 +149,27 @@ class StartTurn(Tagged, frozen=True):
     """Generate one reply.
 
     Attributes:
-        prompt: What it is generated from.
-        sampling: How tokens are drawn.
-        strategy: Which drafters are asked, and with which settings.
-        max_tokens: Tokens to generate at most.
-        seed: Key of the noise; None draws one, which the events report.
-        stop: Texts that end the reply, cut off before the first of them.
+        prompt: The prompt.
+        sampling: The sampling settings.
+        strategy: The drafters and their settings.
+        max_tokens: Maximum number of tokens to generate.
+        seed: Key of the noise, or None for a random one, which the events report.
+        stop: Texts that end the reply, which is cut before the first of them.
         ignore_eog: Never end the generation: all end-of-generation tokens get -inf.
-        remember: Whether lookups may use the texts of earlier chats (`Remember`), and how often
-            drafts were accepted is kept in `cache_dir` (false: a private chat).
-        expected: A reply that was generated before, with the same prompt, sampling and seed; the
-            turn ends with `TextDiverged` at the first token that differs. Empty: none are.
-        begun: The reply's first tokens, which it goes on after at their positions; events tell only
-            what is new, `TurnFinished` all. One that had ended does not end there again.
-        begun_text: Their text; where they do not give it, its own tokens take their place.
-        earlier: The reply that this one replaces, and then its other versions: what the drafter
+        remember: Whether lookups may use the texts of earlier chats (`Remember`), and acceptance is
+            stored in `cache_dir`; False for a private chat.
+        expected: An earlier reply with the same prompt, sampling and seed; the turn ends with
+            `TextDiverged` at the first different token. Empty for none.
+        begun: The reply's first tokens, which it continues at their positions; events report only
+            what is new, `TurnFinished` everything. A reply that had ended does not end there again.
+        begun_text: Text of `begun`; if the tokens do not decode to it, the text is tokenized
+            instead.
+        earlier: The reply that this one replaces, then its other versions, which the drafter
             ``earlier`` copies. They never change what is drawn.
-        n_likely: Of each token its likelihood is told, with so many of the likeliest tokens; -1:
-            it is not.
-        owner: Whose states are looked for and kept, besides what all may use; None: none are
-            kept, and what contexts hold is all that is reused.
+        n_likely: Number of most likely tokens to report of each token, with its own likelihood; -1
+            reports nothing.
+        owner: Owner whose stored states may be used, besides shared ones, and stored; None to store
+            none, and reuse only what the contexts hold.
     """
 
     prompt: Prompt
@@ -191,7 +195,7 @@ class Tune(Tagged, frozen=True):
 
 
 class Cancel(Tagged, frozen=True):
-    """Stop what is carried out. Carried as a flag beside the queue, never after other commands."""
+    """Stop the running command; sent as a flag beside the queue, never after other commands."""
 
 
 class DescribeEngine(Tagged, frozen=True):
@@ -204,10 +208,10 @@ class DescribeEngine(Tagged, frozen=True):
 
 
 class CountTokens(Tagged, frozen=True):
-    """Ask how many tokens a prompt has for the loaded target; answered by `TokensCounted`.
+    """Ask for the number of tokens of a prompt for the loaded target; answered by `TokensCounted`.
 
-    `max_tokens` is what is to be kept free for the reply. Of several that wait only the last one
-    is answered.
+    `max_tokens` is the room to keep free for the reply. If several of these commands wait, only the
+    last one is answered.
     """
 
     prompt: Prompt
@@ -215,7 +219,7 @@ class CountTokens(Tagged, frozen=True):
 
 
 class RenderPrompt(Tagged, frozen=True):
-    """Ask what the loaded target is given for a conversation; answered by `PromptRendered`."""
+    """Ask for the loaded target's prompt for a conversation; answered by `PromptRendered`."""
 
     chat: Chat
 
@@ -223,24 +227,24 @@ class RenderPrompt(Tagged, frozen=True):
 class Encode(Tagged, frozen=True):
     """Ask for the tokens of a prompt for the loaded target; answered by `Encoded`.
 
-    Of a chat nothing is left out, whatever `Chat.cuts` says.
+    No message of a chat is omitted, whatever `Chat.cuts` says.
     """
 
     prompt: Prompt
 
 
 class Remember(Tagged, frozen=True):
-    """Let lookups know these texts of a chat and no others of it; answered by `Remembered`.
+    """Set the texts of a chat that lookups may use; answered by `Remembered`.
 
-    They are told apart by the chat's name, and known until the pair is freed. What is no longer
-    among them is gone at once, also in the middle of a reply; what is new is indexed in idle time.
+    Texts are kept by the chat's name until the pair is freed. A text that is no longer among them
+    is removed at once, even in the middle of a reply; a new one is indexed in idle time.
 
     Attributes:
-        chat: The chat's name; never a private one's.
-        texts: All there are; empty: the chat is forgotten.
-        at_once: Index them now, where no idle time comes before the next reply.
-        makes_room: It is forgotten to make room for others, and not deleted: what drafters keep of
-            the present chat between two turns stays.
+        chat: Name of the chat; never a private one's.
+        texts: All of its texts; empty to remove the chat.
+        at_once: Whether to index them now, since no idle time comes before the next reply.
+        makes_room: Whether the chat is removed to make room for others, and not deleted: drafters
+            then keep their indexes of the present chat.
     """
 
     chat: str
@@ -250,13 +254,13 @@ class Remember(Tagged, frozen=True):
 
 
 class DropStates(Tagged, frozen=True):
-    """Forget the stored states of these owners, and theirs alone; answered by `StatesDropped`.
+    """Delete the stored states that belong to these owners alone; answered by `StatesDropped`.
 
-    It is gone at once from memory and files, also in the middle of another one's reply.
+    They are removed at once from memory and files, even in the middle of another owner's reply.
 
     Attributes:
-        owners: Their names; none: the states of all.
-        folder: See `StateStorage`; for when nothing is loaded. Empty: only what is loaded counts.
+        owners: Names of the owners; empty for the states of all.
+        folder: See `StateStorage`, for when nothing is loaded; empty for only what is loaded.
     """
 
     owners: tuple[str, ...] = ()
@@ -264,14 +268,14 @@ class DropStates(Tagged, frozen=True):
 
 
 class Calibrate(Tagged, frozen=True):
-    """Measure again what steps of each width cost; answered by `Calibrated`. Empties contexts."""
+    """Measure the cost of steps of each width again; answered by `Calibrated`. Empties contexts."""
 
 
 class MeasureReading(Tagged, frozen=True):
     """Ask how fast this machine reads weights; answered by `ReadingMeasured`.
 
-    It is measured for half a second where `cache_dir` (see `LoadPair`) does not hold it, so only
-    ask when nothing else is to be done.
+    If `cache_dir` (see `LoadPair`) has no result, this measures for half a second, so send it only
+    when nothing else is to be done.
     """
 
     cache_dir: str = ""
@@ -280,13 +284,13 @@ class MeasureReading(Tagged, frozen=True):
 class SayAside(Tagged, frozen=True):
     """Ask the model something about the chat in its context; answered by `AsideAnswered`.
 
-    The context is afterwards as it was, so that the chat's next turn is what it would have been.
-    Any request of `Priority.COUNTING` or above stops it.
+    The context is unchanged afterwards, so that the chat's next turn is the same. Any request of
+    `Priority.COUNTING` or above stops it.
 
     Attributes:
-        turn: The chat's last reply, as a turn that goes on after all of it (`StartTurn.begun`).
-        question: What is asked after it, in one line.
-        max_tokens: Tokens of the answer at most; a longer one is none.
+        turn: The chat's last reply, as a turn that continues all of it (`StartTurn.begun`).
+        question: The question, in one line.
+        max_tokens: Maximum number of tokens of the answer; a longer one counts as none.
     """
 
     turn: StartTurn
@@ -295,26 +299,26 @@ class SayAside(Tagged, frozen=True):
 
 
 class ReadAhead(Tagged, frozen=True):
-    """Read what is certain of the prompt of a turn that may come; answered by `ReadAheadEnded`.
+    """Read the certain beginning of a turn's prompt that may come; answered by `ReadAheadEnded`.
 
-    `PrefillProgressed` tells how far it is. Nothing is lost by it: what the contexts held is kept
-    before, where `turn.owner` says that states are kept, and otherwise only what goes on from it is
-    read. Any request of `Priority.COUNTING` or above stops it.
+    `PrefillProgressed` reports the progress. Nothing is lost: the contexts' content is stored
+    before, if `turn.owner` allows it, and otherwise only a continuation of it is read. Any request
+    of `Priority.COUNTING` or above stops it.
 
     Attributes:
-        turn: That turn. Its last message, where it is the user's, is the beginning of one;
-            otherwise a message of the user's follows.
+        turn: The turn. If its last message is the user's, that is the beginning of a message;
+            otherwise a message of the user follows.
     """
 
     turn: StartTurn
 
 
 class Reset(Tagged, frozen=True):
-    """Forget every text of replies: contexts, indexes, what Auto learned; measured costs stay.
+    """Forget every text of replies: contexts, indexes, Auto's knowledge; measured costs stay.
 
     Attributes:
-        keeps_rates: How often drafts were accepted stays, too, as it does from one of a user's
-            replies to the next; no text is in that.
+        keeps_rates: Whether the acceptance of drafts stays, too, as between two replies of a user;
+            it contains no text.
     """
 
     keeps_rates: bool = False
@@ -325,7 +329,7 @@ class Unload(Tagged, frozen=True):
 
 
 class Shutdown(Tagged, frozen=True):
-    """Free everything and leave the loop; the last command of an engine's life."""
+    """Free everything and leave the loop; an engine's last command."""
 
 
 Command = (
@@ -353,15 +357,15 @@ Command = (
 
 
 class EngineDescribed(Tagged, frozen=True):
-    """The native library and what it can compute on.
+    """The native library and the devices that it can use.
 
     Attributes:
-        library_version: Of llama-cpp-python.
-        system_info: Build flags in words.
-        devices: This machine's and those of the RPC servers that were asked for.
-        lost: RPC servers that cannot be used, and why.
-        cpu_variant: The variant of ggml's code for the CPU, such as "haswell"; empty where the
-            library has only one.
+        library_version: Version of llama-cpp-python.
+        system_info: Build flags as text.
+        devices: Devices of this machine and of the requested RPC servers.
+        lost: RPC servers that cannot be used, with the reasons.
+        cpu_variant: Variant of ggml's code for the CPU, such as "haswell"; empty if the library has
+            only one.
     """
 
     library_version: str
@@ -372,12 +376,12 @@ class EngineDescribed(Tagged, frozen=True):
 
     @property
     def supports_gpu(self) -> bool:
-        """True where a device besides the processor can take layers."""
+        """Return whether a device besides the processor can take layers."""
         return any(device.takes_layers for device in self.devices)
 
 
 class LoadProgressed(Tagged, frozen=True):
-    """Loading goes on; fraction 0..1 of the stage."""
+    """Progress of a load; `fraction` is 0..1 of the stage."""
 
     stage: Literal["target", "draft"]
     fraction: float
@@ -388,11 +392,11 @@ class PairLoaded(Tagged, frozen=True):
 
     Attributes:
         target: The target.
-        draft: The draft model or the head; None: there is none.
-        load_s: Seconds that the load took.
-        notes: Sentences for the user, e.g. why a draft is not used.
-        sameness: What holds of the same text with any strategy; None: that was not told.
-        memory: What both models together have taken of each device, by name; the CPU is the last.
+        draft: The draft model or the head, or None.
+        load_s: Seconds of the load.
+        notes: Notes for the user, for example why a draft model is not used.
+        sameness: What holds about equal texts with any strategy, or None if not reported.
+        memory: Memory that both models together use on each device, by name; the CPU comes last.
     """
 
     target: ModelInfo
@@ -404,19 +408,19 @@ class PairLoaded(Tagged, frozen=True):
 
 
 class SamenessChanged(Tagged, frozen=True):
-    """Idle time has found out more about the loaded pair; see `PairLoaded.sameness`."""
+    """Idle-time tests have shown more about the loaded pair; see `PairLoaded.sameness`."""
 
     sameness: Sameness
 
 
 class LoadFailed(Tagged, frozen=True):
-    """Nothing is loaded now.
+    """The load failed; nothing is loaded now.
 
     Attributes:
-        code: "cancelled" when the user stopped the load.
-        message: Why, in words.
-        hint: What to do.
-        smaller_ctx: A shorter context in tokens that may fit; 0: none is known.
+        code: Code of the error; "cancelled" if the user stopped the load.
+        message: The reason, as a sentence.
+        hint: What to do about it.
+        smaller_ctx: Size of a smaller context in tokens that may fit; 0 if none is known.
         lost: RPC servers of the load that cannot be used; a load without them may work.
     """
 
@@ -435,12 +439,12 @@ class TokensCounted(Tagged, frozen=True):
     """The size of a prompt for the loaded target.
 
     Attributes:
-        n_tokens: Tokens of the prompt with everything in it; -1: no model is loaded, or it cannot
-            take the prompt.
-        n_ctx: Tokens that the context holds.
-        per_message: Tokens that each message of a chat adds, in their order; of the system prompt,
-            too.
-        n_cut: How many messages would be left out.
+        n_tokens: Number of tokens of the whole prompt; -1 if no model is loaded, or it refuses the
+            prompt.
+        n_ctx: Size of the context in tokens.
+        per_message: Number of tokens that each message of a chat adds, in order, including the
+            system prompt.
+        n_cut: Number of messages that would be omitted.
     """
 
     n_tokens: int
@@ -450,20 +454,20 @@ class TokensCounted(Tagged, frozen=True):
 
 
 class PromptRendered(Tagged, frozen=True):
-    """A conversation as the loaded target is given it.
+    """The prompt of a conversation for the loaded target.
 
     Attributes:
-        text: The prompt, control tokens as their texts; of a long one the end. Empty: there is
-            none, and `problem` says why.
-        n_chars: Characters of the whole prompt.
-        problem: What is wrong with the template, or that no model is loaded; empty: nothing.
-        hint: What to do about that.
+        text: The prompt, with control tokens as text; only the end of a long one. Empty if there is
+            none, with the reason in `problem`.
+        n_chars: Number of characters of the whole prompt.
+        problem: The template's problem, or that no model is loaded; empty if there is none.
+        hint: What to do about the problem.
         notes: Remarks for the user.
-        thinking: The words that `Prompting.think` may be with this template, from the least
-            reasoning to the most; empty: it has no switch.
+        thinking: Possible values of `Prompting.think` with this template, from the least reasoning
+            to the most; empty without a switch.
         stops: Texts that end a reply with this template, besides the model's own tokens.
-        own: The template that is used where none is given.
-        is_guessed: Whether `own` is a guess, since the file brings none, or none that works.
+        own: The template that is used if none is given.
+        is_guessed: Whether `own` is a guess, since the file has no working template.
     """
 
     text: str = ""
@@ -478,18 +482,18 @@ class PromptRendered(Tagged, frozen=True):
 
 
 class Encoded(Tagged, frozen=True):
-    """A prompt as the loaded target reads it.
+    """A prompt as token ids for the loaded target.
 
     Attributes:
-        tokens: Its token ids; none: there is no such prompt, and `problem` says why.
-        pieces: Each token's bytes as a reply shows them; a control token's name.
-        text: The prompt; of a chat what its template has made, otherwise the pieces put together.
-        n_added: Tokens at the beginning of a raw text or a gap that are none of its own: 1 where
-            the model asks for one, otherwise 0.
+        tokens: Its token ids; empty if there is no such prompt, with the reason in `problem`.
+        pieces: Each token's bytes as shown in a reply; for a control token, its name.
+        text: The prompt: for a chat the rendered text, otherwise the concatenated pieces.
+        n_added: Number of tokens that were added at the beginning of a raw text or a gap: 1 if the
+            model needs one, otherwise 0.
         notes: Remarks for the user.
-        code: Names the problem, as in `TurnFailed`; empty: there is none.
-        problem: Why there are no tokens.
-        hint: What to do about that.
+        code: Code of the problem, as in `TurnFailed`; empty if there is none.
+        problem: The reason why there are no tokens.
+        hint: What to do about it.
     """
 
     tokens: tuple[int, ...] = ()
@@ -503,17 +507,17 @@ class Encoded(Tagged, frozen=True):
 
 
 class Remembered(Tagged, frozen=True):
-    """The loaded pair has a chat's texts; of the next chat, now is the time."""
+    """The loaded pair has a chat's texts, so those of the next chat can be sent."""
 
     chat: str
 
 
 class StatesDropped(Tagged, frozen=True):
-    """The answer that what was to be forgotten is gone from memory and files."""
+    """The stored states were deleted from memory and files."""
 
 
 class Calibrated(Tagged, frozen=True):
-    """What decodes of the target and of the draft model cost; `problem`: why that is not known."""
+    """The costs of decodes of target and draft model, or in `problem` why they are not known."""
 
     n_threads: int = 0
     costs: tuple[WidthCost, ...] = ()
@@ -522,19 +526,19 @@ class Calibrated(Tagged, frozen=True):
 
 
 class AsideAnswered(Tagged, frozen=True):
-    """The likeliest answer, one line; empty: the model could not be asked, or was stopped."""
+    """The most likely answer, one line; empty if the model could not be asked, or was stopped."""
 
     text: str = ""
 
 
 class ReadAheadEnded(Tagged, frozen=True):
-    """Reading ahead has come to an end.
+    """The end of reading ahead.
 
     Attributes:
-        n_read: Tokens of what is certain that the context holds; fewer than all where rest is too
-            short for a batch of its own that changes no number.
-        n_certain: Tokens that are certain; 0: none are, or nothing can be read ahead.
-        is_over: Whether asking again would read no more.
+        n_read: Number of certain tokens in the context; fewer than all if the rest is too short for
+            a batch of its own that changes no number.
+        n_certain: Number of certain tokens; 0 if there are none, or nothing can be read ahead.
+        is_over: Whether another request would read no more.
     """
 
     n_read: int = 0
@@ -543,7 +547,7 @@ class ReadAheadEnded(Tagged, frozen=True):
 
 
 class ReadingMeasured(Tagged, frozen=True):
-    """The speed at which this machine reads weights; None: it is not known."""
+    """The speed at which this machine reads weights, or None if not known."""
 
     reading: Reading | None = None
 
@@ -551,14 +555,15 @@ class ReadingMeasured(Tagged, frozen=True):
 class TurnStarted(Tagged, frozen=True):
     """The prompt is tokenized; the prefill begins.
 
-    `n_reused` tokens of it need not be read, and were `warm` where that says. By the speed at which
-    the last prompt was read, the others take `expected_s` seconds; 0: that is not known.
+    `n_reused` tokens of it need not be read; `warm` says where they were. At the speed of the last
+    prompt, reading the others takes `expected_s` seconds, or 0 if not known.
 
-    `n_cut` messages, or files beside a gap, were left out of it.
+    `n_cut` messages, or files beside a gap, were omitted.
 
-    The reply's text begins with `opening`, a mark of reasoning that stands at the prompt's end and
-    is none of the reply's tokens. `knows_marks`: template or vocabulary know marks of reasoning.
-    `calls` names the form in which the reply writes calls of tools; empty: it can hold none.
+    The reply's text begins with `opening`, a mark of reasoning at the prompt's end that is not part
+    of the reply's tokens. `knows_marks` says whether template or vocabulary have marks of
+    reasoning. `calls` is the id of the form in which the reply writes calls of tools, or empty if
+    it cannot have any.
     """
 
     n_prompt: int
@@ -574,29 +579,30 @@ class TurnStarted(Tagged, frozen=True):
 
 
 class PrefillProgressed(Tagged, frozen=True):
-    """Tokens of the prompt that are in the target's context, of all."""
+    """The number of prompt tokens in the target's context, and of all prompt tokens."""
 
     n_done: int
     n_total: int
 
 
 class StepCommitted(Tagged, frozen=True):
-    """One decoding step. The first one of a turn commits the token from the prefill's logits.
+    """One decoding step; a turn's first one commits the token from the prefill's logits.
 
     Attributes:
-        step: 0 for the token from the prefill, then 1, 2, …
-        tokens: The committed tokens in order; none where a reply that fails only gives out text
-            that was held back.
-        text: What the reply gained; may lag behind the tokens while a UTF-8 character is open or
-            a stop text may be starting, and catches up in a later step or in `TurnFinished`.
-        drafted: Per drafter used in this step.
+        step: Number of the step: 0 for the token from the prefill, then 1, 2, …
+        tokens: The committed tokens in order; empty if a failing reply only emits text that was
+            held back.
+        text: New text of the reply; it may lag behind the tokens while a UTF-8 character is
+            incomplete or a stop text may be starting, and catches up in a later step or in
+            `TurnFinished`.
+        drafted: Counts of each drafter used in this step.
         draft_s: Seconds spent on drafting.
         verify_s: Seconds in the target's decode; 0 for step 0.
         sample_s: Seconds spent on sampling and comparing the target's rows.
         total_s: Seconds from the last step's end to this one's end.
         plain: Whether this was a true plain step: one row, nothing drafted, the graph warm.
-        decision: What Auto decided; None where something else is in charge.
-        likely: How likely each of `tokens` was, where `StartTurn.n_likely` asks for it.
+        decision: Auto's decision, or None with another strategy.
+        likely: Likelihoods of `tokens`, if `StartTurn.n_likely` requests them.
     """
 
     step: int
@@ -613,15 +619,15 @@ class StepCommitted(Tagged, frozen=True):
 
 
 class ControlReported(Tagged, frozen=True):
-    """What Auto knows by now; a few times a second in its turns, and before they end.
+    """Auto's present knowledge; sent a few times per second in its turns, and at their end.
 
     Attributes:
-        step: The last step that it has seen.
-        plain_s: Seconds that the decode of a plain step takes at present.
-        pace: How fast the machine is at present compared with what was measured; 0.5 is half.
+        step: Number of the last step that it includes.
+        plain_s: Present seconds of a plain step's decode.
+        pace: Present speed of the machine relative to the measured one; 0.5 is half as fast.
         slack_s: Seconds that drafting may still lose before the reply is later than promised.
-        costs: Seconds of a step by width, as far as they were measured.
-        drafters: What is thought of each.
+        costs: Seconds of a step by width, as far as measured.
+        drafters: Estimates for each drafter.
     """
 
     step: int
@@ -647,7 +653,7 @@ class TuneApplied(Tagged, frozen=True):
 class TuneRejected(Tagged, frozen=True):
     """The running turn goes on as before, or without a drafter that failed; `message` says why.
 
-    `strategy` is what was asked for, or what was in force until now.
+    `strategy` is the requested one, or the one that was used until now.
     """
 
     strategy: Strategy
@@ -657,13 +663,14 @@ class TuneRejected(Tagged, frozen=True):
 
 
 class TextDiverged(Tagged, frozen=True):
-    """A token is not the one that `StartTurn.expected` has; `TurnFinished` follows ("cancelled").
+    """A token differs from `StartTurn.expected`; `TurnFinished` follows with "cancelled".
 
     Attributes:
-        index: Place of the token in the reply, from 0.
-        expected: The id that was expected; -1: the reply had ended there.
-        found: The id that was sampled; -1: the reply goes on no further.
-        margin: The smallest change of one logit that draws `expected` instead; None: none does.
+        index: Index of the token in the reply, from 0.
+        expected: The expected id; -1 if the earlier reply ended there.
+        found: The sampled id; -1 if the reply ends there.
+        margin: Smallest change of one logit that draws `expected` instead, or None if there is
+            none.
     """
 
     index: int
@@ -675,9 +682,9 @@ class TextDiverged(Tagged, frozen=True):
 class TurnFinished(Tagged, frozen=True):
     """The reply is complete, or was stopped (reason "cancelled").
 
-    `tokens` keeps a final end-of-generation id and what a stop text cut from `text`; `strategy` is
-    the one in force at the end, with all its settings; `stopped_by` the stop text that ended it,
-    empty where none did.
+    `tokens` includes a final end-of-generation id and the tokens that a stop text cut from `text`.
+    `strategy` is the one at the end, with all its settings. `stopped_by` is the stop text that
+    ended the reply, or empty.
     """
 
     reason: FinishReason
@@ -690,7 +697,7 @@ class TurnFinished(Tagged, frozen=True):
 
 
 class TurnFailed(Tagged, frozen=True):
-    """The turn ended in an error; what was committed before it stays valid."""
+    """The turn ended in an error; the committed part stays valid."""
 
     code: str
     message: UserText
@@ -698,12 +705,12 @@ class TurnFailed(Tagged, frozen=True):
 
 
 class EngineDied(Tagged, frozen=True):
-    """The engine is gone; its host may start it again.
+    """The engine has ended; its host may start it again.
 
     Attributes:
-        reason: Why, in words.
-        hint: What to do.
-        lost: RPC servers of the loaded pair that do not answer any more; a load without them works.
+        reason: The reason, as a sentence.
+        hint: What to do about it.
+        lost: RPC servers of the loaded pair that no longer answer; a load without them works.
     """
 
     reason: UserText

@@ -1,6 +1,6 @@
-"""Names from elsewhere, as they are shown: of models, files, repositories, chats, presets, tags.
+"""Safe display of names from elsewhere: of models, files, repositories, chats, presets, tags.
 
-A sign that is not seen can turn what stands beside a name around, or make it look like another.
+Invisible characters can reverse the text beside a name, or make it look like another name.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-SHOWN = "\ufffd"
-"""What stands for a sign that could not be seen."""
+REPLACEMENT = "\ufffd"
+"""Replacement for an invisible character."""
 _FLAG = re.compile("(\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f)")
 _VARIANTS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
 _HIDDEN = re.compile(
@@ -22,11 +22,11 @@ _SEEN = frozenset("\n\t\u200c\u200d") | frozenset(
     chr(code) for first, last in ((0x600, 0x606), (0x6DD, 0x6DE), (0x70F, 0x710), (0x890, 0x892),
     (0x8E2, 0x8E3), (0x110BD, 0x110BE), (0x110CD, 0x110CE)) for code in range(first, last)
 )  # fmt: skip
-"""Of signs that only change others, those that are seen: numbers' marks, joiners in their place."""
+"""Format characters that are visible, or used within a script: marks of numbers, joiners."""
 
 
 def visible(text: str) -> str:
-    """Return a name in which every sign is seen; as long as before, and none is turned around.
+    """Return a name of the same length in which every character is visible and none reorders text.
 
     Bidirectional controls (U+202E and its kind), other controls and invisible letters become
     U+FFFD. What emoji and scripts need stays: joiners, variants, the tags of a flag. Line ends and
@@ -35,19 +35,19 @@ def visible(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     parts = _FLAG.split(text)
-    parts[::2] = [_HIDDEN.sub(SHOWN, "".join(map(_seen, part))) for part in parts[::2]]
+    parts[::2] = [_HIDDEN.sub(REPLACEMENT, "".join(map(_seen, part))) for part in parts[::2]]
     return "".join(parts)
 
 
 def _seen(char: str) -> str:
     is_hidden = unicodedata.category(char) in ("Cc", "Cf", "Zl", "Zp") and char not in _SEEN
-    return SHOWN if is_hidden else char
+    return REPLACEMENT if is_hidden else char
 
 
 def told_apart(names: Sequence[str], most: int) -> tuple[str, ...]:
-    """Return names of at most `most` letters each; what is left out is what they have in common.
+    """Return names of at most `most` letters each, shortened in their common parts.
 
-    Names that differ stay different: where no cut in one place keeps them so, they stay whole.
+    Different names stay different: if no single cut achieves that, they stay whole.
     """
     middle = most // 2
     for head in sorted(range(most), key=lambda place: abs(place - middle)):

@@ -1,7 +1,7 @@
-"""Parameters, declared once: their names, meanings, and the values they take.
+"""Parameters, each declared once, with names, meanings and allowed values.
 
-A drafter lists its parameters. Settings are fields of dataclasses, `declared` with a parameter of
-their own. Window, command line, presets, stored settings and engine read it from there. Any thread.
+A drafter lists its parameters. Settings are fields of dataclasses, `declared` with a parameter
+each. Window, command line, presets, stored settings and engine use these declarations. Any thread.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any, Literal, NoReturn
 from paceline.errors import refuse
 from paceline.sentence import Sentence, sentence
 
-LARGEST_INT = 2**31 - 1
-"""The largest integer of the native library."""
+MAX_INT = 2**31 - 1
+"""Maximum integer of the native library."""
 Kind = Literal["int", "float", "bool", "choice", "text"]
 AUTO = 0.0
-"""In place of a length: as many tokens as pay, decided again in every step."""
+"""Value of an automatic length: as many tokens as pay, decided in every step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +28,16 @@ class Option:
     """The command line's options for a parameter.
 
     Attributes:
-        name: Without the dashes; empty: the parameter's. Braces take "-draft", for the draft model.
-        help: Empty: the parameter's. Braces take whose it is.
-        metavar: The value in the help; empty: by its kind. One that ends in "|auto" can be "auto".
-        read: Makes a value of a text, where it is neither a number nor the text.
-        repeats: Whether it can be given several times, each with one item of a tuple.
-        flag: Name of an option without a value. It reverses a switch, or sets a number to `auto`.
-        flag_help: Its help.
+        name: Name without dashes; empty for the parameter's. Braces are replaced by "-draft" for
+            the draft model.
+        help: Help text; empty for the parameter's. Braces are replaced by the model it is for.
+        metavar: The value in the help; empty to choose by kind. With the ending "|auto" it can be
+            "auto".
+        read: Converts the text to a value, if that is neither a number nor the text.
+        repeats: Whether it can be given several times, each time with one item of a tuple.
+        flag: Name of an option without a value, which reverses a switch, or sets a number to
+            `auto`.
+        flag_help: Help text of the flag.
     """
 
     name: str = ""
@@ -48,28 +51,28 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """Something that can be set; words in English, which the window translates.
+    """A value that can be set; its words are in English, and translated by the window.
 
     Attributes:
         name: The key in a strategy, or the name of the field.
-        kind: The type of its values; "text" also where several texts or numbers are meant.
-        default: Its value where nothing else is chosen.
-        low: The lowest number.
-        high: The highest number.
+        kind: Type of its values; "text" also for several texts or numbers.
+        default: Default value.
+        low: Minimum of a number.
+        high: Maximum of a number.
         title: Two or three words.
         help: One or more sentences.
-        can_be_auto: Whether it can be left to the program; its value is `auto` then.
-        auto: The number that stands for automatic.
-        off: The number that has no effect; None: there is none.
-        unset: What is shown for `auto`, or for no value.
+        can_be_auto: Whether it can be automatic, with the value `auto`.
+        auto: The number that means automatic.
+        off: The number that has no effect, or None.
+        unset: Text shown for `auto`, or for no value.
         excludes_low: Whether `low` itself is refused.
-        offered_low: The lowest number in the window; None: `low`.
-        offered_high: The highest number in the window, presets and the settings file; None: `high`.
-        usual: How far from 0 a slider goes within what is offered.
-        step: How far an arrow key goes in the window.
-        unit: What a number counts.
-        choices: The values of a choice with their words; one without words is not offered.
-        option: The command line's options; None: it has none of this kind.
+        offered_low: Minimum in the window, or None for `low`.
+        offered_high: Maximum in the window, presets and the settings file, or None for `high`.
+        usual: Maximum distance of a slider's ends from 0, within what is offered.
+        step: Step of an arrow key in the window.
+        unit: Unit of a number.
+        choices: Values of a choice with their words; a value without words is not offered.
+        option: The command line's options, or None if it has none of this kind.
     """
 
     name: str
@@ -94,12 +97,12 @@ class Parameter:
 
     @property
     def is_number(self) -> bool:
-        """True where its values are numbers."""
+        """Return whether its values are numbers."""
         return self.kind in ("int", "float")
 
     @property
     def offered(self) -> tuple[float, float]:
-        """The lowest and the highest number that the window offers, without `auto`."""
+        """The minimum and maximum that the window offers, without `auto`."""
         low = self.low if self.offered_low is None else self.offered_low
         return low, self.high if self.offered_high is None else self.offered_high
 
@@ -111,19 +114,19 @@ class Parameter:
 
     @property
     def offers(self) -> list[str]:
-        """The values that can be chosen by name, without the empty one."""
+        """The values that can be selected by name, without the empty one."""
         return [value for value, words in self.choices if value and words]
 
     def parse(self, text: str, called: str, word: str = "") -> Any:
-        """Return the number or the choice that a text gives.
+        """Return the number or the choice that a text means.
 
         Args:
-            text: What was written.
-            called: The name in a refusal.
-            word: What can be written for `auto`; empty: nothing.
+            text: The text.
+            called: The name in an error.
+            word: The text for `auto`; empty for none.
 
         Raises:
-            ValueOutOfRangeError: It is none, out of range, or not offered.
+            ValueOutOfRangeError: The value is invalid, out of range, or not offered.
         """
         if self.choices:
             if text not in self.offers:
@@ -135,21 +138,21 @@ class Parameter:
             value = int(text) if self.kind == "int" else float(text)
         except ValueError:
             self._refuse(called, text, self.high, word)
-        if not self._takes(value):  # `auto` has to be written as its word
+        if not self._takes(value):  # `auto` must be given by its word
             self._refuse(called, text, self.high, word)
         return value
 
     def check(self, value: Any, called: str = "", word: str = "", *, kept: bool = False) -> Any:
-        """Return a value that the parameter can have; a whole number as an integer.
+        """Return the value if it is allowed; an integral number as an integer.
 
         Args:
-            value: Of the parameter's type.
-            called: The name in a refusal; empty: the title.
-            word: As of `parse`.
-            kept: Whether it is for presets and settings, which do not take every number.
+            value: A value of the parameter's type.
+            called: The name in an error; empty for the title.
+            word: As in `parse`.
+            kept: Whether it is for presets and settings, which do not allow every number.
 
         Raises:
-            ValueOutOfRangeError: Says which values there are.
+            ValueOutOfRangeError: It is not allowed; says which values are.
         """
         if self.choices and value not in dict(self.choices):
             self._refuse_choice(called, value)
@@ -188,7 +191,7 @@ class Parameter:
             else "{setting} is {value:.60}, but it must be {kind} {values}.",
             "" if has_no_number else "The default is {default}.",
             setting=called or Sentence(self.title),
-            value=given or "“”",  # without a sign for it the sentence would have a gap
+            value=given or "“”",  # without quotes the sentence would have a gap
             kind=kind,
             values=values,
             word=word,
@@ -197,7 +200,7 @@ class Parameter:
 
 
 def number_words(value: float) -> Sentence:
-    """Return a number as sentences show it."""
+    """Return a number as shown in sentences."""
     return Sentence("{n:,}" if isinstance(value, int) else "{n:g}", {"n": value})
 
 
@@ -206,7 +209,7 @@ def declared(
 ) -> Any:
     """Return a dataclass's field with its parameter, whose other attributes are in `more`.
 
-    The kind is that of the default, where it is not given. All but texts have an option.
+    The kind is that of the default, unless given. All except texts have an option.
     """
     kinds: dict[type, Kind] = {bool: "bool", int: "int", float: "float"}
     kind: Kind = "choice" if "choices" in more else kinds.get(type(default), "text")
@@ -221,7 +224,7 @@ def declared(
 
 @cache
 def parameters_of(cls: type) -> Mapping[str, Parameter]:
-    """Return the parameters of a dataclass's declared fields, by name and in their order."""
+    """Return the parameters of a dataclass's declared fields, by name and in order."""
     return MappingProxyType(
         {
             each.name: replace(each.metadata["parameter"], name=each.name)
@@ -232,15 +235,15 @@ def parameters_of(cls: type) -> Mapping[str, Parameter]:
 
 
 def check_fields(values: Any, *, by_name: bool = False, kept: bool = False) -> None:
-    """Check every declared field of a dataclass's value, and those of its parts.
+    """Check every declared field of a dataclass's value and of its parts.
 
     Args:
         values: The value.
-        by_name: Whether a refusal says the field's name instead of its title.
-        kept: As of `Parameter.check`.
+        by_name: Whether an error has the field's name instead of its title.
+        kept: As in `Parameter.check`.
 
     Raises:
-        ValueOutOfRangeError: Says which value is refused, and what it may be.
+        ValueOutOfRangeError: A value is refused; says which, and which values are allowed.
     """
     cls: type = type(values)
     for name, parameter in parameters_of(cls).items():

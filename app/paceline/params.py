@@ -1,7 +1,7 @@
 """Settings of models, of drafting for them and of sampling, as frozen values.
 
-`messages` carries these; nothing else belongs here, so that a setting has one place: its field,
-`declared` with all that window, command line, presets and engine say of it and accept.
+`messages` carries these; nothing else belongs here, so that a setting is defined at one place: its
+field, `declared` with everything that window, command line, presets and engine need.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ import msgspec
 
 from paceline.codec import Checked, Tagged
 from paceline.errors import refuse
-from paceline.parameters import LARGEST_INT, Option, declared
+from paceline.parameters import MAX_INT, Option, declared
 
 KernelWish = Literal["auto", "own", "stock"]
-"""Whose kernels compute on the CPU: "own", Paceline's, or the load fails; "stock", llama.cpp's;
-"auto", Paceline's as far as they are proved here, otherwise llama.cpp's."""
+"""Kernels for the CPU: "own" for Paceline's (or the load fails), "stock" for llama.cpp's, "auto"
+for Paceline's as far as they pass their test here, otherwise llama.cpp's."""
 
 
 class Strategy(Checked, frozen=True):
-    """Which drafters are asked for drafts, in this order, and with which settings.
+    """A sequence of drafters with their settings, in the order in which they are asked.
 
-    `engine.draft.strategy` reads and writes it as text: ``ID[+ID…][:key=value]…``.
+    `engine.draft.strategy` converts it from and to text: ``ID[+ID…][:key=value]…``.
 
     Attributes:
-        drafters: Of each drafter its id, and its settings that differ from the defaults as names
-            and values.
+        drafters: For each drafter, its id and the names and values of settings that differ from the
+            defaults.
     """
 
     drafters: tuple[tuple[str, tuple[tuple[str, float], ...]], ...]
@@ -46,12 +46,12 @@ DEFAULT_STRATEGY = Strategy.of("auto")
 
 @dataclass(frozen=True, slots=True)
 class Prompting:
-    """How a conversation becomes a prompt.
+    """Settings of the conversion of a conversation to a prompt.
 
     Attributes:
-        template: A chat template in place of the model's own, in Jinja; empty: its own.
-        think: Whether or how much the model reasons before it answers: one of the words that
-            its template has a switch for, such as "off" or "high"; empty: as it does by itself.
+        template: A chat template in Jinja that replaces the model's own; empty for its own.
+        think: Whether or how much the model reasons before it answers: one of the words of its
+            template's switch, such as "off" or "high"; empty for its default.
     """
 
     template: str = ""
@@ -60,10 +60,11 @@ class Prompting:
 
 @dataclass(frozen=True, slots=True)
 class Translating:
-    """How a draft model drafts whose vocabulary is another one.
+    """Settings of a draft model with another vocabulary than the target's.
 
     Attributes:
-        replace: Texts of the target, each with what the draft model reads and writes in its place.
+        replace: Pairs of a text of the target and the text that the draft model reads and writes
+            instead.
         bridges: Whether its tokens that the target does not have are drafted piece by piece.
     """
 
@@ -80,15 +81,15 @@ class LogitBias:
 
 
 def read_bias(text: str) -> LogitBias:
-    """Read ``ID=X``; X may be ``-inf`` or ``false``, which forbid the token.
+    """Parse ``ID=X``; X may be ``-inf`` or ``false``, which forbid the token.
 
     Raises:
-        ValueOutOfRangeError: It is none of these.
+        ValueOutOfRangeError: The text has another form.
     """
     name, equals, value = (part.strip() for part in text.partition("="))
     if not equals:
         refuse("“{text:.60}” is not of the form ID=X.", text=text)
-    if not name.isdecimal() or int(name) > LARGEST_INT:
+    if not name.isdecimal() or int(name) > MAX_INT:
         refuse("“{name:.60}” is no token id: give a whole number.", name=name)
     try:
         bias = -math.inf if value.lower() == "false" else float(value)
@@ -101,7 +102,7 @@ def read_bias(text: str) -> LogitBias:
 
 @dataclass(frozen=True, slots=True)
 class SamplingParams:
-    """How the next token is drawn from the target's distribution.
+    """Settings of drawing the next token from the target's distribution.
 
     Order: logit bias, penalties, grammar, top-k, top-p, min-p, temperature, noise. Temperature 0
     is argmax. The penalties look at the last 64 tokens of prompt and reply, as llama.cpp's do by
@@ -109,8 +110,9 @@ class SamplingParams:
 
     Attributes:
         logit_bias: Numbers added to the logits of single tokens.
-        grammar: GBNF that the reply must follow, with the rule ``root``; empty: none.
-        json_schema: JSON schema that the reply must follow; empty: none. Not beside `grammar`.
+        grammar: GBNF that the reply must match, with the rule ``root``; empty for none.
+        json_schema: JSON schema that the reply must match; empty for none. Not together with
+            `grammar`.
     """
 
     temperature: float = declared(
@@ -123,7 +125,7 @@ class SamplingParams:
         40, "Top-k",
         "Only this many of the likeliest tokens can be drawn, whatever their probabilities. "
         "Usual: 20 to 100; 0 means all.",
-        0, LARGEST_INT, off=0, offered_high=100_000, usual=200,
+        0, MAX_INT, off=0, offered_high=100_000, usual=200,
     )  # fmt: skip
     top_p: float = declared(
         0.95, "Top-p",
@@ -137,7 +139,7 @@ class SamplingParams:
         "temperatures readable. Usual: 0.02 to 0.1; 0 means all.",
         0, 1, off=0,
     )  # fmt: skip
-    # A smaller one would leave the range of float32.
+    # A smaller one would exceed the range of float32.
     repeat_penalty: float = declared(
         1.0, "Repeat penalty",
         "Makes the last 64 tokens less likely to come again. Helps small models that go in "
@@ -172,7 +174,7 @@ class SamplingParams:
 
 
 MAX_SEED = 2**53 - 1
-"""The largest seed that survives JSON readers and number fields, which count in doubles."""
+"""Maximum seed that JSON readers and number fields, which use doubles, preserve."""
 
 
 _SIGNS = {"\\": "\\", "n": "\n", "t": "\t", "r": "\r"}
@@ -181,27 +183,27 @@ _SIGNS = {"\\": "\\", "n": "\n", "t": "\t", "r": "\r"}
 def read_stop(typed: str) -> str:
     r"""Return the stop string for a text typed in one line.
 
-    Line ends and tabs are common in them, so ``\n``, ``\t``, ``\r`` and ``\\`` stand for one
-    character; a backslash before others stays one.
+    Line ends and tabs are common in stop strings, so ``\n``, ``\t``, ``\r`` and ``\\`` stand for
+    one character; a backslash before other characters stays.
     """
     return re.sub(r"\\([\\ntr])", lambda found: _SIGNS[found[1]], typed)
 
 
 def shown_stop(stop: str) -> str:
-    """Return the typed text from which `read_stop` makes this stop string."""
+    """Return the typed text that `read_stop` converts to this stop string."""
     names = {sign: f"\\{name}" for name, sign in _SIGNS.items()}
     return re.sub(r"[\\\n\t\r]", lambda found: names[found[0]], stop)
 
 
 @dataclass(frozen=True, slots=True)
 class ReplySettings:
-    """How replies are drawn: what a chat owns, and what a preset brings.
+    """Settings of replies, which belong to a chat or a preset.
 
     Attributes:
-        sampling: How tokens are drawn, and the form of the reply.
-        max_tokens: Tokens of one reply at most.
-        seed: A fixed seed; None draws a new one for every reply.
-        system_prompt: Put before the conversation; empty: none.
+        sampling: Sampling settings, with the form of the reply.
+        max_tokens: Maximum number of tokens of a reply.
+        seed: A fixed seed, or None for a new one for every reply.
+        system_prompt: Text before the conversation; may be empty.
         stop: Texts that end a reply.
     """
 
@@ -210,7 +212,7 @@ class ReplySettings:
         1024, "Longest reply",
         "The reply ends there, wherever it is. A token is about three quarters of an English "
         "word. Usual: 512 to 4096.",
-        1, LARGEST_INT, offered_high=1_000_000, unit="tokens",
+        1, MAX_INT, offered_high=1_000_000, unit="tokens",
         option=Option(help="tokens to generate at most"),
     )  # fmt: skip
     seed: int | None = declared(
@@ -238,12 +240,12 @@ class ReplySettings:
 
 
 def read_shares(text: str) -> tuple[float, ...]:
-    """Read the shares of several devices, such as ``3, 1``; none of an empty text.
+    """Parse the shares of several devices, such as ``3, 1``; an empty text has none.
 
-    A comma at the end is what is typed before the next share.
+    A trailing comma is allowed, as typed before the next share.
 
     Raises:
-        ValueOutOfRangeError: A part is no number, or one below 0.
+        ValueOutOfRangeError: A part is not a number, or below 0.
     """
     shares = []
     text = text.strip().removesuffix(",")
@@ -262,34 +264,36 @@ def read_shares(text: str) -> tuple[float, ...]:
 
 _KV_TYPES = ("f32", "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl")
 _KV_CHOICES = tuple((kind, kind) for kind in _KV_TYPES)
-_MOST_THREADS = 512  # GGML_MAX_N_THREADS
+_MAX_THREADS = 512  # GGML_MAX_N_THREADS
 
 
 @dataclass(frozen=True, slots=True)
 class ModelParams:
-    """A model file and how to load it.
+    """A model file and the settings of its load.
 
     Attributes:
-        path: The GGUF file; of a split model the first part.
-        n_ctx: Context in tokens; 0 takes 4096 or what the model was trained for, if smaller.
-        n_threads: Threads for decodes of one token; 0 takes physical cores - 1, at least 1, or
-            fewer where that was measured to be faster.
-        n_threads_batch: Threads for wider decodes (prefill, verify); 0 takes what `n_threads`
-            says, or physical cores - 1 where it says nothing.
-        n_gpu_layers: Layers kept on devices besides the processor; -1 as many as there are
-            ("auto"); what fits is decided before, by `catalog.memory.plan`.
-        device: Names of devices from `EngineDescribed.devices`, with commas between them; empty
-            takes those that `engine.model.placement` says.
+        path: The GGUF file; for a split model its first part.
+        n_ctx: Size of the context in tokens; 0 for 4096 or what the model was trained for, if
+            smaller.
+        n_threads: Number of threads for decodes of one token; 0 for physical cores - 1, at least 1,
+            or fewer if that was measured to be faster.
+        n_threads_batch: Number of threads for wider decodes (prefill, verify); 0 for `n_threads`,
+            or physical cores - 1 if that is 0.
+        n_gpu_layers: Number of layers on devices besides the processor; -1 for as many as there are
+            ("auto"); `catalog.memory.plan` decides before what fits.
+        device: Comma-separated names of devices from `EngineDescribed.devices`; empty for the
+            choice of `engine.model.placement`.
         kv_type_v: Type of the V cache; a quantised one needs flash attention.
-        n_cpu_moe: Layers, counted from the first, whose mixture-of-experts weights stay in the
-            CPU's memory; -1 those of all layers.
-        split_mode: How several devices share a model; empty takes llama.cpp's choice.
-        tensor_split: Share of the model per device, in proportions; empty takes llama.cpp's choice.
+        n_cpu_moe: Number of layers, from the first on, whose mixture-of-experts weights stay in the
+            CPU's memory; -1 for all layers.
+        split_mode: The way in which several devices share a model; empty for llama.cpp's choice.
+        tensor_split: Proportions of the model by device; empty for llama.cpp's choice.
         main_gpu: Index of the device that holds everything when `split_mode` is "none".
         extra_bufts: Whether weights are repacked for special instructions of the CPU, such as AMX;
-            off where these crash. Repacked weights are a copy in memory, others stay in the file.
-        kv_offload: Whether a layer's cache lies on the device that has the layer; otherwise in the
-            main memory.
+            turn it off if these crash. Repacked weights are a copy in memory, others stay in the
+            file.
+        kv_offload: Whether a layer's cache lies on the device of the layer; otherwise in main
+            memory.
         swa_full: Whether layers with a sliding window keep the whole text, so that any place of it
             can be gone back to; otherwise their window and a batch, which takes less memory.
     """
@@ -297,13 +301,13 @@ class ModelParams:
     path: str
     n_ctx: int = declared(
         0, "Context", "Tokens that fit into a chat; auto: 4096, or fewer",
-        1, LARGEST_INT, offered_high=1_048_576, auto=0, step=512,
+        1, MAX_INT, offered_high=1_048_576, auto=0, step=512,
         option=Option(
             "ctx{}", "context of {whose} in tokens (default: 4096, or the model's own if smaller)"
         ),
     )  # fmt: skip
     n_threads: int = declared(
-        0, "Threads", "Processor threads; auto: physical cores - 1", 1, _MOST_THREADS, auto=0,
+        0, "Threads", "Processor threads; auto: physical cores - 1", 1, _MAX_THREADS, auto=0,
         option=Option(
             "threads{}",
             "threads of {whose} for single tokens (default: physical cores - 1, or fewer where "
@@ -311,7 +315,7 @@ class ModelParams:
         ),
     )  # fmt: skip
     n_threads_batch: int = declared(
-        0, "Threads for batches", "", 1, _MOST_THREADS, auto=0,
+        0, "Threads for batches", "", 1, _MAX_THREADS, auto=0,
         option=Option(
             "threads-batch{}",
             "threads of {whose} for several tokens at once (default: --threads{suffix})",
@@ -320,7 +324,7 @@ class ModelParams:
     n_gpu_layers: int = declared(
         -1, "GPU layers",
         "Layers kept on GPUs or on devices of RPC servers; auto: as many as there is room for",
-        0, LARGEST_INT, offered_high=999, auto=-1,
+        0, MAX_INT, offered_high=999, auto=-1,
         option=Option(
             "gpu-layers{}",
             "layers of {whose} kept on GPUs or on devices of RPC servers (default: auto, as many "
@@ -433,9 +437,9 @@ class ModelParams:
 MTP = "mtp"
 """The kind of head that a target's own file may hold: layers for multi-token prediction."""
 DRAFT = "draft"
-"""The id of the drafter with a draft model; of one with a head it is the head's kind."""
+"""Id of the drafter with a draft model; with a head, the id is the head's kind."""
 AUTO, OFF = "auto", "off"
-"""Texts that name no file: the head in the target's file, if it has one; and none."""
+"""Texts other than a file's path: the head in the target's file, if it has one; and none."""
 _OTHER_KIND = re.compile(r"([a-z][a-z0-9-]+)=(.*)", re.DOTALL)
 
 
@@ -443,8 +447,8 @@ class DraftModel(Tagged, frozen=True):
     """A smaller model that proposes tokens.
 
     Attributes:
-        params: How it is loaded.
-        translating: How it drafts where its vocabulary is another one.
+        params: Settings of its load.
+        translating: Settings for a vocabulary other than the target's.
     """
 
     params: ModelParams
@@ -452,42 +456,42 @@ class DraftModel(Tagged, frozen=True):
 
     @property
     def file(self) -> str:
-        """Its file."""
+        """The path of its file."""
         return self.params.path
 
     def at(self, file: str) -> DraftModel:
-        """Return the same in another file."""
+        """Return the same draft model in another file."""
         return msgspec.structs.replace(self, params=replace(self.params, path=file))
 
 
 class TargetHead(Tagged, frozen=True):
-    """Layers that draft from what their target has computed; loaded as the target is.
+    """Layers that draft from their target's hidden states; loaded like the target.
 
     Attributes:
-        kind: Id of its kind, which is that of its drafter; see `engine.draft.heads`.
-        file: A file of its own; empty: the target's file, if that has one.
+        kind: Id of its kind and of its drafter; see `engine.draft.heads`.
+        file: Path of a separate file; empty for the target's file, if that has a head.
     """
 
     kind: str = MTP
     file: str = ""
 
     def at(self, file: str) -> TargetHead:
-        """Return the same kind in another file."""
+        """Return the same kind of head in another file."""
         return msgspec.structs.replace(self, file=file)
 
 
 Drafting = DraftModel | TargetHead | None
 OWN_HEAD = TargetHead()
-"""The head in the target's file, if it has one: what drafts where nothing is said."""
+"""The head in the target's file, if it has one: the default."""
 
 
 def params_of(drafting: Drafting) -> ModelParams | None:
-    """Return how a draft model is loaded; None: none is."""
+    """Return the load settings of a draft model, or None without one."""
     return drafting.params if isinstance(drafting, DraftModel) else None
 
 
 def drafter_of(drafting: Drafting) -> str:
-    """Return the id of the drafter that drafts with what is loaded so; empty: none does."""
+    """Return the id of the drafter that uses the loaded model or head; empty if there is none."""
     match drafting:
         case DraftModel():
             return DRAFT
@@ -498,29 +502,29 @@ def drafter_of(drafting: Drafting) -> str:
 
 
 def file_of(drafting: Drafting) -> str:
-    """Return the file that is loaded besides the target's; empty: there is none."""
+    """Return the path of the file besides the target's; empty if there is none."""
     return drafting.file if drafting is not None else ""
 
 
 def with_params(drafting: Drafting, params: ModelParams | None) -> Drafting:
-    """Return the same with a draft model loaded in another way; one without is not changed."""
+    """Return the same with other load settings of the draft model; unchanged without one."""
     if params is None or not isinstance(drafting, DraftModel):
         return drafting
     return msgspec.structs.replace(drafting, params=params)
 
 
 def moved(drafting: Drafting, place: Callable[[str], str]) -> Drafting:
-    """Return the same with the file elsewhere, if it has one.
+    """Return the same with another path of the file, if it has one.
 
     Args:
-        drafting: What drafts.
-        place: Gives the new path for the old one.
+        drafting: The draft model or head, or None.
+        place: Returns the new path for the old one.
     """
     return drafting.at(place(drafting.file)) if drafting is not None and drafting.file else drafting
 
 
 def read_head(text: str) -> TargetHead | None:
-    """Return the head that a text names; as `settings.KeptPair.mtp`."""
+    """Return the head that a text names, in the format of `settings.KeptPair.mtp`."""
     if text == OFF:
         return None
     if text == AUTO:
@@ -530,10 +534,10 @@ def read_head(text: str) -> TargetHead | None:
 
 
 def written_head(drafting: Drafting) -> str:
-    """Return the text for which `read_head` gives this head; beside a draft model it says nothing.
+    """Return the text for which `read_head` returns this head; with a draft model it has no effect.
 
     Args:
-        drafting: What drafts.
+        drafting: The draft model or head, or None.
     """
     match drafting:
         case TargetHead(kind=kind, file=file) if file:

@@ -1,8 +1,8 @@
-"""Where the program keeps its files, and where the files it ships are.
+"""The folders of the program's files, and the folder of the files that it ships.
 
-Nothing here touches the disk when it is imported or when `Paths` is made: a folder comes into being
-when `ensure` is called, right before something is written into it. The engine knows no paths of its
-own; what it needs arrives in its commands.
+Nothing here accesses the disk when it is imported or when `Paths` is made: a folder is created when
+`ensure` is called, right before something is written into it. The engine has no paths of its own;
+its commands contain them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from paceline.files import private_folder
 from paceline.sentence import sentence
 
 OLD_MEMORY = "drafts"
-"""Below `Paths.data_dir`: where drafters kept texts before they learned from stored chats."""
+"""Folder below `Paths.data_dir` in which drafters kept texts before they used stored chats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +28,11 @@ class Paths:
     """The folders of one user.
 
     Attributes:
-        config_dir: Settings.
-        data_dir: Conversations, run records, downloaded models: what a backup should keep.
-        cache_dir: Measured facts about machine and models; may be deleted at any time.
-        log_dir: Log files.
+        config_dir: Folder of the settings.
+        data_dir: Folder of conversations, run records, downloaded models: what a backup should
+            keep.
+        cache_dir: Folder of measured facts about machine and models; may be deleted at any time.
+        log_dir: Folder of log files.
     """
 
     config_dir: Path
@@ -41,7 +42,7 @@ class Paths:
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] | None = None) -> Paths:
-        """Take the folders below PACELINE_HOME if it is set, else those of the operating system.
+        """Return the folders below PACELINE_HOME if it is set, else those of the operating system.
 
         Raises:
             UserError: The user's home is not known.
@@ -52,7 +53,7 @@ class Paths:
         of = platformdirs.PlatformDirs("paceline", appauthor=False)
         try:
             return cls(of.user_config_path, of.user_data_path, of.user_cache_path, of.user_log_path)
-        except RuntimeError:  # neither HOME nor the list of users names it
+        except RuntimeError:  # neither HOME nor the user database has it
             raise UserError(
                 "no-such-home",
                 "Your home folder is not known.",
@@ -61,7 +62,7 @@ class Paths:
 
     @property
     def models_dir(self) -> Path:
-        """What this program has downloaded, as ``OWNER/REPO/FILE``."""
+        """The folder of models that this program has downloaded, as ``OWNER/REPO/FILE``."""
         return self.data_dir / "models"
 
     @property
@@ -71,15 +72,15 @@ class Paths:
 
     @property
     def old_memory(self) -> Path:
-        """What is deleted at the start; see `OLD_MEMORY`."""
+        """The folder that is deleted at the start; see `OLD_MEMORY`."""
         return self.data_dir / OLD_MEMORY
 
     @classmethod
     def below(cls, home: Path) -> Paths:
-        """Keep everything under one folder.
+        """Return folders that are all below one folder.
 
         Raises:
-            UserError: It begins with the home of a user who does not exist.
+            UserError: The path begins with the home of a user who does not exist.
         """
         try:
             home = home.expanduser().absolute()
@@ -96,7 +97,7 @@ class Paths:
 def ensure(folder: Path) -> Path:
     """Create a folder that only its owner can read, with its parents, and return it.
 
-    A folder that is there already is left as it is.
+    An existing folder is left unchanged.
 
     Raises:
         UserError: The folder cannot be created.
@@ -118,12 +119,12 @@ def ensure(folder: Path) -> Path:
 
 
 def check_readable(paths: Paths) -> None:
-    """Check that the user may look into the folders that settings and chats are kept in.
+    """Check that the user may read the folders of settings and chats.
 
-    Folders that are missing, or cannot be written to, do not matter.
+    Folders that are missing or read-only do not matter.
 
     Raises:
-        UserError: One is another user's.
+        UserError: A folder belongs to another user.
     """
     for folder in (paths.config_dir, paths.data_dir):
         try:
@@ -143,11 +144,11 @@ def check_readable(paths: Paths) -> None:
 def resources() -> Path:
     """Return the folder of the files shipped with the program.
 
-    A wheel carries them inside the package, a frozen program beside its modules, and a checkout
-    has them at its top.
+    A wheel has them inside the package, a frozen program beside its modules, and a checkout at its
+    top.
 
     Raises:
-        UserError: None of these places has them.
+        UserError: They are in none of these places.
     """
     package = Path(__file__).resolve().parent
     frozen = getattr(sys, "_MEIPASS", None)

@@ -1,16 +1,16 @@
-"""What is kept of one reply: what it was asked with, by which models, and every step; and its JSON.
+"""The record of one reply: settings, models and every step; and its JSON.
 
-A run record says enough to understand the reply later, to draw its plot and its token colours
-again, and to repeat it: models with their fingerprints, seed, sampling, strategy. The text is not
-in it: that is the message's.
+A run record has enough to understand the reply later, to draw its plot and its token colours again,
+and to repeat it: models with their fingerprints, seed, sampling, strategy. It does not have the
+text, which belongs to the message.
 
 The JSON, for the database, exports and the clipboard, has the steps in columns. A reply of 4,000
-tokens has some 1,500 steps. As one object per step they would take 1.5 MB; a list per field takes a
-tenth of that, and half of it goes away when it is compressed. What is lost: times are rounded to
-microseconds, confidences and what Auto expected to three digits; a number that is not finite
-becomes 0, no confidence, or what a plain step has; how likely tokens were is not kept.
-Everything else comes back as it was. Auto's
-decisions have columns of their own, of which old data, and replies without Auto, have none.
+tokens has some 1,500 steps. With one object per step they would take 1.5 MB; one list per field
+takes a tenth of that, and compression halves it again. What is lost: times are rounded to
+microseconds, confidences and Auto's expectations to three digits; a number that is not finite
+becomes 0, no confidence, or the value of a plain step; likelihoods of tokens are not stored.
+Everything else is restored exactly. Auto's decisions have columns of their own, which old data, and
+replies without Auto, do not have.
 
 No I/O, any thread.
 """
@@ -31,26 +31,26 @@ from paceline.params import Prompting, ReplySettings, SamplingParams
 from paceline.sentence import UserText, sentence
 
 RunStatus = Literal["running", "finished", "failed"]
-"""A stored record that is "running" belongs to a reply that the program did not see to its end."""
+"""A stored record that is "running" belongs to a reply whose end the program did not see."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelRecord:
-    """A model as it was when a reply was made.
+    """The model at the time of a reply.
 
     Attributes:
-        name: What the file calls itself.
-        file: The file's name without its folder.
-        architecture: Of the header.
-        description: Size and quantisation in words.
-        n_params: Parameters.
-        size_bytes: Size of the weights.
-        n_ctx: Context in tokens.
-        n_threads: Threads for decodes of one token.
-        n_threads_batch: Threads for wider ones.
-        n_gpu_layers: Layers on a GPU.
-        fingerprint: SHA-256 over size, header and samples of the file; empty: not known.
-        sha256: Of the whole file; empty: not known.
+        name: Name in the file's metadata.
+        file: Name of the file without its folder.
+        architecture: Architecture in the header.
+        description: Size and quantisation as text.
+        n_params: Number of parameters.
+        size_bytes: Bytes of the weights.
+        n_ctx: Size of the context in tokens.
+        n_threads: Number of threads for decodes of one token.
+        n_threads_batch: Number of threads for wider decodes.
+        n_gpu_layers: Number of layers on devices.
+        fingerprint: SHA-256 of size, header and samples of the file; empty if not known.
+        sha256: SHA-256 of the whole file; empty if not known.
     """
 
     name: str
@@ -69,7 +69,7 @@ class ModelRecord:
 
 @dataclass(frozen=True, slots=True)
 class RunError:
-    """Why a reply failed, and what to do about it."""
+    """The reason why a reply failed, and what to do about it."""
 
     code: str
     message: UserText
@@ -90,36 +90,37 @@ INTERRUPTED = RunError(
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """One reply in figures.
+    """The figures of one reply.
 
     Attributes:
         message_id: The message that has the text.
-        status: How far it came.
-        started_s: When it was handed to the engine, in seconds since the epoch; 0: not known.
-        strategy: The strategy in force at the end.
-        asked_strategy: The one that it began with.
-        sampling: How tokens were drawn.
-        max_tokens: Tokens at most.
-        seed: Key of the noise; None: it never began.
+        status: State of the reply.
+        started_s: Time at which it was sent to the engine, in seconds since the epoch; 0 if not
+            known.
+        strategy: Strategy at the end.
+        asked_strategy: Strategy at the beginning.
+        sampling: Sampling settings.
+        max_tokens: Maximum number of tokens.
+        seed: Key of the noise, or None if it never began.
         stop: Texts that would have ended it.
-        system_prompt: What stood before the conversation; empty: nothing.
-        cuts: Whether the oldest messages might be left out.
-        n_cut: Messages that were left out because the context was too small.
-        reason: Why it ended; None: it did not, or it failed.
-        error: Why it failed.
-        stats: Its figures; None where it did not finish.
+        system_prompt: Text before the conversation; may be empty.
+        cuts: Whether the oldest messages might be omitted.
+        n_cut: Number of messages that were omitted because the context was too small.
+        reason: Reason of its end, or None if it did not end, or failed.
+        error: Reason of a failure, or None.
+        stats: Its figures, or None if it did not finish.
         first_token_s: Seconds from the request to the first token.
-        notes: What the engine remarked.
-        target: The target; None: not known.
-        draft: The draft model; None: there was none.
+        notes: Notes of the engine.
+        target: The target, or None if not known.
+        draft: The draft model, or None without one.
         app_version: Paceline's version.
         engine_version: llama-cpp-python's version.
-        steps: One per decoding step; empty as well where they are read on demand.
-        prompting: How the conversation became a prompt.
-        n_parts: In how many turns it was written; `stats` and `first_token_s` are those of the
-            last, steps of all.
-        edited: Whether its user wrote the text, from an earlier reply.
-        knows_marks: Whether template or vocabulary know marks of reasoning; None: not known.
+        steps: The decoding steps; also empty if they are read on demand.
+        prompting: Settings of the conversion to a prompt.
+        n_parts: Number of turns in which it was written; `stats` and `first_token_s` belong to the
+            last one, steps to all.
+        edited: Whether the user wrote the text, from an earlier reply.
+        knows_marks: Whether template or vocabulary have marks of reasoning, or None if not known.
     """
 
     message_id: str
@@ -151,12 +152,12 @@ class RunRecord:
 
     @property
     def last_part(self) -> tuple[StepCommitted, ...]:
-        """The steps that `stats` are of."""
+        """The steps that `stats` belong to."""
         return last_part(self.steps, self.n_parts, has_begun=self.first_token_s is not None)
 
     @property
     def settings(self) -> ReplySettings:
-        """What it was drawn with, under the seed that it had."""
+        """The settings it was drawn with, including its seed."""
         return made_of(ReplySettings, self)
 
 
@@ -174,12 +175,13 @@ _NOT_READ = ("steps", "plain_tokens_per_s")  # old records guess the latter from
 def last_part(
     steps: Sequence[StepCommitted], n_parts: int, *, has_begun: bool
 ) -> tuple[StepCommitted, ...]:
-    """Return the steps of the turn that a reply was written in last, which its figures are of.
+    """Return the steps of a reply's last turn, which its figures belong to.
 
     Args:
-        steps: Those of all its turns.
-        n_parts: How many turns these are.
-        has_begun: Whether the last has given a token; that is not kept if the program is killed.
+        steps: Steps of all its turns.
+        n_parts: Number of turns.
+        has_begun: Whether the last turn has produced a token, which is not stored if the program is
+            killed.
     """
     turns = _turns(steps)
     if not has_begun and len(set(turns)) < n_parts:
@@ -188,9 +190,9 @@ def last_part(
 
 
 def _turns(steps: Sequence[StepCommitted]) -> list[int]:
-    """Return the number of the turn that each step is of: its first step has the number 0.
+    """Return the number of the turn of each step; a turn's first step has the number 0.
 
-    Text that no step tells stands before that in a step of its own, without tokens.
+    Text that belongs to no step precedes that in a separate step without tokens.
     """
     turns: list[int] = []
     turn, only_text = -1, False
@@ -203,7 +205,7 @@ def _turns(steps: Sequence[StepCommitted]) -> list[int]:
 
 
 def record_to_json(record: RunRecord, *, with_steps: bool = True) -> dict[str, Any]:
-    """Return a record as JSON data; without steps `record_from_json` gives none."""
+    """Return a record as JSON data; without steps, `record_from_json` returns none."""
     data: dict[str, Any] = encode(replace(record, steps=()))
     del data["steps"]
     if with_steps:
@@ -220,7 +222,7 @@ def in_english(record: RunRecord) -> RunRecord:
 
 
 def record_text(record: RunRecord) -> str:
-    """Return a record as JSON that people can read, too: a field per line, its steps in columns."""
+    """Return a record as readable JSON: a field per line, its steps in columns."""
     fields = record_to_json(in_english(record)).items()
     lines = (
         f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields
@@ -229,16 +231,16 @@ def record_text(record: RunRecord) -> str:
 
 
 def record_from_json(data: object) -> RunRecord:
-    """Return the record that `record_to_json` gave this data for.
+    """Return the record for data of `record_to_json`.
 
     Raises:
-        CodecError: It is not such data.
+        CodecError: The data is not such a record.
     """
     if not isinstance(data, dict):
         raise misfit(data, "an object")
     fields = {key: value for key, value in data.items() if key not in _NOT_READ}
     stats = fields.get("stats")
-    if isinstance(stats, dict) and "plain_low" not in stats:  # nor is the estimate in these true
+    if isinstance(stats, dict) and "plain_low" not in stats:  # their estimate is wrong as well
         fields["stats"] = {**stats, "plain_tokens_per_s": None}
     record = decode(RunRecord, fields)
     return replace(record, steps=steps_from_json(data["steps"])) if "steps" in data else record
@@ -247,8 +249,8 @@ def record_from_json(data: object) -> RunRecord:
 def steps_to_json(steps: Sequence[StepCommitted]) -> dict[str, Any]:
     """Return steps as columns: one list per field, over all steps, tokens or draft counts.
 
-    Names that repeat (turn, source, drafter) are numbers into `names`; `text_end` holds the
-    distances from the token before.
+    Repeated names (turn, source, drafter) are indexes into `names`; `text_end` has the differences
+    from the token before.
     """
     names: dict[str, int] = {}
 
@@ -261,7 +263,7 @@ def steps_to_json(steps: Sequence[StepCommitted]) -> dict[str, Any]:
     decided = [(i, step.decision) for i, step in enumerate(steps) if step.decision is not None]
     columns = _decisions_to_json(decided, number) if decided else {}
     return columns | {
-        "turn": [number(f"turn {turn}") for turn in _turns(steps)],  # the version before reads it
+        "turn": [number(f"turn {turn}") for turn in _turns(steps)],  # the previous version reads it
         "step": [step.step for step in steps],
         "text": [step.text for step in steps],
         "plain": [int(step.plain) for step in steps],
@@ -282,10 +284,10 @@ def steps_to_json(steps: Sequence[StepCommitted]) -> dict[str, Any]:
 
 
 def steps_from_json(data: object) -> tuple[StepCommitted, ...]:
-    """Return the steps that `steps_to_json` gave this data for.
+    """Return the steps for data of `steps_to_json`.
 
     Raises:
-        CodecError: A column is missing, holds something else, or has another length.
+        CodecError: A column is missing, has other values, or another length.
     """
     if not isinstance(data, dict):
         raise misfit(data, "an object", ".steps")
@@ -336,7 +338,7 @@ def _decisions_to_json(
 
 
 def _decisions(columns: _Columns, n_steps: int) -> dict[int, Decision]:
-    """Return the decisions by their steps' places."""
+    """Return the decisions by index of their step."""
     places = columns.of(int, "decided_step")
     n = len(places)
     if any(not 0 <= place < n_steps for place in places):
@@ -363,7 +365,7 @@ def _reason(name: str) -> Reason:
 
 
 class _Columns:
-    """Columns from somewhere; each method raises a `CodecError` where one does not fit."""
+    """Untrusted columns; each method raises a `CodecError` if one does not fit."""
 
     def __init__(self, data: dict[str, Any]) -> None:
         self._data = data
@@ -383,11 +385,11 @@ class _Columns:
         return column
 
     def ints(self, keys: str, n: int) -> list[list[int]]:
-        """Return several columns, whose keys have blanks between them."""
+        """Return several columns, whose keys are separated by blanks."""
         return [self.of(int, key, n) for key in keys.split()]
 
     def named(self, key: str, n: int) -> list[str]:
-        """Return a column of numbers as the names that they stand for."""
+        """Return a column of numbers converted to the names that they refer to."""
         numbers, names = self.of(int, key, n), self._names
         if not all(0 <= number < len(names) for number in numbers):
             raise CodecError("has a number that is none of a name", f".steps.{key}")

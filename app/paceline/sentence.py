@@ -1,9 +1,9 @@
-"""Sentences for the user: an English template and what is put into its places.
+"""Sentences for the user: an English template with arguments.
 
-A sentence is its English text, so that the command line, logs and JSON take it as any other text.
-The window translates the template and puts the same arguments into that (`gui/kit/sentences.py`).
-Anything done to the text, such as joining it to another one by ``+``, gives a plain text, which is
-shown as it is. Pure, any thread.
+A sentence is its English text, so that the command line, logs and JSON use it like any other text.
+The window translates the template and inserts the same arguments (`gui/kit/sentences.py`). Any
+operation on the text, such as ``+``, gives a plain text, which is shown unchanged. Pure, any
+thread.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from paceline.sizes import percent_text, ratio_text, readable_size, short_time
 
 Argument = str | int | float | Path | Exception
-"""The kinds of values for a place; sentences, and those that errors have, are translated, too."""
+"""The kinds of arguments; sentences, and those in errors, are translated, too."""
 
 
 FORMATS: Mapping[str, Callable[[Any], str]] = {
@@ -30,18 +30,18 @@ FORMATS: Mapping[str, Callable[[Any], str]] = {
     "lower": lambda text: text[:1].lower() + text[1:],
     "bare": lambda text: text.removesuffix("."),
 }
-"""Further formats: of a number of bytes, a rate of 0..1, a ratio, and seconds; how a text begins,
-and a text without its full stop."""
+"""Further formats: of a number of bytes, a rate of 0..1, a ratio, and seconds; of a text's
+beginning, and of a text without its full stop."""
 
 
 class Sentence(str):
-    """An English text that knows how it was put together.
+    """An English text with its template and arguments.
 
     Attributes:
-        template: The text with named places as `str.format` has them: ``"“{name}” is empty."``.
-            Beside Python's formats there are those of `FORMATS`. Without arguments it is the text
-            itself, and braces are braces.
-        arguments: What stands at the places: numbers, texts and other sentences.
+        template: The text with named places, as in `str.format`: ``"“{name}” is empty."``. Besides
+            Python's formats there are those of `FORMATS`. Without arguments it is the text itself,
+            and braces are braces.
+        arguments: Values for the places: numbers, texts and other sentences.
     """
 
     __slots__ = ("arguments", "template")
@@ -49,10 +49,10 @@ class Sentence(str):
     arguments: Mapping[str, str | int | float]
 
     def __new__(cls, template: str, arguments: Mapping[str, Argument] | None = None) -> Sentence:
-        """Make a sentence of a template and its arguments.
+        """Make a sentence from a template and its arguments.
 
         Raises:
-            ValueError: There are arguments, and the template's braces make no places.
+            ValueError: There are arguments, but the template's braces are invalid.
         """
         plain = {name: _plain(value) for name, value in (arguments or {}).items()}
         self = super().__new__(cls, _ENGLISH.put(template, plain))
@@ -68,27 +68,27 @@ if TYPE_CHECKING:
 else:
 
     class UserText(ABC):  # noqa: B024
-        """A field's type: a text for the user, plain or a `Sentence`, which `codec` keeps."""
+        """The type of a field with a text for users: plain, or a `Sentence` that `codec` keeps."""
 
     UserText.register(str)
 
 
 def sentence(template: str, /, **arguments: Argument) -> Sentence:
-    """Return a sentence; the template is a literal, which the translations are collected from."""
+    """Return a sentence; the template is a literal, from which the translations are collected."""
     return Sentence(template, arguments)
 
 
 def made(text: str, arguments: Mapping[str, Argument]) -> Sentence:
-    """Return a template with its arguments; a sentence that is complete stays as it is."""
+    """Return a template with its arguments; a complete sentence is returned unchanged."""
     return text if isinstance(text, Sentence) else Sentence(text, arguments)
 
 
 def joined(parts: Sequence[str], by: str = " ") -> Sentence:
-    """Return texts one after the other as one sentence, in which each is translated by itself.
+    """Return texts concatenated as one sentence, in which each is translated separately.
 
     Args:
-        parts: Sentences, or plain texts; empty ones are left out.
-        by: What stands between them, and in any language: no word.
+        parts: Sentences, or plain texts; empty ones are omitted.
+        by: Separator in any language; not a word.
     """
     parts = [part for part in parts if part]
     if len(parts) == 1:
@@ -101,23 +101,23 @@ def joined(parts: Sequence[str], by: str = " ") -> Sentence:
 
 
 class Wording(Formatter):
-    """Puts arguments at the places of a template; what cannot be formatted stands as it is."""
+    """Inserts arguments into a template; one that cannot be formatted is inserted as it is."""
 
     def put(self, template: str, arguments: Mapping[str, str | int | float]) -> str:
         """Return the text of a template with its arguments.
 
         Raises:
-            ValueError: There are arguments, and the template's braces make no places.
+            ValueError: There are arguments, but the template's braces are invalid.
         """
         return self.vformat(template, (), arguments) if arguments else str(template)
 
     def get_field(self, field_name: str, args: Any, kwargs: Any) -> tuple[Any, str]:
-        """Return the argument of a name, and of no attribute of it."""
+        """Return the argument of a name; attributes are not supported."""
         del args
         return kwargs.get(field_name, f"{{{field_name}}}"), field_name
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        """Return an argument in its format."""
+        """Return an argument in a format."""
         try:
             own = FORMATS.get(format_spec)
             if own is None and _TOO_WIDE.search(format_spec):
@@ -134,5 +134,5 @@ _ENGLISH = Wording()
 
 def _plain(value: Argument) -> str | int | float:
     is_plain = isinstance(value, (str, int, float)) and not isinstance(value, bool)
-    # What `str` makes of an error can be a sentence.
+    # `str` of an error can be a sentence.
     return value if is_plain else str(value)  # type: ignore[return-value]

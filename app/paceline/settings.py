@@ -1,8 +1,8 @@
-"""What the program remembers between two starts: one frozen value, one JSON file.
+"""The settings that the program stores between two starts: one frozen value, one JSON file.
 
-Nothing here is global: the composition root loads the value, passes it on and saves the next one.
-A file that cannot be understood is never overwritten: it is put aside under another name, and the
-defaults are used. Any thread; no Qt.
+Nothing here is global: the composition root loads the value, passes it on and saves the next one. A
+file that cannot be parsed is never overwritten: it is renamed, and the defaults are used. Any
+thread; no Qt.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ if typing.TYPE_CHECKING:
     from pathlib import Path
 
 SETTINGS_FILE = "settings.json"
-"""Below `Paths.config_dir`."""
+"""Name of the file below `Paths.config_dir`."""
 KERNELS_VARIABLE = "PACELINE_KERNELS"
 SCHEMA_VERSION = 1
 MAX_PAIRS = 50
-"""Pairs that are remembered, so that a chat can offer those that it was answered by."""
+"""Maximum number of stored pairs, so that a chat can offer those that answered it."""
 ThemeMode = Literal["system", "light", "dark"]
 EngineHost = Literal["process", "thread"]
 Motion = Literal["system", "full", "reduced"]
@@ -48,33 +48,33 @@ ChatWidth = Literal["narrow", "normal", "full"]
 Density = Literal["comfortable", "compact"]
 SendKey = Literal["enter", "ctrl+enter"]
 PanelTab = Literal["speed", "chat"]
-LOWEST_FONT_PX, HIGHEST_FONT_PX = 11, 22
-MOST_LEARNED_MB = 8
-MOST_STATES_MB = 10_000_000
+MIN_FONT_PX, MAX_FONT_PX = 11, 22
+MAX_LEARNED_MB = 8
+MAX_STATES_MB = 10_000_000
 MAX_PRESETS = 100
 MAX_PROMPTINGS = 50
 MAX_SERVERS = 32
 PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
 SERVER_PORT = 8642
 SERVER_QUEUE = 16
-"""Requests of other programs that may wait, unless something else is asked for."""
-LOWEST_PORT, HIGHEST_PORT = 1_024, 65_535
-"""Ports that need no rights of an administrator."""
+"""Default number of requests of other programs that may wait."""
+MIN_PORT, MAX_PORT = 1_024, 65_535
+"""Range of ports that need no administrator rights."""
 
 
 @dataclass(frozen=True, slots=True)
 class WindowSettings:
-    """How the window was left; sizes in device-independent pixels.
+    """State of the window; sizes in device-independent pixels.
 
     Attributes:
-        geometry: What `QWidget.saveGeometry` gave, in base64; empty: the default size.
+        geometry: Result of `QWidget.saveGeometry`, in base64; empty for the default size.
         sidebar_visible: Whether the list of conversations is shown.
         panel_visible: Whether the speculation panel is shown.
         sidebar_width: Width of the list.
         panel_width: Width of the panel.
-        panel_tab: Which of the panel's tabs is shown.
+        panel_tab: The tab of the panel that is shown.
         open_sections: Names of the foldable sections that are open.
-        open_conversation: Id of the conversation that was shown; empty: a new one.
+        open_conversation: Id of the conversation that was shown; empty for a new one.
     """
 
     geometry: str = ""
@@ -89,15 +89,15 @@ class WindowSettings:
 
 @dataclass(frozen=True, slots=True)
 class KeptPair:
-    """A pair of models as settings and reports have it.
+    """A pair of models in settings and reports.
 
     Attributes:
-        target: The target and how it is loaded.
-        draft: The draft model; None: there is none.
-        lookup_cache: A static lookup-cache file; empty: none.
-        exact: Whether batch widths are chosen that make a reply the same with any strategy.
-        mtp: Which head drafts where there is no draft model: "auto", "off", or its file; before a
-            file of another kind than `MTP` stands ``KIND=``.
+        target: The target with its load settings.
+        draft: The draft model with its load settings, or None.
+        lookup_cache: A static lookup-cache file; empty for none.
+        exact: Whether batch widths are used that make a reply the same with any strategy.
+        mtp: The head that drafts if there is no draft model: "auto", "off", or its file, with
+            ``KIND=`` before a file of another kind than `MTP`.
     """
 
     target: ModelParams
@@ -108,16 +108,16 @@ class KeptPair:
 
     @property
     def drafting(self) -> Drafting:
-        """The model or head that drafts; None: there is none."""
+        """The draft model or head, or None."""
         return DraftModel(self.draft) if self.draft is not None else read_head(self.mtp)
 
 
 @dataclass(frozen=True, slots=True)
 class SavedPair(KeptPair):
-    """A pair that was used, to be loaded again with one click; empty paths are built-in models.
+    """A pair that was used, to be loaded again with one click; empty paths mean built-in models.
 
     Attributes:
-        name: What the menu shows; empty: the names of the files.
+        name: Name in the menu; empty for the names of the files.
     """
 
     name: str = ""
@@ -125,7 +125,7 @@ class SavedPair(KeptPair):
 
 @dataclass(frozen=True, slots=True)
 class ReplyPreset:
-    """How replies are drawn, under a name of the user's."""
+    """Settings of replies under a name chosen by the user."""
 
     name: str
     settings: ReplySettings = field(default_factory=ReplySettings)
@@ -136,9 +136,9 @@ class DraftPreset:
     """A strategy with its settings, under a name, for one pair of models.
 
     Attributes:
-        name: The user's; empty: what was used last with this pair, and is used again with it.
+        name: Name chosen by the user; empty for the strategy last used with this pair.
         target: File name of the target.
-        draft: File name of the draft model; empty: none.
+        draft: File name of the draft model; empty for none.
         strategy: ``ID[+ID…][:key=value]…``.
     """
 
@@ -150,11 +150,11 @@ class DraftPreset:
 
 @dataclass(frozen=True, slots=True)
 class ModelPrompting:
-    """How chats are written for one model, where the user chose it.
+    """Prompt settings that the user chose for one model.
 
     Attributes:
-        target: The model's `ModelInfo.file_id`; its file name where that was kept before.
-        prompting: What was chosen.
+        target: The model's `ModelInfo.file_id`, or its file name in old settings.
+        prompting: The settings.
     """
 
     target: str
@@ -176,63 +176,65 @@ class KeptServer:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that is remembered.
+    """All stored settings.
 
     Attributes:
-        theme: "system" follows the desktop.
+        theme: Colours; "system" follows the desktop.
         token_colours: Whether replies show where each token came from.
-        wraps_code: Whether long lines of code go on in the next line; else they are scrolled.
-        strategies: Strategy texts, ``ID[+ID…][:key=value]…``: first the chosen one, then the
-            settings of the others, as they were last used, and chains of the user's own.
+        wraps_code: Whether long lines of code are wrapped; otherwise they are scrolled.
+        strategies: Strategy texts, ``ID[+ID…][:key=value]…``: first the chosen one, then the last
+            settings of the others, and the user's own chains.
         learns_from_chats: Whether lookups may use the texts of stored chats.
-        learned_mb: Megabytes of text, the newest, that they use at most.
-        was_told_of_learning: Whether the user knows that they do.
-        engine_host: Where the window's engine runs: in a process of its own, which can crash
-            without the window, or in a thread of the window's process.
-        kernels: Whose kernels compute on the CPU; "auto" does as the variable `KERNELS_VARIABLE`
-            says, if it is set.
-        window: How the window was left.
-        pairs: The pairs that were used last, the newest first, at most `MAX_PAIRS`.
+        learned_mb: Maximum megabytes of text that they use, the newest first.
+        was_told_of_learning: Whether the user was informed of that.
+        engine_host: Host of the window's engine: a separate process, which can crash without the
+            window, or a thread of the window's process.
+        kernels: Kernels for the CPU; "auto" follows the variable `KERNELS_VARIABLE`, if it is set.
+        window: State of the window.
+        pairs: The last used pairs, the newest first, at most `MAX_PAIRS`.
         model_folders: The user's own folders of models, besides those found automatically.
-        hub_offline: Whether the Hub is not to be asked for anything.
-        hub_proxy: Address of the proxy by which the Hub is asked; empty: as the environment says.
-        download_folder: Where models are downloaded to; empty: `Paths.models_dir`.
-        usual_ctx: Context in tokens of models whose own is automatic; 0: as `ModelParams` says.
-        usual_threads: The same of their threads.
-        reply_presets: The user's presets of how replies are drawn, in their order.
-        default_preset: Key of the preset that new chats begin with, as `gui.sampling.presets` has
-            it; one that does not exist: the first of the program's own.
-        draft_presets: Strategies that are kept per pair.
-        promptings: Templates and ways to reason that were chosen for models, the newest first, at
-            most `MAX_PROMPTINGS`.
+        hub_offline: Whether the Hub must not be accessed.
+        hub_proxy: Address of the proxy for the Hub; empty to follow the environment.
+        download_folder: Folder for downloaded models; empty for `Paths.models_dir`.
+        usual_ctx: Context in tokens of models with an automatic one; 0 for the default of
+            `ModelParams`.
+        usual_threads: Threads of models with an automatic number; 0 for the default of
+            `ModelParams`.
+        reply_presets: The user's presets of reply settings, in order.
+        default_preset: Key of the preset for new chats, as in `gui.sampling.presets`; an unknown
+            one means the first built-in preset.
+        draft_presets: Strategies stored per pair.
+        promptings: Prompt settings chosen for models, the newest first, at most `MAX_PROMPTINGS`.
         keeps_on_edit: Whether the reply to an edited question is drawn with the old one's seed, so
-            that it keeps what need not change.
-        cuts_long_chats: Whether the oldest messages are left out when a chat outgrows the context;
+            that unaffected parts stay the same.
+        cuts_long_chats: Whether the oldest messages are omitted when a chat outgrows the context;
             otherwise such a message is refused.
         font_px: Size of running text in device-independent pixels.
-        motion: Whether things move: "system" follows the desktop.
-        chat_width: How wide messages and the field for the next one are at most.
-        density: How much room is left between messages, and in the rows of the list of chats.
-        language: "system", or a language that there is a translation for ("en", "de").
-        send_key: What sends a message; the other one makes a new line.
-        opens_last_chat: Whether a start shows the chat that was shown last, or a new one.
-        reads_ahead: Whether what is certain of the next prompt is read while it is written.
-        writes_titles: Whether the model writes titles of chats, while nothing else is to be done.
-        open_folders: Ids of the folders whose chats the list shows, and of the archive.
+        motion: Amount of animation; "system" follows the desktop.
+        chat_width: Maximum width of messages and of the composer.
+        density: Spacing between messages, and in the rows of the list of chats.
+        language: "system", or a language with a translation ("en", "de").
+        send_key: Key that sends a message; the other one inserts a line break.
+        opens_last_chat: Whether a start shows the last chat, or a new one.
+        reads_ahead: Whether the certain beginning of the next prompt is read while it is written.
+        writes_titles: Whether the model writes titles of chats in idle time.
+        open_folders: Ids of the folders, and of the archive, whose chats the list shows.
         was_welcomed: Whether the first-run page has been left.
-        n_replies: Replies that the window has finished, counted up to a few: the first ones are
-            not judged.
-        recent_commands: Group and title of what was used from the palette last, the newest first.
-        keeps_states: Whether states of models are kept after prompts that they have read.
-        states_disk_mb: Megabytes on disk that they take at most; -1: as of `StateStorage`.
-        states_memory_mb: The same in memory.
+        n_replies: Number of replies finished in the window, counted up to a few, since the first
+            ones are not judged.
+        recent_commands: Group and title of the last commands of the palette, the newest first.
+        keeps_states: Whether states of models are stored after reading prompts.
+        states_disk_mb: Maximum megabytes of these on disk; -1 for the default of `StateStorage`.
+        states_memory_mb: Maximum megabytes of these in memory; -1 for the default of
+            `StateStorage`.
         serves: Whether other programs on this computer may use the models, over HTTP.
-        serving_port: The port at which they are listened to.
-        serving_needs_key: Whether they have to know `serving_key`.
-        serving_key: Made when it is needed; empty: it was not yet.
+        serving_port: Port of the HTTP server.
+        serving_needs_key: Whether programs must send `serving_key`.
+        serving_key: Key for programs; empty until it is first needed.
         serving_remembers: Whether drafts for them may come from the user's chats.
-        serving_loads: Whether they may ask for another model than the loaded one.
-        serving_ignored: Expressions of lines in their system prompts whose changes are ignored.
+        serving_loads: Whether they may request another model than the loaded one.
+        serving_ignored: Regular expressions of lines in their system prompts whose changes are
+            ignored.
         rpc_servers: Other computers' RPC servers, at most `MAX_SERVERS`, each address once.
     """
 
@@ -286,28 +288,28 @@ class Settings:
 
     @property
     def used_servers(self) -> tuple[str, ...]:
-        """The RPC servers that models may be put on, as HOST:PORT."""
+        """The RPC servers whose devices models may use, as HOST:PORT."""
         return tuple(server.address for server in self.rpc_servers if server.is_used)
 
     @property
     def host_in_force(self) -> EngineHost:
-        """The place of the engine: llama.cpp ends its process with an RPC server that ends."""
+        """The effective host of the engine: with RPC servers a process, since they may end it."""
         return "process" if self.used_servers else self.engine_host
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedSettings:
-    """The value, and where a file that could not be used was put (None: all was well)."""
+    """The settings, and the new path of an unusable file, or None if there was none."""
 
     settings: Settings
     put_aside: Path | None = None
 
 
 def kernels_of_environment(environ: Mapping[str, str]) -> KernelWish:
-    """Return whose kernels are wanted by the variable; "auto" where it is not set.
+    """Return the kernels that the environment variable requests; "auto" if it is not set.
 
     Raises:
-        ValueOutOfRangeError: It says something else.
+        ValueOutOfRangeError: The variable has another value.
     """
     value = environ.get(KERNELS_VARIABLE, "").strip()
     for wish in typing.get_args(KernelWish):
@@ -323,7 +325,7 @@ def kernels_of_environment(environ: Mapping[str, str]) -> KernelWish:
 
 
 def state_storage(settings: Settings, folder: Path) -> StateStorage | None:
-    """Return where the states of prompts are kept, and how many; None: nowhere.
+    """Return the storage of the states of prompts, or None if they are not stored.
 
     Args:
         settings: The settings.
@@ -340,15 +342,15 @@ def state_storage(settings: Settings, folder: Path) -> StateStorage | None:
 
 
 def left_learning_off(settings: Settings, old_memory: Path) -> bool:
-    """Return whether an older version's switch for learning was used, and off at last.
+    """Return whether an older version's switch for learning was used, and off in the end.
 
-    What it kept is the only sign of that, so this is asked before it is deleted.
+    The folder of its texts is the only sign of that, so call this before deleting it.
     """
     return not settings.was_told_of_learning and any(old_memory.glob("*/chats"))
 
 
 def load_settings(path: Path) -> LoadedSettings:
-    """Read the file; a missing one gives the defaults, an unusable one is put aside."""
+    """Read the file; a missing one gives the defaults, an unusable one is renamed."""
     try:
         return LoadedSettings(_read(path))
     except FileNotFoundError:
@@ -358,7 +360,7 @@ def load_settings(path: Path) -> LoadedSettings:
 
 
 def peek_settings(path: Path) -> Settings:
-    """Read the file and leave it as it is; one that cannot be used gives the defaults."""
+    """Read the file without changing it; an unusable one gives the defaults."""
     try:
         return _read(path)
     except (OSError, ValueError, RecursionError):
@@ -366,14 +368,14 @@ def peek_settings(path: Path) -> Settings:
 
 
 def save_settings(path: Path, settings: Settings) -> None:
-    """Write the file, which only its owner can read, in one go.
+    """Write the file atomically, readable only by its owner.
 
     Raises:
         OSError: The folder cannot be written.
     """
     data = {"version": SCHEMA_VERSION, **encode(settings)}
     text = json.dumps(data, indent=2, ensure_ascii=False) + "\n"
-    # Names of files may hold bytes that are no text; Python's escape for them is JSON's, too.
+    # File names may contain bytes that are not text; Python's escapes for them are valid in JSON.
     write_whole(path, text.encode("utf-8", errors="backslashreplace"))
 
 
@@ -381,19 +383,19 @@ def check_settings(settings: Settings) -> None:
     """Refuse values that the file cannot hold.
 
     Raises:
-        ValueError: One is out of range, or there are too many of something.
+        ValueError: A value is out of range, or there are too many of something.
     """
     in_range = (
         all(_is_in_range(preset.settings) for preset in settings.reply_presets)
         and bool(settings.strategies)
         and len(settings.pairs) <= MAX_PAIRS
-        and 1 <= settings.learned_mb <= MOST_LEARNED_MB
+        and 1 <= settings.learned_mb <= MAX_LEARNED_MB
         and min(settings.states_disk_mb, settings.states_memory_mb) >= -1
-        and max(settings.states_disk_mb, settings.states_memory_mb) <= MOST_STATES_MB
-        and LOWEST_FONT_PX <= settings.font_px <= HIGHEST_FONT_PX
-        and len(settings.reply_presets) <= MAX_PRESETS + 1  # one was made of an older file
+        and max(settings.states_disk_mb, settings.states_memory_mb) <= MAX_STATES_MB
+        and MIN_FONT_PX <= settings.font_px <= MAX_FONT_PX
+        and len(settings.reply_presets) <= MAX_PRESETS + 1  # one was made from an older file
         and len(settings.promptings) <= MAX_PROMPTINGS
-        and LOWEST_PORT <= settings.serving_port <= HIGHEST_PORT
+        and MIN_PORT <= settings.serving_port <= MAX_PORT
         and can_be_key(settings.serving_key)
         and can_be_proxy(settings.hub_proxy)
         and _can_be_asked(settings.rpc_servers)
@@ -404,7 +406,7 @@ def check_settings(settings: Settings) -> None:
 
 
 def can_be_key(text: str) -> bool:
-    """Return whether a text can be sent as a key in a header of HTTP."""
+    """Return whether a text can be sent as a key in an HTTP header."""
     return text.isascii() and text.isprintable() and " " not in text
 
 
@@ -455,7 +457,7 @@ def _is_in_range(settings: ReplySettings) -> bool:
 
 
 def _put_aside(path: Path) -> Path | None:
-    """Rename to the first free name; None when even that is not possible."""
+    """Rename to the first free name; return None if even that is not possible."""
     try:
         return path.rename(first_free(path.parent, f"{path.stem}.unusable-", path.suffix))
     except OSError:
@@ -467,7 +469,7 @@ def _read(path: Path) -> Settings:
     if not isinstance(data, dict) or data.get("version") != SCHEMA_VERSION:
         raise CodecError("not settings of this version")
     fields = {key: value for key, value in data.items() if key != "version"}
-    if fields.pop("remember_drafts", False):  # an older file of one who chose to learn from chats
+    if fields.pop("remember_drafts", False):  # from an older file whose user chose learning
         fields["was_told_of_learning"] = True
     settings = decode(Settings, _with_presets(fields))
     check_settings(settings)
@@ -475,7 +477,7 @@ def _read(path: Path) -> Settings:
 
 
 def _with_presets(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return a file's fields with its presets, and what an older one held for all chats as one."""
+    """Return a file's fields with its presets, and an older file's common settings as one."""
     older = [each.name for each in dataclasses.fields(ReplySettings) if each.name in fields]
     if not older and "reply_preset" not in fields:
         return fields
@@ -498,7 +500,7 @@ def preset_fields(data: object) -> dict[str, Any]:
     """Return a preset's fields from data that has its settings beside the name.
 
     Raises:
-        CodecError: It is no object.
+        CodecError: The data is not an object.
     """
     if not isinstance(data, dict):
         raise misfit(data, "an object")

@@ -1,7 +1,7 @@
-"""Sizes, counts and times in words, as window and command line show them. Pure functions.
+"""Sizes, counts and times as text, for window and command line. Pure functions.
 
-Sizes of files and of memory are in decimal units, as the Hub and most file managers write them:
-one unit for both, so that a file and the memory that it takes can be compared.
+Sizes of files and of memory are in decimal units, as on the Hub and in most file managers: one kind
+of units for both, so that a file and its memory can be compared.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ _UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
 def readable_size(n_bytes: float) -> str:
-    """Return a size in words: ``4.7 GB``, ``398 MB``, ``12 kB``."""
+    """Return a size as text: ``4.7 GB``, ``398 MB``, ``12 kB``."""
     return _size(n_bytes, _unit(n_bytes))
 
 
@@ -20,9 +20,9 @@ _SIZE = re.compile(r"(\d{1,6}(?:\.\d{1,3})?) ?(?:(k|M|G|T)B?)", re.IGNORECASE)
 
 
 def read_size(text: str) -> int | None:
-    """Return the bytes of a size as people write it: ``4 GB``, ``500M``, ``0``; None: it is none.
+    """Return the bytes of a size in text: ``4 GB``, ``500M``, ``0``; None for another text.
 
-    A number without a unit is none, but for 0.
+    A number without a unit is invalid, except 0.
     """
     if text == "0":
         return 0
@@ -49,13 +49,13 @@ def _unit(n_bytes: float) -> tuple[float, str]:
 
 def _size(n_bytes: float, unit: tuple[float, str]) -> str:
     value = n_bytes / unit[0]
-    # Tenths of a megabyte do not help.
+    # Tenths of a megabyte are not useful.
     digits = 1 if unit[0] >= 1e9 and value < 99.95 else 0
     return f"{value:.{digits}f} {unit[1]}"
 
 
 def percent(rate: float) -> int:
-    """Return a rate in per cent: 0 is none and 100 all, not what is rounded to them."""
+    """Return a rate in per cent; 0 only for none and 100 only for all, not by rounding."""
     nearest = round(100.0 * rate)
     return min(max(nearest, 1), 99) if 0.0 < rate < 1.0 else nearest
 
@@ -71,7 +71,7 @@ def ratio_text(ratio: float) -> str:
 
 
 def short_ratio(ratio: float) -> str:
-    """Return the same with one decimal: ``1.9×``."""
+    """Return a ratio with one decimal: ``1.9×``."""
     return f"{ratio:.1f}×"
 
 

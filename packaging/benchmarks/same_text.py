@@ -117,7 +117,7 @@ def measure(way: Way, number: int, args: argparse.Namespace) -> Line:
     with load_pair(*params, exact=way.mode == "exact", kernels=kernels, cache_dir=facts) as pair:
         promise = pair.loaded.promise
         while promise.sameness.holds is None and promise.look_at_a_text():
-            promise.settle()
+            promise.choose_widths()
         sameness = promise.sameness
         return {
             **dict(zip(_WAY, way.key, strict=True)),

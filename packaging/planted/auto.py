@@ -39,7 +39,7 @@ FAULTS = (
         "lookups are believed as in the reply before",
         (
             (
-                "n for n in self._accepted]\n        self._rates = [None] * _PLACES\n",
+                "n for n in self._accepted]\n        self._rates = [None] * _FIRST_PLACE\n",
                 "n for n in self._accepted]\n",
             ),
         ),

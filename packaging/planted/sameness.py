@@ -87,7 +87,7 @@ FAULTS = (
         "one look at one place is enough",
         (
             (
-                "return sum(looks) >= ENOUGH and all(looks[part] for part in self._parts)",
+                "return sum(looks) >= ENOUGH_LOOKS and all(looks[part] for part in self._parts)",
                 "return sum(looks) > 0",
             ),
         ),
@@ -167,14 +167,14 @@ FAULTS = (
     ),
     Fault(
         "what a step took at other widths is told",
-        (("            self._cost = None  # until the next load\n", ""),),
+        (("            self._cost = None  # not known until the next load\n", ""),),
         ("tests/engine/sameness/test_promise.py",),
     ),
     Fault(
         "other widths wait for the next load",
         (
             (
-                "if self._pair.settle() and self._idle_work is not None:",
+                "if self._pair.choose_widths() and self._idle_work is not None:",
                 "if False and self._idle_work is not None:",
             ),
         ),

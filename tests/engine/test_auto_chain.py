@@ -40,7 +40,7 @@ from paceline.engine.auto.tuning import TUNING
 from paceline.engine.decode.decoder import Decoder
 from paceline.engine.draft import auto_chain as auto_chain_module
 from paceline.engine.draft import grammar_drafter, step_clock
-from paceline.engine.draft.auto_chain import LONGEST_REST, OWN_SHARE, AutoChain, make_chain
+from paceline.engine.draft.auto_chain import MAX_REST_STEPS, OWN_SHARE, AutoChain, make_chain
 from paceline.engine.draft.base import AUTO, Draft, Parameter
 from paceline.engine.draft.chain import Chain, Proposal
 from paceline.engine.draft.step_clock import Lap
@@ -621,7 +621,7 @@ def test_where_deciding_takes_too_long_some_steps_are_made_without(
     assert len(asked) == 99
     assert len(control.steps) == sum(asked) < 20
     assert sum(n for n, _ in control.rests) == 99 - sum(asked)
-    assert max(n for n, _ in control.rests) == LONGEST_REST
+    assert max(n for n, _ in control.rests) == MAX_REST_STEPS
     assert decoder.generated == [step.tokens[0].token for step in steps]
 
 
@@ -652,7 +652,9 @@ def test_deciding_takes_no_more_than_its_share(
     if own_s * n_steps < allowed:
         assert n_decided == n_steps, "no step is passed over where it costs next to nothing"
     else:
-        seldom = n_steps / (LONGEST_REST + 1) * own_s  # as often as that it is decided in any case
+        seldom = (
+            n_steps / (MAX_REST_STEPS + 1) * own_s
+        )  # as often as that it is decided in any case
         assert 0.6 * allowed < n_decided * own_s < 1.1 * max(allowed, seldom)
 
 
@@ -667,7 +669,7 @@ def test_only_a_draft_that_saved_time_fills_the_share_for_deciding_up(
     monkeypatch.setattr(auto_chain_module, "OWN_SHARE", 1.0)
     text.commit(text.propose(), "he!")
     if saved > 0.0:
-        assert knowledge.saved_up == TUNING.saved_up
+        assert knowledge.saved_up == TUNING.max_saved_steps
     else:
         assert 3.5 < knowledge.saved_up < 4.0
 

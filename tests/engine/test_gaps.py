@@ -27,7 +27,7 @@ from paceline.engine.draft.base import Drafter, Workbench
 from paceline.engine.draft.draft_model import ModelDrafter
 from paceline.engine.draft.strategy import parse_strategy
 from paceline.engine.facts import Facts
-from paceline.engine.idle import PIECE, CatchingUp
+from paceline.engine.idle import PIECE_TOKENS, CatchingUp
 from paceline.engine.measure.calibration import DecodeTimer, WidthTimings
 from paceline.engine.model.backend import Rows
 from paceline.engine.model.context import CachedContext
@@ -315,7 +315,7 @@ def test_idle_time_brings_a_draft_model_to_the_text_after_the_last_gap() -> None
     pair = LoadedPair(FakeModel(fingerprint), model, Facts(""))
     assert pair.draft is not None
     pair.uses_draft = True
-    text = [i % 200 for i in range(PIECE + 9)]
+    text = [i % 200 for i in range(PIECE_TOKENS + 9)]
     pair.target.prefill(sequence([1, 2, gap("x", 30), *text]), 16)
     work = CatchingUp(pair)
     while work.slice():

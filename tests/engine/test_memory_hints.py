@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from paceline.engine.model import model_params
 from paceline.engine.model.memory_hints import (
-    MIN_PROPOSAL,
+    MIN_PROPOSAL_TOKENS,
     is_about_memory,
     smaller_context,
     what_to_do,
@@ -37,7 +37,7 @@ FITS = st.none() | st.floats(0, 1e9)
 def test_a_proposal_is_smaller_and_fits_by_the_estimate(n_ctx: int, n_fits: float | None) -> None:
     n = smaller_context(n_ctx, n_fits)
     if n is not None:
-        assert MIN_PROPOSAL <= n < n_ctx
+        assert MIN_PROPOSAL_TOKENS <= n < n_ctx
         assert n_fits is None or n <= n_fits or n_fits >= n_ctx
 
 

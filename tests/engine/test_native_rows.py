@@ -19,7 +19,7 @@ from engine.random_rows import asks, differences, settings_of
 from paceline.engine.llama import N_BATCH
 from paceline.engine.sample.drawing import RowSettings
 from paceline.engine.sample.edits import Biases, Penalties
-from paceline.engine.sample.native_rows import MOST_ROWS, NativeRows, RowLibrary
+from paceline.engine.sample.native_rows import MAX_ROWS, NativeRows, RowLibrary
 from paceline.engine.sample.noise import gumbel_of, position_key
 from paceline.engine.sample.plain_rows import PlainRows
 from paceline.installation import rows_files
@@ -88,7 +88,7 @@ def test_rows_of_real_lengths_do(library: RowLibrary, n_vocab: int, is_long: boo
 
 
 def test_the_rows_of_any_decode_have_room() -> None:
-    assert N_BATCH <= MOST_ROWS, "the library would write beyond its request"
+    assert N_BATCH <= MAX_ROWS, "the library would write beyond its request"
 
 
 def drawers(library: RowLibrary, params: SamplingParams, seed: int) -> Iterator[RowDrawer]:

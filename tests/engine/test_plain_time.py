@@ -257,7 +257,7 @@ def test_plain_steps_count_at_once_where_the_next_step_asks_for_them() -> None:
     plain.add(5, 0, 3, 1.5 * PLAIN_S, warm=False)
     plain.add(1, 0, 1, 1.2 * PLAIN_S, warm=False)
     plain.add(1, 0, 1, 1.1 * PLAIN_S, warm=True)
-    first = TUNING.first_after_wide
+    first = TUNING.prior_after_wide
     seen = 0.1 / TUNING.after_wide_kept
     expected = first + TUNING.after_wide_weight * (seen - first)
     assert knowledge.recent.slower_after(1) == pytest.approx(expected)

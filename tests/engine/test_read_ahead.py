@@ -13,7 +13,7 @@ from fake_model import FakeModel
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.facts import Facts
 from paceline.engine.model.kept_states import KeptStates
-from paceline.engine.model.stored_states import SHORTEST, StateStore
+from paceline.engine.model.stored_states import MIN_BLOCK_TOKENS, StateStore
 from paceline.engine.pair import LoadedPair
 from paceline.engine.read_ahead import read_ahead
 from paceline.engine.request import encode_prompt
@@ -139,7 +139,7 @@ def test_an_edit_reads_what_has_changed_alone() -> None:
         assert desk.n_read - n_before <= len(text) - n_same
     n_before = desk.n_read
     desk.ahead(desk.turn(texts[0]))
-    assert desk.n_read - n_before <= SHORTEST, "the first one was kept"
+    assert desk.n_read - n_before <= MIN_BLOCK_TOKENS, "the first one was kept"
 
 
 @pytest.mark.parametrize("n_pieces", range(4))
@@ -169,7 +169,7 @@ def test_another_chats_text_is_kept_before() -> None:
     held = [*desk.model.tokens]
     desk.ahead(desk.turn(FIRST))
     assert desk.pair.states is not None
-    assert desk.pair.states.n_stored(held, OTHER) >= len(held) - SHORTEST
+    assert desk.pair.states.n_stored(held, OTHER) >= len(held) - MIN_BLOCK_TOKENS
 
 
 def test_a_text_that_is_not_read_is_not_kept_for_another_chat() -> None:
@@ -307,7 +307,7 @@ def test_the_turn_in_which_old_messages_leave_reads_its_own_message_alone(*, alo
         prompt = encode_prompt(desk.pair, turn)
         before, n_cut = n_cut, prompt.n_cut
         n_read = desk.ask(turn)
-        assert n_read <= len(message) + SHORTEST + rest + len("user:<\n"), (n_turns, n_cut)
+        assert n_read <= len(message) + MIN_BLOCK_TOKENS + rest + len("user:<\n"), (n_turns, n_cut)
         short = encode_prompt(desk.pair, asked(said, "Hm?"))
         if prompt.n_cut > short.n_cut:
             assert held == short.tokens[: len(held)], "the whole chat is likelier"

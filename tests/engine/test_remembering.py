@@ -8,7 +8,7 @@ import pytest
 
 from engine.bench import Bench
 from fake_model import FakeModel, scripted
-from paceline.engine.draft.lookups.earlier_texts import PIECE, EarlierTexts
+from paceline.engine.draft.lookups.earlier_texts import PIECE_CHARS, EarlierTexts
 from paceline.engine.service import EngineService
 from paceline.hosting.broker import Broker
 from paceline.hosting.client import next_ticket
@@ -133,7 +133,7 @@ def test_a_message_that_comes_in_an_idle_slice_waits_for_one_piece() -> None:
     tokenized: list[int] = []
     broker = Broker()
     texts = EarlierTexts(lambda text: (tokenized.append(len(text)), [])[1])
-    texts.put("chat", ["".join(map(chr, range(1000, 1000 + 9 * PIECE)))])
+    texts.put("chat", ["".join(map(chr, range(1000, 1000 + 9 * PIECE_CHARS)))])
     turn = StartTurn(RawText(""))
 
     def idle() -> bool:
@@ -144,7 +144,7 @@ def test_a_message_that_comes_in_an_idle_slice_waits_for_one_piece() -> None:
     ticket = next_ticket(broker, idle, timeout=0)
     assert ticket is not None
     assert ticket.command == turn
-    assert tokenized == [PIECE] * 6
+    assert tokenized == [PIECE_CHARS] * 6
 
 
 def test_texts_are_indexed_between_the_other_idle_work(

@@ -41,7 +41,7 @@ from turns import turn_of
 
 
 def test_a_turn_from_start_to_finish(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turn, "EVERY_S", 600)  # figures are told by time, on a busy machine here
+    monkeypatch.setattr(turn, "REPORT_S", 600)  # figures are told by time, on a busy machine here
     bench = Bench(target=writer())
     assert isinstance(bench.load(), PairLoaded)
     finished = bench.finish()
@@ -59,7 +59,7 @@ def test_a_turn_from_start_to_finish(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_figures_are_told_a_few_times_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     bench = Bench(target=writer())
     bench.load()
-    monkeypatch.setattr(turn, "EVERY_S", 0.0)  # at once
+    monkeypatch.setattr(turn, "REPORT_S", 0.0)  # at once
     n_before = len(bench.events)
     bench.ask()
     kinds = [type(event) for event in bench.events[n_before:]]

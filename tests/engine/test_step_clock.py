@@ -19,7 +19,7 @@ class Timed:
         monkeypatch.setattr(step_clock, "_clock", lambda: self.now)
         self.meter = TurnMeter()
         self.clock = StepClock(self.meter, lambda: self.native, lambda: self.own)
-        self.clock.tell_held(is_wanted=True)
+        self.clock.report_held(is_wanted=True)
         self.clock.start()
 
     def step(
@@ -58,7 +58,7 @@ def test_seconds_in_which_the_thread_did_not_run_are_told(timed: Timed) -> None:
 
 
 def test_where_no_step_tells_them_the_figures_do(timed: Timed) -> None:
-    timed.clock.tell_held(is_wanted=False)
+    timed.clock.report_held(is_wanted=False)
     laps = [timed.step(1, held_s=held_s) for held_s in (0.0, 0.25, 0.75)]
     assert [lap.held_s for lap in laps] == [0.0] * 3
     assert timed.meter.held_s == 0.0
@@ -68,9 +68,9 @@ def test_where_no_step_tells_them_the_figures_do(timed: Timed) -> None:
 
 
 def test_a_lap_after_a_switch_tells_nothing_of_those_before_it(timed: Timed) -> None:
-    timed.clock.tell_held(is_wanted=False)
+    timed.clock.report_held(is_wanted=False)
     timed.step(1, held_s=0.75)
-    timed.clock.tell_held(is_wanted=True)  # the user switches to Auto
+    timed.clock.report_held(is_wanted=True)  # the user switches to Auto
     assert timed.meter.held_s == pytest.approx(0.75)
     assert timed.step(1, held_s=0.5).held_s == pytest.approx(0.5)
     assert timed.meter.held_s == pytest.approx(1.25)

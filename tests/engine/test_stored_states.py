@@ -15,7 +15,7 @@ from fake_model import FakeModel, scripted
 from paceline.engine.model.context import CachedContext
 from paceline.engine.model.kept_states import KeptStates
 from paceline.engine.model.state_files import StateFolder
-from paceline.engine.model.stored_states import SHORTEST, Block, StateStore, StateTree
+from paceline.engine.model.stored_states import MIN_BLOCK_TOKENS, Block, StateStore, StateTree
 from paceline.files import used_bytes
 from paceline.messages import StateOwner
 
@@ -187,15 +187,15 @@ def _whole(text: Sequence[int]) -> int:
 def _n_stored(text: Sequence[int], wanted: Sequence[int]) -> int:
     """Tokens of a text that was kept which another one begins with."""
     end = len(text) % N_BLOCK
-    return _n_same(text[: len(text) - end] if end < SHORTEST else text, wanted)
+    return _n_same(text[: len(text) - end] if end < MIN_BLOCK_TOKENS else text, wanted)
 
 
 def test_a_long_text_is_forgotten_as_a_whole() -> None:
     store = StateStore(ROOM)
-    tree = store.tree("a model", SHORTEST)
+    tree = store.tree("a model", MIN_BLOCK_TOKENS)
     end = tree.root
     for token in range(1500):
-        end = tree.add(end, [token] * SHORTEST, b"cells", OWNERS[0])
+        end = tree.add(end, [token] * MIN_BLOCK_TOKENS, b"cells", OWNERS[0])
     assert store.n_bytes == 1500 * len(b"cells")
     store.forget(OWNERS[0].name)
     assert store.n_bytes == 0

@@ -478,7 +478,7 @@ def test_long_chats_are_no_bombs() -> None:
 
 
 def test_memory_is_watched_where_the_system_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(renderer_module, "MEMORY", 60 << 20)
+    monkeypatch.setattr(renderer_module, "MEMORY_BYTES", 60 << 20)
     lists = "{% set n = namespace(l=[]) %}" + LOOPS + "{% set n.l = [n.l, 'x' * 9999 ~ c] %}"
     with contextlib.closing(Renderer()) as own:
         (outcome,) = own.render((lists + "{% endfor %}" * 3, "", ""), [RenderJob(chat("hi"), {})])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paceline.engine.model.translation import (
-    LEAST_SHARE,
+    MIN_SHARE,
     Translation,
     bytes_of_tokens,
     share_of,
@@ -146,4 +146,4 @@ def test_words_say_whether_and_what_is_lost() -> None:
     assert "87 %" in well
     assert "at least 13 % fewer right guesses" in well
     assert "Expect fewer right guesses" in words_on_translation(differs, 1.0)
-    assert "cannot be translated" in words_on_translation(differs, LEAST_SHARE - 0.01)
+    assert "cannot be translated" in words_on_translation(differs, MIN_SHARE - 0.01)

@@ -18,8 +18,8 @@ from paceline.chat.auto_words import phase_words
 from paceline.chat.decisions import PhaseKind, drafting, mix_of, phase_of
 from paceline.engine.draft import grammar_drafter, registry
 from paceline.figures import (
-    FEWEST_STEPS,
-    FEWEST_TOKENS,
+    MIN_GAIN_STEPS,
+    MIN_GAIN_TOKENS,
     Decision,
     DraftCount,
     Outlook,
@@ -85,7 +85,7 @@ def test_the_effect_follows_from_the_numbers_of_its_sentence(
 ) -> None:
     phase = drafting(("draft",), per_step, rate, stats)
     gain, numbers = gain_of(stats), read(phase)
-    if stats.n_steps < FEWEST_STEPS and stats.n_generated < FEWEST_TOKENS:
+    if stats.n_steps < MIN_GAIN_STEPS and stats.n_generated < MIN_GAIN_TOKENS:
         assert (phase.kind, gain.text, gain.tone) == ("drafts", "", "even")
         assert len(numbers) == 2
         return

@@ -14,7 +14,7 @@ import pytest
 from engine.template_attacks import ATTACKS
 from hosting.engines import HOSTS, Host
 from hosting.quick import impatient_everywhere
-from paceline.engine.prompt.renderer import MEMORY, RENDER, renderer
+from paceline.engine.prompt.renderer import MEMORY_BYTES, RENDER, renderer
 from paceline.hosting.process import ProcessService
 from paceline.messages import Chat, ChatMessage, PairLoaded, Prompting, PromptRendered, RenderPrompt
 
@@ -76,7 +76,7 @@ def test_an_attack_costs_nothing_but_its_own_prompt(host: Host, name: str) -> No
     assert isinstance(answer, PromptRendered)
     assert answer.problem.startswith("The chat template") or not answer.problem
     assert seconds < FAR_TOO_LONG_S
-    assert watch.most <= MEMORY
+    assert watch.most <= MEMORY_BYTES
     assert engine_of(host).pid == engine.pid, "the engine was ended"
     usual = host.submit(RenderPrompt(Chat(HI)))
     assert isinstance(usual, PromptRendered)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from integration.engine import GREEDY, Engine
-from paceline.engine.idle import PIECE, CatchingUp, IdleWork
+from paceline.engine.idle import PIECE_TOKENS, CatchingUp, IdleWork
 from paceline.errors import ComputeFailedError, EngineError
 from paceline.messages import ChatMessage, TurnFinished
 
@@ -47,7 +47,9 @@ def test_behind_a_long_prompt_the_model_is_ready_for_the_next_reply(
             n_before = len(draft.tokens)
             if idles:
                 assert n_before < 300 < len(engine.pair.target.tokens)
-                assert engine.catch_up() >= (len(engine.pair.target.tokens) - n_before) // PIECE
+                assert (
+                    engine.catch_up() >= (len(engine.pair.target.tokens) - n_before) // PIECE_TOKENS
+                )
                 assert draft.tokens == engine.pair.target.tokens
                 assert draft.model.n_past == len(draft.tokens)
                 assert engine.catch_up() == 0

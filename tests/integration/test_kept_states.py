@@ -11,7 +11,7 @@ import make_pairs
 import real_models
 from paceline.engine import Pair, load_pair
 from paceline.engine.model.kept_states import KeptStates
-from paceline.engine.model.stored_states import SHORTEST, StateStore
+from paceline.engine.model.stored_states import MIN_BLOCK_TOKENS, StateStore
 from paceline.installation.kernel_files import find
 from paceline.messages import ModelParams, StateOwner
 
@@ -64,7 +64,9 @@ def check_places(
     for _ in range(n_places):
         place = int(random.integers(40, n_tokens))
         n_end = place % (target.model.n_block or n_tokens)
-        place -= n_end if n_end < SHORTEST else 0  # so few are read again, in a batch of their own
+        place -= (
+            n_end if n_end < MIN_BLOCK_TOKENS else 0
+        )  # so few are read again, in a batch of their own
         states.begin(text[:place], CHAT, with_draft=False)
         target.prefill(text[:place], 63)
         while states.slice():

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from architecture.source import REPOSITORY
-from paceline.engine.model.memory_hints import MIN_PROPOSAL
+from paceline.engine.model.memory_hints import MIN_PROPOSAL_TOKENS
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="counts on Linux's RLIMIT_AS")
 
@@ -96,7 +96,7 @@ def check(end: Load) -> None:
         assert message.endswith(".")
         assert hint.endswith(".")
         numbers = [int(word) for word in hint.split() if word.isdigit()]
-        assert all(MIN_PROPOSAL <= number < N_CTX for number in numbers), hint
+        assert all(MIN_PROPOSAL_TOKENS <= number < N_CTX for number in numbers), hint
     else:
         assert end.report["kind"] == "PairLoaded"
 

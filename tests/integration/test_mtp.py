@@ -166,7 +166,7 @@ def test_a_stopped_draft_leaves_it_usable(engine: Engine, monkeypatch: pytest.Mo
 def test_it_reads_a_texts_end_where_earlier_states_are_gone(
     monkeypatch: pytest.MonkeyPatch, is_long: bool
 ) -> None:
-    monkeypatch.setattr(hidden_rows, "MOST_HIDDEN_BYTES", 64 * 4 * 50)  # 50 places
+    monkeypatch.setattr(hidden_rows, "MAX_HIDDEN_BYTES", 64 * 4 * 50)  # 50 places
     for kind in KINDS if is_long else KINDS[::3]:
         with engine_of(kind) as engine:
             engine.watch_positions()

@@ -23,7 +23,7 @@ from paceline.catalog.memory.plan import plan
 from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.engine.llama import LlamaBackend
 from paceline.engine.llama.state_copies import state_bytes
-from paceline.engine.model.context import PROMPT_END
+from paceline.engine.model.context import PROMPT_END_TOKENS
 from paceline.messages import ModelParams, PairLoaded, SamplingParams, TextDiverged
 
 PROMPT = " ".join(str(i * i) for i in range(300)) + " abc abc hello"
@@ -113,7 +113,7 @@ def test_another_reply_after_a_long_one_begins_in_the_prompt(engine: Engine) -> 
     engine.pair.empty()
     first = ids(engine, "off", 0.5, max_tokens=900)
     again = engine.reply(PROMPT, sampling=SamplingParams(0), max_tokens=5, ignore_eog=True)
-    n_kept = 1 if not engine.pair.target.model.forgets else PROMPT_END
+    n_kept = 1 if not engine.pair.target.model.forgets else PROMPT_END_TOKENS
     assert again.stats.n_reused == again.stats.n_prompt - n_kept
     assert len(set(first)) > 1
 

@@ -23,7 +23,7 @@ from paceline.cli.output import ProgressLine, as_json, print_result, remark
 from paceline.cli.usage import Parser, UsageError
 from paceline.engine.draft.lookups import lookup_cache
 from paceline.engine.draft.lookups.lookup_cache import (
-    LONGEST,
+    MAX_NGRAM,
     CacheOrigin,
     LookupCache,
     check_fits,
@@ -235,14 +235,14 @@ def _stats(file: Path, texts: Sequence[Path], model: str | None) -> dict[str, An
             "usage", "A text cannot be predicted without a vocabulary.", "Give it by --model FILE."
         )
     cache, origin = lookup_cache.read(file), read_origin(file)
-    by_length = np.bincount(cache.orders, minlength=LONGEST + 1)
+    by_length = np.bincount(cache.orders, minlength=MAX_NGRAM + 1)
     return {
         "file": str(file),
         "bytes": file.stat().st_size,
         "vocabulary": origin.vocabulary if origin else None,
         "model": origin.model if origin else None,
         "n_ngrams": len(cache.sizes),
-        "n_ngrams_by_length": {str(n): int(by_length[n]) for n in range(1, LONGEST + 1)},
+        "n_ngrams_by_length": {str(n): int(by_length[n]) for n in range(1, MAX_NGRAM + 1)},
         "n_followers": len(cache.tokens),
         "n_counted": int(cache.counts.sum(dtype=np.int64)),
         "trial": _trial(file, cache, origin, texts, model) if model else None,

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from paceline.chat.prompt import is_unicode
 from paceline.cli.output import print_result
 from paceline.errors import UserError
-from paceline.parameters import LARGEST_INT
+from paceline.parameters import MAX_INT
 
 
 class UsageError(UserError):
@@ -70,7 +70,7 @@ class Parser(argparse.ArgumentParser):
         raise UsageError("usage", f"{message[:1].upper()}{message[1:]}.", hint)
 
 
-def whole_number(low: int, high: int = LARGEST_INT) -> Callable[[str], int]:
+def whole_number(low: int, high: int = MAX_INT) -> Callable[[str], int]:
     """Return a check for an integer from `low` to `high`."""
 
     def check(text: str) -> int:

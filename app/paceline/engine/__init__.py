@@ -1,12 +1,12 @@
-'''The engine: loads a pair, speculates, and tells what it did. No Qt, no network, no chats.
+'''The engine: loads a pair, drafts and verifies, and reports what it did. No Qt, network or chats.
 
-For scripts, everything needed is found here; it is imported when it is first touched. A drafter is
+A script finds everything it needs here; names are imported when they are first used. A drafter is
 any class with five methods, in the order in which they are called:
 
     from paceline.engine import Draft, generate, load_pair
 
     class Echo:
-        """Proposes that the last token comes again."""
+        """Proposes that the last token is repeated."""
 
         def __init__(self, bench, settings):     # see Workbench; settings: name -> number
             self.history = ()
@@ -25,12 +25,13 @@ any class with five methods, in the order in which they are called:
             print(step.text, [(trace.source, trace.position) for trace in step.tokens])
         print(reply.stats.acceptance_rate, reply.result.text)
 
-The text stays the target's own with any proposal. A drafter that raises is given up: its
-traceback goes to the log (``paceline``), the event to `Reply.rejections`, and the reply goes on.
-With ``extend`` (`Extender`) a drafter can go on after another one's draft, with ``tune``
-(`Tunable`) take settings in mid-reply, with ``parameters`` (of `Parameter`) have some; `Lookup` is
-a base class with an index over the text. A pair and all that belongs to it stay on one thread,
-`Pair.cancel` excepted. What a user can mend is raised as a `UserError` with code, message and hint.
+The text is the target's own with any proposal. A drafter that raises an error is no longer asked:
+the traceback goes to the log (``paceline``), the event to `Reply.rejections`, and the reply goes
+on. With ``extend`` (`Extender`) a drafter can continue another one's draft, with ``tune``
+(`Tunable`) accept settings in mid-reply, with ``parameters`` (of `Parameter`) declare some;
+`Lookup` is a base class with an index over the text. A pair and all that belongs to it stay on one
+thread, except `Pair.cancel`. Errors that users can correct are raised as a `UserError` with code,
+message and hint.
 '''
 
 from __future__ import annotations

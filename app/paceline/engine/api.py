@@ -1,8 +1,8 @@
-"""The engine for scripts: load a pair, bring a drafter, take a reply step by step.
+"""The engine for scripts: load a pair, bring a drafter, generate a reply step by step.
 
-Everything runs on the caller's thread and nothing is printed. A reply itself is made by
-`turn.py`; here is only what a script should not have to write: a command, a seed, a name for a
-drafter that exists in no registry.
+Everything runs on the caller's thread and nothing is printed. `turn.py` makes a reply; this module
+adds what a script should not have to write: a command, a seed, and a name for a drafter that is in
+no registry.
 """
 
 from __future__ import annotations
@@ -56,20 +56,20 @@ StrategyLike = str | MakeDrafter | DrafterInfo
 
 
 class Names:
-    """Drafters by name: those of the registry, and those that a script brings along."""
+    """Drafters by name: those of the registry, and a script's own."""
 
     def __init__(self, own: Mapping[str, MakeDrafter | DrafterInfo]) -> None:
         self._own = {name: registry.describe(name, make) for name, make in own.items()}
         self._single: dict[str, DrafterInfo] = {}
 
     def read(self, strategy: StrategyLike) -> Strategy:
-        """Return the strategy for anything that `generate` takes as one.
+        """Return the strategy for any value that `generate` accepts.
 
         Raises:
             ValueOutOfRangeError: There is no such drafter or setting.
         """
         if isinstance(strategy, str):
-            if strategy in self._single:  # even if its name looks like another one's
+            if strategy in self._single:  # even if its name looks like that of another one
                 return Strategy.of(strategy)
             return read_strategy(strategy, self.find)
         name = strategy.id if isinstance(strategy, DrafterInfo) else _name_of(strategy)
@@ -77,10 +77,10 @@ class Names:
         return Strategy.of(name)
 
     def find(self, name: str) -> DrafterInfo:
-        """Return a drafter by its name; those of the script come first.
+        """Return a drafter by its name; the script's own come first.
 
         Raises:
-            ValueOutOfRangeError: There is none.
+            ValueOutOfRangeError: There is no such drafter.
         """
         return self._single.get(name) or self._own.get(name) or registry.find(name)
 
@@ -91,11 +91,11 @@ def _name_of(make: MakeDrafter) -> str:
 
 
 PromptLike = Prompt | str | Sequence[ChatMessage] | Sequence[int]
-"""A prompt, or what a user says, or a whole conversation, or token ids."""
+"""A prompt, a user's message, a whole conversation, or token ids."""
 
 
 class _Closing(ABC):
-    """Something that is closed at the end of its ``with``."""
+    """An object that is closed at the end of its ``with``."""
 
     @abstractmethod
     def close(self) -> None:
@@ -109,14 +109,14 @@ class _Closing(ABC):
 
 
 class Pair(_Closing):
-    """A target and perhaps a draft model, loaded. A context manager: leaving it frees both.
+    """A loaded target, perhaps with a draft model. A context manager that frees both at its end.
 
-    It belongs to the thread that loaded it; `cancel` alone may be called by any.
+    It belongs to the thread that loaded it; only `cancel` may be called by any.
 
     Attributes:
-        loaded: The engine's own view: contexts, template, measured facts.
-        flag: What `cancel` sets; every reply clears it when it is made.
-        reply: The reply that has the contexts, or had them last.
+        loaded: The engine's own object: contexts, template, measured facts.
+        flag: The flag that `cancel` sets; every reply clears it when it is made.
+        reply: The reply that uses the contexts, or used them last.
     """
 
     def __init__(self, loaded: LoadedPair, cancel: CancelFlag) -> None:
@@ -126,26 +126,26 @@ class Pair(_Closing):
 
     @property
     def target(self) -> ModelInfo:
-        """Facts about the target."""
+        """The description of the target."""
         return self.loaded.target.model.info
 
     @property
     def draft(self) -> ModelInfo | None:
-        """Facts about the draft model."""
+        """The description of the draft model."""
         return self.loaded.draft.model.info if self.loaded.draft else None
 
     @property
     def vocab(self) -> Vocabulary:
-        """The target's tokens: `tokenize`, `piece`."""
+        """The target's vocabulary: `tokenize`, `piece`."""
         return self.loaded.target.model.vocab
 
     def remember(self, chat: str, texts: Sequence[str]) -> None:
-        """Let lookups know these texts of an earlier chat, in place of those it had. Own thread.
+        """Replace the texts of an earlier chat that lookups may use. The pair's own thread.
 
-        They are used by replies with `remember`; it takes a second per million characters.
+        Replies with `remember` use them; indexing takes a second per million characters.
 
         Raises:
-            EngineError: One cannot be tokenized.
+            EngineError: A text cannot be tokenized.
         """
         self.loaded.earlier.put(chat, texts)
         while self.loaded.earlier.slice():
@@ -162,7 +162,7 @@ class Pair(_Closing):
             self.reply = None
 
     def close(self) -> None:
-        """Stop the running reply and free both models; the pair is dead afterwards."""
+        """Stop the running reply and free both models; no further use is allowed."""
         self.stop()
         self.loaded.close()
 
@@ -170,12 +170,12 @@ class Pair(_Closing):
 class Reply(_Closing, Iterator[StepCommitted]):
     """A reply that grows while it is iterated; made by `generate`.
 
-    Nothing is computed between two steps, so a step can be looked at for as long as one likes;
-    that time counts as decoding time in the figures, though.
+    Nothing is computed between two steps, so the caller may take any time with a step; that time
+    counts as decoding time in the figures, though.
 
     Attributes:
-        result: The last event, with the whole text and all tokens; None until the reply ended.
-        rejections: A drafter that failed, or a `tune` that could not be: the reply goes on.
+        result: The last event, with the whole text and all tokens, or None until the reply ended.
+        rejections: Drafters that failed, and `tune` calls that were refused; the reply goes on.
     """
 
     def __init__(
@@ -210,11 +210,11 @@ class Reply(_Closing, Iterator[StepCommitted]):
         pair.reply = self
 
     def __next__(self) -> StepCommitted:
-        """Return the next step; the first one has the prefill before it.
+        """Return the next step; the first one includes the prefill.
 
         Raises:
             StopIteration: The reply ended, see `result`.
-            EngineError: The target failed; what was committed stands.
+            EngineError: The target failed; the committed tokens remain.
         """
         if self._is_closed:
             raise StopIteration
@@ -228,12 +228,12 @@ class Reply(_Closing, Iterator[StepCommitted]):
 
     @property
     def stats(self) -> TurnStats:
-        """The figures so far; times in seconds, rates in 0..1."""
+        """The figures so far; times in seconds, rates from 0 to 1."""
         return self.result.stats if self.result else self._turn.stats
 
     @property
     def strategy(self) -> str:
-        """The strategy in force, as `generate` takes it; without settings that are the defaults."""
+        """The present strategy, as `generate` accepts it, without default settings."""
         return short_text(self._strategy, self._names.find)
 
     def finish(self) -> TurnFinished:
@@ -254,12 +254,12 @@ class Reply(_Closing, Iterator[StepCommitted]):
     def tune(self, strategy: StrategyLike) -> None:
         """Draft by another strategy from the next step on; see `generate`.
 
-        One that cannot work turns up in `rejections`, and the reply goes on as before.
+        If it cannot work, `rejections` gets an event, and the reply goes on as before.
         """
         self._wish = strategy if isinstance(strategy, str) else self._names.read(strategy)
 
     def close(self) -> None:
-        """Stop here; `result` then has the reason "cancelled". Closing twice does nothing."""
+        """Stop the reply; `result` then has the reason "cancelled". A second call does nothing."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -288,7 +288,7 @@ class Reply(_Closing, Iterator[StepCommitted]):
             try:
                 return Tune(self._names.read(wish))
             except UserError as error:
-                strategy = Strategy.of(wish)  # no text that can be read
+                strategy = Strategy.of(wish)  # a text that cannot be parsed
                 self._emit(TuneRejected(strategy, error.code, error.message, error.hint))
                 return None
         return Tune(wish) if wish is not None else None
@@ -310,22 +310,22 @@ def load_pair(
     """Load a target and, if one is given, a draft model or a head.
 
     Args:
-        target: A GGUF file; as `ModelParams` with context, threads, devices and so on.
-        draft: The same for the draft model.
-        exact: Choose batch widths at which the text cannot depend on the strategy.
-        kernels: Whose kernels compute on the CPU: "own", Paceline's, or the load fails; "stock",
-            llama.cpp's; "auto", Paceline's as far as they are proved on this machine, which takes
-            some seconds the first time.
-        cache_dir: Folder for measured facts; empty: none are kept.
-        lookup_cache: A static lookup-cache file for the drafter ``ngram-cache``; empty: none.
-        translating: How a draft model of another vocabulary drafts; None: by the tokens that both
-            write alike.
-        mtp: The head that drafts: "auto" is the one in the target's file, if it has one and there
-            is no draft model; "off" none; else a file with a head, after ``KIND=`` where it is no
-            MTP head.
-        servers: RPC servers whose devices may be used, as HOST:PORT. llama.cpp ends this process
-            where one of them is lost later.
-        backend: Makes the library that runs models; None is llama.cpp.
+        target: A GGUF file, or `ModelParams` with context, threads, devices and so on.
+        draft: The same for the draft model, or None.
+        exact: Whether to use batch widths with which the text cannot depend on the strategy.
+        kernels: Kernels for the CPU: "own" for Paceline's (or the load fails), "stock" for
+            llama.cpp's, "auto" for Paceline's as far as they pass their test on this machine, which
+            takes some seconds the first time.
+        cache_dir: Folder for measured facts; empty to store none.
+        lookup_cache: A static lookup-cache file for the drafter ``ngram-cache``; empty for none.
+        translating: The way in which a draft model with another vocabulary drafts, or None for the
+            tokens that both vocabularies have.
+        mtp: The head that drafts: "auto" for the one in the target's file, if it has one and there
+            is no draft model; "off" for none; otherwise a file with a head, after ``KIND=`` if it
+            is not an MTP head.
+        servers: RPC servers whose devices may be used, as HOST:PORT. llama.cpp ends this process if
+            one of them is lost later.
+        backend: Factory of the library that runs models, or None for llama.cpp.
 
     Returns:
         The pair, owned by the calling thread. Close it, or use it in a ``with``.
@@ -376,29 +376,29 @@ def generate(
     earlier: Sequence[EarlierReply] = (),
     on_event: Callable[[Event], None] | None = None,
 ) -> Reply:
-    """Begin a reply; nothing is computed before its first step is asked for.
+    """Begin a reply; nothing is computed before its first step is requested.
 
     The token ids depend on prompt, sampling and seed alone, never on the strategy. The first steps
     after a load (one to warm up, four timed ones) are plain, so that there is a plain speed to
-    compare with; drafting begins after them. A reply of the same pair that still runs is closed.
+    compare with; drafting begins after them. A running reply of the same pair is closed.
 
     Args:
-        pair: From `load_pair`; its thread is the one to call from.
-        prompt: What the user says, put through the chat template; or a whole conversation; or
-            token ids, taken as they are (``pair.vocab.tokenize("…", special=False)``); or a value
-            that says more, such as ``Infill("The sum of ", " is 4.")``.
-        strategy: A text such as ``"draft:n_max=4"`` or ``"prompt-lookup+draft"``; or a drafter's
-            class (or what else makes one), which is then used with its default settings.
+        pair: Result of `load_pair`, on whose thread this must be called.
+        prompt: The user's message, to which the chat template is applied; or a whole conversation;
+            or token ids, used unchanged (``pair.vocab.tokenize("…", special=False)``); or another
+            kind of prompt, such as ``Infill("The sum of ", " is 4.")``.
+        strategy: A text such as ``"draft:n_max=4"`` or ``"prompt-lookup+draft"``; or the class or
+            factory of a drafter, which is then used with its default settings.
         drafters: Own drafters by name, for use in strategy texts: ``{"mine": MyDrafter}`` allows
             ``"mine+draft:mine.n_max=4"``.
-        sampling: How tokens are drawn; None takes the defaults of `SamplingParams`.
-        max_tokens: Tokens to generate at most, at least 1.
-        seed: Key of the noise, 0 to 2^63 - 1; None draws one, see ``reply.result.seed``.
-        stop: Texts that end the reply, cut off before the first of them.
+        sampling: Sampling settings, or None for the defaults of `SamplingParams`.
+        max_tokens: Maximum number of tokens to generate, at least 1.
+        seed: Key of the noise, 0 to 2^63 - 1, or None for a random one; see ``reply.result.seed``.
+        stop: Texts that end the reply, which is cut before the first of them.
         ignore_eog: Never end the generation before `max_tokens`.
-        remember: Let lookups use what `Pair.remember` was given, and keep how often drafts were
-            accepted in the pair's `cache_dir`.
-        earlier: The reply that this one replaces, and other versions of it, as drafts.
+        remember: Whether lookups use the texts of `Pair.remember`, and the acceptance of drafts is
+            stored in the pair's `cache_dir`.
+        earlier: The reply that this one replaces, and other versions of it, to draft from.
         on_event: Called with every event (progress of the prefill, steps, the end).
 
     Returns:
@@ -406,9 +406,10 @@ def generate(
         end of a ``with``, stops the reply.
 
     Raises:
-        UserError: No such strategy or setting, a prompt that is empty or longer than the context,
-            a value out of range, a strategy that cannot work here. Nothing has run then.
-        TypeError: A drafter's class or function is neither.
+        UserError: An unknown strategy or setting, a prompt that is empty or longer than the
+            context, a value out of range, or a strategy that cannot work here. Nothing has run
+            then.
+        TypeError: A drafter is neither a class nor a function.
     """
     names = Names(drafters or {})
     command = StartTurn(

@@ -1,12 +1,12 @@
-"""An answer of the model beside a chat; afterwards the context is as it was, to the last cell.
+"""An answer of the model that is no part of a chat; the context is unchanged afterwards.
 
-The chat that the context holds goes on by a short question of the program's own. What that adds is
-decoded in batches of its own after the chat's cells, which stay, and is taken back at the end. So
-the next turn reuses what it would have reused, and begins with the same numbers: its text is the
-one that it would have been, with any kernels. What was read ahead after the chat is stored before,
-or read again. Where that cannot be had, nothing is said: in a context that holds something else, or
-has no room, or cannot go back without a copy, and beside a head, which reads what the target has
-decoded. Drafters, what Auto knows, and texts of earlier chats are neither used nor changed.
+A short question of the program is appended to the chat in the context. Its tokens are decoded in
+batches of their own after the chat's cells, which stay, and are removed at the end. So the next
+turn reuses the same cells and begins with the same numbers: its text is the same with any kernels.
+What was read ahead after the chat is stored before, or read again. Where that is impossible, there
+is no answer: if the context holds another text, has no room, or cannot go back without a copy, and
+with a head, which reads the target's hidden states. Drafters, Auto's knowledge, and texts of
+earlier chats are neither used nor changed.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from paceline.engine.request import by_template, encode_begun, encode_prompt
 from paceline.errors import CancelledError
 from paceline.messages import Chat, ChatMessage, SayAside
 
-_PIECE = 32
-"""Tokens per decode, so that who wants the engine waits no longer than for a step or two."""
+_PIECE_TOKENS = 32
+"""Tokens per decode, so that a waiting command waits no longer than for a step or two."""
 _REPLY = "a reply that stands for the last one"
 
 
 def say_aside(pair: LoadedPair, command: SayAside, cancel: CancelFlag) -> str:
-    """Return what the model says; empty where it cannot be asked, was stopped, or did not end.
+    """Return the model's answer; empty if it cannot be asked, was stopped, or did not end.
 
     Args:
-        pair: Its target's context holds the chat.
-        command: What is asked.
-        cancel: Polled between decodes, and by them.
+        pair: The pair whose target's context holds the chat.
+        command: The question.
+        cancel: Flag that is polled between and in decodes.
 
     Raises:
-        UserError: The turn that is gone on after cannot be.
+        UserError: The turn whose chat is continued is invalid.
         EngineError: A decode failed.
     """
     context, turn, chat = pair.target, command.turn, command.turn.prompt
@@ -50,7 +50,7 @@ def say_aside(pair: LoadedPair, command: SayAside, cancel: CancelFlag) -> str:
     has_head = pair.draft is not None and isinstance(pair.draft.model, DraftHead)
     if pair.is_lost or has_head or model.forgets or context.n_owed:
         return ""
-    if not model.template or not isinstance(chat, Chat):  # it was not trained to answer
+    if not model.template or not isinstance(chat, Chat):  # the model was not trained to answer
         return ""
     pair.check_files()
     prompt = encode_prompt(pair, turn)
@@ -80,9 +80,9 @@ def say_aside(pair: LoadedPair, command: SayAside, cancel: CancelFlag) -> str:
 
 
 def _question(pair: LoadedPair, chat: Chat, question: str) -> list[int]:
-    """Return the tokens from the end of the last reply to where the answer begins.
+    """Return the tokens from the end of the last reply to the begin of the answer.
 
-    None where the answer would begin with reasoning.
+    None if the answer would begin with reasoning.
     """
     choices = by_template(pair, chat, lambda prompts: prompts.template.switch.choices)
     if "off" in choices:
@@ -103,12 +103,12 @@ def _answer(
     most: int,
     cancel: CancelFlag,
 ) -> str:
-    """Decode tokens and then the likeliest ones, up to the end of the answer or of its line."""
+    """Decode tokens and then the most likely ones, up to the end of the answer or of its line."""
     vocab = context.model.vocab
-    for begin in range(0, len(tokens), _PIECE):
-        piece = tokens[begin : begin + _PIECE]
+    for begin in range(0, len(tokens), _PIECE_TOKENS):
+        piece = tokens[begin : begin + _PIECE_TOKENS]
         _check(cancel)
-        rows = context.feed(piece, int(begin + _PIECE >= len(tokens)))
+        rows = context.feed(piece, int(begin + _PIECE_TOKENS >= len(tokens)))
     said = ""
     for _ in range(most):
         token = int(rows[-1].argmax())

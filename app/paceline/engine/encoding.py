@@ -1,4 +1,4 @@
-"""The tokens of a prompt, for programs that count them, show them or write templates themselves."""
+"""The tokens of a prompt, for programs that count or show them, or apply templates themselves."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from paceline.messages import (
     Tokens,
 )
 
-_MOST_TOKENS = 1 << 20
-_MOST_BYTES = 4 << 20
-"""So many tokens with so many bytes of pieces, and as much of text, fit into a message."""
+_MAX_TOKENS = 1 << 20
+_MAX_BYTES = 4 << 20
+"""Maximum number of tokens, and of bytes of their texts, that fit into a message."""
 
 
 def encode(pair: LoadedPair | None, command: Encode) -> Encoded:
-    """Answer the question; why a prompt cannot be made is part of the answer."""
+    """Return the answer; the reason why a prompt cannot be made is part of it."""
     if pair is None or pair.is_lost:
         return not_encoded()
     vocab, prompt = pair.target.model.vocab, command.prompt
-    if _size(prompt) > _MOST_BYTES:  # which would take seconds to read
+    if _size(prompt) > _MAX_BYTES:  # tokenizing it would take seconds
         return too_large_to_encode()
     written: bytes | None = None
     notes: tuple[str, ...] = ()
@@ -50,13 +50,13 @@ def encode(pair: LoadedPair | None, command: Encode) -> Encoded:
     except UserError as error:
         return Encoded(code=error.code, problem=error.message, hint=error.hint)
     tokens, n_added = plain
-    if len(tokens) > _MOST_TOKENS:
+    if len(tokens) > _MAX_TOKENS:
         return too_large_to_encode()
     by_token = {token: name_or_piece(vocab, token) for token in set(tokens)}
     pieces = tuple(by_token[token] for token in tokens)
     whole = b"".join(pieces)
     written = whole if written is None else written
-    if max(len(whole), len(written)) > _MOST_BYTES:
+    if max(len(whole), len(written)) > _MAX_BYTES:
         return too_large_to_encode()
     return Encoded(tuple(tokens), pieces, written.decode("utf-8", "replace"), n_added, notes)
 
@@ -66,7 +66,7 @@ def _written(prompts: PromptSizes, chat: Chat) -> str:
 
 
 def _size(prompt: Prompt) -> int:
-    """Return the characters that a prompt's texts have, or its tokens."""
+    """Return the number of characters of a prompt's texts, or of its tokens."""
     match prompt:
         case Chat():
             return sum(len(message.text) for message in prompt.messages)

@@ -1,8 +1,8 @@
 """Measured facts about machine and models, kept in one small JSON file.
 
-A fact is named by a key that holds everything it depends on (model, build, threads, settings), so
-that a change of any of them simply finds nothing. Losing the file costs a measurement, so every
-failure to read or write it is ignored.
+The key of a fact contains everything it depends on (model, build, threads, settings), so that a
+fact is simply not found after a change of any of them. Losing the file costs a measurement, so
+every failure to read or write it is ignored.
 """
 
 from __future__ import annotations
@@ -17,39 +17,39 @@ Fact = bool | int | float | str
 
 
 class Facts:
-    """Read at the beginning and before every change, so that two programs may note theirs.
+    """A store of facts, read at first and before every change, so that two programs may write.
 
-    Of one fact the last one noted counts: what is added to an earlier value begins with `newest`.
-    An empty folder name keeps the facts in memory only.
+    Of one fact the last value written counts: before adding to an earlier value, call `newest`.
+    With an empty folder name the facts are kept in memory only.
     """
 
     def __init__(self, cache_dir: str) -> None:
         self.path = Path(cache_dir) / "facts.json" if cache_dir else None
-        """The file; None: there is none."""
+        """The path of the file, or None without one."""
         self._unsaved: dict[str, Fact] = {}
         self._facts = self._read() or {}
 
     def get(self, key: str) -> Fact | None:
-        """Return a fact; None when it was never measured."""
+        """Return a fact, or None if it was never measured."""
         return self._facts.get(key)
 
     def newest(self, key: str) -> Fact | None:
-        """Return a fact as others may have noted it meanwhile; None when it never was."""
+        """Return a fact as another program may have written it meanwhile, or None."""
         self._take_over()
         return self.get(key)
 
     def below(self, prefix: str) -> dict[str, Fact]:
-        """Return the facts whose keys begin so."""
+        """Return the facts whose keys begin with `prefix`."""
         return {key: fact for key, fact in self._facts.items() if key.startswith(prefix)}
 
     def put(self, key: str, fact: Fact) -> None:
-        """Keep a fact."""
+        """Store a fact."""
         self._take_over()
         self._facts[key] = self._unsaved[key] = fact
         self._save()
 
     def forget(self, prefix: str) -> None:
-        """Drop the facts whose keys begin so."""
+        """Delete the facts whose keys begin with `prefix`."""
         self._take_over()
         found = self.below(prefix)
         for key in found:
@@ -59,7 +59,7 @@ class Facts:
             self._save()
 
     def _take_over(self) -> None:
-        """Take what others have noted or forgotten meanwhile; nothing where it cannot be read."""
+        """Read what other programs have written meanwhile; do nothing if that fails."""
         found = self._read()
         if found is not None:
             self._facts = {**found, **self._unsaved}

@@ -1,7 +1,7 @@
-"""What the engine does in idle time: short slices of work, and one answer to a failure in any.
+"""Idle-time work of the engine: jobs in short slices, with one handler for their failures.
 
-Every slice is about one decode. A command stops it at once through the cancel flag, and no slice
-changes the text of the next reply. What fails is not tried again until the next load.
+A slice takes about one decode. A command stops it at once through the cancel flag, and no slice
+changes the text of the next reply. A job that failed is not tried again until the next load.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from paceline.engine.model.tokens import common_prefix
 from paceline.engine.pair import LoadedPair
 from paceline.errors import CancelledError, ComputeFailedError, DecodeMemoryError, EngineError
 
-PIECE = 64
+PIECE_TOKENS = 64
 """Tokens per slice of catching up: a command stops a slice at once, but its work is lost."""
 
 _log = logging.getLogger(__name__)
 
 
 class IdleJob(Protocol):
-    """Something to do in idle time."""
+    """A kind of work for idle time."""
 
     @property
     def contexts(self) -> Sequence[CachedContext]:
         """The contexts that it decodes in."""
 
     def slice(self) -> bool:
-        """Do a little; False: there is nothing to do at present.
+        """Do one slice; return False if there is nothing to do at present.
 
         Raises:
             CancelledError: The flag was set; the contexts are as before.
@@ -44,8 +44,8 @@ class IdleWork:
     """A pair's jobs; the first one that has something to do gets the slice.
 
     Args:
-        pair: Is marked as lost where a failure says so.
-        jobs: In the order in which they are asked; None: all there are.
+        pair: The pair; marked as lost after a failure that requires it.
+        jobs: Jobs in order of priority, or None for all.
     """
 
     def __init__(self, pair: LoadedPair, jobs: Sequence[IdleJob] | None = None) -> None:
@@ -62,21 +62,21 @@ class IdleWork:
         self._jobs = list(jobs)
 
     def slice(self) -> bool:
-        """Do a little of what there is to do; False: there is nothing.
+        """Do one slice of work; return False if there is none.
 
         Raises:
             ComputeFailedError: Neither contexts nor device can be trusted any more.
         """
-        # A job that fails is taken out, and its slice was one.
+        # A job that fails is removed, and counts as having used its slice.
         return not self._pair.is_lost and any(self._run(job) for job in self._jobs)
 
     def calibrate_anew(self) -> None:
-        """Measure again what decodes cost, since it is not known any more."""
+        """Measure the costs of decodes again, since they are no longer known."""
         self.stop_calibrating()
         self._jobs.insert(self._pair.states is not None, _calibration(self._pair))
 
     def stop_calibrating(self) -> None:
-        """Measure nothing more: everything is known."""
+        """Stop measuring, since everything is known."""
         self._jobs = [job for job in self._jobs if not isinstance(job, IdleCalibration)]
 
     def _run(self, job: IdleJob) -> bool:
@@ -87,7 +87,7 @@ class IdleWork:
         except ComputeFailedError:
             self._pair.is_lost = True
             raise
-        except (EngineError, MemoryError, OSError) as error:  # an index without memory
+        except (EngineError, MemoryError, OSError) as error:  # an index may find no memory
             _log.info("%s ends: %s", type(job).__name__, error)
             if isinstance(error, DecodeMemoryError):  # may have left anything in the contexts
                 for context in job.contexts:
@@ -101,27 +101,27 @@ def _calibration(pair: LoadedPair) -> IdleCalibration:
 
 
 class Grammars:
-    """Makes what grammars need of the target's vocabulary, so that no first reply waits for it."""
+    """Prepares grammars for the target's vocabulary, so that no first reply waits for it."""
 
     def __init__(self, pair: LoadedPair) -> None:
         self._pair = pair
         self.contexts: Sequence[CachedContext] = ()
 
     def slice(self) -> bool:
-        """Make a part of it; False: all of it is there."""
+        """Prepare a part; return False if nothing is left."""
         return self._pair.target.model.vocab.prepare_grammars()
 
 
 class CatchingUp:
-    """Brings the draft model's context to what the target's holds; for the engine's thread.
+    """Makes the draft model's context hold the target's text; for the engine's thread.
 
     Drafting begins with decoding what the draft model's context lacks. After a long prompt that may
-    cost more than Auto's promise leaves to lose, or than the rest of a reply could bring in, so the
-    model would stay unused. Between two replies it delays nothing. What a draft model has decoded
-    never changes a text (`verify.py`), only when it was decoded.
+    cost more than Auto's promise allows to lose, or than the rest of a reply could gain, so the
+    model would stay unused. Between two replies it delays nothing. When a draft model decodes a
+    token never changes a text (`verify.py`).
 
     Args:
-        pair: Both contexts.
+        pair: The pair with both contexts.
     """
 
     def __init__(self, pair: LoadedPair) -> None:
@@ -133,7 +133,7 @@ class CatchingUp:
         return [self._pair.draft] if self._pair.draft else []
 
     def slice(self) -> bool:
-        """Decode one piece; False: there is nothing left to decode, or no use for it.
+        """Decode one piece; return False if nothing is left to decode, or it would not be used.
 
         Raises:
             CancelledError: The flag was set.
@@ -142,29 +142,29 @@ class CatchingUp:
         pair, draft = self._pair, self._pair.draft
         if draft is None or not self._is_of_use or not draft.model.max_rollback:
             return False
-        first = pair.target.tokens.gaps.end  # what has no ids cannot be read
+        first = pair.target.tokens.gaps.end  # cells without ids cannot be read
         text = pair.target.tokens[first:]
         n_shared = common_prefix(draft.tokens, text)
         if not n_shared < len(text) < draft.n_ctx or not _can_read(draft, first, n_shared):
             return False
         if any(token >= draft.n_vocab for token in text[n_shared:]):
-            return False  # vocabularies may differ by some tokens at their ends
+            return False  # vocabularies may differ by a few tokens at their ends
         draft.rollback(n_shared)
-        draft.save_for_draft()  # where a command that stops the slice lets it go back to
+        draft.save_for_draft()  # the place to go back to if a command stops the slice
         n_held = len(draft.tokens)
-        draft.feed(text[n_held : n_held + PIECE], 0)
+        draft.feed(text[n_held : n_held + PIECE_TOKENS], 0)
         return True
 
     @property
     def _is_of_use(self) -> bool:
-        """Whether the last reply could use the draft model, and it paid as far as is known."""
+        """Return whether the last reply could use the draft model, and it is not given up."""
         pair = self._pair
         rates = pair.knowledge.rates[pair.draft.model.drafter] if pair.draft else None
         return pair.uses_draft and rates is not None and not rates.is_given_up
 
 
 def _can_read(draft: CachedContext, first: int, n_held: int) -> bool:
-    """Return whether it can go on after so many tokens from a place: a head needs their states."""
+    """Return whether it can continue after `n_held` tokens: a head needs the target's states."""
     head = draft.model
     if not isinstance(head, DraftHead):
         return True

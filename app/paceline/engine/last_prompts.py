@@ -1,9 +1,9 @@
-"""The last prompts that were read: they tell why the next one is read again.
+"""The last prompts, to explain why parts of the next one are read again.
 
-What a model reads twice was in a prompt of the same chat or program before. So the last prompts are
-held, each with the tokens that were in the context after its reply. The next prompt is compared
-with the one that is most like it, of the same owner alone: words quote both, and never
-another one's text. They are held in memory alone, and go when their owner's states do.
+A text that is read twice was in an earlier prompt of the same chat or program. So the last prompts
+are held, each with the tokens in the context after its reply. The next prompt is compared with the
+most similar one of the same owner: the explanation quotes both, and never a text of another owner.
+Prompts are held in memory only, and dropped with their owner's states.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ from paceline.figures import Reread, RereadCode
 from paceline.messages import Chat, StateOwner
 from paceline.sentence import Sentence, sentence
 
-FEWEST = 64
-"""Tokens that are read again without a word."""
-_MOST_PROMPTS = 24
-_MOST_TOKENS = 1 << 20
-"""Of all prompts together: 4 MB, and about as much for their texts."""
-_SAME_TEXT = 0.5
-"""Share of a prompt that has to be in a longer one, so that this takes its place."""
-_STRETCH = 16
-"""Tokens of a stretch that is found again."""
-_TRIES = 24
+MIN_REREAD = 64
+"""Number of tokens that may be read again without an explanation."""
+_MAX_PROMPTS = 24
+_MAX_TOKENS = 1 << 20
+"""Maximum number of tokens of all prompts together: 4 MB, and about as much for their texts."""
+_MIN_SHARED = 0.5
+"""Minimum share of a prompt that must be in a longer one for that to replace it."""
+_STRETCH_TOKENS = 16
+"""Number of tokens of a stretch that is searched in the other text."""
+_MAX_TRIES = 24
 _GROWTH = 1.6
-"""By how much the next try is further on, so that the tries reach to the end of any prompt."""
+"""Factor between the offsets of successive tries, so that they reach the end of any prompt."""
 _N_QUOTED = 8
-_CHARACTERS = 4
-"""Of a token, roughly."""
+_TOKEN_CHARS = 4
+"""Typical number of characters per token."""
 
 _Ids = NDArray[np.int32]
 
@@ -55,11 +55,11 @@ class NewPrompt:
     """A prompt that is about to be read.
 
     Attributes:
-        owner: Whose it is.
-        prompt: As it was sent.
+        owner: Owner of the text.
+        prompt: The prompt as sent.
         n_cut: See `FittedPrompt`.
-        tokens: All of it.
-        n_reused: How many of them need not be read.
+        tokens: All tokens of the prompt.
+        n_reused: Number of them that need not be read.
     """
 
     owner: StateOwner
@@ -70,16 +70,16 @@ class NewPrompt:
 
     @cached_property
     def ids(self) -> _Ids:
-        """All of its tokens."""
+        """All of its tokens, int32 [n]."""
         return _as_ids(self.tokens)
 
     @cached_property
     def messages(self) -> frozenset[ChatMessage]:
-        """Its messages; none where it is no conversation."""
+        """Its messages; empty if it is not a conversation."""
         return frozenset(self.prompt.messages if isinstance(self.prompt, Chat) else ())
 
     def then(self, tokens: Sequence[int]) -> _Ids:
-        """Return what a context holds after its reply, which may have ended while it was read."""
+        """Return the context's tokens after the reply, which may have ended during the prefill."""
         if len(tokens) < len(self.tokens):
             return _as_ids(tokens)
         return np.concatenate((self.ids, _as_ids(tokens[len(self.tokens) :])))
@@ -96,17 +96,17 @@ class _Read:
     n_load: int
 
     def is_of(self, owner: StateOwner, model: str) -> bool:
-        """Return whether it is this owner's, and was read by this model."""
+        """Return whether it belongs to this owner and was read by this model."""
         return self.new.owner == owner and self.model == model
 
     def likeness(self, later: NewPrompt) -> int:
-        """Return about how many tokens it shares with a later prompt."""
+        """Return approximately how many tokens it shares with a later prompt."""
         shared = sum(len(each.text) for each in self.new.messages & later.messages)
-        return _n_same(self.ids, later.ids) + shared // _CHARACTERS
+        return _n_same(self.ids, later.ids) + shared // _TOKEN_CHARS
 
 
 class LastPrompts:
-    """Holds the last prompts and finds out why one is read again. On the engine's thread."""
+    """Holds the last prompts and finds why one is read again; for the engine's thread."""
 
     def __init__(self) -> None:
         self._read: list[_Read] = []
@@ -114,21 +114,21 @@ class LastPrompts:
         self._n_load = 0
 
     def begin_load(self) -> None:
-        """Take note that what was in contexts is gone."""
+        """Note that the contexts were freed."""
         self._n_load += 1
 
     def begin(
         self, new: NewPrompt, context: CachedContext, states: KeptStates | None
     ) -> Reread | None:
-        """Return why a prompt is read again, as far as it is; None: hardly anything is.
+        """Return the reason why a part of a prompt is read again, or None if hardly anything is.
 
         Args:
             new: The prompt.
-            context: The target's, which holds what is reused.
-            states: Keeps what contexts hold; None: nothing is kept.
+            context: The target's context with the reused tokens.
+            states: The stored states, or None if none are stored.
         """
         self._running = new
-        if len(new.tokens) - new.n_reused < FEWEST:
+        if len(new.tokens) - new.n_reused < MIN_REREAD:
             return None
         found = [each for each in self._read if each.is_of(new.owner, context.model.facts_key)]
         if not found:
@@ -138,7 +138,7 @@ class LastPrompts:
         n_same = min(_n_same(was, now), len(now) - 1)
         n_lost = max(n_same - new.n_reused, 0)
         n_moved = _n_moved(was, now, max(n_same, new.n_reused))
-        if max(n_lost, n_moved) < FEWEST:
+        if max(n_lost, n_moved) < MIN_REREAD:
             return None
         if n_lost >= n_moved:
             is_cut = n_same < len(was)
@@ -160,14 +160,14 @@ class LastPrompts:
         *,
         is_cut: bool,
     ) -> tuple[RereadCode, Sentence]:
-        """Return why what was read is not in the context any more.
+        """Return the reason why text that was read is no longer in the context.
 
         Args:
-            read: The prompt.
-            context: Where it was.
-            states: See `begin`.
-            n_lost: Tokens that are read again.
-            is_cut: Whether the text goes on before the end of what was read.
+            read: The earlier prompt.
+            context: The target's context.
+            states: The stored states, or None, as in `begin`.
+            n_lost: Number of tokens that are read again.
+            is_cut: Whether the new text diverges before the end of what was read.
         """
         if read.n_load != self._n_load:
             return "loaded", sentence("the models were loaded anew")
@@ -184,11 +184,11 @@ class LastPrompts:
         )
 
     def end(self, context: CachedContext, reply: str) -> None:
-        """Take note of what was read, and of the reply.
+        """Note the text that was read, with the reply.
 
         Args:
-            context: The target's, after the reply.
-            reply: All of its text.
+            context: The target's context after the reply.
+            reply: The whole text of the reply.
         """
         new, self._running = self._running, None
         if new is None or not context.tokens:
@@ -200,16 +200,16 @@ class LastPrompts:
             for each in self._read
             if not each.is_of(new.owner, model)
             or len(each.ids) > len(ids)
-            or each.likeness(new) < _SAME_TEXT * len(each.ids)
+            or each.likeness(new) < _MIN_SHARED * len(each.ids)
         ]
         new = replace(new, tokens=())  # a list takes nine times as much memory
         self._read.append(_Read(new, reply, ids, model, self._n_load))
         n_tokens = sum(len(each.ids) for each in self._read)
-        while len(self._read) > _MOST_PROMPTS or (n_tokens > _MOST_TOKENS and len(self._read) > 1):
+        while len(self._read) > _MAX_PROMPTS or (n_tokens > _MAX_TOKENS and len(self._read) > 1):
             n_tokens -= len(self._read.pop(0).ids)
 
     def forget(self, owners: Sequence[str] = ()) -> None:
-        """Forget the prompts of these owners; none: of all."""
+        """Drop the prompts of these owners; all prompts without any owner."""
         self._read = [each for each in self._read if owners and each.new.owner.name not in owners]
         if self._running is not None and (not owners or self._running.owner.name in owners):
             self._running = None
@@ -221,7 +221,7 @@ def _reread(n_tokens: int, found: PromptChange) -> Reread:
 
 
 def _of_tokens(vocab: Vocabulary, was: _Ids, now: _Ids) -> Sentence:
-    """Return the first tokens of two texts, quoted."""
+    """Return the first different tokens of two texts, quoted."""
     texts = [
         b"".join(vocab.piece(token) for token in ids[:_N_QUOTED].tolist() if token >= 0).decode(
             "utf-8", "replace"
@@ -236,7 +236,7 @@ def _as_ids(tokens: Sequence[int]) -> _Ids:
 
 
 def _n_same(some: _Ids, other: _Ids) -> int:
-    """Return how many leading tokens are the same."""
+    """Return how many leading tokens are equal."""
     n = min(len(some), len(other))
     differs = some[:n] != other[:n]
     first = int(differs.argmax()) if n else 0
@@ -244,21 +244,21 @@ def _n_same(some: _Ids, other: _Ids) -> int:
 
 
 def _n_moved(was: _Ids, now: _Ids, first: int) -> int:
-    """Return how many tokens stand in two texts, in the same order but at other places.
+    """Return how many tokens occur in both texts in the same order but at other places.
 
-    Short stretches are not found, nor what comes after very many that differ: it never counts too
-    many, and searches the text some twenty times at most.
+    The count is a lower bound: short stretches, and those after a very long difference, are not
+    found. It searches the text about twenty times at most.
 
     Args:
         was: The earlier text.
         now: The later one.
-        first: The place from which on both are searched.
+        first: Index from which on both are searched.
     """
     at_old, at, n_found, step = first, first, 0, 1.0
-    for _ in range(_TRIES):
-        if at + _STRETCH > len(now):
+    for _ in range(_MAX_TRIES):
+        if at + _STRETCH_TOKENS > len(now):
             break
-        place = _find(was, now[at : at + _STRETCH], at_old)
+        place = _find(was, now[at : at + _STRETCH_TOKENS], at_old)
         if place < 0:
             at += int(step)
             step *= _GROWTH
@@ -272,7 +272,7 @@ def _n_moved(was: _Ids, now: _Ids, first: int) -> int:
 
 
 def _find(ids: _Ids, stretch: _Ids, first: int) -> int:
-    """Return the place of a stretch of tokens from a place on; -1: it is not there."""
+    """Return the index of a stretch of tokens from `first` on, or -1 if it does not occur."""
     last = len(ids) - len(stretch) + 1
     if first >= last:
         return -1

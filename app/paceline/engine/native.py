@@ -1,4 +1,4 @@
-"""The one way to the native libraries that loads nothing before it is needed."""
+"""The only access to the native libraries; loads nothing before it is needed."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 def llama_backend() -> Backend:
-    """Load the native library and return the backend on it."""
-    calm_waiting_threads()  # before OpenMP is loaded: it reads its settings only then
+    """Load the native library and return its backend."""
+    calm_waiting_threads()  # before OpenMP is loaded, which reads its settings only then
     from paceline.engine.llama import LlamaBackend  # noqa: PLC0415
 
     return LlamaBackend()
 
 
 def rpc_server(names: str, most_bytes: int | None) -> RpcServer:
-    """Load the native library and return the server on it that lends devices; see `RpcServer`."""
+    """Load the native library and return a server that lends devices; see `RpcServer`."""
     calm_waiting_threads()
     from paceline.engine.llama.rpc_server import RpcServer  # noqa: PLC0415
 
@@ -32,10 +32,10 @@ def rpc_server(names: str, most_bytes: int | None) -> RpcServer:
 
 
 def report_aborts(tell: Callable[[str], None]) -> None:
-    """Load the native library, and call `tell` with its reason before it ends the process.
+    """Load the native library; it calls `tell` with the reason before it ends the process.
 
     Args:
-        tell: Called on the thread that fails, once, and must be quick; it cannot stop the end.
+        tell: Called once on the failing thread; must be quick, and cannot prevent the end.
     """
     calm_waiting_threads()
     from paceline.engine.llama import on_abort  # noqa: PLC0415
@@ -44,13 +44,13 @@ def report_aborts(tell: Callable[[str], None]) -> None:
 
 
 def give_back_freed_memory() -> None:
-    """Let the heap return its free pages; takes milliseconds. Any thread.
+    """Return free pages of the heap to the system; takes milliseconds. Any thread.
 
-    Does nothing where the C library is not glibc.
+    Does nothing if the C library is not glibc.
 
-    glibc keeps freed blocks of its heap for later, up to tens of megabytes where something small
-    lies after them. Pairs that are loaded one after the other then look like a leak that grows in
-    jumps (measured on the demo pair: 95 MB against 71 MB), and what is kept is missing elsewhere.
+    glibc keeps freed blocks of its heap for later use, up to tens of megabytes if something small
+    lies after them. Loading several pairs in sequence then looks like a leak that grows in jumps
+    (measured on the demo pair: 95 MB against 71 MB), and that memory is missing elsewhere.
     """
     if sys.platform == "linux":
         with contextlib.suppress(AttributeError, OSError):

@@ -1,4 +1,4 @@
-"""The opening of a pair: its models are loaded, seen to decode, and fitted to each other."""
+"""The opening of a pair: loading the models, testing their decodes, fitting them together."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from paceline.engine.model.context import BatchWidths
 from paceline.engine.model.kept_states import KeptStates
 from paceline.engine.model.model_file import check_in_place, written_parts
 from paceline.engine.model.state_files import StateFolder
-from paceline.engine.model.states import MOST_STATES, GoingBack, state_memory
+from paceline.engine.model.states import MAX_STATES, GoingBack, state_memory
 from paceline.engine.model.stored_states import StateStore
-from paceline.engine.model.translation import LEAST_SHARE, Translation, words_on_translation
+from paceline.engine.model.translation import MIN_SHARE, Translation, words_on_translation
 from paceline.engine.model.vocabularies import vocabulary_mismatch
 from paceline.engine.pair import LoadedPair
 from paceline.engine.prompt.formats import words_on
@@ -55,12 +55,12 @@ class PairOpening:
     """Loads one pair.
 
     Args:
-        get_backend: Returns what loads models.
-        emit: Takes every `LoadProgressed`.
-        cancel: Polled by all that may take long.
+        get_backend: Returns the backend that loads models.
+        emit: Called with every `LoadProgressed`.
+        cancel: Flag that is polled by all long work.
 
     Attributes:
-        models: Those whose weights are there. Any thread may look.
+        models: The models whose weights are loaded. Any thread may read it.
     """
 
     def __init__(
@@ -73,14 +73,14 @@ class PairOpening:
         self._backend: Backend
 
     def open(self, command: LoadPair) -> LoadedPair:
-        """Load a pair, which the caller owns.
+        """Load a pair, which the caller then owns.
 
         Raises:
             UserError: A model cannot be used, or the two do not fit together.
             CancelledError: The flag was set.
         """
-        renderer().start()  # it is there when the models are
-        files = written_parts(_files_of(command))  # what is written while they load is noticed, too
+        renderer().start()  # it is ready when the models are
+        files = written_parts(_files_of(command))  # so that writes during the load are noticed, too
         facts = Facts(command.cache_dir)
         self._backend = backend = self._get_backend()
         backend.connect(command.servers)
@@ -133,10 +133,10 @@ class PairOpening:
     def _load_head(
         self, command: LoadPair, wanted: TargetHead, target: LanguageModel, facts: Facts
     ) -> tuple[LanguageModel | None, tuple[str, ...]]:
-        """Load the head that is asked for, or the one that the target's file has.
+        """Load the requested head, or the one in the target's file.
 
         Returns:
-            The head, if there is one, and what is to be told. One in the target's file may fail.
+            The head or None, and notes for the user. A head in the target's file may fail to load.
         """
         load = partial(self._backend.load_head, target, wanted.kind, cancel=self._cancel)
         if not _is_inside(wanted, command.target):
@@ -162,7 +162,7 @@ class PairOpening:
         load: Callable[..., LanguageModel | None],
         facts: Facts,
     ) -> LanguageModel:
-        """Load one model and see it decode; by then, its load has been told as complete."""
+        """Load one model and test its decodes; by then the load was reported as complete."""
         last = -1.0
 
         def progress(fraction: float) -> None:
@@ -171,7 +171,7 @@ class PairOpening:
                 last = fraction
                 self._emit(LoadProgressed(stage, fraction))
 
-        progress(0.0)  # so that a crash before the library's first word is not another model's
+        progress(0.0)  # so that an early crash in the library is not blamed on another model
         model = load(progress=progress)
         assert model is not None
         if last < 1:
@@ -181,7 +181,7 @@ class PairOpening:
     def _tried(
         self, model: LanguageModel, stage: Literal["target", "draft"], facts: Facts
     ) -> LanguageModel:
-        """See a model decode that was just loaded; free one that does not."""
+        """Test the decodes of a model that was just loaded, and free it if they fail."""
         self.models = (*self.models, model)
         try:
             model.can_rollback, apart = self_test(model)
@@ -190,7 +190,7 @@ class PairOpening:
                 Evidence(facts, evidence_key(model)).add(seen, len(TESTED_WIDTHS), 0, apart)
             model.max_rollback = model.n_ctx if model.can_rollback else 0
             if not model.can_rollback:
-                model.keep_states(MOST_STATES if stage == "target" else 0)
+                model.keep_states(MAX_STATES if stage == "target" else 0)
                 check_going_back(model)
             uses = model.kernel_uses() if stage == "target" else ()
             model.info = structs.replace(
@@ -203,7 +203,7 @@ class PairOpening:
 
 
 def _states(pair: LoadedPair, storage: StateStorage | None, backend: Backend) -> KeptStates | None:
-    """Return what keeps the states of a pair's contexts; None: they are not kept."""
+    """Return the object that stores states of a pair's contexts, or None if they are not stored."""
     if storage is None:
         return None
     devices = backend.describe().devices
@@ -215,20 +215,20 @@ def _states(pair: LoadedPair, storage: StateStorage | None, backend: Backend) ->
 
 
 def _is_inside(head: TargetHead, target: ModelParams) -> bool:
-    """Return whether a head that may draft is the one in the target's file."""
+    """Return whether a head to draft with is the one in the target's file."""
     return head.file in ("", target.path)
 
 
 def _files_of(command: LoadPair) -> tuple[str, ...]:
-    """Return the models that a command names."""
+    """Return the paths of the models that a command names."""
     return tuple(filter(None, (command.target.path, file_of(command.drafting))))
 
 
 def _check_tokens(kind: str, target: LanguageModel, head: LanguageModel) -> None:
-    """Refuse a head of other tokens than the target's, which no head can translate.
+    """Refuse a head with another vocabulary than the target's, since heads are not translated.
 
     Raises:
-        ModelError: It has others.
+        ModelError: The vocabularies differ.
     """
     if mismatch := vocabulary_mismatch(target.vocab, head.vocab):
         raise ModelError(
@@ -243,7 +243,7 @@ def _check_tokens(kind: str, target: LanguageModel, head: LanguageModel) -> None
 def _translated(
     target: LanguageModel, draft: LanguageModel, how: Translating
 ) -> tuple[Translation | None, tuple[str, ...]]:
-    """Return the translation between two vocabularies, where they differ, and what is to be told.
+    """Return the translation of different vocabularies, or None, and notes for the user.
 
     Raises:
         ModelError: They differ too much.
@@ -253,7 +253,7 @@ def _translated(
         return None, (_NOT_TRANSLATED,) if how != Translating() else ()
     translation = Translation(target.vocab, draft.vocab, how)
     words = words_on_translation(mismatch, translation.share)
-    if translation.share < LEAST_SHARE:
+    if translation.share < MIN_SHARE:
         raise ModelError(
             "vocabulary-mismatch",
             "“{name}” cannot draft for “{target}”. {words}",
@@ -268,7 +268,7 @@ def _translated(
 def _choose_threads(
     command: LoadPair, target: LanguageModel, draft: LanguageModel | None, facts: Facts
 ) -> tuple[str, ...]:
-    """Choose the counts that were left open; returns what is to be told about them."""
+    """Choose the thread counts that the user left open; return notes about them."""
     chooser = ThreadChooser(facts)
     choices = [(target, chooser.choose(target, command.target))]
     if draft:
@@ -283,7 +283,7 @@ def _load_notes(pair: LoadedPair) -> tuple[str, ...]:
     if pair.guessed is not None:
         notes.append(words_on(pair.guessed, target.vocab))
     back = _going_back(target)
-    if back.way not in ("cells", "states"):  # states limit drafts to a length that is seldom wanted
+    if back.way not in ("cells", "states"):  # the limit by states rarely matters for drafts
         notes.append(back.sentence)
     if draft and draft.n_ctx < target.n_ctx:
         notes.append(
@@ -295,16 +295,16 @@ def _load_notes(pair: LoadedPair) -> tuple[str, ...]:
         )
     notes += _share_of_kernels(target)
     sameness = pair.promise.sameness
-    if sameness.is_exact:  # asked for, so it is to say what it does
+    if sameness.is_exact:  # the user asked for it, so a note says what it does
         notes.append(sameness.words)
     return tuple(notes)
 
 
 def _share_of_kernels(target: LanguageModel) -> tuple[str, ...]:
-    """Say which layers own kernels compute, where devices have the others."""
+    """Return which layers own kernels compute, if devices have the others."""
     info = target.info
     others = [each.device for each in target.memory if each.weights and each.device != "CPU"]
-    # The last layers go to the devices, where the output counts as one.
+    # Devices get the last layers, and the output counts as one.
     n_here = min(max(info.n_layers + 1 - info.n_gpu_layers, 0), info.n_layers)
     if not (n_here and others and any(use.by == "own" for use in info.kernels)):
         return ()

@@ -1,4 +1,4 @@
-"""A loaded pair: two models, the tokens in their contexts, and what was measured with them."""
+"""A loaded pair: two models, the tokens in their contexts, and measurements with them."""
 
 from __future__ import annotations
 
@@ -26,34 +26,33 @@ from paceline.errors import EngineError
 from paceline.messages import Chat, DeviceMemory
 from paceline.sentence import sentence
 
-_GUESS = 1.5
-"""Decoding reads every weight once, so it takes time in proportion to a model's size; and half as
-much again for what does not shrink with the model."""
-_MOST_TEMPLATES = 4
+_TIME_PER_SIZE = 1.5
+"""Factor on a model's relative size that estimates its relative time per token: decoding reads
+every weight once, and half as much again accounts for what does not shrink with the model."""
+_MAX_TEMPLATES = 4
 
 
 class LoadedPair:
-    """Target and draft with the tokens in their contexts, and what was measured with them.
+    """Target and draft model with the tokens in their contexts, and measurements with them.
 
     Attributes:
-        make_drawer: Makes what draws the rows of a reply; None: the best that is installed.
-        guessed: How a chat is written where the target's file does not say it, or not so that it
-            works; else None.
-        tool_template: The file's template for chats with tools; empty: there is none, or it failed.
-        template_failure: What to tell of each reply for which the guess took the place of the
-            file's own template, which failed; empty: it has not.
+        make_drawer: Factory of a reply's drawer of rows, or None for the best installed one.
+        guessed: Chat format to use if the target's file has no working template, otherwise None.
+        tool_template: The file's template for chats with tools; empty if it has none or it failed.
+        template_failure: Note for each reply for which the guess replaces the file's own template,
+            which failed; empty if it has not failed.
         earlier: Texts of earlier chats, as the target's tokens.
-        states: Keeps what the contexts hold; None: nothing is kept.
-        last_prompts: The prompts that were read last, also with pairs before this one.
-        knowledge: What Auto knows of their costs and of how often drafts are accepted.
-        promise: What holds of the same text, and which batch widths make it so.
-        files: Which files the weights are in, and when they were written before the load.
-        has_forgotten: Whether what Auto knows of acceptance is what it has seen since `forget`,
-            not what was kept in earlier sessions.
-        uses_draft: Whether the last reply's strategy drafts with the model, if there is one.
-        reading_s: Seconds that a token of the last prompt took to read; 0: none was read yet.
-        is_lost: Whether a decode has failed in such a way that nothing may go on in these
-            contexts; the owner of the pair has to close it.
+        states: The stored states of the contexts, or None if none are stored.
+        last_prompts: The prompts that were read last, also with earlier pairs.
+        knowledge: Auto's knowledge of their costs and of acceptance.
+        promise: What holds about equal texts, and the batch widths that ensure it.
+        files: The files of the weights, with their modification times before the load.
+        has_forgotten: Whether Auto's acceptance is only from after `forget`, and not from earlier
+            sessions.
+        uses_draft: Whether the last reply's strategy drafts with the draft model, if there is one.
+        reading_s: Seconds per token of reading the last prompt; 0 if none was read yet.
+        is_lost: Whether a decode failed such that the contexts must not be used any more; the owner
+            of the pair has to close it.
     """
 
     def __init__(
@@ -77,7 +76,7 @@ class LoadedPair:
         self.guessed = None if target.template else guess(target.vocab, names)
         self.tool_template = target.tool_template if target.template else ""
         self.template_failure = ""
-        self._prompts = lru_cache(_MOST_TEMPLATES)(
+        self._prompts = lru_cache(_MAX_TEMPLATES)(
             lambda source, think: PromptSizes(
                 ChatTemplate(source, target.vocab, think, writer_of(source))
             )
@@ -92,7 +91,7 @@ class LoadedPair:
         self.knowledge = Knowledge(VerifyCosts(on_device=target.info.n_gpu_layers > 0))
         if draft is not None and draft.info.size_bytes and target.info.size_bytes:
             share = draft.info.size_bytes / target.info.size_bytes
-            self.knowledge.draft_costs[draft.drafter].guess = min(_GUESS * share, 1.0)
+            self.knowledge.draft_costs[draft.drafter].guess = min(_TIME_PER_SIZE * share, 1.0)
         self.promise = Promise(self.target, facts, lambda: self.knowledge.costs, is_exact=is_exact)
         self.has_forgotten = False
         self.uses_draft = False
@@ -103,7 +102,7 @@ class LoadedPair:
 
     @property
     def memory(self) -> tuple[DeviceMemory, ...]:
-        """Memory that both models have taken of each device, by its name; the CPU is the last."""
+        """The memory that both models use on each device, by its name; the CPU comes last."""
         parts = [*self.target.model.memory, *(self.draft.model.memory if self.draft else ())]
         together: dict[str, DeviceMemory] = {}
         for part in parts:
@@ -120,17 +119,17 @@ class LoadedPair:
 
     @property
     def own_template(self) -> str:
-        """The file's chat template, or the guess."""
+        """The file's chat template, or the guessed one."""
         return self.guessed.source if self.guessed else self.target.model.template
 
     def prompts(self, chat: Chat) -> PromptSizes:
-        """Return the template for a chat, with the sizes of what it makes.
+        """Return the template for a chat, with the sizes of its prompts.
 
-        The file's template for tools is taken where there are some that it writes.
+        The file's template for tools is used if the chat has tools that it can write.
         """
         template, think = chat.prompting.template, chat.prompting.think
         if self.template_failure and not template:
-            think = ""  # the guess has no switch
+            think = ""  # the guessed format has no switch
         tools = tools_of(chat)
         if self.tool_template and not template and is_about_tools(chat.messages, tools):
             found = self._prompts(self.tool_template, think)
@@ -140,11 +139,11 @@ class LoadedPair:
         return self._prompts(template or self.own_template, think)
 
     def give_up_template(self, source: str, problem: str) -> None:
-        """Use the next best template from now on, at last that of most models of its vocabulary.
+        """Use the next best template from now on; the last is the usual one for its vocabulary.
 
         Args:
-            source: The one of the file's templates that failed.
-            problem: What is wrong with it, as a sentence.
+            source: The failed template of the file.
+            problem: The problem as a sentence.
         """
         for_tools, self.tool_template = self.tool_template, ""
         if source == for_tools:
@@ -157,10 +156,9 @@ class LoadedPair:
         )
 
     def check_files(self) -> None:
-        """See whether the weights, which are mapped from their files, are still those of the load.
+        """Check that the weights, which are mapped from their files, are unchanged since the load.
 
-        A file that was deleted or replaced by another one lives on in the mapping. Takes 2 µs for
-        each.
+        A file that was deleted or replaced lives on in the mapping. Takes 2 µs per file.
 
         Raises:
             EngineError: A file was written to; the pair is lost.
@@ -177,13 +175,13 @@ class LoadedPair:
                     name=path.name,
                 )
 
-    def settle(self) -> bool:
-        """Take the batch widths that the evidence leaves, between two replies.
+    def choose_widths(self) -> bool:
+        """Choose the batch widths by the present evidence, between two replies.
 
         Returns:
-            Whether they are other ones, so that nothing is known of what steps cost any more.
+            Whether they changed, so that the costs of steps are no longer known.
         """
-        has_changed = self.promise.settle()
+        has_changed = self.promise.choose_widths()
         if has_changed:
             self.knowledge.costs = self.knowledge.costs.emptied()
         return has_changed
@@ -195,11 +193,11 @@ class LoadedPair:
 
     @property
     def n_read(self) -> int:
-        """Tokens per decode, at most, where a prompt is read."""
+        """Maximum number of tokens per decode when a prompt is read."""
         return min(model.n_batch for model in self.models)
 
     def empty(self, *, wipe: bool = False) -> None:
-        """Empty both contexts; `wipe`: to the last byte, since invalid numbers could live on."""
+        """Empty both contexts; `wipe` also zeroes them, since invalid numbers could remain."""
         if self.states is not None:
             self.states.owner = None
         for context in (self.target, self.draft):
@@ -207,10 +205,10 @@ class LoadedPair:
                 context.clear(wipe=wipe)
 
     def forget(self, *, keeps_rates: bool = False) -> None:
-        """Forget the texts of replies; what was measured stays, as does what is remembered.
+        """Forget the texts of replies; measurements and remembered texts stay.
 
         Args:
-            keeps_rates: How often drafts were accepted stays, too.
+            keeps_rates: Whether the acceptance of drafts stays, too.
         """
         self.empty()
         self.kept.clear()
@@ -218,7 +216,7 @@ class LoadedPair:
         self.has_forgotten = True
 
     def close(self) -> None:
-        """Keep what the contexts hold, then free both models. A second call does nothing."""
+        """Store what the contexts hold, then free both models. A second call does nothing."""
         states, self.states = self.states, None
         try:
             if states is not None and not self.is_lost:

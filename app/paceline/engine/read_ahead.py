@@ -1,15 +1,15 @@
-"""Reading ahead: what is certain of a prompt that may come is read before it comes.
+"""Reading ahead: the certain beginning of a prompt that may come is read before it comes.
 
-Neither template nor tokenizer has to be understood for that. The conversation is encoded with a few
-continuations of its last message, and what all of them begin with is certain, whatever follows.
+That needs no knowledge of template or tokenizer. The conversation is encoded with a few
+continuations of its last message, and their common beginning is certain, whatever follows.
 
-A context that is nearly full may have to leave out old messages with the next prompt, which then
-begins in another way. So that shortened conversation is read as well, after the state of the whole
-one was stored; then the whole one is brought back, since it is the likelier one.
+With a nearly full context the next prompt may have to omit old messages, and then begins
+differently. So that shortened conversation is read as well, after the state of the whole one was
+stored; then the whole one is restored, since it is more likely.
 
-It changes no text. Where every row is computed as if it were alone, a prompt may be cut anywhere,
-and pieces are short, since a stop loses the one that runs. Elsewhere whole pieces are read, of the
-size that a turn has them, from where it would begin; the rest is left to it.
+No text changes. Where every row is computed as if it were alone, a prompt may be cut anywhere, and
+pieces are short, since a stop loses the running one. Elsewhere whole pieces are read, of a turn's
+size and from where a turn would begin; the turn reads the rest.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from paceline.content import appended
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.idle import CatchingUp
 from paceline.engine.model.backend import DraftHead
-from paceline.engine.model.stored_states import SHORTEST
+from paceline.engine.model.stored_states import MIN_BLOCK_TOKENS
 from paceline.engine.model.tokens import TokenSequence, common_prefix
 from paceline.engine.pair import LoadedPair
 from paceline.engine.prompt.size import FittedPrompt, room_for_reply
@@ -32,12 +32,13 @@ from paceline.errors import CancelledError, ComputeFailedError, DecodeMemoryErro
 from paceline.messages import Chat, ChatMessage, PrefillProgressed, ReadAheadEnded, StartTurn
 
 PIECE_S = 0.2
-"""Seconds that a piece takes, about, where prompts may be cut anywhere."""
-_LEAST_PIECE = 32
-NEARLY = 8
-"""Of how many parts of a prompt's room the next message may fill one before it is too late."""
+"""Approximate seconds per piece, where prompts may be cut anywhere."""
+_MIN_PIECE_TOKENS = 32
+NEARLY_FULL_DIVISOR = 8
+"""Divisor of a prompt's room: a context counts as nearly full if a next message of this part of the
+room would be too long."""
 _ENDS = " So", "\nWhy", "7"
-"""Continuations; no two begin alike, and none goes on with a word."""
+"""Continuations; no two begin alike, and none continues a word."""
 _WORD = " so"
 
 _log = logging.getLogger(__name__)
@@ -49,16 +50,16 @@ def read_ahead(
     tell: Callable[[PrefillProgressed], None],
     cancel: CancelFlag,
 ) -> ReadAheadEnded:
-    """Read what is certain of a turn's prompt.
+    """Read the certain beginning of a turn's prompt.
 
     Args:
-        pair: Its contexts hold as much of the prompt afterwards as could be read.
+        pair: The pair; its contexts then hold as much of the prompt as could be read.
         turn: The turn that may come; see `ReadAhead`.
         tell: Called after each piece.
-        cancel: Polled between pieces, and by decodes.
+        cancel: Flag that is polled between pieces and in decodes.
 
     Raises:
-        EngineError: A decode failed, or the models can do no more.
+        EngineError: A decode failed, or the models can no longer be used.
     """
     if pair.is_lost or not pair.target.model.max_rollback:  # a stop could not be undone
         return ReadAheadEnded()
@@ -71,10 +72,10 @@ def read_ahead(
     except ComputeFailedError:
         pair.is_lost = True
         raise
-    except DecodeMemoryError:  # may have left anything in the contexts
+    except DecodeMemoryError:  # the contexts may hold anything
         pair.empty(wipe=True)
         raise
-    except UserError as error:  # the turn will say so
+    except UserError as error:  # the turn will report it
         _log.debug("a prompt cannot be read ahead: %s", error)
     finally:
         if pair.states is not None:
@@ -100,26 +101,26 @@ class _Reader:
         self._whole = 1 if self._may_cut else context.prefill_piece or pair.n_read
 
     def answer(self, *, is_over: bool = True) -> ReadAheadEnded:
-        """Return how far it is."""
+        """Return the progress as an event."""
         n_held = common_prefix(self._pair.target.tokens, self._certain)
         return ReadAheadEnded(max(n_held, self._n_read), len(self._certain), is_over)
 
     def read(self) -> None:
-        """Read what is certain, and what would be of the shortened conversation."""
+        """Read what is certain, first for the conversation, then for its shortened version."""
         self._certain, n_cut = self._beginning()
         self._read(self._certain, self._tell)
         context, states, owner = self._pair.target, self._pair.states, self._turn.owner
-        self._n_read = common_prefix(context.tokens, self._certain)  # which is kept from here on
+        self._n_read = common_prefix(context.tokens, self._certain)  # kept from here on
         if states is None or owner is None or not self._is_nearly_full:
             return
         shortened, n_cut_then = self._beginning(longer=True)
         n_lacking = len(shortened) - states.n_stored(shortened, owner)
-        if n_cut_then == n_cut or n_lacking <= max(self._whole, SHORTEST):
+        if n_cut_then == n_cut or n_lacking <= max(self._whole, MIN_BLOCK_TOKENS):
             return
         states.keep()
         n_lasting = min(context.n_lasting, len(self._certain))
-        if not 0 < n_lasting < states.n_stored(self._certain, owner) + SHORTEST:
-            return  # there is no room for both
+        if not 0 < n_lasting < states.n_stored(self._certain, owner) + MIN_BLOCK_TOKENS:
+            return  # no room for both
         self._read(shortened, lambda _progress: None)
         states.keep()
         self._read(self._certain, self._tell)
@@ -128,28 +129,28 @@ class _Reader:
 
     @property
     def _room(self) -> int:
-        """Tokens that the prompt may have."""
+        """The maximum number of tokens for the prompt."""
         n_ctx = self._pair.target.n_ctx
         return n_ctx - room_for_reply(n_ctx, self._turn.max_tokens)
 
     @property
     def _is_nearly_full(self) -> bool:
         chat, room = self._turn.prompt, self._room
-        is_near = len(self._certain) + room // NEARLY > room
+        is_near = len(self._certain) + room // NEARLY_FULL_DIVISOR > room
         return isinstance(chat, Chat) and chat.cuts and is_near
 
     def _beginning(self, *, longer: bool = False) -> tuple[TokenSequence, int]:
-        """Return what is certain of the prompt, and how many messages are left out of it.
+        """Return the certain tokens of the prompt, and how many messages it omits.
 
         Args:
-            longer: Whether the last message goes on for as long as it takes to be too late.
+            longer: Whether to assume a next message as long as `NEARLY_FULL_DIVISOR` says.
         """
         if not isinstance(self._turn.prompt, Chat):
             return TokenSequence(), 0
         more = ""
         if longer:
             n_tokens = max(len(self._pair.target.model.vocab.tokenize(_WORD, special=False)), 1)
-            more = _WORD * (self._room // NEARLY // n_tokens)
+            more = _WORD * (self._room // NEARLY_FULL_DIVISOR // n_tokens)
         prompts = [self._encoded(self._turn.prompt, end + more) for end in _ENDS]
         certain = prompts[0].tokens
         for prompt in prompts[1:]:
@@ -172,7 +173,7 @@ class _Reader:
     # ---------------------------------------------------------------------------------- reading
 
     def _read(self, text: TokenSequence, tell: Callable[[PrefillProgressed], None]) -> None:
-        """Let the target's context hold a text, as far as it is read in whole pieces."""
+        """Make the target's context hold a text, as far as it is read in whole pieces."""
         pair, context, owner = self._pair, self._pair.target, self._turn.owner
         states = pair.states if owner is not None else None
         if self._is_held(text):
@@ -180,7 +181,7 @@ class _Reader:
         if states is not None:
             states.begin(text, owner, with_draft=pair.uses_draft)
             if not context.model.n_block:
-                states.keep()  # no part of a text that goes on could be kept any more
+                states.keep()  # parts of a text that continues could not be stored later
         elif common_prefix(context.tokens, text) < len(context.tokens):
             return
         n_kept = context.n_reusable(text)
@@ -200,11 +201,11 @@ class _Reader:
         return common_prefix(self._pair.target.tokens, text) == len(text)
 
     def _n_next(self) -> int:
-        """Return how many tokens the next piece may have."""
+        """Return the maximum number of tokens of the next piece."""
         if not self._may_cut:
             return self._whole
         n_tokens, seconds = self._pair.target.model.last_decode
         if not n_tokens or not seconds:
-            return _LEAST_PIECE
+            return _MIN_PIECE_TOKENS
         n = round(PIECE_S * n_tokens / seconds)
-        return min(max(n, _LEAST_PIECE), self._pair.n_read)
+        return min(max(n, _MIN_PIECE_TOKENS), self._pair.n_read)

@@ -1,4 +1,4 @@
-"""What an engine answers where it cannot do as asked, in every host: no model, or a failure."""
+"""Answers of an engine to commands that it cannot carry out, in every host."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TOO_LARGE = (
     sentence("The conversation is larger than any context."),
     sentence("Shorten it or start a new chat."),
 )
-"""Code, message and hint where a conversation does not even fit into a message to a process."""
+"""Code, message and hint for a conversation too large for a message to a process."""
 
 
 def describe_failure(error: Exception) -> tuple[str, str, str]:
@@ -46,7 +46,7 @@ def describe_failure(error: Exception) -> tuple[str, str, str]:
             return "cancelled", "Stopped.", ""
         case UserError():
             return error.code, error.message, error.hint
-        case MemoryError() | OSError(errno=errno.ENOMEM):  # the latter of mmap
+        case MemoryError() | OSError(errno=errno.ENOMEM):  # mmap raises the latter
             hint = sentence("Choose a shorter context or a smaller model.")
             return "out-of-memory", sentence("There is not enough memory."), hint
         case _:
@@ -63,12 +63,12 @@ def describe_failure(error: Exception) -> tuple[str, str, str]:
 
 
 def no_model() -> TurnFailed:
-    """Answer a turn that finds no model loaded."""
+    """Return the answer to a turn while no model is loaded."""
     return TurnFailed("no-model", "No model is loaded.", "Choose one first, or load the demo pair.")
 
 
 def not_running(strategy: Strategy) -> TuneRejected:
-    """Answer a `Tune` that comes after the end of its reply."""
+    """Return the answer to a `Tune` after the end of its reply."""
     return TuneRejected(
         strategy, "not-running",
         "This reply is not running any more.",
@@ -77,12 +77,12 @@ def not_running(strategy: Strategy) -> TuneRejected:
 
 
 def not_counted() -> TokensCounted:
-    """Answer a question about sizes that finds no model loaded."""
+    """Return the answer to a question about sizes while no model is loaded."""
     return TokensCounted(-1, 0)
 
 
 def no_prompt() -> PromptRendered:
-    """Answer a question about a prompt that finds no model loaded."""
+    """Return the answer to a question about a prompt while no model is loaded."""
     return PromptRendered(
         problem=sentence("No model is loaded."),
         hint=sentence("Load one to see its prompts."),
@@ -90,24 +90,24 @@ def no_prompt() -> PromptRendered:
 
 
 def not_encoded() -> Encoded:
-    """Answer a question about tokens that finds no model loaded."""
+    """Return the answer to a question about tokens while no model is loaded."""
     none = no_model()
     return Encoded(code=none.code, problem=none.message, hint=none.hint)
 
 
 def too_large_to_encode() -> Encoded:
-    """Answer a question about the tokens of what no message to or from a process can hold."""
+    """Return the answer to a question about tokens that do not fit into a message to a process."""
     code, problem, hint = TOO_LARGE
     return Encoded(code=code, problem=problem, hint=hint)
 
 
 def not_calibrated() -> Calibrated:
-    """Answer a wish to measure that finds no model loaded."""
+    """Return the answer to a calibration while no model is loaded."""
     return Calibrated(problem=sentence("No model is loaded."))
 
 
 def stopped(command: Command) -> Event | None:
-    """Answer a command that was cancelled while it waited; None: it needs no answer."""
+    """Return the answer to a command that was cancelled while waiting, or None if it needs none."""
     match command:
         case LoadPair():
             return LoadFailed("cancelled", "Stopped.", "")

@@ -1,4 +1,4 @@
-"""What commands ask for, checked: limits, prompt, sampler; and the size of a conversation."""
+"""Checks of commands, and what they need: limits, prompt, sampler; sizes of conversations."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ from paceline.messages import (
 from paceline.sentence import sentence
 
 _T = TypeVar("_T")
-_LONGEST_MARK = 40
-"""Tokens of a prompt's end within which a mark of reasoning stands, with blanks."""
-_LONGEST_SHOWN = 100_000
-"""Characters of a prompt that is shown."""
-_LONGEST_OWN = 1_000_000
-"""Characters of a template that can be edited; an event has to hold it."""
+_MAX_MARK_TOKENS = 40
+"""Maximum number of tokens, with blanks, in which a mark of reasoning ends a prompt."""
+_MAX_SHOWN_CHARS = 100_000
+"""Maximum number of characters of a prompt that is shown."""
+_MAX_TEMPLATE_CHARS = 1_000_000
+"""Maximum number of characters of a template that can be edited; an event has to hold it."""
 
 
 def make_sampler(
@@ -68,14 +68,14 @@ def make_sampler(
     """Return the reply's sampler.
 
     Args:
-        vocab: Of the target.
-        command: Says how to sample.
+        vocab: The target's vocabulary.
+        command: The command with the sampling settings.
         seed: 0 or more.
-        grammar: What the reply must follow, at its beginning; closed where this fails.
-        make_drawer: Makes what draws rows; None: the best that is installed.
+        grammar: Grammar of the reply in its initial state; closed if this fails.
+        make_drawer: Factory of the drawer of rows, or None for the best installed one.
 
     Raises:
-        ValueOutOfRangeError: A sampling setting that cannot be.
+        ValueOutOfRangeError: A sampling setting is invalid.
     """
     try:
         return Sampler(
@@ -96,10 +96,10 @@ def make_sampler(
 def make_grammar(
     vocab: Vocabulary, command: StartTurn, prompt: FittedPrompt
 ) -> tuple[Grammar | None, tuple[str, ...]]:
-    """Return what the reply must follow, at its beginning, and notes for the user.
+    """Return the reply's grammar in its initial state, or None, and notes for the user.
 
     Raises:
-        ValueOutOfRangeError: A grammar or tools that cannot be.
+        ValueOutOfRangeError: The grammar or the tools are invalid.
     """
     params, use = command.sampling, _callable(command)
     if params.grammar and params.json_schema:
@@ -127,16 +127,16 @@ def make_grammar(
 
 
 def _callable(command: StartTurn) -> ToolUse | None:
-    """Return the tools that the reply may call; None: it calls none."""
+    """Return the tools that the reply may call, or None."""
     use = command.prompt.tools if isinstance(command.prompt, Chat) else None
     return use if use and use.choice != "none" else None
 
 
 class Begun(NamedTuple):
-    """The beginning of a reply that goes on.
+    """The given beginning of a reply that is continued.
 
     Attributes:
-        tokens: Its tokens, without one that ended it; none: a reply begins.
+        tokens: Its tokens, without one that ended it; empty for a new reply.
         may_end: Whether the next token may end it.
     """
 
@@ -145,10 +145,12 @@ class Begun(NamedTuple):
 
 
 def encode_begun(vocab: Vocabulary, command: StartTurn, prompt: FittedPrompt) -> Begun:
-    """Return what the reply goes on after: the given tokens if they make its text, else its own.
+    """Return the tokens that the reply continues: the given ones if they have its text.
+
+    Otherwise those of the text itself.
 
     Raises:
-        UserError: It cannot go on.
+        UserError: The reply cannot be continued.
     """
     if not command.begun_text:
         return Begun()
@@ -172,14 +174,14 @@ def encode_begun(vocab: Vocabulary, command: StartTurn, prompt: FittedPrompt) ->
 
 
 def check_begun(grammar: Grammar, begun: Begun) -> None:
-    """Refuse to go on after what a grammar does not allow; changes nothing.
+    """Refuse to continue a beginning that a grammar does not allow; the grammar's state stays.
 
     Args:
-        grammar: At the beginning of the reply.
-        begun: What the reply goes on after.
+        grammar: The grammar in its initial state.
+        begun: The beginning of the reply.
 
     Raises:
-        UserError: It cannot go on.
+        UserError: The reply cannot be continued.
     """
     state = grammar.clone()
     try:
@@ -200,7 +202,7 @@ def _holds_control_tokens(vocab: Vocabulary, text: str) -> bool:
 
 
 def _parts(text: str, prompt: FittedPrompt) -> list[Segment]:
-    """Return a reply's text after its prompt, its marks of reasoning as the model writes them."""
+    """Return a reply's text as segments, with its marks of reasoning as the model writes them."""
     learned = prompt.marks.learned if prompt.marks else LearnedMarks()
     opened = prompt.opening.strip()
     opening = opened or next((mark for mark in PAIRS if text.lstrip().startswith(mark)), "")
@@ -217,10 +219,10 @@ def _parts(text: str, prompt: FittedPrompt) -> list[Segment]:
 def encode_earlier(
     vocab: Vocabulary, command: StartTurn, prompt: FittedPrompt
 ) -> tuple[tuple[int, ...], ...]:
-    """Return the tokens of the earlier replies: those given if they make the text, else its own.
+    """Return the tokens of earlier replies: the given ones if they have the text, else its own.
 
     Raises:
-        ValueOutOfRangeError: Tokens without a text do not exist.
+        ValueOutOfRangeError: Tokens given without a text do not exist.
     """
     found = []
     for reply in command.earlier:
@@ -237,7 +239,7 @@ def encode_earlier(
 def _written(
     vocab: Vocabulary, tokens: tuple[int, ...], text: str, prompt: FittedPrompt
 ) -> tuple[int, ...] | None:
-    """Return these tokens if the model wrote the text with them; None: another one did."""
+    """Return these tokens if they decode to the text; None if another model wrote them."""
     if not tokens or not all(0 <= token < vocab.n_tokens for token in tokens):
         return None
     pieces = tokens[:-1] if tokens[-1] in vocab.eog else tokens
@@ -271,18 +273,18 @@ def _cannot_continue(why: str) -> UserError:
 
 
 def encode_prompt(pair: LoadedPair, command: StartTurn) -> FittedPrompt:
-    """Return the prompt's tokens, at least one, notes for the user, and what was left out.
+    """Return the prompt's tokens, at least one, notes for the user, and what was omitted.
 
     Raises:
-        ValueOutOfRangeError: It is empty, or holds a token or a role that does not exist.
-        UserError: The model has no tokens that ask for a missing middle.
+        ValueOutOfRangeError: It is empty, or has a token or a role that does not exist.
+        UserError: The model has no tokens for a missing middle.
     """
     if isinstance(command.prompt, Chat):
         return _encode_chat(pair, command, command.prompt)
     vocab, prompt, n_cut = pair.target.model.vocab, command.prompt, 0
     if isinstance(prompt, Infill):
         n_ctx = pair.target.n_ctx
-        n_free = room_for_reply(n_ctx, command.max_tokens) + 1  # and what begins a prompt
+        n_free = room_for_reply(n_ctx, command.max_tokens) + 1  # and the token that begins a prompt
         fitted = without_first_files(vocab, prompt, n_ctx - n_free)
         prompt, n_cut = fitted, len(prompt.files) - len(fitted.files)
     return FittedPrompt(TokenSequence(encode_plain(vocab, prompt).tokens), (), n_cut)
@@ -292,8 +294,8 @@ class PlainPrompt(NamedTuple):
     """The tokens of a prompt that needs no template.
 
     Attributes:
-        tokens: At least one of its own.
-        n_added: How many of them, at the beginning, are none of its own.
+        tokens: The tokens, with at least one of the prompt's text.
+        n_added: Number of tokens at the beginning that are not of its text.
     """
 
     tokens: list[int]
@@ -301,14 +303,14 @@ class PlainPrompt(NamedTuple):
 
 
 def encode_plain(vocab: Vocabulary, prompt: RawText | Tokens | Infill) -> PlainPrompt:
-    """Return the tokens of a prompt that needs no template; errors as of `encode_prompt`."""
+    """Return the tokens of a prompt without a template; raises the errors of `encode_prompt`."""
     match prompt:
         case Tokens():
             _check_tokens(vocab, prompt.ids)
             own, is_begun = list(prompt.ids), True
         case RawText():
             own = vocab.tokenize(prompt.text, special=prompt.special)
-            is_begun = prompt.special and own[:1] == [vocab.bos]  # it is written there
+            is_begun = prompt.special and own[:1] == [vocab.bos]  # the text contains BOS
         case Infill():
             own, is_begun = infill_tokens(vocab, prompt), False
     if not own:
@@ -355,7 +357,7 @@ def _encode_chat(pair: LoadedPair, command: StartTurn, chat: Chat) -> FittedProm
         before, mark, _ = begun.partition(opening.strip())
         if mark and not before.strip():
             return fitted._replace(opening=before + mark)
-        # What is to go on is an answer.
+        # Only an answer can be continued.
         template = prompts.template
         if "off" in template.switch.choices:
             without = replace(chat.prompting, think="off")
@@ -377,22 +379,22 @@ def _encode_chat(pair: LoadedPair, command: StartTurn, chat: Chat) -> FittedProm
 
 
 def _opening(template: ChatTemplate, tokens: Sequence[int], messages: Sequence[ChatMessage]) -> str:
-    """Return the mark by which a prompt opens the reasoning, as the reply's text has it."""
-    end = _text_of(template.vocab, last_ids(tokens, _LONGEST_MARK))
+    """Return the mark with which a prompt opens the reasoning, as in the reply's text."""
+    end = _text_of(template.vocab, last_ids(tokens, _MAX_MARK_TOKENS))
     seen, last = end.rstrip(), messages[-1].text.rstrip()
-    is_users = bool(last) and seen.endswith(last[-len(seen) :])  # a mark is the user's own text
+    is_users = bool(last) and seen.endswith(last[-len(seen) :])  # the mark is the user's text
     listed = "" if is_users else opened_by(end)
     marks = template.marks
     return listed or (f"{OPENING}\n" if marks.is_opened and not marks.are_listed else "")
 
 
 def _reasoning(template: ChatTemplate, opening: str, think: str) -> Reasoning | None:
-    """Return the marks of the reasoning that a reply may begin with; None: it has none.
+    """Return the marks of the reasoning that a reply may begin with, or None without reasoning.
 
     Args:
-        template: Tells the marks, as far as it shows them.
-        opening: The mark by which the prompt has opened the reasoning; empty: it has not.
-        think: What was chosen of the template's switch.
+        template: The template, which knows its marks.
+        opening: The mark with which the prompt has opened the reasoning; empty if it has not.
+        think: The choice of the template's switch.
     """
     marks = template.marks
     before, closing = marks.opening.strip(), marks.closing.strip()
@@ -406,10 +408,10 @@ def _text_of(vocab: Vocabulary, tokens: Iterable[int]) -> str:
 
 
 def by_template(pair: LoadedPair, chat: Chat, work: Callable[[PromptSizes], _T]) -> _T:
-    """Work with the chat's template; with the next best from the moment that the file's one fails.
+    """Call `work` with the chat's template, or with the next best one if the file's fails.
 
     Raises:
-        EngineError: From `work`; the template was given by the user, or refuses the conversation.
+        EngineError: From `work`; the user gave the template, or it refuses the conversation.
     """
     prompts = pair.prompts(chat)
     try:
@@ -425,7 +427,7 @@ _log = logging.getLogger(__name__)
 
 
 def count_tokens(pair: LoadedPair | None, command: CountTokens) -> TokensCounted:
-    """Answer the question; what cannot be counted is -1."""
+    """Return the counts of a conversation; -1 for what cannot be counted."""
     if pair is None or pair.is_lost:
         return not_counted()
     n_ctx, prompt = pair.target.n_ctx, command.prompt
@@ -452,7 +454,7 @@ def count_tokens(pair: LoadedPair | None, command: CountTokens) -> TokensCounted
 
 
 def render_prompt(pair: LoadedPair | None, command: RenderPrompt) -> PromptRendered:
-    """Answer the question; what is wrong with a template is part of the answer."""
+    """Return the rendered prompt; a template's problem is part of the answer."""
     if pair is None or pair.is_lost:
         return no_prompt()
     shown = PromptRendered()
@@ -467,7 +469,7 @@ def render_prompt(pair: LoadedPair | None, command: RenderPrompt) -> PromptRende
         template.check_question(chat.messages, text, tools)
         return structs.replace(
             shown,
-            text=text[-_LONGEST_SHOWN:],
+            text=text[-_MAX_SHOWN_CHARS:],
             n_chars=len(text),
             notes=notes,
             stops=template.stops,
@@ -477,5 +479,5 @@ def render_prompt(pair: LoadedPair | None, command: RenderPrompt) -> PromptRende
         shown = by_template(pair, command.chat, render)
     except UserError as error:
         shown = structs.replace(shown, problem=error.message, hint=error.hint)
-    own = pair.own_template if len(pair.own_template) <= _LONGEST_OWN else ""
+    own = pair.own_template if len(pair.own_template) <= _MAX_TEMPLATE_CHARS else ""
     return structs.replace(shown, own=own, is_guessed=pair.guessed is not None)

@@ -1,8 +1,8 @@
-"""Commands in, events out: the engine as one object, the same in every host.
+"""The engine as one object: receives commands and emits events, the same in every host.
 
-`handle` carries a command out and returns when it is done; it runs on one thread, which owns both
-models. Between two steps of a reply it looks for a `Tune` or a `Remember`; cancelling is a flag.
-Every failure of a load or a turn becomes an event here.
+`handle` carries out a command and returns when it is done; it runs on one thread, which owns both
+models. Between two steps of a reply it checks for a `Tune` or a `Remember`; cancelling works by a
+flag. Every failure of a load or a turn becomes an event here.
 """
 
 from __future__ import annotations
@@ -76,11 +76,11 @@ class EngineService:
     """Holds at most one pair and runs at most one turn.
 
     Args:
-        emit: Takes every event, on the thread that calls `handle`.
+        emit: Called with every event, on the thread that calls `handle`.
         take_between: Returns a waiting command that can be carried out between two steps of the
-            running turn, if there is one.
-        cancel: Polled by everything that may take long.
-        backend: Makes the backend at first use; None takes llama.cpp.
+            running turn, or None.
+        cancel: Flag that is polled by all long work.
+        backend: Factory of the backend, called at first use; None for llama.cpp.
     """
 
     def __init__(
@@ -100,13 +100,13 @@ class EngineService:
         self._last_prompts = LastPrompts()
         self._opening: PairOpening | None = None
         self._idle_work: IdleWork | None = None
-        self._told: tuple[bool | None, str] = None, ""
+        self._reported: tuple[bool | None, str] = None, ""
 
     def handle(self, command: Command) -> None:
         """Carry out one command; every failure of a load or a turn becomes an event.
 
         Raises:
-            Exception: The native library cannot even be loaded or asked what it is.
+            Exception: The native library cannot be loaded or described.
         """
         match command:
             case LoadPair():
@@ -182,7 +182,7 @@ class EngineService:
     def _load(self, command: LoadPair) -> None:
         began = time.perf_counter()
         try:
-            if self._cancel.is_set():  # stopped while it was waiting: what is loaded stays
+            if self._cancel.is_set():  # stopped while waiting: the loaded pair stays
                 raise CancelledError
             self._unload()
             self._opening = PairOpening(self._get_backend, self._emit, self._cancel)
@@ -200,7 +200,7 @@ class EngineService:
         self._idle_work = IdleWork(self._pair)
         target, draft = self._pair.target.model, self._pair.draft
         sameness = self._pair.promise.sameness
-        self._told = sameness.holds, sameness.basis
+        self._reported = sameness.holds, sameness.basis
         self._emit(
             PairLoaded(
                 target.info,
@@ -220,9 +220,9 @@ class EngineService:
             return
         try:
             seed = secrets.randbits(32) if command.seed is None else command.seed
-            if self._pair.settle() and self._idle_work is not None:
+            if self._pair.choose_widths() and self._idle_work is not None:
                 self._idle_work.calibrate_anew()
-                self._tell(self._pair.promise.sameness)
+                self._emit_sameness(self._pair.promise.sameness)
             turn = Turn(
                 self._pair,
                 command,
@@ -237,7 +237,7 @@ class EngineService:
         except Exception as error:
             failure = describe_failure(error)
             self._end_states()
-            self._leave_lost()  # told first: who asks again on hearing of the failure must load
+            self._leave_lost()  # after the event: a program that then asks again must load first
             self._emit(TurnFailed(*failure))
 
     def _end_states(self) -> None:
@@ -245,13 +245,13 @@ class EngineService:
             self._pair.states.end()
 
     def _leave_lost(self) -> None:
-        """Free a pair that can do no more."""
+        """Free a pair that can no longer be used."""
         if self._pair is not None and self._pair.is_lost:
             self._unload()
             self._emit(Unloaded())
 
     def _unasked(self, work: Callable[[LoadedPair], _T], otherwise: _T) -> _T:
-        """Return what comes of work in idle time; `otherwise` where it fails."""
+        """Return the result of idle-time work, or `otherwise` if it fails."""
         try:
             if self._pair is not None:
                 return work(self._pair)
@@ -261,7 +261,7 @@ class EngineService:
         return otherwise
 
     def _take_tune(self) -> Tune | None:
-        """Carry out what need not wait for the turn's end, and return what is for the turn."""
+        """Carry out commands that need not wait for the turn's end; return one for the turn."""
         while isinstance(command := self._take_between(), (Remember, DropStates)):
             self._let_know(command)
         return command
@@ -281,10 +281,10 @@ class EngineService:
 
     def _remember(self, command: Remember) -> None:
         if self._pair is None:
-            return  # who hands texts in does so again after a load
+            return  # the sender sends its texts again after a load
         self._pair.earlier.put(command.chat, command.texts)
         if not (command.texts or command.makes_room):
-            self._pair.kept.clear()  # indexes of chats, which are built again where they are needed
+            self._pair.kept.clear()  # indexes of chats, which are built again when needed
         while command.at_once and not self._cancel.is_set() and self._pair.earlier.slice():
             pass
         self._emit(Remembered(command.chat))
@@ -292,11 +292,10 @@ class EngineService:
     # ---------------------------------------------------------------------------- measuring
 
     def idle(self) -> bool:
-        """Measure what steps cost, let the draft model catch up, index texts, or compare rows.
+        """Do one slice of idle work: measure costs, catch up the draft model, index, compare rows.
 
-        A little of it.
-
-        False: nothing is left to do.
+        Returns:
+            False if nothing is left to do.
 
         Setting the flag stops it at once, and changes nothing about the next reply.
 
@@ -305,20 +304,20 @@ class EngineService:
         """
         if self._idle_work is None or self._pair is None or not self._idle_work.slice():
             return False
-        self._tell_if_new(self._pair)
+        self._emit_if_new(self._pair)
         return True
 
-    def _tell_if_new(self, pair: LoadedPair) -> None:
+    def _emit_if_new(self, pair: LoadedPair) -> None:
         sameness = pair.promise.sameness
-        if (sameness.holds, sameness.basis) != self._told:
-            self._tell(sameness)
+        if (sameness.holds, sameness.basis) != self._reported:
+            self._emit_sameness(sameness)
 
-    def _tell(self, sameness: Sameness) -> None:
-        self._told = sameness.holds, sameness.basis
+    def _emit_sameness(self, sameness: Sameness) -> None:
+        self._reported = sameness.holds, sameness.basis
         self._emit(SamenessChanged(sameness))
 
     def _leave_text(self) -> None:
-        """Keep the states of what the contexts hold, which are emptied next."""
+        """Store the states of what the contexts hold, which are emptied next."""
         if self._pair is not None and self._pair.states is not None and not self._pair.is_lost:
             self._pair.states.leave()
 
@@ -330,28 +329,28 @@ class EngineService:
             self._emit(Unloaded())
         elif self._idle_work is not None and self._pair is not None and not answer.problem:
             self._idle_work.stop_calibrating()
-            self._tell_if_new(self._pair)
+            self._emit_if_new(self._pair)
         self._emit(answer)
 
     # ------------------------------------------------------------------------------ watching
 
     @property
     def own_kernels(self) -> str:
-        """The build of own kernels that is switched on; empty: none is. Any thread may ask."""
+        """The build of active own kernels; empty if none is active. Any thread may read it."""
         backend = self._backend
         return backend.own_kernels if backend is not None else ""
 
     def activity(self) -> Activity | None:
-        """Return the native decode that is running; None: there is none, or Python is at work.
+        """Return the native decode that is running, or None if there is none or Python is at work.
 
-        Any thread may ask at any time. It looks at attributes that the engine's thread replaces
-        and never changes, so it takes no lock and waits for nothing. Models that are being loaded
-        count from the moment that their weights are there.
+        Any thread may call it at any time. It reads attributes that the engine's thread replaces
+        and never modifies, so it takes no lock and waits for nothing. Models that are being loaded
+        count as soon as their weights are loaded.
         """
         pair, opening = self._pair, self._opening
         loading = opening.models if opening is not None else ()
         for model in (*loading, *(pair.models if pair else ())):
-            running = model.decoding  # read once: it may end at any time
+            running = model.decoding  # read once: it may change at any time
             if running is not None:
                 return Activity(*running)
         return None

@@ -12,18 +12,18 @@ from paceline.engine.auto.plain_time import PlainTime
 from paceline.engine.auto.tuning import TUNING
 from paceline.figures import DrafterStats, KernelUse, Reread, Sameness, TurnStats, Warmth
 
-_HELD = 0.1
-"""A machine is busy that keeps the engine's thread waiting for this share of its time."""
+_BUSY_SHARE = 0.1
+"""Share of its time for which the engine's thread must wait on a machine that counts as busy."""
 
 
 class Activity(NamedTuple):
     """A native decode that is running.
 
     Attributes:
-        n_tokens: Tokens of its batch.
-        since: `time.monotonic()` when it began.
-        slowest_s: Most seconds per token that a decode of this model took before; 0 where that
-            tells nothing: for its first one, and for a device's first one of each width.
+        n_tokens: Number of tokens in its batch.
+        since: `time.monotonic()` at its start.
+        slowest_s: Maximum seconds per token of earlier decodes of this model; 0 if those are no
+            evidence: for its first one, and for a device's first one of each width.
     """
 
     n_tokens: int
@@ -33,7 +33,7 @@ class Activity(NamedTuple):
 
 @dataclass(slots=True)
 class DrafterMeter:
-    """Counts for one drafter; see `DrafterStats` for what each means."""
+    """The counts of one drafter; see `DrafterStats` for their meaning."""
 
     n_begin: int = 0
     n_draft: int = 0
@@ -48,7 +48,7 @@ class DrafterMeter:
     per_position: list[int] = field(default_factory=list)
 
     def count_draft(self, n_drafted: int, n_accepted: int, first: int = 0) -> None:
-        """Count one verified proposal, whose first token stood at place `first` of the draft."""
+        """Count one verified proposal, whose first token was at index `first` of the draft."""
         self.drafts += 1
         self.drafts_accepted += n_accepted > 0
         self.tokens += n_drafted
@@ -66,16 +66,16 @@ class DrafterMeter:
 
 
 class TurnMeter:
-    """Counts for one reply.
+    """The counts of one reply.
 
     Args:
-        plain: Takes its steps, to tell what plain decoding would have taken.
+        plain: Estimator of the time of plain decoding, which gets its steps.
 
     Attributes:
-        held_s: Seconds of decoding in which others had the thread's processor.
-        prefill_held_s: Seconds of the prefill in which others had the thread's processor.
-        ledger: Auto's account of it, which outlives a switch to another strategy and back; None
-            before Auto's first step.
+        held_s: Seconds of decoding in which other programs had the thread's processor.
+        prefill_held_s: Seconds of the prefill in which other programs had the thread's processor.
+        ledger: Auto's account of the reply, which outlives a switch to another strategy and back,
+            or None before Auto's first step.
     """
 
     def __init__(self, plain: PlainTime | None = None) -> None:
@@ -94,7 +94,7 @@ class TurnMeter:
         self.drafters: dict[str, DrafterMeter] = {}
 
     def drafter(self, name: str) -> DrafterMeter:
-        """Return the counts of a drafter, made at its first use."""
+        """Return the counts of a drafter; they are created at first use."""
         meter = self.drafters.get(name)
         if meter is None:
             meter = self.drafters[name] = DrafterMeter()
@@ -106,8 +106,8 @@ class TurnMeter:
         """Return the figures as a message.
 
         Args:
-            sameness: What is known of the target's rows; None: nothing.
-            kernels: Whose kernels computed them.
+            sameness: What is known of the target's rows, or None.
+            kernels: The kernels that computed them.
         """
         meters: Sequence[DrafterMeter] = tuple(self.drafters.values())
         n_drafted = sum(m.tokens for m in meters)
@@ -123,7 +123,7 @@ class TurnMeter:
             plain_tokens_per_s=self.n_generated / plain.seconds if plain else None,
             plain_low=self.n_generated / plain.most if plain else None,
             plain_high=self.n_generated / plain.least if plain else None,
-            machine_busy=self.held_s > _HELD * self.decode_s
+            machine_busy=self.held_s > _BUSY_SHARE * self.decode_s
             or self.plain.noise > TUNING.busy_noise,
             n_drafted=n_drafted,
             n_accepted=n_accepted,

@@ -63,10 +63,10 @@ from paceline.sentence import joined, sentence
 
 Emit = Callable[[Event], None]
 
-EVERY_S = 0.5
-"""Seconds between two reports."""
-_TELLING = 64
-"""Tokens of a prompt from which on its reading says how fast the next one will be read."""
+REPORT_S = 0.5
+"""Minimum seconds between two reports."""
+_MIN_TIMED_TOKENS = 64
+"""Minimum number of prompt tokens whose reading time predicts that of the next prompt."""
 
 _clock = time.monotonic
 
@@ -75,7 +75,7 @@ class Turn:
     """Checks a `StartTurn`, runs the decoder and emits its events.
 
     Raises:
-        UserError: The command asks for something that cannot be; nothing was emitted yet.
+        UserError: The command is invalid; nothing was emitted yet.
     """
 
     def __init__(
@@ -97,9 +97,9 @@ class Turn:
         self._cancel = cancel
         self._find = find
         self._told_failures: set[str] = set()
-        self._report_due = _clock() + EVERY_S
+        self._report_due = _clock() + REPORT_S
         self._told_plainly: EngineError | None = None
-        self._tunes: list[Tune] = []  # that came while the prompt was read
+        self._tunes: list[Tune] = []  # those that came while the prompt was read
         if pair.is_lost:
             raise UserError(
                 "no-model", "A decode failed, and these models can do no more.", "Load them again."
@@ -165,16 +165,16 @@ class Turn:
                 likelihoods=Likelihoods(vocab, self._sampler) if command.n_likely >= 0 else None,
                 after_reading=pair.states.after_reading if pair.states else None,
             )
-        except BaseException:  # a beginning or a drafter that cannot be
+        except BaseException:  # the reply's beginning or a drafter is invalid
             self._sampler.close()
             raise
         if command.begun_text:
             self._decoder.go_on(begun.tokens, command.begun_text, may_end=begun.may_end)
 
     def run(self) -> Generator[StepCommitted, None, None]:
-        """Generate the reply, and pause after every step, whose event has been emitted by then.
+        """Generate the reply, and yield after every step, whose event has been emitted by then.
 
-        Closing the generator stops the reply; `TurnFinished` is emitted all the same.
+        Closing the generator stops the reply; `TurnFinished` is emitted nevertheless.
 
         Raises:
             EngineError: The target failed in mid-reply.
@@ -182,13 +182,13 @@ class Turn:
         decoder = self._decoder
         reason: FinishReason = "cancelled"
         try:
-            self._tell_start()
+            self._emit_start()
             steps = decoder.run(self._prompt, self._on_prefill)
             try:
                 for step in steps:
                     self._emit(step)
                     if _clock() >= self._report_due:
-                        self._tell_figures()
+                        self._emit_figures()
                     reason = decoder.finish_reason or reason
                     yield step
                     if decoder.finish_reason is None and decoder.failure is None:
@@ -205,20 +205,20 @@ class Turn:
             except EngineError as failure:
                 steps.close()
                 self._leave(failure)
-                self._tell_held_back()
+                self._emit_held_back()
                 raise
             finally:
                 steps.close()
                 self._sampler.close()
-            self._tell_end(reason)
+            self._emit_end(reason)
         finally:
             self._pair.last_prompts.end(self._pair.target, decoder.reply)
             self._note_reading()
-            del self._emit, self._take_tune  # a script's reply has both, and has this turn
+            del self._emit, self._take_tune  # a script's reply has both, and refers to this turn
             if self._command.remember and decoder.was_controlled:
                 keep_acceptance(self._pair)
 
-    def _tell_start(self) -> None:
+    def _emit_start(self) -> None:
         whole = TokenSequence(self._prompt)
         whole.extend(self._begun)
         states, warm = self._pair.states, self._decoder.meter.warm
@@ -255,21 +255,21 @@ class Turn:
         return pair.last_prompts.begin(new, pair.target, pair.states)
 
     def _note_reading(self) -> None:
-        """Note how fast the prompt was read, if it was and says something."""
+        """Note how fast the prompt was read, if enough of it was read."""
         meter = self._decoder.meter
         n_read = meter.n_prompt - meter.n_reused
-        if meter.n_generated and n_read >= _TELLING:
+        if meter.n_generated and n_read >= _MIN_TIMED_TOKENS:
             self._pair.reading_s = meter.prefill_s / n_read
 
-    def _tell_end(self, reason: FinishReason) -> None:
+    def _emit_end(self, reason: FinishReason) -> None:
         decoder = self._decoder
-        self._tell_held_back(is_cut=reason not in ("eog", "stop"))
-        self._tell_failures()
+        self._emit_held_back(is_cut=reason not in ("eog", "stop"))
+        self._emit_failures()
         divergence = decoder.divergence(reason)
         if divergence is not None:
             self._emit(TextDiverged(*divergence))
             reason = "cancelled"
-        self._tell_control()
+        self._emit_control()
         stats = self.stats
         stops = self._text.stopped_by if reason == "stop" else ()
         if self._earlier and not self._begun:
@@ -287,14 +287,14 @@ class Turn:
         )
 
     def _leave(self, failure: EngineError) -> None:
-        """Leave nothing after a failed reply that the next one must not go on with."""
+        """After a failed reply, remove what the next one must not use."""
         if isinstance(failure, (ComputeFailedError, DecodeMemoryError)):
             self._pair.is_lost = True
-        elif not isinstance(failure, SamplingError):  # with it, both contexts hold sound numbers
+        elif not isinstance(failure, SamplingError):  # then both contexts hold valid numbers
             self._pair.empty(wipe=True)
 
-    def _tell_held_back(self, *, is_cut: bool = True) -> None:
-        """Tell the text that waited for the next token."""
+    def _emit_held_back(self, *, is_cut: bool = True) -> None:
+        """Emit the text that was held back for the next token."""
         text = self._text.finish(is_cut=is_cut)
         if text:
             step = self._decoder.meter.n_steps + 1
@@ -307,19 +307,19 @@ class Turn:
             self._pair.promise.sameness, self._pair.target.model.info.kernels
         )
 
-    def _tell_figures(self) -> None:
-        """Report the figures and what Auto knows."""
-        self._report_due = _clock() + EVERY_S
+    def _emit_figures(self) -> None:
+        """Report the figures and Auto's knowledge."""
+        self._report_due = _clock() + REPORT_S
         self._emit(FiguresReported(self.stats))
-        self._tell_control()
+        self._emit_control()
 
-    def _tell_control(self) -> None:
+    def _emit_control(self) -> None:
         report = self._decoder.report()
         if report is not None:
             self._emit(report)
 
     def close(self) -> None:
-        """Let go of a turn that was never run; `run` does it otherwise."""
+        """Release a turn that was never run; `run` does so itself."""
         self._decoder.close()
         self._sampler.close()
 
@@ -328,7 +328,7 @@ class Turn:
     def _between_steps(self) -> None:
         plainly = self._decoder.plainly
         if plainly is not None or self._decoder.draft_failures:
-            self._tell_failures()
+            self._emit_failures()
         tune = self._tunes.pop(0) if self._tunes else self._take_tune()
         if tune is None:
             return
@@ -337,16 +337,16 @@ class Turn:
         else:
             self._tune(tune)
 
-    def _tell_failures(self) -> None:
-        """Tell what ended drafting since the last call, once each."""
+    def _emit_failures(self) -> None:
+        """Report the failures that ended drafting since the last call, once each."""
         plainly = self._decoder.plainly
         if plainly is not None and plainly is not self._told_plainly:
             self._told_plainly = plainly
             self._reject(self._strategy, plainly)
             self._strategy = Strategy.of(OFF_INFO.id)
-        self._tell_broken_drafters()
+        self._emit_broken_drafters()
 
-    def _tell_broken_drafters(self) -> None:
+    def _emit_broken_drafters(self) -> None:
         for drafter, failure in self._decoder.draft_failures:
             if drafter in self._told_failures:
                 continue
@@ -370,7 +370,7 @@ class Turn:
             asked = complete(tune.strategy, self._find)
             strategy = fitting(asked, self._pair)
             self._decoder.switch(strategy)
-        except Exception as error:  # noqa: BLE001  a plug-in may raise anything when it is made
+        except Exception as error:  # noqa: BLE001  the factory of a plug-in may raise anything
             self._reject(tune.strategy, error)
         else:
             self._strategy = asked.value
@@ -382,15 +382,15 @@ class Turn:
 
     def _on_prefill(self, n_done: int) -> None:
         self._emit(PrefillProgressed(n_done, len(self._prompt) + len(self._begun)))
-        while (tune := self._take_tune()) is not None:  # with it, what was deleted goes now
+        while (tune := self._take_tune()) is not None:  # this also carries out deletions at once
             self._tunes.append(tune)
 
 
 def fitting(strategy: CompleteStrategy, pair: LoadedPair) -> CompleteStrategy:
-    """Return what can be done of a strategy: on some targets Auto decodes plainly.
+    """Return the part of a strategy that works here: with some targets Auto decodes plainly.
 
     Raises:
-        UserError: It speculates, and the target cannot take tokens back.
+        UserError: It drafts, and the target cannot roll back.
     """
     if not strategy.speculates or pair.target.model.max_rollback:
         return strategy
@@ -402,7 +402,7 @@ def fitting(strategy: CompleteStrategy, pair: LoadedPair) -> CompleteStrategy:
 
 
 def limits_of(strategy: CompleteStrategy, pair: LoadedPair) -> tuple[str, ...]:
-    """Return what Auto has to do without, in sentences."""
+    """Return the limits of Auto here, as sentences."""
     if not strategy.is_auto:
         return ()
     if not pair.target.model.max_rollback:

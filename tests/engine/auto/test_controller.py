@@ -278,7 +278,7 @@ def test_another_strategy_in_between_is_no_new_allowance() -> None:
         first.settle()
         first.observe(times(1, PLAIN_S))
     before = first.report(40, 10).slack_s
-    assert before > (TUNING.allowance + 0.5) * PLAIN_S
+    assert before > (TUNING.allowance_steps + 0.5) * PLAIN_S
     again = Controller(knowledge, ["draft"], (), n_most=16, ledger=first.ledger)
     assert again.report(41, 10).slack_s == before
     again.plan(10, 100)
@@ -286,7 +286,7 @@ def test_another_strategy_in_between_is_no_new_allowance() -> None:
     again.observe(times(1, PLAIN_S))
     assert knowledge.n_tokens == 41, "it is the same reply"
     anew = Controller(knowledge, ["draft"], (), n_most=16)
-    assert anew.report(0, 10).slack_s == pytest.approx(TUNING.allowance * PLAIN_S, rel=0.05)
+    assert anew.report(0, 10).slack_s == pytest.approx(TUNING.allowance_steps * PLAIN_S, rel=0.05)
     assert knowledge.n_tokens == 0
 
 
@@ -467,17 +467,17 @@ def test_steps_without_a_decision_are_plain_steps() -> None:
     controller.rested(255, 255 * PLAIN_S, 0.0)
     assert knowledge.n_tokens == 255
     assert controller.ledger.slack(PLAIN_S) == pytest.approx(
-        PLAIN_S * (TUNING.allowance + 255 * TUNING.promised_share)
+        PLAIN_S * (TUNING.allowance_steps + 255 * TUNING.promised_share)
     )
     assert knowledge.rates["draft"].value > value
     controller.rested(1, PLAIN_S, 0.5 * PLAIN_S)  # half a step went into learning before
-    expected = TUNING.allowance + 256 * TUNING.promised_share - 0.5
+    expected = TUNING.allowance_steps + 256 * TUNING.promised_share - 0.5
     assert controller.ledger.slack(PLAIN_S) == pytest.approx(PLAIN_S * expected)
 
 
 def test_after_the_steps_that_it_tells_a_draft_is_covered() -> None:
     controller = control("moe")
-    controller.ledger.book(1, (1.0 + TUNING.allowance) * PLAIN_S, PLAIN_S)
+    controller.ledger.book(1, (1.0 + TUNING.allowance_steps) * PLAIN_S, PLAIN_S)
     assert controller.plan(10, 100).reason == "ledger"
     n = controller.wait
     assert n > 5
@@ -502,7 +502,7 @@ def test_forgetting_takes_what_came_from_texts_alone() -> None:
     knowledge.forget(keeps_rates=True)
     assert knowledge.rates["draft"].rate(5) < low + 0.3
     assert knowledge.gains == {}
-    assert knowledge.saved_up == TUNING.saved_up
+    assert knowledge.saved_up == TUNING.max_saved_steps
     knowledge.forget()
     assert knowledge.rates["draft"].n_judged == 0
     assert knowledge.rates["draft"].value > 0.0

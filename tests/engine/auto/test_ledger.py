@@ -35,7 +35,7 @@ def test_steps_that_it_covers_keep_the_promise(
 
 def test_the_prompt_lends_a_share_of_what_its_prefill_took() -> None:
     assert Ledger(100.0).slack(1.0) == pytest.approx(
-        TUNING.allowance + 100 * (TUNING.promised_share + TUNING.reading_share)
+        TUNING.allowance_steps + 100 * (TUNING.promised_share + TUNING.reading_share)
     )
 
 
@@ -43,7 +43,9 @@ def test_the_steps_that_may_be_lost_are_those_of_the_reply_so_far() -> None:
     """A machine that gets slower lends no more, and one that gets faster no less."""
     ledger = Ledger()
     for plain in (0.25, 1.0, 4.0):
-        assert ledger.slack(plain) == TUNING.allowance * plain
+        assert ledger.slack(plain) == TUNING.allowance_steps * plain
     ledger.book(10, 10.0, 1.0)
     for plain in (0.25, 1.0, 4.0):
-        assert ledger.slack(plain) == pytest.approx(10 * TUNING.promised_share + TUNING.allowance)
+        assert ledger.slack(plain) == pytest.approx(
+            10 * TUNING.promised_share + TUNING.allowance_steps
+        )

@@ -11,7 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paceline.engine.draft.lookups import earlier_texts
-from paceline.engine.draft.lookups.earlier_texts import CONTEXT, LOOKS, PIECE, EarlierTexts
+from paceline.engine.draft.lookups.earlier_texts import (
+    MAX_LOOKS,
+    MAX_MATCH,
+    PIECE_CHARS,
+    EarlierTexts,
+)
 
 Drafted = tuple[list[int], list[float]]
 
@@ -57,7 +62,7 @@ def found(
             for chat in chats
             for at in range(order, len(chat))
             if order <= len(tail) and list(chat[at - order : at]) == list(tail[-order:])
-        ][: -LOOKS - 1 : -1]
+        ][: -MAX_LOOKS - 1 : -1]
         lengths = [agreeing(chat[:at], tail) for chat, at in places]
         longest = max(lengths, default=0)
         if longest >= shortest:
@@ -74,7 +79,7 @@ def found(
 
 def agreeing(text: Sequence[int], tail: Sequence[int]) -> int:
     n = 0
-    while n < min(len(text), len(tail), CONTEXT) and text[-1 - n] == tail[-1 - n]:
+    while n < min(len(text), len(tail), MAX_MATCH) and text[-1 - n] == tail[-1 - n]:
         n += 1
     return n
 
@@ -106,7 +111,7 @@ CHATS = st.integers(1, 4).flatmap(
 
 @given(
     CHATS,
-    st.lists(st.integers(1, 4), max_size=CONTEXT),
+    st.lists(st.integers(1, 4), max_size=MAX_MATCH),
     st.integers(1, 8),
     st.integers(1, 40),
     st.sampled_from([0.0, 0.3, 1.0]),
@@ -122,14 +127,14 @@ def test_against_the_definition(
         )
 
 
-@given(CHATS, st.integers(0, 4), st.lists(st.integers(1, 4), min_size=2, max_size=CONTEXT))
+@given(CHATS, st.integers(0, 4), st.lists(st.integers(1, 4), min_size=2, max_size=MAX_MATCH))
 def test_what_is_taken_out_is_gone_at_once(
     chats: list[list[int]], gone: int, tail: list[int]
 ) -> None:
     texts = made(chats)
     texts.put(str(gone), ())
     kept = [chat if number != gone else [] for number, chat in enumerate(chats)]
-    tokens = texts._tokens[CONTEXT : CONTEXT + texts.n_tokens]
+    tokens = texts._tokens[MAX_MATCH : MAX_MATCH + texts.n_tokens]
     held = [int(token) for token in tokens if token != earlier_texts.STOP]
     assert held == [token for chat in kept for token in chat]
     draft = drafted(texts, tail, 2, 40, 0.0)
@@ -156,22 +161,22 @@ def test_a_chat_that_grows_is_tokenized_where_it_is_new() -> None:
 def test_slices_are_short_and_a_long_text_is_found_across_them() -> None:
     lengths: list[int] = []
     texts = EarlierTexts(lambda text: (lengths.append(len(text)), list(map(ord, text)))[1])
-    text = words(1, 3 * PIECE + 7)
+    text = words(1, 3 * PIECE_CHARS + 7)
     texts.put("chat", ["".join(map(chr, text))])
     n = 0
     while texts.slice():
         n += 1
         assert len(lengths) == n
-    assert lengths == [PIECE] * 3 + [7]
-    for at in (100, PIECE - 40, PIECE + 2, 3 * PIECE - 70):
+    assert lengths == [PIECE_CHARS] * 3 + [7]
+    for at in (100, PIECE_CHARS - 40, PIECE_CHARS + 2, 3 * PIECE_CHARS - 70):
         draft = drafted(texts, text[at - 2 : at], 2, 30, 0.0)
         assert draft is not None
-        n_left = PIECE - at % PIECE
+        n_left = PIECE_CHARS - at % PIECE_CHARS
         assert draft[1] == text[at : at + min(30, n_left)]
 
 
 def test_the_memory_is_bounded_and_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(earlier_texts, "PIECE", 100)
+    monkeypatch.setattr(earlier_texts, "PIECE_CHARS", 100)
     texts = made([], capacity=1000)
     chats = {name: words(name, 190) for name in range(5)}
     for name, chat in chats.items():

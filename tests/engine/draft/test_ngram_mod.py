@@ -15,7 +15,7 @@ from fake_model import ByteVocabulary
 from paceline.engine.draft.base import Workbench
 from paceline.engine.draft.lookups.ngram_mod import (
     INFO,
-    REST,
+    REST_STEPS,
     SLOT_BITS,
     NextTokens,
     NgramMod,
@@ -177,7 +177,7 @@ def draft_and_accept(drafter: NgramMod, history: list[int], accepted: Sequence[i
 def test_five_bad_drafts_earn_a_rest(accepted: list[int], rests: bool) -> None:
     drafter, history = in_a_period()
     draft_and_accept(drafter, history, accepted)
-    for _ in range(REST if rests else 0):
+    for _ in range(REST_STEPS if rests else 0):
         assert proposed(drafter) == []
         drafter.observe(None)
     assert proposed(drafter) == [1, 2, 3, 4] * 2

@@ -10,7 +10,7 @@ import pytest
 from paceline.engine.facts import Facts
 from paceline.engine.model.context import BatchWidths
 from paceline.engine.sameness.evidence import Evidence
-from paceline.engine.sameness.look import N_FEW, n_tokens_of, ways_of_look
+from paceline.engine.sameness.look import N_NARROW, n_tokens_of, ways_of_look
 
 ANY = BatchWidths()
 FOURS = BatchWidths(4, 4, 60)
@@ -100,14 +100,14 @@ def test_a_dozen_looks_see_every_narrow_width_and_every_place_modulo_eight(
     looks = [ways_of_look(widths, i) for i in range(18)]
     seen = {way.width for ways in looks for way in ways}
     assert seen <= set(widths.every)
-    assert {w for w in widths.every if w <= N_FEW} <= seen
-    wide = {w for w in widths.every if w > N_FEW}
+    assert {w for w in widths.every if w <= N_NARROW} <= seen
+    wide = {w for w in widths.every if w > N_NARROW}
     assert {w % 8 for w in wide} <= {w % 8 for w in seen}
     for ways in looks:
         assert len(ways) >= 2
         assert len(set(ways)) == len(ways)
         has_single = any(way.n_real == 1 for way in ways)
-        assert n_tokens_of(ways) == (N_FEW if has_single else max(way.width for way in ways))
+        assert n_tokens_of(ways) == (N_NARROW if has_single else max(way.width for way in ways))
 
 
 def test_a_single_width_is_compared_with_itself() -> None:

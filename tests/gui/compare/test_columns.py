@@ -16,7 +16,7 @@ from gui.chat_help import settle
 from gui.compare.turns import Turn, turn
 from paceline.chat.reply import Reply, TurnOptions
 from paceline.engine.draft import registry
-from paceline.figures import FEWEST_STEPS
+from paceline.figures import MIN_GAIN_STEPS
 from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.compare.columns import TwoColumns
 from paceline.gui.compare.outcome import (
@@ -318,7 +318,7 @@ def test_a_busy_machine_tells_larger_differences_alone(step_s: float, words: str
 
 
 @given(
-    n_words=st.integers(FEWEST_STEPS, 120),
+    n_words=st.integers(MIN_GAIN_STEPS, 120),
     left_s=st.floats(0.01, 0.3),
     right_s=st.floats(0.01, 0.3),
     per_step=st.integers(1, 6),

@@ -22,7 +22,7 @@ from msgspec import structs
 from paceline.catalog.card import Examined, ModelCard, Nature
 from paceline.codec import made_of
 from paceline.engine.draft.heads import drafts_with, head_kind, head_title
-from paceline.engine.model.translation import LEAST_SHARE, share_of, words_on_translation
+from paceline.engine.model.translation import MIN_SHARE, share_of, words_on_translation
 from paceline.engine.model.vocabularies import Mismatch, vocabulary_mismatch
 from paceline.installation import kernel_files
 from paceline.sentence import sentence
@@ -274,7 +274,7 @@ def _silences(target: Examined, draft: Examined) -> Iterator[Reason]:
 
 
 def _on_translation(differs: Mismatch, share: float) -> Reason:
-    is_enough = share >= LEAST_SHARE
+    is_enough = share >= MIN_SHARE
     code = BY_TRANSLATION if is_enough else differs.code
     return Reason(code, words_on_translation(differs, share), "note" if is_enough else "bad")
 

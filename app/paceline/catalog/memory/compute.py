@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from paceline.catalog.card import ModelCard
 from paceline.catalog.memory.load import BATCH, Load, caches_of, cells_of, n_ctx_of, windows_of
 from paceline.catalog.memory.machine import Machine, gpus_for
-from paceline.engine.model.model_params import MOST_HIDDEN_BYTES
+from paceline.engine.model.model_params import MAX_HIDDEN_BYTES
 from paceline.params import ModelParams
 
 _FLOAT = 4
@@ -83,7 +83,7 @@ def beside(load: Load) -> int:
     That is `BASE` and the like, and the target's states for a head: kept, given by a decode, read.
     """
     row = load.n_hidden * _FLOAT
-    return _base(load.card) + min(load.n_ctx * row, MOST_HIDDEN_BYTES) + 2 * BATCH * row
+    return _base(load.card) + min(load.n_ctx * row, MAX_HIDDEN_BYTES) + 2 * BATCH * row
 
 
 def _estimated_buffer(params: ModelParams, load: Load) -> int:

@@ -15,7 +15,7 @@ from msgspec import structs
 from paceline.catalog.card import ModelCard
 from paceline.catalog.memory.values import Measurement
 from paceline.engine.draft.heads import head_kind
-from paceline.engine.model.memory_hints import CTX_STEP
+from paceline.engine.model.memory_hints import CTX_STEP_TOKENS
 from paceline.engine.model.model_params import DEFAULT_CTX, KV_TYPES
 from paceline.params import ModelParams
 
@@ -139,4 +139,4 @@ def _estimated_caches(params: ModelParams, card: ModelCard) -> list[int]:
 
 def cells_of(params: ModelParams, card: ModelCard) -> int:
     """Return how many tokens a cache with the whole text has room for."""
-    return -(-n_ctx_of(params, card) // CTX_STEP) * CTX_STEP
+    return -(-n_ctx_of(params, card) // CTX_STEP_TOKENS) * CTX_STEP_TOKENS

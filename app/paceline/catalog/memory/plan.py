@@ -42,16 +42,16 @@ from paceline.catalog.memory.values import (
 from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.engine.draft.heads import drafts_with, head_title
 from paceline.engine.model.memory_hints import (
-    CTX_STEP,
+    CTX_STEP_TOKENS,
     FEWER_PROGRAMS,
-    MIN_PROPOSAL,
+    MIN_PROPOSAL_TOKENS,
     QUANTISED_CACHE,
     SMALLER_MODEL,
     a_context_of,
     has_plain_cache,
     what_helps,
 )
-from paceline.engine.model.states import MOST_STATES
+from paceline.engine.model.states import MAX_STATES
 from paceline.messages import DeviceInfo
 from paceline.params import MTP, Drafting, DraftModel, ModelParams, TargetHead, with_params
 from paceline.sentence import joined, sentence
@@ -86,7 +86,9 @@ def fits(target: Load, draft: Load | None, machine: Machine) -> bool:
 
 def shorter_contexts(n_ctx: int) -> range:
     """Return the contexts to try instead of one that does not fit, the longest first."""
-    return range((n_ctx - 1) // CTX_STEP * CTX_STEP, MIN_PROPOSAL - 1, -CTX_STEP)
+    return range(
+        (n_ctx - 1) // CTX_STEP_TOKENS * CTX_STEP_TOKENS, MIN_PROPOSAL_TOKENS - 1, -CTX_STEP_TOKENS
+    )
 
 
 def first_that(options: Sequence[T], suits: Callable[[T], bool]) -> T | None:
@@ -212,7 +214,7 @@ def plan(
     """
     machine = Machine.of(devices, reclaimable or {})
     card = without_heads(target)
-    wanted = Load(card, target_params, MAX_WIDTH, measured_target, target_params, MOST_STATES)
+    wanted = Load(card, target_params, MAX_WIDTH, measured_target, target_params, MAX_STATES)
     drafter: Load | None = None
     match drafting:
         case DraftModel(params=params) if draft is not None:

@@ -1,8 +1,8 @@
 """The decisions of Auto, step by step: whether to draft, with which drafter and how far.
 
 `Knowledge` lives as long as a pair of models, a `Controller` one turn. Nothing here reads a clock,
-knows a token, or touches a model: times and confidences come in as arguments, numbers go out, so
-that the same text with the same times gives the same decisions.
+sees token ids or touches a model: times and confidences are arguments and numbers are results, so
+the same text with the same times gives the same decisions.
 """
 
 from paceline.engine.auto.controller import Controller as Controller

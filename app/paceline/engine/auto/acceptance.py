@@ -1,9 +1,10 @@
-"""The probability that a drafted token is accepted, and a draft model's gain; by drafter.
+"""The probability that a drafted token is accepted, and a draft model's gain, for each drafter.
 
-Confidences of different drafters mean different things (a probability, a match's length, nothing
-at all), and few mean what they say. So they only sort tokens into classes, and what became of each
-class is counted: recent tokens count most, since texts change, and lean on the long run, which
-outlives turns and programs. Only tokens up to the first rejected one are judged.
+Confidences of different drafters mean different things (a probability, the length of a match,
+nothing at all), and few are calibrated. So a confidence only sorts a token into a class, and the
+acceptance of each class is counted: recent tokens count most, since texts change, on top of a
+long-run estimate that outlives turns and program starts. Only tokens up to the first rejected one
+are judged.
 """
 
 from __future__ import annotations
@@ -21,57 +22,57 @@ from paceline.engine.auto.tuning import TUNING
 from paceline.figures import PLACE_OF, ClassRate
 
 UPPER = (0.3, 0.5, 0.7, 0.85, 0.95, 1.0)
-"""Upper ends of the classes of confidence."""
+"""Upper ends of the classes of confidence, 0..1."""
 _BOUNDS = UPPER[:-1]
-_SILENT = len(UPPER)  # the class of tokens that come without a confidence
-_PLACES = _SILENT + 1  # counts of the classes come first, then those of the places
-_ALL = _PLACES + PLACE_OF[-1] + 1  # and then those of all tokens
+_NO_CONFIDENCE = len(UPPER)  # the class of tokens without a confidence
+_FIRST_PLACE = _NO_CONFIDENCE + 1  # first count by place, after the classes' counts
+_ALL = _FIRST_PLACE + PLACE_OF[-1] + 1  # index of the count of all tokens
 _VERSION = 1
-_LARGEST = 1e9  # no count or sum in a file is beyond
+_MAX_NUMBER = 1e9  # no count or sum in a file is beyond
 
 
 def class_of(confidence: float | None) -> int:
     """Return a confidence's class, 0..6."""
-    return _SILENT if confidence is None else bisect_right(_BOUNDS, confidence)
+    return _NO_CONFIDENCE if confidence is None else bisect_right(_BOUNDS, confidence)
 
 
 def classes_of(confidences: Sequence[float | None]) -> list[int]:
     """Return the class of each confidence."""
-    return [_SILENT if c is None else bisect_right(_BOUNDS, c) for c in confidences]
+    return [_NO_CONFIDENCE if c is None else bisect_right(_BOUNDS, c) for c in confidences]
 
 
 class Acceptance:
-    """One drafter's.
+    """The acceptance of one drafter's tokens and the gain of its steps.
 
     Attributes:
-        n_judged: Tokens of its own that were ever judged.
-        n_accepted: How many of them were accepted.
-        saved: Plain steps that it saved, over all.
+        n_judged: Number of its tokens that were ever judged.
+        n_accepted: Number of them that were accepted.
+        saved: Plain steps that it has saved in total.
     """
 
     def __init__(self) -> None:
-        self._long_judged, self._long_accepted = [0.0] * _PLACES, [0.0] * _PLACES
+        self._long_judged, self._long_accepted = [0.0] * _FIRST_PLACE, [0.0] * _FIRST_PLACE
         self.n_judged = self.n_accepted = 0
         self.saved = 0.0
         self._gain = self._squares = self._n_gains = self._n_tried = 0.0
-        self._credit = TUNING.trial_credit  # plain steps that trials in vain may lose
+        self._credit = TUNING.trial_credit  # plain steps that unsuccessful trials may still lose
         self.forget()
 
     def forget(self) -> None:
-        """Forget what was recent; the long run stays."""
-        self._judged, self._accepted = [0.0] * (_ALL + 1), [0.0] * (_ALL + 1)  # recent ones
-        self._rates: list[float | None] = [None] * _PLACES
+        """Forget recent counts; the long-run ones stay."""
+        self._judged, self._accepted = [0.0] * (_ALL + 1), [0.0] * (_ALL + 1)  # recent tokens
+        self._rates: list[float | None] = [None] * _FIRST_PLACE
 
     # ------------------------------------------------------------------------------ its tokens
 
     def rate(self, cls: int) -> float:
-        """Return a careful estimate of a token's acceptance, given that all before it were."""
+        """Return a cautious estimate of a token's acceptance if all before it were accepted."""
         rate = self._rates[cls]
         if rate is None:
             n, weight = self._long_judged[cls], TUNING.long_run_weight
             long = (self._long_accepted[cls] + 4.0 * TUNING.prior_acceptance[cls]) / (n + 4.0)
             rate = (self._accepted[cls] + weight * long) / (self._judged[cls] + weight)
-            if n < TUNING.few_judged:
+            if n < TUNING.few_judged_tokens:
                 error = TUNING.few_judged_z * math.sqrt(rate * (1.0 - rate) / (n + 6.0))
                 rate -= min(error, 0.9 * rate)
             self._rates[cls] = rate
@@ -79,23 +80,23 @@ class Acceptance:
 
     @property
     def mean(self) -> float:
-        """Share of all tokens that were accepted recently."""
+        """Return the share of all recent tokens that was accepted."""
         accepted, judged, weight = self._accepted[_ALL], self._judged[_ALL], TUNING.long_run_weight
         return (accepted + 0.6 * weight) / (judged + weight)
 
     def survivals(self, classes: Sequence[int]) -> list[float]:
-        """Return the probability of each token that it is accepted with all before it.
+        """Return the probability of each token that it and all before it are accepted.
 
-        Ends where that is next to 0.
+        The list ends where that is close to 0.
 
         Args:
-            classes: Of the proposal's tokens.
+            classes: Classes of the proposal's tokens.
         """
         survival, found, rates, caution = 1.0, [], self._rates, TUNING.caution
         for cls in classes:
             rate = rates[cls] or self.rate(cls)
             survival *= rate * (1.0 - caution * (1.0 - rate))
-            if survival < 0.02:  # adds nothing any more
+            if survival < 0.02:  # adds next to nothing
                 break
             found.append(survival)
         return found
@@ -104,18 +105,22 @@ class Acceptance:
         """Count one draft.
 
         Args:
-            classes: Of its tokens.
-            n_accepted: Tokens accepted, from the first one on.
-            n_judged: Tokens that were compared at all; the one after the accepted ones, if it is
-                among them, was rejected.
+            classes: Classes of its tokens.
+            n_accepted: Number of its first tokens that were accepted.
+            n_judged: Number of tokens that were compared with the target's; if one follows the
+                accepted ones, it was rejected.
         """
         n = min(n_accepted + 1 if n_accepted < n_judged else n_judged, len(classes))
         judged, accepted, rates = self._judged, self._accepted, self._rates
         long_judged, long_accepted = self._long_judged, self._long_accepted
         kept = TUNING.acceptance_kept
         for i in range(n):
-            cls, place, right = classes[i], _PLACES + PLACE_OF[i], 1.0 if i < n_accepted else 0.0
-            # Each written out: a loop over the three takes twice as long.
+            cls, place, right = (
+                classes[i],
+                _FIRST_PLACE + PLACE_OF[i],
+                1.0 if i < n_accepted else 0.0,
+            )
+            # Written out three times: a loop takes twice as long.
             judged[cls] = kept * judged[cls] + 1.0
             accepted[cls] = kept * accepted[cls] + right
             judged[place] = kept * judged[place] + 1.0
@@ -132,34 +137,36 @@ class Acceptance:
 
     @property
     def value(self) -> float:
-        """Tokens that a step of a model may gain over a plain one, less its time at the rate.
+        """Return the upper bound of what a model's step gains over a plain one, in tokens.
 
-        The mean of its recent steps and its standard error: an upper bound, as in UCB1-Tuned
-        (Auer et al., Machine Learning 47, 2002). So a useless model, whose steps all lose alike, is
-        given up after a few. Trials are forgotten with time, so that it is tried again; but not
-        before a small share of the steps has made up for what they lost, see `gained`.
+        It is the mean gain of its recent steps plus a multiple of the standard error, as in
+        UCB1-Tuned (Auer et al., Machine Learning 47, 2002). So a useless model, whose steps all
+        lose alike, is given up after a few. Trials are forgotten with time, so that the model is
+        tried again, but not before a small share of the steps has made up for what the trials lost;
+        see `gained`.
         """
-        n = self._n_gains + 3.0  # steps that the first spread counts for
+        n = self._n_gains + 3.0  # the prior spread counts as much as 3 steps
         mean = self._gain / n
-        variance = max(self._squares / n - mean * mean, 0.0) + TUNING.first_spread**2 * 3.0 / n
+        variance = max(self._squares / n - mean * mean, 0.0) + TUNING.prior_gain_spread**2 * 3.0 / n
         return mean + math.sqrt(variance / (self._n_tried + 0.25))
 
     @property
     def has_paid(self) -> bool:
-        """Whether its recent steps have gained."""
+        """Return whether its recent steps have gained on average."""
         return self._gain > 0.0
 
     @property
     def is_given_up(self) -> bool:
-        """Whether a good number of its steps say that it does not pay here."""
+        """Return whether enough of its steps show that it does not pay here."""
         return self._n_tried >= TUNING.evidence_to_stop and self.value <= 0.0
 
     def gained(self, tokens: float, reading: float = 0.0) -> None:
-        """Count a step that it drafted; see `value`.
+        """Count a step that this model drafted; see `value`.
 
         Args:
-            tokens: What it gained over a plain step, less its time, without what reading took.
-            reading: Plain steps that it took to read what was written without it.
+            tokens: Its gain over a plain step, in tokens, less its time, without the time for
+                reading.
+            reading: Plain steps that it took to read text that was written without it.
         """
         kept, credit = 0.985, TUNING.trial_credit
         self._gain = kept * self._gain + tokens
@@ -168,12 +175,12 @@ class Acceptance:
         self._n_tried += 1.0
         if self.has_paid:
             self._credit = credit
-        else:  # steps that were slowed for a while lose much, and say little of later ones
+        else:  # steps that were slowed for a while lose much, but predict little of later ones
             left = max(self._credit + min(tokens, 0.0), min(self._credit, -credit))
             self._credit = left - max(reading - max(tokens, 0.0), 0.0)
 
     def pass_over(self, n_steps: int = 1) -> None:
-        """Let some steps go by."""
+        """Count steps that this drafter did not draft; old trials fade."""
         share = TUNING.trial_share
         n_free = n_steps if self._credit > 0.0 else n_steps + self._credit / share
         self._credit = min(self._credit + share * n_steps, TUNING.trial_credit)
@@ -181,13 +188,13 @@ class Acceptance:
             self._fade(TUNING.trials_kept**n_free)
 
     def begin_reply(self) -> None:
-        """Another text begins, in which a model may do better, and each class otherwise."""
+        """Discount recent counts, since another text may suit the drafter better or worse."""
         if self._credit > 0.0:
             self._fade(0.7)
         kept = TUNING.next_text_kept
         self._judged = [kept * n for n in self._judged]
         self._accepted = [kept * n for n in self._accepted]
-        self._rates = [None] * _PLACES
+        self._rates = [None] * _FIRST_PLACE
 
     def _fade(self, kept: float) -> None:
         self._gain *= kept
@@ -198,7 +205,7 @@ class Acceptance:
     # --------------------------------------------------------------------------------- telling
 
     def by_confidence(self) -> tuple[ClassRate, ...]:
-        """Return what is believed of each class of confidence that was seen."""
+        """Return the estimated acceptance of each class of confidence that was seen."""
         return tuple(
             ClassRate(upper, self.rate(cls), self._judged[cls])
             for cls, upper in enumerate(UPPER)
@@ -206,12 +213,12 @@ class Acceptance:
         )
 
     def by_place(self) -> tuple[float, ...]:
-        """Return the recent acceptance by group of places, up to those that are seldom reached."""
-        pairs = zip(self._accepted[_PLACES:_ALL], self._judged[_PLACES:_ALL], strict=True)
+        """Return the recent acceptance by group of places, up to those that are rarely reached."""
+        pairs = zip(self._accepted[_FIRST_PLACE:_ALL], self._judged[_FIRST_PLACE:_ALL], strict=True)
         return tuple(accepted / judged for accepted, judged in takewhile(itemgetter(1), pairs))
 
     def to_json(self) -> dict[str, object]:
-        """Return what is kept from one program to the next: nothing of any text is in it."""
+        """Return the long-run counts as JSON values; they contain nothing of any text."""
         gains = self._gain, self._squares, self._n_gains, self._n_tried
         kept = _Kept(
             tuple(self._long_judged), tuple(self._long_accepted),
@@ -222,18 +229,18 @@ class Acceptance:
 
     @classmethod
     def from_json(cls, held: object) -> Acceptance:
-        """Return what `to_json` gave this for.
+        """Return the object that `to_json` wrote.
 
         Raises:
-            ValueError: It did not.
+            ValueError: `held` is not such a value.
         """
         kept, found = decode_known(_Kept, held), cls()
         counts = *zip(kept.accepted, kept.judged, strict=True), (kept.n_accepted, kept.n_judged)
-        if len(counts) != _PLACES + 1:
+        if len(counts) != _FIRST_PLACE + 1:
             raise ValueError(f"{len(counts) - 1} classes of confidence")
-        if not all(n <= _LARGEST and 0.0 <= right <= n + 1e-3 for right, n in counts):
+        if not all(n <= _MAX_NUMBER and 0.0 <= right <= n + 1e-3 for right, n in counts):
             raise ValueError("more tokens were accepted than judged")
-        if not all(abs(x) <= _LARGEST for x in (kept.saved, *kept.gains)):
+        if not all(abs(x) <= _MAX_NUMBER for x in (kept.saved, *kept.gains)):
             raise ValueError("these gains are no numbers")
         found._long_judged, found._long_accepted = list(kept.judged), list(kept.accepted)
         found.n_judged, found.n_accepted, found.saved = kept.n_judged, kept.n_accepted, kept.saved
@@ -244,10 +251,11 @@ class Acceptance:
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """What files say of one drafter, by the names of `Acceptance`.
+    """Counts of one drafter as files hold them, named as in `Acceptance`.
 
     Attributes:
-        gains: Sum of the gains of a model's steps, of their squares, their number, and trials.
+        gains: Of a model's steps: the sum of gains, the sum of their squares, the number of steps,
+            and the credit of trials.
     """
 
     judged: tuple[float, ...]
@@ -259,16 +267,16 @@ class _Kept:
 
 
 def rates_to_json(rates: dict[str, Acceptance]) -> str:
-    """Return the acceptance of all drafters as a text."""
+    """Return the acceptance of all drafters as JSON text."""
     drafters = {name: each.to_json() for name, each in sorted(rates.items())}
     return json.dumps({"version": _VERSION, "drafters": drafters})
 
 
 def rates_from_json(text: str) -> dict[str, Acceptance]:
-    """Return what `rates_to_json` gave this text for.
+    """Return the acceptance by drafter that `rates_to_json` wrote.
 
     Raises:
-        ValueError: It is no such text.
+        ValueError: The text is not such a JSON text.
     """
     data = json.loads(text)
     try:

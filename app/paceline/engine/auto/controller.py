@@ -1,17 +1,17 @@
-"""The decision of each step of a reply: who drafts, how far, and how much of it is verified.
+"""The decision of each step of a reply: which drafter, how many tokens, how many are verified.
 
 Tokens per second are a ratio of sums, so the best policy maximises tokens - rate * time step by
 step, with the rate that it reaches itself (renewal reward; Dinkelbach's method). A step that
 verifies n tokens of which E are expected to be accepted is worth E - rate * (T(n + 1) - 1 +
-drafting), all times in plain steps of the moment. Every loss that could be must be covered by the
-ledger, and what a lookup is expected to lose counts the more, the less is left there: without slack
-a reply goes on plainly, whatever there is to copy. Lookups are asked first, for nothing; a draft
-model is asked where its steps may gain more than the best offer, and stopped where its next tokens
-would not pay. The theory is that of Leviathan (arXiv 2211.17192) with the costs of Cascade
-(2506.20675); proposals that were not verified are scored on the committed text (HedgeSpec,
+drafting), with all times in current plain steps. The ledger must cover every possible loss, and the
+less slack it has, the more a lookup's expected loss counts: without slack a reply goes on with
+plain steps, whatever there is to copy. Lookups are asked first, since they cost next to nothing. A
+draft model is asked if its steps may gain more than the best proposal of a lookup, and stopped once
+its next tokens would not pay. The theory is that of Leviathan (arXiv 2211.17192) with the costs of
+Cascade (2506.20675); proposals that were not verified are scored on the committed text (HedgeSpec,
 2510.20064).
 
-The numbers stand in `AutoTuning`; decision records 068, 091, 107, 109 and 110 say what each
+The constants stand in `AutoTuning`; decision records 068, 091, 107, 109 and 110 say what each
 mechanism is worth in the simulator of `tests/engine/auto`.
 """
 
@@ -34,15 +34,15 @@ from paceline.figures import Decision, Outlook, Reason
 from paceline.messages import ControlReported
 
 FORCED = "grammar"
-"""The drafter whose proposals the grammar leaves no choice about: `grammar_drafter.NAME`."""
+"""Id of the drafter that proposes what a grammar forces: `grammar_drafter.NAME`."""
 
 
 class StepPlan(msgspec.Struct, gc=False):
-    """The limits of a step.
+    """The limits of one step.
 
     Attributes:
-        n_max: Most tokens that may be verified; 0: the step is a plain one.
-        reason: Why no draft is made; "pays" where one may be.
+        n_max: Maximum number of tokens to verify; 0 makes the step a plain one.
+        reason: Reason why no draft is made; "pays" where one may be.
         models: Whether a draft model may be asked.
     """
 
@@ -52,23 +52,23 @@ class StepPlan(msgspec.Struct, gc=False):
 
 
 class StepTimes(msgspec.Struct, gc=False):
-    """A step and its times, in seconds in which the thread ran.
+    """The measurements of one step; seconds count only while the thread ran.
 
     Attributes:
         n_ctx: Tokens in the context before the step.
-        width: Tokens of the verify batch: drafted ones and one more.
-        decode_s: Its decode.
-        draft_s: Drafting by models.
-        own_s: Deciding, lookups included, and the slow-down that asking causes later in the step;
-            negative where several tokens share that.
-        n_draft_decoded: Tokens that the draft model decoded, its backlog included.
+        width: Tokens of the verify batch: the drafted ones and one more.
+        decode_s: Seconds of the target's decode.
+        draft_s: Seconds of drafting by models.
+        own_s: Seconds of deciding, lookups included, and of the slow-down that asking causes later
+            in the step; may be negative.
+        n_draft_decoded: Tokens that the draft model decoded, including its backlog.
         n_accepted: Drafted tokens that were accepted.
         n_judged: Drafted tokens that were not discarded.
         n_committed: Tokens that the step added to the reply.
         is_warm: Whether the step before had the same width, so that no graph was rebuilt.
-        had_pause: Whether something foreign happened in between; nothing is learned or charged.
+        had_pause: Whether something else happened in between; then nothing is learned or charged.
         slowed: Factor by which a recent wide decode slowed this plain step.
-        held_s: Further seconds in which the thread did not run, since others used the machine.
+        held_s: Further seconds in which the thread did not run because others used the machine.
     """
 
     n_ctx: int
@@ -87,16 +87,16 @@ class StepTimes(msgspec.Struct, gc=False):
 
 
 class _Draft(msgspec.Struct):
-    """A proposal of this step.
+    """One drafter's proposal in this step.
 
     Attributes:
         drafter: The drafter's id.
-        classes: Its tokens' classes of confidence.
-        survivals: Probability of each that it is accepted with all before it.
-        n: Tokens to verify.
+        classes: Classes of confidence of its tokens.
+        survivals: Probability of each token that it and all before it are accepted.
+        n: Number of tokens to verify.
         value: Gain over a plain step, in tokens.
         expected: Tokens that the step is expected to commit.
-        again: Plain steps that are expected to be spent on decoding accepted tokens once more.
+        again: Expected plain steps for decoding accepted tokens once more.
     """
 
     drafter: str
@@ -109,23 +109,23 @@ class _Draft(msgspec.Struct):
 
 
 class Controller:
-    """Decide the steps of one reply; for the engine's thread.
+    """Decides the steps of one reply; for the engine's thread.
 
-    Per step: `plan`, then `offer` for each lookup's proposal, `wants_model` and `goes_on` while a
-    model drafts, `settle`, and after the decode `shadow` and `observe`.
+    Calls per step: `plan`, then `offer` for each lookup's proposal, `wants_model` and `goes_on`
+    while a model drafts, `settle`, and after the decode `shadow` and `observe`.
 
     Args:
-        knowledge: Costs, acceptance and pace of the pair; learns.
-        models: Ids of the draft models that take part.
-        lookups: Ids of the lookups.
-        n_most: Most drafted tokens that a step may verify.
-        prefill_s: Seconds of the target's prefill of this reply; counts where there are models.
-        ledger: The reply's account, where another strategy came in between; None: it begins.
+        knowledge: Costs, acceptance and pace of the pair; updated by `observe`.
+        models: Ids of the draft models in the strategy.
+        lookups: Ids of the lookups in the strategy.
+        n_most: Maximum number of drafted tokens that a step may verify.
+        prefill_s: Seconds of the target's prefill of this reply; used only if there are models.
+        ledger: The reply's account if it began under another strategy, or None to begin one.
 
     Attributes:
         ledger: The reply's account.
         rate: Recent tokens per plain step, at least 1.
-        wait: After a plan with the reason "ledger": plain steps until a draft is covered.
+        wait: After a plan with the reason "ledger": plain steps until a draft is covered again.
     """
 
     def __init__(
@@ -148,32 +148,32 @@ class Controller:
         self.wait = 0
         self._last_width = 1
         self._n_plain = 0
-        self._values: dict[str, float] = {}  # upper bounds of the models' gains, in this step
+        self._values: dict[str, float] = {}  # upper bounds of the models' gains in this step
         self._none = _Draft("", [], [])
         self._begin_step()
 
     def _begin_step(self) -> None:
         self._drafts: dict[str, _Draft] = {}  # by drafter
-        self._best = self._none  # the best offer of a lookup
+        self._best = self._none  # the best proposal of a lookup
         self._model: _Draft | None = None  # the draft of the model that was asked
         self._settled: Decision | None = None
         self._why: Reason = "nothing"  # the reason if the step becomes a plain one
-        # In plain steps: the loss that is covered, and the time of one more drafted token, of the
-        # model's reading, and of all its drafting.
+        # In plain steps: the covered loss, the time of one more drafted token, of the model's
+        # reading, and of all its drafting.
         self._slack = self._each = self._reading = self._drafting = 0.0
 
     def limit(self, n_most: int) -> None:
-        """Verify at most so many drafted tokens per step from now on; the allowance stays."""
+        """Set the maximum number of drafted tokens per step from now on; the allowance stays."""
         self._n_most = min(n_most, MAX_WIDTH - 1)
 
     # ------------------------------------------------------------------------------ per step
 
     def plan(self, n_ctx: int, n_room: int) -> StepPlan:
-        """Say what this step may do.
+        """Return the limits of this step.
 
         Args:
             n_ctx: Tokens in the context.
-            n_room: Tokens that may be drafted at all.
+            n_room: Tokens that the context and the reply's limit leave for a draft.
         """
         self._begin_step()
         costs, pace = self._knowledge.costs, self._knowledge.pace
@@ -185,9 +185,9 @@ class Controller:
         self._n_room = n_room
         self._scale = costs.context.scale(n_ctx)
         plain = pace.plain * self._scale
-        self._slack = self.ledger.slack(plain) / plain - 0.3  # for errors of timings
+        self._slack = self.ledger.slack(plain) / plain - 0.3  # margin for errors of timings
         if self._knowledge.replays:
-            self._slack -= self._careful[2] - 1.0  # the token before a draft, decoded again
+            self._slack -= self._careful[2] - 1.0  # the token before a draft is decoded again
         self._noise = 1.0 + pace.spread
         most = min(n_room, self._n_most)
         if most < 1:
@@ -207,11 +207,11 @@ class Controller:
         return StepPlan(self._most, "pays", is_open)
 
     def offer(self, drafter: str, confidences: Sequence[float | None]) -> float:
-        """Take a lookup's proposal, and return its gain over a plain step in tokens.
+        """Consider a lookup's proposal and return its gain over a plain step, in tokens.
 
         Args:
-            drafter: The lookup.
-            confidences: Its tokens' confidences; None where it gives none.
+            drafter: Id of the lookup.
+            confidences: Confidences of its tokens, or None where it gives none.
         """
         if self._why != "ledger":
             self._why = "expensive"
@@ -227,16 +227,15 @@ class Controller:
         return draft.value
 
     def wants_model(self, drafter: str, n_backlog: int, n_unread: int = 0) -> int:
-        """Say whether drafting with a model may be better than the best offer, and is covered.
+        """Decide whether drafting with a model may beat the best proposal, and is covered.
 
         Args:
-            drafter: The model.
-            n_backlog: Tokens that its context lacks, at least 1.
-            n_unread: Tokens before these to be read as well, once it is to know all of them; 0: it
-                does.
+            drafter: Id of the model.
+            n_backlog: Tokens that its context lacks; at least 1.
+            n_unread: Tokens before these that it must also read to know the whole text; 0 if none.
 
         Returns:
-            How many of the last of all these it is to read; 0: it is not asked.
+            The number of last tokens of both that it is to read; 0 if it is not asked.
         """
         knowledge = self._knowledge
         rates, cost = knowledge.rates[drafter], knowledge.draft_costs[drafter]
@@ -249,19 +248,19 @@ class Controller:
         plain = unit * self._scale
         each, reading = cost.token(unit) / plain, cost.catch_up(n_backlog, unit) / plain
         n_done = knowledge.n_tokens
-        least = TUNING.least_to_come * n_done
+        least = TUNING.min_remaining_share * n_done
         n_left = min(max(knowledge.n_reply - n_done, least, 8.0), self._n_room)
         gain = (value - offered) * n_left / (1.0 + self.rate)
-        n_read, most = n_backlog, min(TUNING.most_reading * self._slack, gain / 2.0)
+        n_read, most = n_backlog, min(TUNING.max_reading_share * self._slack, gain / 2.0)
         if reading > most > 0.0:
             n_read = int(n_backlog * most / reading)
             reading = cost.catch_up(n_read, unit) / plain
-            n_read = n_read if n_read >= 16 else 0  # fewer tokens say nothing
-        elif n_unread and rates.has_paid:  # what was saved by now may cover the rest
+            n_read = n_read if n_read >= 16 else 0  # fewer tokens show nothing
+        elif n_unread and rates.has_paid:  # what it has saved so far may cover the rest
             whole = cost.catch_up(n_backlog + n_unread, unit) / plain
-            if whole <= min(most, TUNING.gain_by_reading * gain):
+            if whole <= min(most, TUNING.whole_reading_share * gain):
                 n_read, reading = n_backlog + n_unread, whole
-        # Until it is known what a token costs, one is drafted even where it cannot be verified.
+        # Until the cost of a token is known, one is drafted even where it cannot be verified.
         at_risk = self._at_risk(1) if cost.per_token is not None else 0.0
         if n_read and reading + each + at_risk > self._slack:
             self._why, n_read = "ledger", 0
@@ -274,7 +273,7 @@ class Controller:
         return n_read
 
     def goes_on(self, confidence: float | None) -> bool:
-        """Take the model's next drafted token, and say whether to draft another one."""
+        """Take the model's next drafted token and return whether to draft another one."""
         model = self._model
         assert model is not None
         cls = class_of(confidence)
@@ -283,7 +282,7 @@ class Controller:
         model.classes.append(cls)
         model.survivals.append(survival)
         n, each, ratios = len(model.survivals), self._each, self._ratios
-        # What could not be verified any more is not drafted.
+        # Tokens that could no longer be verified are not drafted.
         if n >= self._most or self._drafting + each + self._at_risk(n + 1) > self._slack:
             return False
         # Kernels compute rows by fours or eights, so several more tokens may pay where one does
@@ -304,7 +303,7 @@ class Controller:
         return False
 
     def settle(self) -> Decision:
-        """Decide what is verified."""
+        """Decide which draft is verified, and how many of its tokens."""
         if self._settled is not None:
             return self._settled
         model, best, n_most = self._model, self._best, self._most
@@ -328,12 +327,12 @@ class Controller:
         return self._settled
 
     def shadow(self, drafter: str, n_agreed: int, n_compared: int) -> None:
-        """Score a proposal of this step that was not verified on the committed tokens.
+        """Score a proposal that was not verified in this step on the committed tokens.
 
         Args:
-            drafter: The drafter whose proposal it is.
-            n_agreed: Its leading tokens that equal the committed ones.
-            n_compared: Its tokens that can be compared: not more than were committed.
+            drafter: Id of the drafter that made it.
+            n_agreed: Number of its first tokens that equal the committed ones.
+            n_compared: Number of its tokens that can be compared; at most those committed.
         """
         if drafter != FORCED:
             classes = self._drafts[drafter].classes
@@ -342,14 +341,14 @@ class Controller:
     # ------------------------------------------------------------------------------- learning
 
     def observe(self, step: StepTimes) -> float:
-        """Learn from a step and its times; return the plain steps that it saved."""
+        """Learn from a finished step; return the plain steps that it saved."""
         knowledge, n_committed, decode_s = self._knowledge, step.n_committed, step.decode_s
         knowledge.n_tokens += n_committed
         settled = self._settled
         if settled is not None and settled.drafter:
             n_judged = min(step.n_judged, settled.n_drafted)
             self.shadow(settled.drafter, step.n_accepted, n_judged)
-        if step.had_pause or not 0.0 < decode_s < inf:  # or a clock that stood still
+        if step.had_pause or not 0.0 < decode_s < inf:  # or the clock stood still
             self._last_width = 0
             return 0.0
         pace, costs, n_ctx = knowledge.pace, knowledge.costs, step.n_ctx
@@ -365,12 +364,13 @@ class Controller:
         self._last_width = width
         if pace.plain is None:
             return 0.0
-        # Several tokens may spare more of the rest of a step than asking took, but no decode.
+        # Sharing one step's overhead may save more than asking cost, but never a decode.
         plain, spent = pace.plain * scale, max(decode_s + own_s, 0.5 * decode_s)
         if self._model is not None:
             self._learn_drafting(self._model, step, pace.plain)
         if width == 1:
-            # Its own time is that of plain decoding, but for the slow-down by a wide step before.
+            # Plain decoding would have taken the same, without the slow-down by an earlier wide
+            # step.
             needed = decode_s / step.slowed
             needed = needed if step.is_warm else min(needed, max(plain, 0.5 * needed))
             self.ledger.book(n_committed, spent, needed)
@@ -386,7 +386,7 @@ class Controller:
         return n_committed - took
 
     def rested(self, n: int, decode_s: float, own_s: float) -> None:
-        """Count plain steps that were made without a plan, in place of `observe`."""
+        """Count `n` plain steps that were made without a plan, in place of `observe`."""
         self._knowledge.n_tokens += n
         self._last_width = 1
         self.ledger.book(n, decode_s + own_s, decode_s / n)
@@ -395,7 +395,7 @@ class Controller:
         self._count_plain(n)
 
     def _time_plain(self, step: StepTimes, scale: float) -> None:
-        """Let costs and pace learn from a plain step."""
+        """Update costs and pace from a plain step."""
         knowledge = self._knowledge
         costs, pace = knowledge.costs, knowledge.pace
         if not step.is_warm:
@@ -416,7 +416,7 @@ class Controller:
             self._knowledge.costs.age()
 
     def _time_wide(self, step: StepTimes, scale: float) -> None:
-        """Let costs and pace learn from a wide step."""
+        """Update costs and pace from a wide step."""
         knowledge, width = self._knowledge, step.width
         costs, pace = knowledge.costs, knowledge.pace
         ratios = costs.near(step.n_ctx)[0]
@@ -440,16 +440,16 @@ class Controller:
             cost.add(n, step.draft_s * unit / plain, self._n_read)
 
     def _learn_switch(self, extra: float) -> None:
-        """Learn the cost of a change of the batch's width from one sample, in plain steps.
+        """Update the cost of a change of the batch's width from one sample, in plain steps.
 
-        A step that was held up looks the same, so none counts much more than those before it.
+        A step that was held up looks the same, so no sample counts much more than earlier ones.
         """
         switch = self._knowledge.switch
-        counted = min(max(extra, 0.0), 3.0 * switch + 0.2, TUNING.most_switch)
+        counted = min(max(extra, 0.0), 3.0 * switch + 0.2, TUNING.max_switch_steps)
         self._knowledge.switch = switch + TUNING.sample_weight * (counted - switch)
 
     def _count_gain(self, n_committed: int, took: float) -> None:
-        """Count the step's gain for its drafter, and for the model that was asked."""
+        """Count the step's gain for its drafter and for the model that was asked."""
         knowledge, drafter = self._knowledge, self._settled.drafter if self._settled else ""
         if drafter:
             committed, steps = knowledge.gains.get(drafter, (0.0, 0.0))
@@ -466,7 +466,7 @@ class Controller:
     # -------------------------------------------------------------------------------- telling
 
     def report(self, step: int, n_ctx: int) -> ControlReported:
-        """Return costs, outlooks and the balance as they are known by now."""
+        """Return the current costs, outlooks and balance, for display."""
         knowledge = self._knowledge
         costs, pace = knowledge.costs, knowledge.pace
         unit = costs.plain
@@ -501,20 +501,20 @@ class Controller:
     # --------------------------------------------------------------------------------- within
 
     def _at_risk(self, n: int) -> float:
-        """Return the plain steps that verifying so many tokens may lose."""
+        """Return the plain steps that verifying `n` tokens may lose."""
         return self._noise * self._careful[n + 1] - 1.0
 
     def _covered(self, loss: float) -> int:
-        """Return how many tokens may be verified, if all of this may be lost."""
+        """Return how many tokens may be verified if this many plain steps may be lost."""
         return bisect_right(self._careful, (1.0 + loss) / self._noise) - 2
 
     def _cut(self, draft: _Draft, most: int, aversion: float = 0.0) -> None:
-        """Set how many tokens of a draft to verify, and what that is worth.
+        """Set how many tokens of a draft to verify, and the value of doing so.
 
         Args:
             draft: The draft.
-            most: Tokens that are covered.
-            aversion: What an expected loss counts besides.
+            most: Maximum number of tokens that the ledger covers.
+            aversion: Additional weight of an expected loss.
         """
         ratios, rate, last, survivals = self._ratios, self.rate, self._last_width, draft.survivals
         knowledge = self._knowledge
@@ -530,7 +530,8 @@ class Controller:
                 cost += agains[n - 1]
             value = totals[n] - rate * cost
             if value > best_value:
-                # What is lost where fewer tokens are accepted than it costs, by how likely that is.
+                # The loss if fewer tokens are accepted than the step costs, weighted by its
+                # probability.
                 whole, likely = max(int(cost), 0), totals[n]
                 if whole < n:
                     likely = totals[whole] + (cost - whole) * survivals[whole]
@@ -544,7 +545,7 @@ class Controller:
             self._why = "ledger"
 
     def _decoded_again(self, survivals: Sequence[float]) -> list[float]:
-        """Return the plain steps of decoding once more what is before a rejected token, by n."""
+        """Return by n the plain steps of decoding again what precedes a rejected token."""
         pairs = zip([1.0, *survivals], survivals, self._ratios[2:], strict=False)
         return list(accumulate((before - now) * (ratio - 1.0) for before, now, ratio in pairs))
 

@@ -1,24 +1,25 @@
-"""The time that plain decoding would have taken for a reply: one estimate, with an interval.
+"""The time that plain decoding would have taken for a reply: an estimate with an interval.
 
-A plain step took what plain decoding takes, unless a wide one came shortly before: on CPUs the next
-ones are slower, the first by 10 to 13 %, the second by 7, the fifth by 1 (AVX-512, SmolLM2 and a
-twin of 70 M), which `RecentPlain.slower_after` models. The tokens of all other steps would have
-taken a plain step each, at the same context and in the same stretch of time. So a reply is cut into
-stretches of eight timed steps, and the pace of each is the seconds of its decodes over the units
-that they are worth, a unit being a plain decode at an empty context; `VerifyCosts` says how many a
-wide batch is worth. A reply's own speed is a mean, thus so is this: a median of step times, which
-have a long tail wherever others use the machine, would take every reply for a loss.
+A plain step took the time of plain decoding, unless a wide one came shortly before: on CPUs the
+next ones are slower, the first by 10 to 13 %, the second by 7, the fifth by 1 (AVX-512, SmolLM2 and
+a model of the same shape with 70 M weights), which `RecentPlain.slower_after` models. The tokens of
+all other steps would have taken a plain step each, at the same context and in the same stretch of
+time. So a reply is cut into stretches of eight timed steps, and the pace of each is the seconds of
+its decodes per unit, where a unit is a plain decode at an empty context; `VerifyCosts` says how
+many units a wide batch is worth. A reply's own speed is a mean, thus so is this: a median of step
+times, which have a long tail wherever others use the machine, would show every reply as a loss.
 
-How far the table is wrong about the wide batches of this reply is told by stretches that have both
-kinds, as a ratio of rates over strata (Mantel and Haenszel 1959), and where there are few of them
-by the plain steps before the reply; each counts by how sure it is, and the table as well, unless
-the reply's own plain steps contradict it: then it is of another day, and they alone count. What is
-not decoding, sampling above all, takes the same time either way and is counted as it was.
+Stretches with both kinds of steps show how wrong the table is about the wide batches of this reply,
+as a ratio of rates over strata (Mantel and Haenszel 1959); where there are few of them, the plain
+steps before the reply are used, too. Each estimate is weighted by its precision, and so is the
+table, unless the reply's own plain steps contradict it: then it describes other conditions, and
+they alone count. What is not decoding, sampling above all, takes the same time either way and is
+counted as measured.
 
-The interval covers the plain time that is to be expected in 95 of 100 replies. It is made of how
-step times vary about the pace of their stretch, where one more step as slow as the slowest is
-assumed, since a tail is longer than a sample of it shows, and of the doubt about the table. A
-simulation holds it to that (`tests/engine/test_plain_time.py`).
+The interval covers the expected plain time in 95 of 100 replies. It combines how step times vary
+about the pace of their stretch (one more step as slow as the slowest is assumed, since a tail is
+longer than a sample of it shows) with the uncertainty of the table. A simulation checks that
+(`tests/engine/test_plain_time.py`).
 """
 
 from __future__ import annotations
@@ -37,10 +38,10 @@ Array = NDArray[np.float64]
 
 
 class PlainSeconds(NamedTuple):
-    """The time of plain decoding.
+    """An estimate of the time of plain decoding, in seconds.
 
     Attributes:
-        seconds: The estimate.
+        seconds: The mean.
         least: The lower end of its 95 % interval.
         most: The upper end.
     """
@@ -54,17 +55,17 @@ class _Steps:
     """The steps of a reply, and sums over its stretches.
 
     Attributes:
-        s: Seconds of the timed ones, float64 [n steps]; 0 of others.
-        plain: Units of the plain ones among these; 0 of others.
-        wide: Units of the wide ones; 0 of others.
-        owed: Units of tokens whose steps did not take what plain decoding takes.
-        n: Timed steps, [n stretches].
+        s: Seconds of the timed steps, float64 [n steps]; 0 for others.
+        plain: Units of the timed plain steps, float64 [n steps]; 0 for others.
+        wide: Units of the timed wide steps, float64 [n steps]; 0 for others.
+        owed: Units of tokens whose steps did not take the time of plain decoding.
+        n: Number of timed steps, [n stretches].
     """
 
     def __init__(self, steps: array[float]) -> None:
         self.s, self.plain, self.wide, self.owed = np.array(steps).reshape(-1, 4).T
         is_timed = self.plain + self.wide > 0.0
-        self._stretch = (np.cumsum(is_timed) - is_timed) // TUNING.stretch
+        self._stretch = (np.cumsum(is_timed) - is_timed) // TUNING.stretch_steps
         self.n = self.total(is_timed)
 
     def total(self, of_steps: Array | NDArray[np.bool_]) -> Array:
@@ -72,7 +73,7 @@ class _Steps:
         return np.bincount(self._stretch, of_steps).astype(np.float64)
 
     def of(self, units: Array) -> tuple[Array, Array, Array]:
-        """Return how many steps of one kind each stretch has, their seconds and their units."""
+        """Return by stretch the number of steps of one kind, their seconds and their units."""
         is_one = units > 0.0
         return self.total(is_one), self.total(self.s * is_one), self.total(units)
 
@@ -80,16 +81,16 @@ class _Steps:
         """Return how step times vary about the pace of their stretch, as relative variances.
 
         Args:
-            q: Wide steps take so many times what the table says.
+            q: Factor by which wide steps take longer than the table says.
 
         Returns:
-            That over all stretches, with a tail that may not have been seen; and that of the middle
-            stretch, so that no single step makes it.
+            The variance over all stretches, with a tail that may not have been seen; and the
+            variance of the middle stretch, which no single step determines.
         """
         s, u, n, at = self.s, self.plain + q * self.wide, self.n, self._stretch
         several = n > 1
         if not several.any():
-            return TUNING.first_noise**2, 0.0
+            return TUNING.prior_noise**2, 0.0
         s_all, u_all, uu = self.total(s), self.total(u), self.total(u * u)[several]
         pace = np.maximum(s_all, 1e-12) / np.maximum(u_all, 1e-12)
         n_each = n[several]
@@ -98,38 +99,38 @@ class _Steps:
         others = np.maximum((s_all[at] - s)[told] / (u_all[at] - u)[told], 1e-12)
         tail = max(float((s[told] / u[told] / others).max()) - 1.0, 0.0)
         n_all = float(n_each.sum())
-        n_before = TUNING.first_noise_steps
+        n_before = TUNING.prior_noise_steps
         seen = float(apart.sum() / uu.sum()) * n_all + tail**2
-        total = (seen + n_before * TUNING.first_noise**2) / (n_all + n_before)
+        total = (seen + n_before * TUNING.prior_noise**2) / (n_all + n_before)
         return total, float(np.median(apart / uu))
 
 
 class PlainTime:
-    """Takes every step of one reply; for the engine's thread.
+    """Accumulates the steps of one reply; for the engine's thread.
 
     Args:
-        knowledge: What is known of the costs of steps; takes this reply's plain steps as well.
+        knowledge: Costs of steps; learns from this reply's plain steps as well.
 
     Attributes:
         noise: Relative standard deviation of step times about the pace of their stretch, in the
-            middle one of the stretches; 0 before the first estimate.
+            middle stretch; 0 before the first estimate.
     """
 
     def __init__(self, knowledge: Knowledge | None = None) -> None:
         self._knowledge = knowledge or Knowledge()
         self._recent = self._knowledge.recent
-        self._steps = array("d")  # four numbers of each, see `_Steps`
-        self._plain: list[tuple[float, int]] = []  # seconds and context of steps to be booked yet
+        self._steps = array("d")  # four numbers per step, see `_Steps`
+        self._plain: list[tuple[float, int]] = []  # seconds and context of steps not booked yet
         self._same_s = 0.0
         self._doubt = 0.0  # sum of units times the table's variance, over wide steps
         self._has_decoded = self._has_wide = False
         self._n_after = 0  # plain steps since the last other one
-        self._pace = 0.0  # of steps that were not slowed
-        self._n_since = TUNING.pace_valid  # steps since one of these
+        self._pace = 0.0  # seconds per unit of steps that were not slowed
+        self._n_since = TUNING.pace_valid_steps  # steps since the last of these
         self.noise = 0.0
 
     def add_same(self, seconds: float) -> None:
-        """Count time that plain decoding would have taken, too."""
+        """Count time that plain decoding would have taken as well."""
         self._same_s += seconds
 
     def add(
@@ -142,19 +143,19 @@ class PlainTime:
         warm: bool,
         same_s: float = 0.0,
     ) -> float:
-        """Count one step; return the factor by which a wide one before it has slowed its decode.
+        """Count one step; return the factor by which an earlier wide step has slowed its decode.
 
         Args:
-            width: Tokens of its batch; 0: that is not what was decoded in the end.
+            width: Tokens of its batch; 0 if its decode was repeated or dropped.
             n_ctx: Tokens in the context before it.
             n_committed: Tokens that it added to the reply.
             decode_s: Seconds of the target's decode alone.
             warm: Whether the step before had the same width.
-            same_s: Its other seconds that plain decoding would have taken, too.
+            same_s: Its other seconds that plain decoding would have taken as well.
         """
         self._same_s += same_s
         if width == 1 and warm and not self._has_wide and not self._recent.n_needed:
-            # Nothing is asked of it now, and many at once are booked in a fifth of the time.
+            # Its result is not needed now, and booking many at once takes a fifth of the time.
             self._plain.append((decode_s, n_ctx))
             return 1.0
         if self._plain:
@@ -166,7 +167,7 @@ class PlainTime:
         if width == 1 and (warm or not self._has_wide):
             if warm:
                 return self._add_plain(decode_s, unit)
-            self._same_s += decode_s  # a reply's first one, which builds the graph either way
+            self._same_s += decode_s  # a reply's first one builds the graph either way
         elif width > 1:
             units = self._wide_units(width, n_ctx, unit, warm=warm)
             self._steps.extend((decode_s, 0.0, units, n_committed * unit))
@@ -175,7 +176,7 @@ class PlainTime:
         return 1.0
 
     def _book(self) -> None:
-        """Count the plain steps that were put off."""
+        """Count the plain steps that were deferred."""
         plain, self._plain = self._plain, []
         self._has_decoded = True
         for s, n_ctx in plain:
@@ -184,15 +185,19 @@ class PlainTime:
 
     def _add_plain(self, s: float, unit: float) -> float:
         recent, pace = self._recent, s / unit
-        if self._has_wide and self._n_after <= TUNING.slow_after_wide:
-            if self._n_since <= TUNING.pace_valid and self._pace > 0.0:  # a clock may stand still
+        if self._has_wide and self._n_after <= TUNING.slow_steps_after_wide:
+            if (
+                self._n_since <= TUNING.pace_valid_steps and self._pace > 0.0
+            ):  # a clock may stand still
                 recent.saw_after(self._n_after, pace / self._pace - 1.0)
             slowed = 1.0 + recent.slower_after(self._n_after)
             self._steps.extend((s, unit * slowed, 0.0, unit))
             return slowed
         self._same_s += s
         recent.add(pace)
-        self._pace += (pace - self._pace) * (0.1 if self._n_since <= TUNING.pace_valid else 1.0)
+        self._pace += (pace - self._pace) * (
+            0.1 if self._n_since <= TUNING.pace_valid_steps else 1.0
+        )
         self._n_since = 0
         self._steps.extend((s, unit, 0.0, 0.0))
         return 1.0
@@ -201,8 +206,10 @@ class PlainTime:
         self._has_wide = True
         costs = self._knowledge.costs
         ratios = costs.ratios(n_ctx)
-        ratio = ratios[width] if width < len(ratios) else 1.0 + TUNING.guessed_row * (width - 1)
-        # The table's plain steps were measured between wide ones.
+        ratio = (
+            ratios[width] if width < len(ratios) else 1.0 + TUNING.guessed_row_steps * (width - 1)
+        )
+        # The table's plain steps were measured shortly after wide ones.
         unit *= 1.0 + self._recent.slower_after(2)
         units = unit * (ratio if warm else ratio + self._knowledge.switch)
         self._doubt += units * costs.doubt(width) ** 2
@@ -211,7 +218,7 @@ class PlainTime:
     # ------------------------------------------------------------------------------- asking
 
     def estimate(self) -> PlainSeconds | None:
-        """Return what plain decoding would have taken so far; None: nothing is known of it."""
+        """Return what plain decoding would have taken so far, or None if nothing is known of it."""
         if self._plain:
             self._book()
         steps = _Steps(self._steps)
@@ -239,9 +246,9 @@ class PlainTime:
         return _interval(seconds, math.sqrt(variance) / seconds, int(steps.n.sum()))
 
     def _by_recent(self, owed: float) -> PlainSeconds | None:
-        """Return the estimate of a reply that has no timed step."""
-        if not owed:  # at most one plain step, and it took what it took
-            return _interval(self._same_s, TUNING.first_noise, 1) if self._has_decoded else None
+        """Return the estimate for a reply that has no timed step."""
+        if not owed:  # at most one plain step, which took its own time
+            return _interval(self._same_s, TUNING.prior_noise, 1) if self._has_decoded else None
         known = self._recent.pace
         if known is None:
             return None
@@ -251,7 +258,7 @@ class PlainTime:
         return _interval(seconds, error, TUNING.steps_after_load)
 
     def _wide_against_table(self, steps: _Steps) -> tuple[float, float]:
-        """Return by what factor wide steps are more expensive than the table says, as logarithm.
+        """Return the logarithm of the factor by which wide steps cost more than the table says.
 
         Returns:
             Its mean and its variance.
@@ -283,6 +290,6 @@ class PlainTime:
 def _interval(seconds: float, error: float, n: int) -> PlainSeconds:
     """Return the 95 % interval on a logarithmic scale; `error` is the relative standard error."""
     freedom = max(n - 1, 1)
-    quantile = 1.96 + 2.4 / freedom + 3.6 / freedom**2  # of Student's t, to 2 % from 3 on
+    quantile = 1.96 + 2.4 / freedom + 3.6 / freedom**2  # Student's t, within 2 % from 3 on
     factor = math.exp(min(quantile * error, 50.0))
     return PlainSeconds(seconds, seconds / factor, seconds * factor)

@@ -1,1 +1,1 @@
-"""Calls of tools as model families write them: a family's signs, grammar, reader and writer."""
+"""Calls of tools in the forms of model families: description, grammar, reader and writer."""

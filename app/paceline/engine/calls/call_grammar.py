@@ -1,4 +1,4 @@
-"""Makes the grammar of a reply's calls: of a form, and of the schemas of tools."""
+"""The grammar of a reply's calls, made of a form and of the schemas of tools."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class CompiledCalls(NamedTuple):
     """The grammar of calls.
 
     Attributes:
-        grammar: At its beginning.
-        notes: Sentences for the user: tools whose arguments are not constrained.
+        grammar: The grammar in its initial state.
+        notes: Notes for the user: tools whose arguments are not constrained.
     """
 
     grammar: Grammar
@@ -65,14 +65,14 @@ def compile_calls(
 ) -> CompiledCalls:
     """Return the grammar of a reply that calls tools from its first mark on.
 
-    A tool whose schema cannot be kept may be given any arguments; a note says so.
+    A tool whose schema cannot be enforced may get any arguments; a note says so.
 
     Args:
-        vocab: The model's.
-        form: How it writes calls.
-        use: The tools, with the one that is called if that is given.
-        after: What comes before the calls; None: nothing.
-        any_mark: Whether they may begin with any mark of the form's; otherwise with the first.
+        vocab: The model's vocabulary.
+        form: Form in which it writes calls.
+        use: The tools, and the one to call if that is prescribed.
+        after: Marks of a reasoning before the calls, or None.
+        any_mark: Whether they may begin with any mark of the form, or only with the first.
     """
     tools = [tool for tool in use.tools if use.name in ("", tool.name)]
     schemas = {tool.name: ToolSchema(tool) for tool in tools}
@@ -102,7 +102,7 @@ def compile_calls(
             notes[tool.name] = _not_constrained(tool.name, error.message)
     try:
         return CompiledCalls(compiled(), tuple(notes.values()))
-    except ValueOutOfRangeError:  # all of them together are too much
+    except ValueOutOfRangeError:  # all of them together are too large
         for tool in tools:
             schemas[tool.name] = _unconstrained(tool.name)
             notes.setdefault(tool.name, _not_constrained(tool.name, last.message))
@@ -118,20 +118,20 @@ def grammar_of_tools(
     *,
     answer: Callable[[], Grammar] | None = None,
 ) -> CompiledCalls:
-    """Return what a reply follows that has to call tools, or may do so.
+    """Return the grammar of a reply that must call tools, or may do so.
 
     Args:
-        vocab: The model's.
-        form: How it writes calls.
-        use: The tools, at least one, of which it may call some.
-        reasoning: The marks of one that the reply may begin with.
-        text: Makes the reply's text; at its beginning.
-        answer: Makes the grammar of a reply that calls none, where that has a form. Calls come
-            right after the reasoning then, in place of such an answer.
+        vocab: The model's vocabulary.
+        form: Form in which it writes calls.
+        use: The tools that it may call, at least one.
+        reasoning: Marks of the reasoning that the reply may begin with, or None.
+        text: Assembler of the reply's text, in its initial state.
+        answer: Makes the grammar of a reply without calls, if that has a form. Then calls follow
+            right after the reasoning, in place of such an answer.
 
     Raises:
-        ValueOutOfRangeError: The tool that is to be called is none of them, or the answer's form
-            cannot be.
+        ValueOutOfRangeError: The prescribed tool is not among them, or the answer's form is
+            invalid.
     """
     if use.name and all(tool.name != use.name for tool in use.tools):
         refuse("The tool “{name}” is to be called, but it is not there.", "", name=use.name)
@@ -149,7 +149,7 @@ def grammar_of_tools(
 
 
 def _before_calls(reasoning: Reasoning) -> Reasoning:
-    """Return the marks without what begins an answer after the reasoning."""
+    """Return the marks without the begin of an answer after the reasoning."""
     closing = reasoning.closing.removesuffix(_ANSWER_BEGINS)
     for end in PAIRS.values():
         if end in closing:
@@ -169,10 +169,10 @@ def _not_constrained(name: str, reason: str) -> str:
 
 
 class _Calls:
-    """The parts of calls.
+    """The parts of the grammar of calls.
 
     Attributes:
-        not_kept: Tools whose schemas have no place in the form.
+        not_kept: Tools whose schemas the form cannot express.
     """
 
     def __init__(self, form: CallForm, schemas: Mapping[str, ToolSchema]) -> None:
@@ -181,7 +181,7 @@ class _Calls:
         self.not_kept: list[str] = []
 
     def of_reply(self, *, is_many: bool, any_mark: bool) -> GrammarPart:
-        """Return all that follows an answer or a reasoning."""
+        """Return the grammar after an answer or a reasoning."""
         form, call = self._form, self.any_call()
         marks = form.marks if any_mark else form.marks[:1]
         begin = [AnyOf(tuple(map(FixedText, marks))), *self._begin(any_blanks=any_mark)]
@@ -192,12 +192,12 @@ class _Calls:
 
     def _begin(self, *, any_blanks: bool) -> list[GrammarPart]:
         begin = self._form.begin
-        if any_blanks and begin:  # the mark may end within a token that has others than usual
+        if any_blanks and begin:  # the mark may end within a token that includes other blanks
             return [_BLANKS, FixedText(begin.lstrip())]
         return [FixedText(begin)]
 
     def any_call(self) -> GrammarPart:
-        """Return a call of one of the tools."""
+        """Return the grammar of a call of one of the tools."""
         return AnyOf(tuple(map(self._call, self._schemas)))
 
     def _call(self, name: str) -> GrammarPart:
@@ -235,7 +235,7 @@ class _Calls:
                 return JsonText(schema.text, self._form.is_compact)
 
     def _check(self, element: Element, name: str, schema: ToolSchema) -> None:
-        """Note a tool whose schema this form cannot keep."""
+        """Note a tool whose schema this form cannot express."""
         is_text = isinstance(element, TaggedArguments)
         if (
             schema.arguments is None
@@ -246,12 +246,12 @@ class _Calls:
 
 
 def _plain(text: str) -> FixedText:
-    """Return a text of the request's, in which no control token is meant."""
+    """Return a text of the request, in which names of control tokens are ordinary text."""
     return FixedText(text, is_plain=True)
 
 
 def _tagged(tags: TaggedArguments, schema: ToolSchema) -> Iterator[GrammarPart]:
-    """Tell the arguments between their tags."""
+    """Yield the grammar of each argument between its tags."""
     for argument in schema.arguments or ():
         values = AnyOf(tuple(_values(tags, argument)))
         whole = InOrder((FixedText(tags.before), _plain(argument.name), values))
@@ -262,8 +262,8 @@ def _tagged(tags: TaggedArguments, schema: ToolSchema) -> Iterator[GrammarPart]:
 
 
 def _python(schema: ToolSchema) -> GrammarPart:
-    """Return arguments as Python writes them."""
-    # What may follow, from the last argument on: after another one, or as the first.
+    """Return the grammar of arguments in Python's notation."""
+    # The grammar of the rest, from the last argument backwards: after another one, or as the first.
     after: GrammarPart = FixedText("")
     begin: GrammarPart = after
     if schema.others is not None:
@@ -282,7 +282,7 @@ def _python(schema: ToolSchema) -> GrammarPart:
 
 
 def _values(tags: TaggedArguments, argument: Argument) -> Iterator[GrammarPart]:
-    """Tell the ways to write a value, with the texts around it."""
+    """Yield the ways to write a value, with the texts around it."""
     after_json = tags.after_json_name or tags.after_name
     if argument.kind != "text" and (tags.after_json_name or argument.kind == "json"):
         value = JsonText(json.dumps(argument.schema))
@@ -292,7 +292,7 @@ def _values(tags: TaggedArguments, argument: Argument) -> Iterator[GrammarPart]:
 
 
 def _raw(tags: TaggedArguments, schema: Mapping[str, object]) -> GrammarPart:
-    """Return a string as it is, with the text after it."""
+    """Return the grammar of an unquoted string, with the text after it."""
     texts = [schema["const"]] if "const" in schema else schema.get("enum")
     if isinstance(texts, list) and texts and all(isinstance(text, str) for text in texts):
         return InOrder((AnyOf(tuple(map(_plain, texts))), FixedText(tags.after_value)))

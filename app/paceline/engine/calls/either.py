@@ -1,4 +1,4 @@
-"""A grammar of two: a reply follows one of them, and which one it shows itself."""
+"""A grammar of alternatives: a reply follows one of several grammars; its tokens decide which."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ class EitherGrammar:
     """Implements `backend.Grammar`. Not thread-safe.
 
     Args:
-        grammars: At their beginnings; `close` frees them. One that does not allow what has come is
-            freed then.
+        grammars: Grammars in their initial states; `close` frees them. One that refuses a token is
+            freed at once.
     """
 
     def __init__(self, *grammars: Grammar) -> None:
         self._going = grammars
 
     def allowed(self) -> TokenMask | None:
-        """Return which tokens may come next, by any of them; None: all tokens."""
+        """Return the tokens that any of them allows next, or None for all tokens."""
         first, *more = (grammar.allowed() for grammar in self._going)
         for mask in more:
             first = None if first is None or mask is None else first.or_of(mask)
         return first
 
     def accept(self, token: int) -> None:
-        """Go on by a token; see `backend.Grammar`."""
+        """Advance by a token; see `backend.Grammar`."""
         going = tuple(grammar for grammar in self._going if _has_accepted(grammar, token))
         if not going:
             raise EngineError("grammar-refuses", "The grammar does not allow this token here.")
@@ -40,15 +40,15 @@ class EitherGrammar:
         self._going = going
 
     def forced(self) -> list[int]:
-        """Return the tokens that must follow; none while it is open which grammar holds."""
+        """Return the tokens that must follow; none while several grammars are possible."""
         return self._going[0].forced() if len(self._going) == 1 else []
 
     def clone(self) -> EitherGrammar:
-        """Return a copy that goes its own way."""
+        """Return an independent copy with the same state."""
         return EitherGrammar(*(grammar.clone() for grammar in self._going))
 
     def close(self) -> None:
-        """Free them; closing twice is harmless."""
+        """Free the grammars; a second call does nothing."""
         for grammar in self._going:
             grammar.close()
 

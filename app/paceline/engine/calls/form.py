@@ -1,8 +1,8 @@
-"""The description of how a family writes calls: from it follow its grammar, reader and writer.
+"""The description of a family's form of calls, from which grammar, reader and writer are made.
 
-A reply's calls are a mark, a text before the first call, the calls with a text between two of them,
-and a text after the last. A call is a row of texts and holes. Where blanks stand in a text, a
-grammar and a writer write these, and a reader takes any.
+A reply's calls consist of a mark, a text before the first call, the calls with a text between two
+of them, and a text after the last. A call is a sequence of texts and holes. Where a text has
+blanks, grammar and writer write these, and a reader accepts any.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 
 class Hole(Enum):
-    """A place between the texts of a call: for the tool's name, an id, its arguments as JSON."""
+    """A variable place in a call: for the tool's name, an id, or its arguments as JSON."""
 
     NAME = "name"
     ID = "id"
@@ -26,29 +26,30 @@ NAME, ID, ARGUMENTS = Hole.NAME, Hole.ID, Hole.ARGUMENTS
 
 @dataclass(frozen=True, slots=True)
 class OneText:
-    """One of several texts; a grammar writes any of them."""
+    """One of several texts; a grammar allows each of them."""
 
     texts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Perhaps:
-    """A part of a call that may be left out."""
+    """A part of a call that may be omitted."""
 
     parts: tuple[str | Hole, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class TaggedArguments:
-    """Arguments between tags of their own: strings as they are, all else as JSON.
+    """Arguments between tags of their own: strings unquoted, everything else as JSON.
 
-    A line break next to a value belongs to the tags if they have one there.
+    A line break next to a value belongs to the tags if they contain one there.
 
     Attributes:
-        before: Stands before each argument's name.
-        after_name: Between the name and a value; where `after_json_name` is given, only strings.
-        after_value: After the value.
-        after_json_name: Between the name and a value that is JSON; empty: the same as strings.
+        before: Text before each argument's name.
+        after_name: Text between the name and a value; if `after_json_name` is given, only for
+            strings.
+        after_value: Text after the value.
+        after_json_name: Text between the name and a JSON value; empty if the same as for strings.
     """
 
     before: str
@@ -59,34 +60,34 @@ class TaggedArguments:
 
 @dataclass(frozen=True, slots=True)
 class PythonArguments:
-    """Arguments as those of a call in Python: ``name="text", other=3``."""
+    """Arguments in the notation of a call in Python: ``name="text", other=3``."""
 
 
 Element = str | Hole | OneText | Perhaps | TaggedArguments | PythonArguments
 
 
 class CallForm(NamedTuple):
-    """A family's way to write calls.
+    """A family's form of calls.
 
     Attributes:
-        id: Names it.
-        tells: Texts that a chat template of the family holds, all of them.
-        marks: On one of these calls begin; a grammar that forces a call writes the first.
-        call: A call.
-        begin: Between the mark and the first call.
-        between: Between two calls; empty: a reply holds one call.
-        end: After the last call.
-        is_first: Whether a mark counts only where the answer begins.
-        is_framed: Whether the marks say that they are no part of an answer or a reasoning, so that
-            they count anywhere.
+        id: Name of the form.
+        template_patterns: Regular expressions that all match in the family's chat templates.
+        marks: Marks of which one begins the calls; a grammar that forces a call writes the first.
+        call: Elements of a call.
+        begin: Text between the mark and the first call.
+        between: Text between two calls; empty if a reply has only one call.
+        end: Text after the last call.
+        is_first: Whether a mark counts only at the begin of the answer.
+        is_framed: Whether the marks show that they are not part of an answer or a reasoning, so
+            that they count anywhere.
         is_compact: Whether JSON has no blanks after commas and colons.
-        reasoning: The marks of a reasoning before calls, where the template shows those before an
-            answer alone.
-        id_of: Makes the id of a call from its name and the id that it was written with.
+        reasoning: Marks of a reasoning before calls, if the template shows only those before an
+            answer.
+        id_of: Template of a call's id, from its name and the id that the model wrote.
     """
 
     id: str
-    tells: tuple[str, ...]
+    template_patterns: tuple[str, ...]
     marks: tuple[str, ...]
     call: tuple[Element, ...]
     begin: str = ""
@@ -99,7 +100,7 @@ class CallForm(NamedTuple):
     id_of: str = "{id}"
 
     def texts(self) -> Iterator[str]:
-        """Tell all of its texts, in which control tokens may stand."""
+        """Yield all of its texts, which may contain control tokens."""
         yield from (*self.marks, self.begin, self.between, self.end)
         for element in self.call:
             match element:

@@ -1,7 +1,6 @@
 """The forms in which model families write calls of tools.
 
-Each is what the family's chat templates write for a call in a conversation, and so what its models
-were trained to write.
+Each is the form of the family's chat templates, with which its models were trained.
 """
 
 from __future__ import annotations
@@ -40,19 +39,19 @@ _DSML = (
 
 HERMES = CallForm(
     id="hermes",
-    tells=("<tool_call>",),
+    template_patterns=("<tool_call>",),
     marks=("<tool_call>",),
     begin="\n",
     call=_NAMED,
     between="\n</tool_call>\n<tool_call>\n",
     end="\n</tool_call>",
 )
-"""That of Hermes and Qwen, which other families have taken over; for what is told by nothing."""
+"""The form of Hermes and Qwen, which other families use as well; the default."""
 
 FORMS = (
     CallForm(
         id="harmony",
-        tells=(r"<\|channel\|>", r"functions\."),
+        template_patterns=(r"<\|channel\|>", r"functions\."),
         marks=(
             "<|channel|>commentary to=functions.",
             "<|start|>assistant<|channel|>commentary to=functions.",
@@ -77,7 +76,7 @@ FORMS = (
     *(
         CallForm(
             id=f"dsml-{block}",
-            tells=("｜DSML｜", f"{block}>"),
+            template_patterns=("｜DSML｜", f"{block}>"),
             marks=(f"<｜DSML｜{block}>",),
             begin='\n<｜DSML｜invoke name="',
             call=_DSML,
@@ -88,7 +87,7 @@ FORMS = (
     ),
     CallForm(
         id="deepseek-json",
-        tells=("<｜tool▁calls▁begin｜>", "```json"),
+        template_patterns=("<｜tool▁calls▁begin｜>", "```json"),
         marks=("<｜tool▁calls▁begin｜>",),
         begin="<｜tool▁call▁begin｜>",
         call=("function<｜tool▁sep｜>", NAME, "\n```json\n", ARGUMENTS, "\n```<｜tool▁call▁end｜>"),
@@ -97,7 +96,7 @@ FORMS = (
     ),
     CallForm(
         id="deepseek",
-        tells=("<｜tool▁calls▁begin｜>",),
+        template_patterns=("<｜tool▁calls▁begin｜>",),
         marks=("<｜tool▁calls▁begin｜>",),
         begin="<｜tool▁call▁begin｜>",
         call=(NAME, "<｜tool▁sep｜>", ARGUMENTS, "<｜tool▁call▁end｜>"),
@@ -106,7 +105,7 @@ FORMS = (
     ),
     CallForm(
         id="kimi",
-        tells=(r"<\|tool_calls_section_begin\|>",),
+        template_patterns=(r"<\|tool_calls_section_begin\|>",),
         marks=("<|tool_calls_section_begin|>",),
         begin="<|tool_call_begin|>",
         call=(
@@ -125,14 +124,14 @@ FORMS = (
     ),
     CallForm(
         id="mistral",
-        tells=(r"\[TOOL_CALLS\]", r"\[ARGS\]"),
+        template_patterns=(r"\[TOOL_CALLS\]", r"\[ARGS\]"),
         marks=("[TOOL_CALLS]",),
         call=(NAME, Perhaps(("[CALL_ID]", ID)), "[ARGS]", ARGUMENTS),
         between="[TOOL_CALLS]",
     ),
     CallForm(
         id="mistral-list",
-        tells=(r"\[TOOL_CALLS\]",),
+        template_patterns=(r"\[TOOL_CALLS\]",),
         marks=("[TOOL_CALLS]",),
         begin="[",
         call=_NAMED_WITH_ID,
@@ -141,7 +140,7 @@ FORMS = (
     ),
     CallForm(
         id="command",
-        tells=(r"<\|START_ACTION\|>", "tool_call_id"),
+        template_patterns=(r"<\|START_ACTION\|>", "tool_call_id"),
         marks=("<|START_ACTION|>",),
         begin="[\n    ",
         call=(
@@ -158,7 +157,7 @@ FORMS = (
     ),
     CallForm(
         id="nemotron",
-        tells=("<TOOLCALL>",),
+        template_patterns=("<TOOLCALL>",),
         marks=("<TOOLCALL>",),
         begin="[",
         call=_NAMED,
@@ -167,7 +166,7 @@ FORMS = (
     ),
     CallForm(
         id="apriel",
-        tells=(r"<tool_calls>\[",),
+        template_patterns=(r"<tool_calls>\[",),
         marks=("<tool_calls>",),
         begin="[",
         call=_NAMED_WITH_ID,
@@ -176,7 +175,7 @@ FORMS = (
     ),
     CallForm(
         id="granite",
-        tells=("available_tools", r"<\|tool_call\|>"),
+        template_patterns=("available_tools", r"<\|tool_call\|>"),
         marks=("<|tool_call|>",),
         begin="[",
         call=_NAMED,
@@ -185,7 +184,7 @@ FORMS = (
     ),
     CallForm(
         id="seed",
-        tells=("<seed:tool_call>",),
+        template_patterns=("<seed:tool_call>",),
         marks=("<seed:tool_call>",),
         begin="\n",
         call=(
@@ -200,7 +199,7 @@ FORMS = (
     ),
     CallForm(
         id="qwen-coder",
-        tells=("<tool_call>", "<function=", "<parameter="),
+        template_patterns=("<tool_call>", "<function=", "<parameter="),
         marks=("<tool_call>",),
         begin="\n",
         call=(
@@ -215,7 +214,7 @@ FORMS = (
     ),
     CallForm(
         id="minimax",
-        tells=("<minimax:tool_call>",),
+        template_patterns=("<minimax:tool_call>",),
         marks=("<minimax:tool_call>",),
         begin='\n<invoke name="',
         call=(
@@ -229,7 +228,7 @@ FORMS = (
     ),
     CallForm(
         id="hunyuan",
-        tells=(r"<tool_sep(?:\{\}|:opensource)>",),
+        template_patterns=(r"<tool_sep(?:\{\}|:opensource)>",),
         marks=("<tool_calls:opensource>",),
         begin="\n<tool_call:opensource>",
         call=(
@@ -247,7 +246,7 @@ FORMS = (
     ),
     CallForm(
         id="glm-in-a-line",
-        tells=("<tool_call>", r"""</arg_key>(?:<arg_value>|['"]\s*-)"""),
+        template_patterns=("<tool_call>", r"""</arg_key>(?:<arg_value>|['"]\s*-)"""),
         marks=("<tool_call>",),
         call=(
             NAME,
@@ -258,7 +257,7 @@ FORMS = (
     ),
     CallForm(
         id="glm",
-        tells=("<tool_call>", "<arg_key>"),
+        template_patterns=("<tool_call>", "<arg_key>"),
         marks=("<tool_call>",),
         call=(
             NAME,
@@ -270,7 +269,7 @@ FORMS = (
     ),
     CallForm(
         id="lfm",
-        tells=(r"<\|tool_list_start\|>|<\|tool_call_start\|>|List of tools: \[",),
+        template_patterns=(r"<\|tool_list_start\|>|<\|tool_call_start\|>|List of tools: \[",),
         marks=("<|tool_call_start|>",),
         begin="[",
         call=(NAME, "(", PythonArguments(), ")"),
@@ -279,7 +278,7 @@ FORMS = (
     ),
     CallForm(
         id="apertus",
-        tells=(r"<\|tools_prefix\|>",),
+        template_patterns=(r"<\|tools_prefix\|>",),
         marks=("<|tools_prefix|>",),
         begin="[",
         call=('{"', NAME, '": ', ARGUMENTS, "}"),
@@ -288,13 +287,13 @@ FORMS = (
     ),
     CallForm(
         id="gigachat",
-        tells=(r"<\|function_call\|>",),
+        template_patterns=(r"<\|function_call\|>",),
         marks=("<|function_call|>",),
         call=_NAMED,
     ),
     CallForm(
         id="solar",
-        tells=(r"<\|tool_calls\|>", r"<\|tool_call:begin\|>"),
+        template_patterns=(r"<\|tool_calls\|>", r"<\|tool_call:begin\|>"),
         marks=("<|tool_calls|>",),
         begin="<|tool_call:begin|>",
         call=(
@@ -309,7 +308,7 @@ FORMS = (
     ),
     CallForm(
         id="minicpm",
-        tells=('<function name="', '<param name="'),
+        template_patterns=('<function name="', '<param name="'),
         marks=('<function name="',),
         call=(
             NAME,
@@ -321,39 +320,44 @@ FORMS = (
     ),
     CallForm(
         id="functionary",
-        tells=(r"</function>", r"<function=['\"\s+~]*|<function=example"),
+        template_patterns=(r"</function>", r"<function=['\"\s+~]*|<function=example"),
         marks=("<function=",),
         call=(NAME, ">", ARGUMENTS, "</function>"),
         between="<function=",
     ),
     CallForm(
         id="llama",
-        tells=(r'Respond in the format \{"name": function name, "parameters"',),
+        template_patterns=(r'Respond in the format \{"name": function name, "parameters"',),
         marks=('{"name": "', '<|python_tag|>{"name": "'),
         call=(NAME, '", "parameters": ', ARGUMENTS, "}"),
         is_first=True,
     ),
     HERMES,
 )
-"""The first of those is taken whose tells are all in the template, see `told_form`."""
+"""All forms; the first one whose `template_patterns` all match is used, see `form_in`."""
 
 BY_ID: Mapping[str, CallForm] = {form.id: form for form in FORMS}
 
 
-def told_form(template: str) -> CallForm | None:
-    """Return the form that the models of a chat template, in Jinja, are trained with, if told."""
+def form_in(template: str) -> CallForm | None:
+    """Return the form of the models of a chat template, in Jinja, or None if it shows none."""
     return next(
-        (form for form in FORMS if all(re.search(tell, template) for tell in form.tells)), None
+        (
+            form
+            for form in FORMS
+            if all(re.search(tell, template) for tell in form.template_patterns)
+        ),
+        None,
     )
 
 
 def form_of(template: str) -> CallForm:
-    """Return the form that a chat template's models are trained with; Hermes' if none is told."""
-    return told_form(template) or HERMES
+    """Return the form of a chat template's models, or Hermes' if the template shows none."""
+    return form_in(template) or HERMES
 
 
 def shown_tokens(form: CallForm, vocab: Vocabulary) -> dict[int, str]:
-    """Return the control tokens that a reply's text has to show for a reader, with their texts."""
+    """Return the control tokens that a reply's text must show for a reader, with their texts."""
     shown: dict[int, str] = {}
     for token in {t for text in form.texts() for t in vocab.tokenize(text, special=True)}:
         if token not in vocab.eog and not vocab.piece(token):

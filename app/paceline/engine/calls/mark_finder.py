@@ -1,6 +1,6 @@
-"""Finds the mark on which a call begins, in a text that grows: not in code, as fences enclose it.
+"""Search of the mark on which a call begins, in a growing text, except in fenced code.
 
-The grammar that waits for a call and the reader of calls both look by it, so they agree.
+The grammar that waits for a call and the reader of calls both use it, so they agree.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
 class MarkFinder:
-    """Looks for a form's marks from a place on.
+    """Searches a form's marks from an index on.
 
     Attributes:
-        read: Up to where the text holds no mark, and nothing that may become one.
+        read: Index up to which the text contains no mark, and nothing that may become one.
 
     Args:
-        form: The form.
-        begin: Where the text begins in which a mark may stand.
+        form: The form of calls.
+        begin: Index at which the text begins in which a mark may occur.
     """
 
     def __init__(self, form: CallForm, begin: int = 0) -> None:
@@ -28,11 +28,11 @@ class MarkFinder:
         self._begin = self._line = self.read = begin
         self._fence = ""
 
-    def look(self, text: str) -> tuple[int, str] | None:
-        """Return where the first mark stands and which it is; None: there is none yet.
+    def find(self, text: str) -> tuple[int, str] | None:
+        """Return the index of the first mark and the mark, or None so far.
 
         Args:
-            text: Begins with that of the last call.
+            text: The text so far; it begins with that of the last call.
         """
         while True:
             end = text.find("\n", self._line)
@@ -52,11 +52,11 @@ class MarkFinder:
             self._line = self.read = stop
 
     def go_past(self, at: int) -> None:
-        """Go on from a place outside code: after a mark that is text, or after calls."""
+        """Continue from an index outside code: after a mark that is text, or after calls."""
         self.read = self._line = at
 
     def _turn(self, fence: str, rest: str) -> None:
-        """Take a line that begins with this fence, or is within one."""
+        """Process a line that begins with this fence, or is within a fence."""
         if not self._fence:
             self._fence = "" if "`" in fence and "`" in rest else fence
         elif fence.startswith(self._fence) and not rest.strip():
@@ -85,7 +85,7 @@ class MarkFinder:
         return self._form.is_framed or at == self._begin or text[at - 1] != "`"
 
     def _may_begin(self, text: str, start: int, stop: int) -> int:
-        """Return from where the end of a line may be the beginning of a mark."""
+        """Return the index from which the end of a line may be the beginning of a mark."""
         marks = self._form.marks
         for at in range(max(start, self.read, stop - max(map(len, marks)) + 1), stop):
             if any(mark.startswith(text[at:stop]) for mark in marks) and self._counts(text, at):

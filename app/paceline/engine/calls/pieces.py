@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class CallBegan:
-    """A call begins.
+    """The begin of a call.
 
     Attributes:
-        index: Its place among the calls of the reply, from 0.
+        index: Index of the call in the reply, from 0.
         name: The tool's name.
-        id: As the model wrote it, or one that was made for it.
+        id: The id that the model wrote, or one that was made for it.
     """
 
     index: int
@@ -22,7 +22,7 @@ class CallBegan:
 
 @dataclass(frozen=True, slots=True)
 class CallArguments:
-    """A part of a call's arguments; all of them in a row are a JSON object."""
+    """A part of a call's arguments; concatenated, they are a JSON object."""
 
     index: int
     text: str
@@ -30,11 +30,11 @@ class CallArguments:
 
 @dataclass(frozen=True, slots=True)
 class CallEnded:
-    """A call ends.
+    """The end of a call.
 
     Attributes:
         index: See `CallBegan`.
-        is_whole: Whether the model has written all of it; otherwise it is none.
+        is_whole: Whether the model has completed it; otherwise the call is void.
     """
 
     index: int

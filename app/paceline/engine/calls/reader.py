@@ -1,8 +1,8 @@
-"""Reads calls of tools in the text of a reply that grows.
+"""Parsing of calls of tools in the growing text of a reply.
 
-What the reader makes of a text does not depend on how it comes in pieces. Arguments are told as
-they come, as far as it is certain what they are. What only looks like a call, as it has no tool's
-name, is a part of the answer.
+The result does not depend on how the text is split into pieces. Arguments are emitted as they come,
+as soon as their meaning is certain. A text that only looks like a call, for example without a
+tool's name, is part of the answer.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from paceline.engine.calls.values import (
 )
 
 _Reading = Generator[None, None, bool]
-"""Waits at each `yield` for more text; says at its end whether the text was as expected."""
+"""A parser that waits at each `yield` for more text, and returns whether the text matched."""
 _LETTERS = string.ascii_letters + string.digits
 _ID = re.compile(r"[\w.-]{0,64}", re.ASCII)
 _BLANKS = re.compile(r"\s*")
@@ -51,24 +51,24 @@ _NAME_CHAR = re.compile(r"[\w-]")
 _QUOTED = re.compile(r'(?:[^"\\]|\\u[0-9a-fA-F]{4}|\\[^u])*')
 _ESCAPE = re.compile(r"\\.|[\x00-\x1f]", re.DOTALL)
 _SAME_ESCAPES = '"\\/bfnrtu'
-_PYTHON_NAME = re.compile(r"[^\s=(),]*")  # that of an argument need not be one of Python's
+_PYTHON_NAME = re.compile(r"[^\s=(),]*")  # names of arguments need not be Python identifiers
 
 
 def new_id() -> str:
-    """Return an id for a call, as the strictest templates want it: nine letters and digits."""
+    """Return an id for a call that the strictest templates accept: nine letters and digits."""
     return "".join(secrets.choice(_LETTERS) for _ in range(9))
 
 
 class CallReader:
-    """Reads an answer with its calls, and whatever follows them.
+    """Parses an answer with its calls, and whatever follows them.
 
     Args:
-        form: How the model writes calls.
-        tools: Those that it can call.
-        make_id: Makes an id for a call that has none.
+        form: Form in which the model writes calls.
+        tools: Tools that it can call.
+        make_id: Makes an id for a call without one.
 
     Attributes:
-        has_mark: Whether a mark has come on which a call begins, or seems to.
+        has_mark: Whether a mark has come with which a call begins, or seems to.
     """
 
     def __init__(
@@ -80,9 +80,9 @@ class CallReader:
         self._marks = MarkFinder(form)
         self._text = ""
         self._at = 0
-        self._is_last = False  # nothing follows
+        self._is_last = False  # whether nothing follows
         self._is_cut = False
-        self._ran_out = False  # while something was expected
+        self._ran_out = False  # whether the text ended where more was expected
         self._is_after_calls = False
         self._index = -1
         self._is_open = False
@@ -93,15 +93,15 @@ class CallReader:
         self.has_mark = False
 
     def add(self, text: str) -> tuple[CallPiece, ...]:
-        """Return what the reply goes on with, by more text."""
+        """Add text, and return the pieces that became certain."""
         self._text += text
         return self._go_on()
 
     def finish(self, *, is_cut: bool) -> tuple[CallPiece, ...]:
-        """Return what is still open, as nothing follows.
+        """Return the remaining pieces, since nothing follows.
 
         Args:
-            is_cut: Whether the model did not end the reply: what has begun as a call is no text.
+            is_cut: Whether the model did not end the reply: then a call that has begun is not text.
         """
         self._is_last, self._is_cut = True, is_cut
         return self._go_on()
@@ -115,7 +115,7 @@ class CallReader:
 
     def _read(self) -> Generator[None, None, None]:
         while True:
-            while (found := self._marks.look(self._text)) is None:
+            while (found := self._marks.find(self._text)) is None:
                 if self._is_last:
                     self._answer(len(self._text))
                     return
@@ -133,7 +133,7 @@ class CallReader:
                 self._marks.go_past(self._at)
 
     def _answer(self, end: int, *, is_before_mark: bool = False) -> None:
-        """Tell the answer up to here; blanks at its end wait, since a call may follow."""
+        """Emit the answer up to here; blanks at its end wait, since a call may follow."""
         text = self._text[self._at : end]
         if self._is_after_calls:
             text = text.lstrip()
@@ -145,7 +145,7 @@ class CallReader:
             self._out.append(Answer(told))
 
     def _calls(self) -> _Reading:
-        """Read calls from after a mark on; False: it is none, and has to be read as answer."""
+        """Parse calls after a mark; return False if it was none, and is part of the answer."""
         form = self._form
         is_call = yield from self._begun()
         after = -1
@@ -213,7 +213,7 @@ class CallReader:
         self._is_open = False
         self._out.append(CallEnded(self._index, is_whole))
 
-    def _tell(self, text: str) -> None:
+    def _emit(self, text: str) -> None:
         if text:
             self._arguments.append(text)
             self._out.append(CallArguments(self._index, text))
@@ -244,7 +244,7 @@ class CallReader:
     # ------------------------------------------------------------------------------- arguments
 
     def _json(self) -> _Reading:
-        """Tell an object as it comes."""
+        """Emit an object as it comes."""
         yield from self._matching(_BLANKS)
         if self._text[self._at : self._at + 1] != "{":
             return False
@@ -253,7 +253,7 @@ class CallReader:
         while True:
             end = value.find(self._text, self._at)
             stop = end if end >= 0 else len(self._text)
-            self._tell(self._text[self._at : stop])
+            self._emit(self._text[self._at : stop])
             self._at = stop
             if end >= 0:
                 return True
@@ -275,7 +275,7 @@ class CallReader:
                 kind = "json" if ending else "text"
             if tags.after_name.endswith("\n"):
                 yield from self._line_break()
-            self._tell(f"{opening}{as_json(name)}: ")
+            self._emit(f"{opening}{as_json(name)}: ")
             opening = ", "
             if kind == "text":
                 is_right = yield from self._string(tags.after_value)
@@ -284,14 +284,14 @@ class CallReader:
             if not is_right:
                 return False
             yield from self._matching(_BLANKS)
-        self._tell("{}" if opening == "{" else "}")
+        self._emit("{}" if opening == "{" else "}")
         return True
 
     def _string(self, after: str) -> _Reading:
-        """Tell a string as it comes."""
+        """Emit a string as it comes."""
         end = after.strip()
         line_break = "\n" if after.startswith("\n") else ""
-        self._tell('"')
+        self._emit('"')
         while True:
             at = self._text.find(end, self._at)
             if at < 0:
@@ -300,17 +300,17 @@ class CallReader:
                 stop = at - 1
             else:
                 stop = at
-            self._tell(inside_quotes(self._text[self._at : stop]))
+            self._emit(inside_quotes(self._text[self._at : stop]))
             self._at = stop
             if at >= 0:
-                self._tell('"')
+                self._emit('"')
                 self._at = at + len(end)
                 return True
             if not (yield from self._more()):
                 return False
 
     def _value(self, after: str, schema: ToolSchema, name: str, kind: Kind) -> _Reading:
-        """Tell a value that is not only text, when it is whole."""
+        """Emit a value that is not only text, once it is complete."""
         found = yield from self._up_to([after.strip()])
         if found is None:
             return False
@@ -321,7 +321,7 @@ class CallReader:
             value = text
         if kind == "either" and (isinstance(value, str) or not schema.takes(name, type_of(value))):
             value = text
-        self._tell(as_json(value))
+        self._emit(as_json(value))
         return True
 
     def _python(self) -> _Reading:
@@ -330,36 +330,36 @@ class CallReader:
         while True:
             yield from self._matching(_BLANKS)
             if self._text.startswith(")", self._at):
-                self._tell("{}" if opening == "{" else "}")
+                self._emit("{}" if opening == "{" else "}")
                 return True
             if opening != "{" and not (yield from self._fixed(", ")):
                 return False
             name = yield from self._matching(_PYTHON_NAME)
             if not (name and (yield from self._fixed("="))):
                 return False
-            self._tell(f"{opening}{as_json(name)}: ")
+            self._emit(f"{opening}{as_json(name)}: ")
             opening = ", "
             is_quoted = yield from self._fixed('"')
             if not (yield from self._quoted() if is_quoted else self._literal()):
                 return False
 
     def _quoted(self) -> _Reading:
-        """Tell a string in quotes as it comes."""
-        self._tell('"')
+        """Emit a quoted string as it comes."""
+        self._emit('"')
         while True:
             found = _QUOTED.match(self._text, self._at)
             assert found is not None
-            self._tell(_ESCAPE.sub(_json_escape, found[0]))
+            self._emit(_ESCAPE.sub(_json_escape, found[0]))
             self._at = found.end()
             if self._text.startswith('"', self._at):
-                self._tell('"')
+                self._emit('"')
                 self._at += 1
                 return True
             if not (yield from self._more()):
                 return False
 
     def _literal(self) -> _Reading:
-        """Tell another value, when it is whole."""
+        """Emit another value, once it is complete."""
         start, value = self._at, ValueEnd(",)")
         while (end := value.find(self._text, self._at)) < 0:
             self._at = len(self._text)
@@ -367,7 +367,7 @@ class CallReader:
                 return False
         self._at = end
         try:
-            self._tell(as_json(value_of(self._text[start:end])))
+            self._emit(as_json(value_of(self._text[start:end])))
         except NoValueError:
             return False
         return True
@@ -375,7 +375,7 @@ class CallReader:
     # ----------------------------------------------------------------------------------- texts
 
     def _more(self) -> _Reading:
-        """Wait for more text; False: there is none."""
+        """Wait for more text; return False if there is none."""
         if self._is_last:
             self._ran_out = True
             return False
@@ -383,7 +383,7 @@ class CallReader:
         return True
 
     def _fixed(self, expected: str | OneText) -> _Reading:
-        """Go past a text; False: it does not stand here, and nothing is passed."""
+        """Skip an expected text; return False, without skipping, if it does not match."""
         texts = expected.texts if isinstance(expected, OneText) else (expected,)
         while True:
             ends = [_end_of(each, self._text, self._at) for each in texts]
@@ -400,7 +400,7 @@ class CallReader:
             self._at += self._text.startswith("\n", self._at)
 
     def _matching(self, pattern: re.Pattern[str]) -> Generator[None, None, str]:
-        """Go past the characters that a pattern takes, and return them."""
+        """Skip the characters that match a pattern, and return them."""
         while True:
             found = pattern.match(self._text, self._at)
             assert found is not None
@@ -409,7 +409,7 @@ class CallReader:
                 return found[0]
 
     def _up_to(self, ends: Sequence[str]) -> Generator[None, None, tuple[str, int] | None]:
-        """Go past one of these, and return what stands before it and which it is; None: none."""
+        """Skip one of these texts; return the text before it and its index, or None without one."""
         start = self._at
         while True:
             found = [
@@ -426,14 +426,14 @@ class CallReader:
 
 @functools.lru_cache(256)
 def _pattern_of(text: str) -> re.Pattern[str]:
-    """Return a pattern for a text with any blanks where it has some."""
+    """Return a pattern for a text that allows any blanks where the text has some."""
     return re.compile(r"\s*".join(map(re.escape, text.split())))
 
 
 def _end_of(expected: str, text: str, at: int) -> tuple[int, bool]:
-    """Return where an expected text ends, and whether more text may change that.
+    """Return the end index of an expected text, and whether more text may change that.
 
-    Where it has blanks there may be any. -1: it does not stand here.
+    Where the text has blanks, any are allowed. The index is -1 if it does not match.
     """
     for word in _WORDS.findall(expected):
         if word.isspace():
@@ -448,7 +448,7 @@ def _end_of(expected: str, text: str, at: int) -> tuple[int, bool]:
 
 
 def _json_escape(found: re.Match[str]) -> str:
-    """Return a character of a string in Python as JSON writes it."""
+    """Return a character of a Python string in JSON's notation."""
     written = found[0]
     if len(written) == 1:
         return inside_quotes(written)
@@ -458,7 +458,7 @@ def _json_escape(found: re.Match[str]) -> str:
 
 
 def _certain(text: str, start: int, *ends: str) -> int:
-    """Return up to where none of these may have begun at the text's end."""
+    """Return the index up to which none of these may have begun at the text's end."""
     for at in range(max(start, len(text) - max(map(len, ends))), len(text)):
         if any(end.startswith(text[at:]) for end in ends):
             return at
@@ -466,7 +466,7 @@ def _certain(text: str, start: int, *ends: str) -> int:
 
 
 def merged(pieces: Sequence[CallPiece]) -> list[CallPiece]:
-    """Return the pieces with neighbours of a kind as one."""
+    """Return the pieces with adjacent ones of the same kind merged."""
     found: list[CallPiece] = []
     for piece in pieces:
         last = found[-1] if found else None

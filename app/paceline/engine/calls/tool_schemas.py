@@ -1,4 +1,4 @@
-"""The schemas of tools' arguments: closed where they do not say otherwise, and taken apart."""
+"""Schemas of tools' arguments: closed unless they say otherwise, and split into arguments."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any, Literal, NamedTuple
 from paceline.content import Tool
 
 Kind = Literal["text", "json", "either"]
-"""The way in which an argument is written between tags: as it is, as JSON, or as it turns out."""
+"""Notation of an argument between tags: unquoted text, JSON, or either, by its value."""
 ANYTHING = '{"type": "object"}'
-"""Arguments that are not constrained."""
+"""Schema of arguments that are not constrained."""
 
 _NOTHING = '{"type": "object", "properties": {}}'
 _OPEN = (
     "additionalProperties", "unevaluatedProperties", "patternProperties", "allOf", "anyOf", "oneOf",
     "$ref", "$dynamicRef", "if", "dependentSchemas", "dependencies",
 )  # fmt: skip
-"""Keywords by which an object says itself what else it holds."""
+"""Keywords with which an object itself defines its further properties."""
 _SAID = {"title", "description", "default", "examples", "$defs", "definitions", "$comment"}
-"""Keywords that allow and forbid nothing."""
+"""Keywords without any constraint."""
 _ONE_BY_ONE = {"type", "properties", "required", "additionalProperties", "$schema", "$id", *_SAID}
-"""Keywords of an object that its arguments, one by one, can be told by."""
+"""Keywords of an object that can be split into separate arguments."""
 _SHARED = ("$defs", "definitions")
 _OF_PARTS = ("properties", *_SHARED)
 _PART = ("items", "additionalProperties", "contains")
@@ -29,10 +29,10 @@ _PARTS = ("anyOf", "oneOf", "prefixItems")
 
 
 def closed(schema: Any) -> Any:
-    """Return a schema whose objects hold nothing but the properties that it names.
+    """Return a schema whose objects have only the properties that it names.
 
-    An object without a list of properties stays open, and so do parts of one that is put together
-    of several schemas, none of which knows all properties.
+    An object without a list of properties stays open, and so do parts of a combined schema, none of
+    which knows all properties.
     """
     if not isinstance(schema, dict):
         return schema
@@ -58,8 +58,8 @@ class Argument(NamedTuple):
 
     Attributes:
         name: Its name.
-        schema: Of its value, with all that it refers to.
-        is_required: Whether a call has it.
+        schema: Schema of its value, with all that it refers to.
+        is_required: Whether every call has it.
     """
 
     name: str
@@ -68,12 +68,12 @@ class Argument(NamedTuple):
 
     @property
     def is_kept_as_text(self) -> bool:
-        """Return whether any text of the right length is valid, or one of those that are listed."""
+        """Return whether any text of the right length, or one of a list, is valid."""
         return self.kind == "json" or _is_any_text(self.schema)
 
     @property
     def kind(self) -> Kind:
-        """Return the way in which a value is written between tags."""
+        """Return the notation of a value between tags."""
         types = _types(self.schema, self.schema)
         if types == {"string"}:
             return "text"
@@ -81,14 +81,14 @@ class Argument(NamedTuple):
 
 
 class ToolSchema:
-    """The arguments of a tool.
+    """The schema of a tool's arguments.
 
     Attributes:
-        text: JSON schema of all of them, closed: an object, whatever else the tool's may allow.
-        arguments: One by one, in the order in which they are written; None: what there is cannot
-            be told one by one.
-        others: Schema of arguments of any name, where none is named; None: there are no others.
-        says_more: Whether the schema forbids what arguments and others allow.
+        text: JSON schema of all arguments, closed: an object, whatever else the tool's may allow.
+        arguments: The separate arguments in the order in which they are written, or None if the
+            schema cannot be split.
+        others: Schema of arguments of any name, if none are named, or None if there are no others.
+        says_more: Whether the schema forbids values that arguments and others allow.
     """
 
     def __init__(self, tool: Tool) -> None:
@@ -99,7 +99,7 @@ class ToolSchema:
         try:
             schema = closed(json.loads(self.text))
         except (ValueError, RecursionError):
-            return  # the grammar's compiler says what is wrong with it
+            return  # the grammar's compiler reports what is wrong with it
         self.text = json.dumps(_of_objects(schema))
         if not isinstance(schema, dict):
             return
@@ -125,12 +125,12 @@ class ToolSchema:
         )
 
     def kind(self, name: str) -> Kind:
-        """Return how an argument is written between tags; "either" for one that is not known."""
+        """Return the notation of an argument between tags; "either" for an unknown one."""
         found = (each.kind for each in self.arguments or () if each.name == name)
         return next(found, "either")
 
     def takes(self, name: str, kind: str) -> bool:
-        """Return whether an argument may be of a type of JSON Schema's, as far as it says."""
+        """Return whether an argument may have a type of JSON Schema, as far as is known."""
         for each in self.arguments or ():
             if each.name == name:
                 types = _types(each.schema, each.schema)
@@ -139,7 +139,7 @@ class ToolSchema:
 
 
 def _of_objects(schema: Any) -> Any:
-    """Return a schema that allows of its values the objects alone."""
+    """Return a schema that allows only the objects among its values."""
     if not isinstance(schema, dict) or schema.get("type") == "object":
         return schema
     parts = schema.get("allOf", [])
@@ -147,7 +147,7 @@ def _of_objects(schema: Any) -> Any:
 
 
 def _refers_to_whole(part: Any) -> bool:
-    """Return whether a part of a schema refers to others than those that all parts share."""
+    """Return whether a part of a schema has references other than to shared definitions."""
     if isinstance(part, list):
         return any(map(_refers_to_whole, part))
     if not isinstance(part, dict):
@@ -186,7 +186,7 @@ def type_of(value: Any) -> str:
 
 
 def _types(schema: Any, root: dict[str, Any], depth: int = 8) -> set[str]:
-    """Return the types that a schema names; empty: it says nothing of them."""
+    """Return the types that a schema names; empty if it names none."""
     if not isinstance(schema, dict) or not depth:
         return set()
     named = schema.get("type")

@@ -1,4 +1,4 @@
-"""Finds where values end in a text that grows, and writes them as JSON."""
+"""Search of the end of a value in a growing text, and its conversion to JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class ValueEnd:
     """Follows a value in JSON or Python from its first character on.
 
     Args:
-        closings: Characters that end a value that is no object, array or string, and lie after it.
+        closings: Characters that end a value other than an object, array or string, and follow it.
     """
 
     def __init__(self, closings: str = "") -> None:
@@ -24,11 +24,11 @@ class ValueEnd:
         self._has_begun = False
 
     def find(self, text: str, start: int) -> int:
-        """Return where the value ends; -1: beyond this text.
+        """Return the index after the value, or -1 if it continues beyond this text.
 
         Args:
-            text: Goes on with what comes next.
-            start: Where it does.
+            text: The text, continued by what comes next.
+            start: Index at which the new text begins.
         """
         for at in range(start, len(text)):
             char = text[at]
@@ -61,14 +61,14 @@ def is_object(text: str) -> bool:
 
 
 class NoValueError(Exception):
-    """A text is no value."""
+    """The text is not a value."""
 
 
 def value_of(text: str) -> Any:
-    """Return the value that a text is in JSON, or as a literal in Python.
+    """Return the value of a text in JSON, or of a Python literal.
 
     Raises:
-        NoValueError: It is neither, or one that JSON cannot write.
+        NoValueError: It is neither, or a value that JSON cannot express.
     """
     text = text.strip()
     for read in (json.loads, ast.literal_eval):
@@ -87,5 +87,5 @@ def as_json(value: Any) -> str:
 
 
 def inside_quotes(text: str) -> str:
-    """Return a part of a text as it stands in a JSON string."""
+    """Return the part of a JSON string for a text, without the quotes."""
     return as_json(text)[1:-1]

@@ -1,8 +1,8 @@
-"""A grammar that waits for a call: until its mark is in the answer, anything may be written.
+"""A grammar that waits for a call: until its mark is in the answer, any text is allowed.
 
-What a model writes before that is, token by token, what it would write without a grammar, and
-costs no mask. From the mark on the reply is held to calls. A mark after which a token has already
-gone on as no call does is text.
+What a model writes before the mark is, token by token, what it would write without a grammar, and
+costs no mask. From the mark on the reply must consist of calls. A mark is ordinary text if the
+token that contains it already continues in a way that no call does.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ class WaitingGrammar:
     """Implements `backend.Grammar`. Not thread-safe.
 
     Args:
-        vocab: The model's.
-        form: How it writes calls.
-        text: Makes the reply's text; at its beginning.
-        calls: The grammar of calls from any mark on, at its beginning; `close` frees it.
+        vocab: The model's vocabulary.
+        form: Form in which it writes calls.
+        text: Assembler of the reply's text, in its initial state.
+        calls: Grammar of calls from any mark on, in its initial state; `close` frees it.
     """
 
     def __init__(
@@ -45,28 +45,28 @@ class WaitingGrammar:
         self._is_copy = False
 
     def allowed(self) -> TokenMask | None:
-        """Return which tokens may come next; None: any, since no call has begun."""
+        """Return the tokens that may come next, or None for all before a call has begun."""
         return self._now.allowed() if self._now else None
 
     def accept(self, token: int) -> None:
-        """Go on by a token; see `backend.Grammar`."""
+        """Advance by a token; see `backend.Grammar`."""
         if self._now:
             self._now.accept(token)
             return
         self._text.push(token)
         text = self._text.text
         if self._marks is None:
-            self._answer.look(text)
+            self._answer.scan(text)
             if self._answer.begin is None:
                 return
             self._marks = MarkFinder(self._form, self._answer.begin)
-        while self._now is None and (found := self._marks.look(text)):
+        while self._now is None and (found := self._marks.find(text)):
             at, mark = found
             self._now = self._begun(text[at:])
             self._marks.go_past(at + len(mark))
 
     def _begun(self, text: str) -> Grammar | None:
-        """Return the grammar of calls after its first text; None: that is no call."""
+        """Return the grammar of calls after its first text, or None if the text is not a call."""
         calls = self._calls.clone()
         try:
             for token in tokenize_after(self._vocab, text, special=True):
@@ -81,7 +81,7 @@ class WaitingGrammar:
         return self._now.forced() if self._now else []
 
     def clone(self) -> WaitingGrammar:
-        """Return a copy that goes its own way, as long as this one is open."""
+        """Return an independent copy with the same state, while this one is open."""
         other = copy.copy(self)
         other._is_copy = True
         if self._now:
@@ -93,7 +93,7 @@ class WaitingGrammar:
         return other
 
     def close(self) -> None:
-        """Free it; closing twice is harmless."""
+        """Free the grammar; a second call does nothing."""
         if self._now:
             self._now.close()
         if not self._is_copy:

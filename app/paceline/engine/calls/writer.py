@@ -1,4 +1,4 @@
-"""Writes earlier calls of tools as a family's models write them."""
+"""Writing of earlier calls of tools in the form of a model family."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from paceline.engine.calls.form import (
     PythonArguments,
     TaggedArguments,
 )
-from paceline.engine.calls.forms import told_form
+from paceline.engine.calls.forms import form_in
 from paceline.engine.calls.values import as_json
 
 
 def writer_of(template: str) -> Callable[[Sequence[ToolCall]], str] | None:
-    """Return what writes calls as the models of a chat template, in Jinja, do.
+    """Return a function that writes calls as the models of a chat template, in Jinja, do.
 
-    None: the template tells no form, or one in which a reply holds one call.
+    None if the template shows no form, or one in which a reply has only one call.
     """
-    form = told_form(template)
+    form = form_in(template)
     return partial(written, form) if form and form.between else None
 
 
@@ -34,8 +34,8 @@ def written(form: CallForm, calls: Sequence[ToolCall]) -> str:
     """Return the text of calls, from the first mark on.
 
     Args:
-        form: How the family writes them.
-        calls: At least one; one alone where a reply in this form holds one.
+        form: Form of the family.
+        calls: At least one call; exactly one if a reply in this form has only one.
     """
     texts = form.between.join(_call(form, call) for call in calls)
     return form.marks[0] + form.begin + texts + form.end

@@ -1,22 +1,21 @@
-"""A reply held against an earlier one: the first token that differs, and how much of it is kept.
+"""Comparison of a reply with an earlier one: the first different token, and the share kept.
 
-*The first difference*, while the reply is generated. Prompt, settings and seed being the same,
-another strategy must give the same tokens; this finds the first one that is not, and how near the
-other token was: the smallest change of one logit that draws it instead.
+*The first difference* is found while the reply is generated. With the same prompt, settings and
+seed another strategy must give the same tokens; this finds the first token that differs, and the
+margin: the smallest change of one logit that would have drawn the expected token instead.
 
-Two tokens change places where their scores cross, but also where one of them comes into the
-candidates or falls out of them, at the borders of top-k, top-p and min-p; and there it may win by
-any score. So the margin is found by trying: the sampler's rules are applied to the row with one
-logit moved. The two tokens' own logits are tried, those of the most likely tokens, on which the
-borders of top-p and min-p depend most, and those next to the border of top-k. The other tokens are
-sorted once; where the moved one stands among them is a binary search, so that a vocabulary of 262k
-takes about a tenth of a second.
+Two tokens swap where their scores cross, but also where one of them enters or leaves the candidates
+at the borders of top-k, top-p and min-p; and there it may win by any score. So the margin is found
+by search: the sampler's rules are applied to the row with one logit changed. Tried are the logits
+of the two tokens, of the most likely tokens, on which the borders of top-p and min-p depend most,
+and of those next to the border of top-k. The other tokens are sorted once, and the rank of the
+changed one is a binary search, so that a vocabulary of 262k takes about a tenth of a second.
 
-*What is kept*, at the end. A token is kept where it stands at the same place again, or in a run of
-three that both replies have in the same order: shorter runs away from their place come by chance.
-The runs are those of a longest common subsequence, over tokens in threes, found for all places at
-once with integers of one bit per token (Hyyrö 2004, "Bit-parallel LCS-length computation
-revisited"): 2 ms for two replies of 1,000 tokens.
+*The share kept* is computed at the end. A token is kept if it stands at the same place again, or in
+a run of three that both replies have in the same order: shorter runs at other places occur by
+chance. The runs are those of a longest common subsequence over overlapping triples of tokens,
+computed for all places at once with integers of one bit per token (Hyyrö 2004, "Bit-parallel
+LCS-length computation revisited"): 2 ms for two replies of 1,000 tokens.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from paceline.messages import FinishReason
 from paceline.params import SamplingParams
 
 NO_TOKEN = -1
-"""In place of a token that one of the two replies does not have."""
+"""Id used where one of the two replies has no further token."""
 
 
 class Divergence(NamedTuple):
@@ -50,10 +49,10 @@ class Divergence(NamedTuple):
 
 
 class Comparison:
-    """Stands between a sampler and the decoder, which commits what it draws.
+    """Compares the tokens that a sampler draws for the decoder with those of an earlier reply.
 
     Attributes:
-        divergence: The first difference, once there is one.
+        divergence: The first difference, or None so far.
 
     Args:
         sampler: Draws the tokens.
@@ -67,7 +66,7 @@ class Comparison:
 
     def draws(self, rows: Rows, draft: Sequence[int], position: int) -> Iterable[int]:
         """Draw as the sampler does, and note the first token that is not the expected one."""
-        del draft  # one row at a time, so that each can be looked at as its token was drawn
+        del draft  # one row at a time, so that each can be examined as its token was drawn
         return (self.sample(row, position + i) for i, row in enumerate(rows))
 
     def sample(self, row: Row, position: int, without: Iterable[int] = ()) -> int:
@@ -88,10 +87,10 @@ class Comparison:
             self.divergence = Divergence(n_tokens, self._expected[n_tokens], NO_TOKEN, None)
 
 
-MOST = 1e3
-"""Logits. What takes a larger change is no neighbour."""
-_LEAST = 1e-5
-_STRIDE = 1.05  # further on, the token that comes in may be out again
+MAX_CHANGE = 1e3
+"""Maximum change of a logit that is searched for a margin."""
+_MIN_CHANGE = 1e-5
+_STRIDE = 1.05  # a larger step could skip the range in which a token is among the candidates
 _N_HALVINGS = 8
 _N_LIKELY = 3
 
@@ -102,16 +101,16 @@ def margin_of(sampler: Sampler, row: Row, position: int, found: int, expected: i
     """Return how much one logit has to change for `expected` to be drawn in place of `found`.
 
     Args:
-        sampler: Has just drawn from the row and not gone on.
-        row: float32 [n_vocab], as the sampler has left it: with biases, penalties and the mask of
-            the grammar.
+        sampler: The sampler that has just drawn from the row and was not advanced.
+        row: float32 [n_vocab], as the sampler left it: with biases, penalties and the grammar's
+            mask.
         position: Index of the token within the reply.
-        found: What was drawn.
-        expected: Another token.
+        found: The token that was drawn.
+        expected: The token to draw instead.
 
     Returns:
-        Logits, 0 or more, to a fraction of a thousandth of itself; None when `expected` does not
-        exist or is forbidden, or no change of up to `MOST` suffices.
+        The change of the logit, 0 or more, within a relative error of 0.001; None if `expected`
+        does not exist, is forbidden, or needs a change above `MAX_CHANGE`.
     """
     tokens = (row > -math.inf).nonzero()[0]
     if not np.isin((found, expected), tokens).all():
@@ -129,18 +128,18 @@ def margin_of(sampler: Sampler, row: Row, position: int, found: int, expected: i
     for place in tried & set(range(len(tokens))):
         moved = _Moved(params, tokens, logits, noise, place)
         smallest = min(smallest, moved.least(expected, 1.0), moved.least(expected, -1.0))
-    return smallest if smallest <= MOST else None
+    return smallest if smallest <= MAX_CHANGE else None
 
 
 class _Moved:
-    """A row of which one logit can be moved, by the plain definition in `drawing`.
+    """A row in which one logit can be changed, with the sampler's definition in `drawing`.
 
     Args:
-        params: What the user set.
-        tokens: Ids, int64 [n], by falling logits.
-        logits: Theirs.
-        noise: Theirs; None at temperature 0.
-        place: Which of them is moved.
+        params: The user's settings.
+        tokens: Ids sorted by falling logit, int64 [n].
+        logits: Logits of `tokens`, [n].
+        noise: Noise of `tokens`, [n], or None at temperature 0.
+        place: Index in `tokens` of the one whose logit changes.
     """
 
     def __init__(
@@ -163,17 +162,17 @@ class _Moved:
             self._noise = float(noise[place])
             scores = self._logits / params.temperature + np.delete(noise, place)
             peaks = np.maximum.accumulate(scores)
-            # Where the best of all so far stands.
+            # Indices at which the running maximum rises.
             is_new = np.concatenate(([True], peaks[1:] > peaks[:-1])) if len(peaks) else peaks > 0
             self._best = np.maximum.accumulate(np.where(is_new, np.arange(len(peaks)), 0))
             self._scores = scores
 
     def least(self, expected: int, sign: float) -> float:
-        """Return the least change in one direction that draws a token; infinite: none does."""
-        low, high = 0.0, _LEAST
+        """Return the smallest change in one direction that draws a token, or infinity."""
+        low, high = 0.0, _MIN_CHANGE
         while self.drawn(sign * high) != expected:
             low, high = high, high * _STRIDE
-            if high > MOST:
+            if high > MAX_CHANGE:
                 return math.inf
         for _ in range(_N_HALVINGS):
             middle = (low + high) / 2
@@ -184,7 +183,7 @@ class _Moved:
         return high
 
     def drawn(self, change: float) -> int:
-        """Return the token that is drawn with the logit moved by so much."""
+        """Return the token that is drawn when the logit is changed by this much."""
         logit, others = self._logit + change, self._logits
         if not len(others):
             return self._token
@@ -202,7 +201,7 @@ class _Moved:
         return self._token if is_best else int(self._tokens[best])
 
     def _truncated(self, logit: float, n_before: int) -> tuple[int, bool]:
-        """Return how many of the others stay, and whether the moved one does."""
+        """Return how many of the other tokens stay, and whether the changed one does."""
         params, others = self._params, self._logits
         n, is_in = len(others), True
         if params.top_k:
@@ -225,9 +224,9 @@ class _Moved:
         return n, is_in
 
 
-_RUN = 3
-_MOST = 8192
-"""Tokens of either that are compared; the rest counts as not kept."""
+_RUN_TOKENS = 3
+_MAX_TOKENS = 8192
+"""Maximum number of tokens of each reply to compare; the rest counts as not kept."""
 
 
 def kept_of(earlier: Sequence[int], new: Sequence[int]) -> Kept:
@@ -235,24 +234,24 @@ def kept_of(earlier: Sequence[int], new: Sequence[int]) -> Kept:
     both = enumerate(zip(earlier, new, strict=False))
     same = {place for place, (token, other) in both if token == other}
     n_before = len(earlier)
-    for i, j in _common(_runs(earlier[:_MOST]), _runs(new[:_MOST])):
+    for i, j in _common(_runs(earlier[:_MAX_TOKENS]), _runs(new[:_MAX_TOKENS])):
         if i != j:
             n_before = min(n_before, i)
-        same.update(range(i, i + _RUN))
+        same.update(range(i, i + _RUN_TOKENS))
     return Kept(len(earlier), len(same), n_before, sum(i < n_before for i in same))
 
 
 def _runs(tokens: Sequence[int]) -> list[tuple[int, ...]]:
-    return [tuple(tokens[i : i + _RUN]) for i in range(len(tokens) - _RUN + 1)]
+    return [tuple(tokens[i : i + _RUN_TOKENS]) for i in range(len(tokens) - _RUN_TOKENS + 1)]
 
 
 def _common(a: Sequence[object], b: Sequence[object]) -> list[tuple[int, int]]:
-    """Return the places in both of a longest common subsequence, in their order."""
+    """Return the index pairs of a longest common subsequence, in order."""
     places: dict[object, int] = {}
     for i, item in enumerate(a):
         places[item] = places.get(item, 0) | 1 << i
     ones = (1 << len(a)) - 1
-    row, rows = ones, [ones]  # a zero bit i: with a[i] the subsequence grows by one
+    row, rows = ones, [ones]  # a zero bit i: the subsequence grows by one at a[i]
     for item in b:
         hits = row & places.get(item, 0)
         row = ((row + hits) | (row - hits)) & ones

@@ -1,20 +1,21 @@
 """The decoding loop: draft, verify in one target decode, commit, roll back.
 
-Plain decoding is the same loop with no drafted tokens. The decoder is a generator: one event per
-verify decode, the first one for the token from the prefill's logits. Closing it at any point, or
-an exception, leaves both contexts with nothing but a prefix of the committed tokens.
+Plain decoding is the same loop without drafted tokens. The decoder is a generator: it yields one
+event per verify decode, and first one for the token from the prefill's logits. Closing it at any
+point, or an exception, leaves both contexts with nothing but a prefix of the committed tokens.
 
-A failed decode of the target tries less, tries again, and gives up in time. llama.cpp tells
-failures by a number (`llama_decode` in include/llama.h), and most of them need not cost the reply:
+After a failed decode of the target, the decoder retries with less and gives up only if that fails,
+too. llama.cpp reports failures by a number (`llama_decode` in include/llama.h), and most of them
+need not end the reply:
 
-- no room for the batch: the draft is dropped and the pending token decoded alone; where not even
-  that has room, the context is full;
-- a batch that it takes for wrong: without drafts from then on;
-- too little memory: what the context held is decoded again in small pieces, then once more in a
-  smaller context, and the reply goes on plainly;
-- anything else cannot be mended from here.
+- no room for the batch: the draft is dropped and the pending token decoded alone; without room
+  even for that, the context is full;
+- an invalid batch: no drafts from then on;
+- too little memory: the context is decoded again in small pieces, the second time in a smaller
+  context, and the reply goes on without drafts;
+- any other failure ends the reply.
 
-What is decoded again is never sampled again: the reply goes on after its last token.
+Tokens that are decoded again are never sampled again: the reply goes on after its last token.
 
 Structure after `common/speculative.cpp` of llama.cpp and `speculative_generate_step` of mlx-lm.
 """
@@ -58,19 +59,20 @@ from paceline.messages import (
 )
 from paceline.sentence import sentence
 
-PIECE = 32
-"""Tokens per decode when a context is filled again. No wider than a draft, since so many give the
-same logits as one by one, where that was promised: the reply then goes on with the same text."""
+REFILL_TOKENS = 32
+"""Tokens per decode when a context is filled again. It is no wider than a draft: where equal text
+is promised, such widths give the same logits as single tokens, so the reply goes on with the same
+text."""
 SMALL_BATCH = 128
-"""`n_batch` of a context that is made again: less memory for what a decode computes."""
-_ROOM = 256  # a context that would end the reply at once is no help to it
+"""`n_batch` of a recreated context: smaller, so that a decode needs less memory."""
+_MIN_FREE_TOKENS = 256  # a context with less room would end the reply at once
 
 
 class Recovery:
-    """Brings the target back after a failed decode, for one reply.
+    """Restores the target's context after a failed decode; one per reply.
 
     Attributes:
-        plainly: Why the reply goes on without drafts; None as long as it may draft.
+        plainly: Reason why the reply goes on without drafts, or None as long as it may draft.
     """
 
     def __init__(self, target: CachedContext) -> None:
@@ -91,19 +93,20 @@ class Recovery:
         """Bring the context to exactly `tokens` and return the last one's row, [1, n_vocab].
 
         Args:
-            tokens: What the context is to hold, at least the prompt.
-            n_prompt: How many of them are the prompt's.
-            failure: What a decode has raised.
+            tokens: Tokens that the context is to hold; at least the prompt.
+            n_prompt: Number of them that belong to the prompt.
+            failure: The error that a decode raised.
             n_draft: Drafted tokens after `tokens` in that decode; they are dropped.
             n_left: Tokens that the reply may still get.
-            on_prefill: Called with the tokens in the context, when it is filled again.
+            on_prefill: Called with the number of tokens in the context while it is filled again.
 
         Raises:
             CancelledError: The user stopped the turn.
             ContextFullError: Not even one token has room.
-            BatchRefusedError: Without a draft, too.
-            DecodeMemoryError: In a smaller context, too; no context may be left.
-            EngineError: The failure, where it cannot be mended.
+            BatchRefusedError: The batch was invalid even without a draft.
+            DecodeMemoryError: A smaller context did not suffice either; there may be no context
+                left.
+            EngineError: The failure, if it cannot be recovered from.
         """
         while True:
             if isinstance(failure, DecodeMemoryError):
@@ -124,20 +127,20 @@ class Recovery:
     def _fill(
         self, tokens: TokenSequence, n_prompt: int, on_prefill: Callable[[int], None]
     ) -> Rows:
-        """Decode what the context lacks; in exact mode at the widths that agree with each other."""
+        """Decode what the context lacks; in exact mode with widths whose rows agree."""
         target = self._target
         target.rollback(min(common_prefix(target.tokens, tokens), len(tokens) - 1))
         if len(target.tokens) < n_prompt:
-            rows = target.prefill(tokens.first(n_prompt), PIECE, on_prefill)
+            rows = target.prefill(tokens.first(n_prompt), REFILL_TOKENS, on_prefill)
             if n_prompt == len(tokens):
                 return rows
-        return target.extend(tokens, min(PIECE, target.widths.highest), on_prefill)
+        return target.extend(tokens, min(REFILL_TOKENS, target.widths.highest), on_prefill)
 
     def _go_on_plainly(self, code: str, message: str) -> None:
         self.plainly = EngineError(code, message, "The next reply may draft again.")
 
     def _make_room(self, failure: EngineError, n_tokens: int, n_left: int) -> None:
-        """Empty the context, the second time for a smaller one, the third time give up."""
+        """Empty the context; recreate it smaller the second time; give up the third time."""
         self._n_short_of_memory += 1
         target = self._target
         if self._n_short_of_memory == 1:
@@ -148,7 +151,7 @@ class Recovery:
         elif self._n_short_of_memory == 2:
             n_ctx = target.model.n_ctx
             n_padding = n_ctx - target.n_ctx
-            if n_tokens + min(n_left, _ROOM) + n_padding <= n_ctx // 2:
+            if n_tokens + min(n_left, _MIN_FREE_TOKENS) + n_padding <= n_ctx // 2:
                 n_ctx //= 2
             try:
                 target.remake(n_ctx, SMALL_BATCH)
@@ -175,13 +178,13 @@ _clock = time.perf_counter
 
 
 class Decoder:
-    """Generates one reply.
+    """Generates one reply; for the engine's thread.
 
     Attributes:
         history: Prompt and committed tokens.
-        finish_reason: Why the reply ended; None while it runs.
-        failure: Why no further token can be had; raised in place of the next step.
-        plainly: Why the rest of the reply goes on without drafts, since a decode failed.
+        finish_reason: Reason why the reply ended, or None while it runs.
+        failure: Error that prevents any further token; raised in place of the next step.
+        plainly: Reason why the reply goes on without drafts after a failed decode, or None.
         meter: The reply's figures.
     """
 
@@ -213,17 +216,17 @@ class Decoder:
         model, draft = target.model, bench.draft.model if bench.draft else None
         self._compiles = not (model.computes_here and (draft is None or draft.computes_here))
         own = own_clock(model, draft)
-        # No method of this object: a circle would keep the clock's file open after the reply.
+        # No bound method of this object: a reference cycle would keep the clock's file open.
         self._clock = StepClock(
             self.meter, lambda: model.native_s + (draft.native_s if draft else 0.0), own
         )
         self._own = own or _clock
         self._draft_by(make_chain(strategy, bench, self.meter, self._knowledge, own))
-        self._was_controlled = False  # before a switch
+        self._was_controlled = False  # whether Auto was in charge before a switch
         self._recovery = Recovery(target)
         self._n_prompt = 0
-        self._longest = self._n_most = 0  # tokens of the history, and of a draft
-        self._ends: list[int] = []  # where the reply's text ended after each token of this step
+        self._longest = self._n_most = 0  # maximum length of the history, and of a draft, in tokens
+        self._ends: list[int] = []  # length of the reply's text after each token of this step
         self._begun: Sequence[int] = ()
         self._may_end = True
         self.history = TokenSequence()
@@ -238,16 +241,16 @@ class Decoder:
 
     def _draft_by(self, chain: Chain) -> None:
         self._chain = chain
-        self._clock.tell_held(is_wanted=chain.decides)
+        self._clock.report_held(is_wanted=chain.decides)
 
     @property
     def draft_failures(self) -> list[tuple[str, Exception]]:
-        """Which drafters of the present strategy were given up, and why."""
+        """The drafters of the present strategy that failed, with their errors."""
         return self._chain.failures
 
     @property
     def may_draft(self) -> bool:
-        """Whether the reply may have drafts, and the present strategy a drafter that works."""
+        """Return whether the reply may have drafts and the strategy has a working drafter."""
         return self.plainly is None and self._chain.may_draft
 
     def figures(
@@ -258,7 +261,7 @@ class Decoder:
         return self.meter.freeze(sameness, kernels)
 
     def divergence(self, reason: FinishReason) -> Divergence | None:
-        """Where the reply, which has ended so, first differs from what was expected, if it does."""
+        """Return the first difference from the expected tokens, after the reply has ended so."""
         if self._comparison is None:
             return None
         self._comparison.finish(reason, len(self.generated))
@@ -282,24 +285,24 @@ class Decoder:
             self._draft_by(chain)
 
     def close(self) -> None:
-        """Let go of a reply that was never run; `run` does it otherwise."""
+        """Release a reply that was never run; `run` does so itself."""
         self._chain.close()
 
     @property
     def was_controlled(self) -> bool:
-        """Whether Auto was in charge of any part of the reply."""
+        """Return whether Auto was in charge of any part of the reply."""
         return self._was_controlled or self._chain.strategy.is_controlled
 
     def report(self) -> ControlReported | None:
-        """What Auto knows by now; None where it is not in charge."""
+        """Return what Auto has learned so far, or None where it is not in charge."""
         return self._chain.report(self.meter.n_steps, len(self.history))
 
     def go_on(self, begun: Sequence[int], shown: str, *, may_end: bool) -> None:
-        """Before `run`: the reply begins with these tokens, which have this text.
+        """Continue a reply that begins with these tokens; call it before `run`.
 
         Args:
             begun: Its first tokens; sampling goes on at the position after them.
-            shown: What readers have of it.
+            shown: The text of them that readers have seen.
             may_end: Whether the next token may end the reply.
         """
         self._begun, self._may_end = begun, may_end
@@ -334,7 +337,8 @@ class Decoder:
                 if self.failure is not None:
                     raise self.failure
         finally:
-            # Never with the last token, drafted or not: what the next prompt finds here, and
+            # Never with the last token, drafted or not: what the next prompt finds in the context,
+            # and
             # thus how its prefill is cut into batches, must not depend on the strategy.
             n_same = common_prefix(self._target.tokens, self.history)
             self._target.rollback(min(n_same, len(self.history) - 1))
@@ -358,7 +362,7 @@ class Decoder:
             except EngineError as failure:
                 rows = self._mended(self.history, failure, on_prefill=on_prefill)
                 self.meter.n_reused = 0
-            if self._after_reading is not None:  # the rows outlive it, as nothing is decoded
+            if self._after_reading is not None:  # the rows stay valid, as nothing is decoded
                 self._after_reading(len(self.history) - self.meter.n_reused)
         finally:
             self.meter.prefill_s = _clock() - began
@@ -381,13 +385,13 @@ class Decoder:
     # ---------------------------------------------------------------------------------- step
 
     def _step(self) -> StepCommitted | None:
-        """Decode and commit; None when nothing could be committed.
+        """Decode and commit one step; return None when nothing could be committed.
 
-        Caches are cold after a decode: a line of this takes about a microsecond, and a call two.
+        Caches are cold after a decode: each line here takes about a microsecond, and a call two.
         """
         target, history, meter, chain = self._target, self.history, self.meter, self._chain
         n_history = len(history)
-        if len(target.tokens) < n_history - 1:  # it could not take back what was rejected
+        if len(target.tokens) < n_history - 1:  # it could not remove rejected tokens
             target.extend(history.first(n_history - 1), self._bench.chunk)
         n_firsts = self._n_firsts if self._compiles else 0
         n_held, began = len(target.tokens), _clock()
@@ -414,14 +418,14 @@ class Decoder:
         sample_ended = _clock()
 
         n_committed, n_discarded = len(verdict.tokens), verdict.n_discarded + n_dropped
-        # As far as the reply's end asks for, since some models go back only once.
+        # Cut to what the reply's end allows first, since some models can roll back only once.
         is_over = verdict.ended or verdict.failure is not None
         if n_draft or is_over:
             target.rollback(min(n_held + 1 + verdict.n_accepted, len(history) - is_over))
         counts: Sequence[DraftCount] = ()
         speculating_s = draft_s
         if chain.has_drafters:
-            speculating_s += chain.timed_s  # of the step before, which falls into this one
+            speculating_s += chain.timed_s  # learning from the previous step, counted in this one
             counts = chain.observe(proposal, verdict.n_accepted, n_discarded)
             speculating_s += _clock() - sample_ended
         meter.n_steps += 1
@@ -456,10 +460,10 @@ class Decoder:
         """Decode the pending token and a draft.
 
         Returns:
-            float32 [n_draft + 1, n_vocab], or [1, n_vocab] where the draft had to be dropped; the
-            batch's width; and the same again, or 0 where its time tells nothing.
+            Rows, float32 [n_draft + 1, n_vocab], or [1, n_vocab] if the draft had to be dropped;
+            the batch's width; and the width that its time is evidence for, or 0 if for none.
 
-        Raises what `_mended` does.
+        Raises the errors of `_mended`.
         """
         target, n_draft, n_owed = self._target, len(draft), self._target.n_owed
         # A wider batch can be cheaper.
@@ -469,13 +473,13 @@ class Decoder:
         except EngineError as failure:
             rows = self._mended(self.history, failure, n_draft=n_draft)
             return rows, target.model.last_decode[0] if n_draft or n_owed else 1, 0
-        # With padding, and what had to be decoded again; a plain step may be padded itself.
+        # The width with padding and with tokens decoded again; a plain step may be padded, too.
         width = target.model.last_decode[0] if n_draft or n_owed else 1
-        # Not where what was owed was decoded in batches of its own.
+        # 0 where the tokens to decode again were decoded in batches of their own.
         return rows, width, width if not n_owed or width > n_owed + n_draft else 0
 
     def _propose(self, n_history: int) -> tuple[Proposal, float]:
-        # A load's first steps are plain, so that there is something to compare with.
+        # The first steps after a load are plain, so that there is something to compare with.
         is_first = self._knowledge.recent.n_needed > 0
         n_max = 0 if is_first else min(self._longest - n_history - 1, self._n_most)
         return self._chain.propose(self.history, self._n_prompt, n_max, is_first=is_first)
@@ -488,7 +492,7 @@ class Decoder:
         n_draft: int = 0,
         on_prefill: Callable[[int], None] = lambda _n_done: None,
     ) -> Rows:
-        """Return the row after `tokens`, [1, n_vocab], though a decode failed; see `Recovery`."""
+        """Return the row after `tokens`, [1, n_vocab], despite a failed decode; see `Recovery`."""
         n_left = self._max_tokens - (len(self.history) - self._n_prompt)
         rows = self._recovery.rows_after(
             tokens,
@@ -498,7 +502,7 @@ class Decoder:
             n_left=n_left,
             on_prefill=on_prefill,
         )
-        self._knowledge.replays = self._target.model.needs_copies  # the context may be another one
+        self._knowledge.replays = self._target.model.needs_copies  # the context may be a new one
         self.plainly = self._recovery.plainly
         if self.plainly is not None:
             self._n_most = 0
@@ -507,9 +511,9 @@ class Decoder:
     # -------------------------------------------------------------------------------- commit
 
     def _commit(self, token: int) -> bool:
-        """Append a token to the reply; True when it ends it."""
+        """Append a token to the reply; return True if it ends the reply."""
         if self._sampler.has_memory:
-            self._sampler.commit(token)  # may refuse it
+            self._sampler.commit(token)  # a grammar may refuse it
         self.history.append(token)
         if token in self._bench.eog:
             self.finish_reason = "eog"
@@ -521,7 +525,7 @@ class Decoder:
         return self.finish_reason is not None
 
     def _new_text(self) -> str:
-        """Return what can be shown after a step; after the last one nothing is held back."""
+        """Return the new text to show after a step; after the last one nothing is held back."""
         if self.finish_reason is None and self.failure is None:
             return self._text.take()
         return self._text.finish(is_cut=self.finish_reason not in ("eog", "stop"))

@@ -1,7 +1,7 @@
-"""Likelihoods of a reply's tokens by the model's own rows, for those who ask for them.
+"""Likelihoods of a reply's tokens, for requests that ask for them.
 
 A likelihood is the model's own: the softmax of its row over the whole vocabulary at temperature 1,
-without biases, penalties and what a grammar forbids.
+without biases, penalties and grammar.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from collections.abc import Sequence
 
 from paceline.engine.model.backend import Vocabulary
 from paceline.engine.model.vocabularies import name_or_piece
-from paceline.engine.sample.drawing import MOST_LIKELY, Likely
+from paceline.engine.sample.drawing import MAX_LIKELY, Likely
 from paceline.engine.sample.sampling import Sampler
 from paceline.errors import refuse
 from paceline.figures import LikelyToken, TokenLikelihood
 
 
 class Likelihoods:
-    """Tells what a sampler has noted of the tokens that it drew.
+    """Converts the likelihoods that a sampler has noted for the tokens it drew.
 
     Args:
-        vocab: Tells the tokens' bytes.
-        sampler: Made with the number of likeliest tokens to note.
+        vocab: Vocabulary for the bytes of tokens.
+        sampler: Sampler made with the number of most likely tokens to note.
     """
 
     def __init__(self, vocab: Vocabulary, sampler: Sampler) -> None:
@@ -29,9 +29,10 @@ class Likelihoods:
         self._sampler = sampler
 
     def take(self, tokens: Sequence[int]) -> tuple[TokenLikelihood, ...]:
-        """Return what was noted of a step's committed tokens, and keep nothing of the step.
+        """Return the likelihoods of a step's committed tokens, and discard all notes of the step.
 
-        There may be more notes than tokens: of one that was refused, and of rows after an end.
+        There may be more notes than tokens: for a token that was refused, and for rows after an
+        end.
         """
         return tuple(map(self._of, tokens, self._sampler.take_likely()))
 
@@ -44,14 +45,14 @@ class Likelihoods:
 
 
 def check_likely(n: int) -> None:
-    """Refuse a number of likeliest tokens that cannot be told.
+    """Refuse a number of most likely tokens that is out of range.
 
     Raises:
-        ValueOutOfRangeError: It is not -1 (nothing is told) to `MOST_LIKELY`.
+        ValueOutOfRangeError: It is not from -1 (report none) to `MAX_LIKELY`.
     """
-    if not -1 <= n <= MOST_LIKELY:
+    if not -1 <= n <= MAX_LIKELY:
         refuse(
             "The likeliest {n} tokens are asked for.", "Ask for 0 to {most}.",
             n=n,
-            most=MOST_LIKELY,
+            most=MAX_LIKELY,
         )  # fmt: skip

@@ -1,6 +1,6 @@
-"""A reply's marks of reasoning while it is written: where the answer begins, and learned marks.
+"""Marks of reasoning in a growing reply: the begin of the answer, and the writing of learned marks.
 
-The text is read once, as it comes: a reply of 4,000 tokens must not cost more at its end.
+The text is scanned incrementally, so that a token costs the same at the end of a long reply.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from paceline.engine.prompt.reasoning_marks import ANALYSIS, CHANNEL, FRAMES, PA
 
 _CHANNEL_BEGINS = ("<|start|>", "<|channel|>")
 _CHANNEL_END = "<|end|>"
-_LONGEST_CHANNEL = 160
+_MAX_CHANNEL_CHARS = 160
 
 
 class AnswerFinder:
-    """Tells where the answer begins in a reply that grows.
+    """Finds where the answer begins in a growing reply.
 
     Attributes:
-        begin: Where it begins, after the blanks and the frame that follow a reasoning; None: not
-            known yet.
-        read: How much of the text is known to stand before it, while that is not known.
+        begin: Index of its first character, after the blanks and the frame that follow a reasoning;
+            None while not known.
+        read: Number of characters that certainly come before it, while that is not known.
         is_reasoning: Whether the text ends within a reasoning.
     """
 
@@ -31,15 +31,15 @@ class AnswerFinder:
 
     @property
     def is_reasoning(self) -> bool:
-        """Whether the text that was read ends within a reasoning."""
+        """Return whether the text that was read ends within a reasoning."""
         return bool(self._closing)
 
-    def look(self, text: str, *, is_whole: bool = False) -> None:
-        """Read on.
+    def scan(self, text: str, *, is_whole: bool = False) -> None:
+        """Continue the scan.
 
         Args:
-            text: The reply so far; begins with that of the last call.
-            is_whole: Whether nothing follows, so that half a mark is text.
+            text: The reply so far; it begins with the text of the last call.
+            is_whole: Whether nothing follows, so that half a mark is ordinary text.
         """
         while self.begin is None:
             if self._closing:
@@ -50,12 +50,12 @@ class AnswerFinder:
                 self.read, self._closing = at + len(self._closing), ""
             at = len(text) - len(text[self.read :].lstrip())
             if not self._open(text, at):
-                if not is_whole and self._may_open(text[at : at + _LONGEST_CHANNEL]):
+                if not is_whole and self._may_open(text[at : at + _MAX_CHANNEL_CHARS]):
                     return
                 self.begin = at if self._has_reasoned else 0
 
     def _open(self, text: str, at: int) -> bool:
-        """Take what begins a reasoning here, or another part of the reply."""
+        """Parse a mark here that begins a reasoning or another part of the reply."""
         if channel := CHANNEL.match(text, at):
             self._has_reasoned, self.read = True, channel.end()
             if channel[1].strip().startswith(ANALYSIS):
@@ -75,19 +75,19 @@ class AnswerFinder:
         return True
 
     def _may_open(self, rest: str) -> bool:
-        """Whether a mark may come of this; of blanks anything may."""
+        """Return whether this may become a mark; blanks always may."""
         marks = (*PAIRS, *_CHANNEL_BEGINS, *(FRAMES if self._has_reasoned else ()))
         if any(mark.startswith(rest) for mark in marks):
             return True
-        is_short = len(rest) < _LONGEST_CHANNEL and "\n" not in rest
+        is_short = len(rest) < _MAX_CHANNEL_CHARS and "\n" not in rest
         return is_short and rest.startswith(_CHANNEL_BEGINS)
 
 
 class MarkWriter:
-    """Writes learned marks as all readers know them.
+    """Replaces a template's learned marks by those that every reader knows.
 
     Args:
-        marks: Those of the model's template.
+        marks: Marks of the model's template.
         is_opened: Whether the prompt ends where the reasoning begins.
     """
 
@@ -98,15 +98,15 @@ class MarkWriter:
         self._dropped = dict.fromkeys(map(ord, marks.stand_ins.values()))
 
     def go_on(self, *, in_reasoning: bool, in_answer: bool) -> None:
-        """Go on after another text than was written here."""
+        """Continue after text that was not written here."""
         self._waiting = ""
         self._is_start, self._is_reasoning = not (in_reasoning or in_answer), in_reasoning
 
     def write(self, text: str, *, final: bool = False) -> str:
-        """Return what the text adds to the reply; half a mark waits.
+        """Return what the text adds to the reply; an incomplete mark is held back.
 
         Args:
-            text: What comes next, with stand-ins for control tokens.
+            text: The next text, with stand-ins for control tokens.
             final: Whether nothing follows.
         """
         rest, out = self._waiting + text, ""
@@ -149,7 +149,7 @@ class MarkWriter:
 
 
 def _begins_in(text: str, mark: str) -> int:
-    """Return from where the text's end is the beginning of a mark; its length: nowhere."""
+    """Return the index from which the text's end begins a mark, or its length if there is none."""
     for at in range(max(len(text) - len(mark) + 1, 0), len(text)):
         if mark.startswith(text[at:]):
             return at

@@ -1,4 +1,4 @@
-"""Committed tokens to the reply's text: bytes that may end within a character, and stop texts."""
+"""Conversion of committed tokens into the reply's text: partial characters and stop texts."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from paceline.engine.prompt.reasoning_marks import PAIRS
 
 
 class TextAssembler:
-    """Grows a reply token by token.
+    """Builds a reply's text token by token.
 
-    A token may end in the middle of a UTF-8 character; its bytes wait for the rest. Text that could
-    be the beginning of a stop text waits, too, until that is decided. Bytes that can never become
+    A token may end in the middle of a UTF-8 character; its bytes wait for the rest. Text that may
+    be the beginning of a stop text is held back until that is decided. Bytes that can never become
     a character turn into U+FFFD. Stop texts count in the answer, not in the reasoning before it,
-    unless they hold the mark that ends it.
+    unless they contain the mark that ends it.
 
     Attributes:
-        text_end: Characters decoded so far, held-back and cut ones included.
-        stopped_by: The stop texts that the reply is cut before, the longest first: of those in it,
-            what begins first.
+        text_end: Number of characters decoded so far, including those held back and cut.
+        stopped_by: Stop texts before which the reply is cut, the longest first: those that begin
+            first.
 
     Args:
-        vocab: Tells the tokens' bytes.
-        stop: Texts that end the reply, which is cut before them.
-        opening: What the reply begins with before its first token: the mark of reasoning that the
-            prompt ends with, without which readers could not tell it from the answer.
-        marks: Marks of reasoning that are written as readers know them; None: all are known.
-        shown: Control tokens that are text in this reply, with their texts.
+        vocab: Vocabulary for the bytes of tokens.
+        stop: Texts that end the reply; it is cut before them.
+        opening: Text before the first token: the mark of reasoning that the prompt ends with,
+            without which readers could not tell reasoning from answer.
+        marks: Learned marks of reasoning to replace by known ones, or None if all are known.
+        shown: Control tokens that appear as text in this reply, with their texts.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class TextAssembler:
         self._stop_anywhere = tuple(
             stop for stop in self._stop if any(mark in stop for mark in PAIRS.values())
         )
-        self._open = b""  # of a character that is not whole yet
+        self._open = b""  # bytes of an incomplete character
         self._text = opening
         self.text_end = len(opening)
         self._shown = self._begun = 0
@@ -57,13 +57,13 @@ class TextAssembler:
         self._finder = AnswerFinder()
         self._shown_tokens = {**shown, **(marks.stand_ins if marks else {})}
         self._writer = MarkWriter(marks, is_opened=bool(opening)) if marks else None
-        self._passed = self._searched = 0  # of the answer, where stop texts do not count
+        self._passed = self._searched = 0  # in the answer: up to where stop texts do not count
 
     def begin(self, tokens: Sequence[int], shown: str) -> None:
-        """Go on after these tokens, of which this text has been shown; stops in it are passed.
+        """Continue after these tokens, whose text was shown before; stop texts in it are ignored.
 
-        Where the tokens have another text, as those of a vocabulary without capital letters, the
-        shown one stays.
+        If the tokens decode to another text, as in a vocabulary without capital letters, the shown
+        text stays.
         """
         for token in tokens:
             self._add(self._read(token))
@@ -71,7 +71,7 @@ class TextAssembler:
         if is_other:
             self._open, self._text, self.text_end = b"", shown, len(shown)
         finder = self._finder
-        finder.look(self._text)
+        finder.scan(self._text)
         if is_other and self._writer is not None:
             self._writer.go_on(in_reasoning=finder.is_reasoning, in_answer=finder.begin is not None)
         ends = [self._text.rfind(stop) + len(stop) for stop in self._stop if stop in self._text]
@@ -80,7 +80,7 @@ class TextAssembler:
         self._shown = self._begun = min(len(shown), self.text_end)
 
     def copy(self) -> TextAssembler:
-        """Return one that goes on from here by itself."""
+        """Return an independent copy that continues from here."""
         other = copy.copy(self)
         other._finder, other._writer = copy.copy(self._finder), copy.copy(self._writer)
         return other
@@ -91,12 +91,12 @@ class TextAssembler:
         return self._text if self._cut is None else self._text[: self._cut]
 
     def push(self, token: int) -> bool:
-        """Append a token; True when the answer now contains a stop text, which ends the reply."""
+        """Append a token; return True if the answer now contains a stop text, which ends it."""
         text = self._add(self._read(token))
         return bool(self._stop and text) and self._find_stop()
 
     def take(self) -> str:
-        """Return what can be shown and was not yet."""
+        """Return the text that can be shown and was not shown yet."""
         end = self.text_end if self._cut is None else self._cut
         if self._stop and self._cut is None:
             end -= self._undecided()
@@ -106,9 +106,9 @@ class TextAssembler:
         """End the reply and return the rest to show.
 
         Args:
-            is_cut: Whether the reply was cut off: then what a token has left open is not in the
-                text, and comes with the next one if the reply is continued. Otherwise bytes of an
-                open character become U+FFFD.
+            is_cut: Whether the reply was cut off. Then the bytes of an incomplete character are not
+                in the text, and come with the next token if the reply is continued. Otherwise they
+                become U+FFFD.
         """
         if not is_cut:
             self._add(self._decode(b"", final=True), final=True)
@@ -141,7 +141,7 @@ class TextAssembler:
     def _find_stop(self, *, is_whole: bool = False) -> bool:
         if not self._stop:
             return False
-        self._finder.look(self._text, is_whole=is_whole)
+        self._finder.scan(self._text, is_whole=is_whole)
         begin = self._finder.begin
         hits = [
             (at, stop)
@@ -158,13 +158,13 @@ class TextAssembler:
             self._searched = self.text_end
         if hits:
             first, _ = min(hits)
-            self._cut = max(first, self._begun)  # what readers have stays
+            self._cut = max(first, self._begun)  # text that was shown stays
             stops = {stop for at, stop in hits if at == first}
             self.stopped_by = tuple(sorted(stops, key=len, reverse=True))
         return bool(hits)
 
     def _undecided(self) -> int:
-        """Return the length of the end of the text that may be in a stop text."""
+        """Return the length of the text's end that may belong to a stop text."""
         begin = self._finder.begin
         anywhere = self._begun_of(self._stop_anywhere)
         if begin is not None:
@@ -173,7 +173,7 @@ class TextAssembler:
         return max(anywhere, waits)
 
     def _begun_of(self, stops: Sequence[str]) -> int:
-        """Return the length of the longest end of the text with which one of these begins."""
+        """Return the length of the longest end of the text that begins one of these."""
         text, longest = self._text, 0
         for stop in stops:
             tail = text[-(len(stop) - 1) :] if len(stop) > 1 else ""

@@ -1,9 +1,9 @@
-"""What a drafter is: something that proposes tokens and sees what became of them.
+"""The interface of drafters: objects that propose tokens and observe which were accepted.
 
-To add one, write a class with these methods, describe it by a `DrafterInfo`, and name that in
-`registry.py`, or in `heads.py` where it drafts with a head; or publish the class through the
-entry-point group ``paceline.drafters``. The decoder never asks which drafter it holds, and a
-drafter can never change the text: the target judges every token. It can only be slow, or useless.
+To add one, write a class with these methods, describe it by a `DrafterInfo`, and list that in
+`registry.py`, or in `heads.py` if it drafts with a head; or publish the class under the entry-point
+group ``paceline.drafters``. The decoder does not know which drafter it holds, and no drafter can
+change the text: the target judges every token. It can only be slow, or useless.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from paceline.engine.draft.lookups.earlier_texts import EarlierTexts
 from paceline.engine.model.backend import Grammar, Vocabulary
 from paceline.engine.model.context import CachedContext
 from paceline.engine.sample.sampling import Sampler
-from paceline.parameters import AUTO as AUTO  # noqa: PLC0414  they are found here, too
+from paceline.parameters import AUTO as AUTO  # noqa: PLC0414  exported for drafters
 from paceline.parameters import Parameter as Parameter  # noqa: PLC0414
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A proposal. `confidences`, 0..1, is empty or as long as `tokens`."""
+    """A proposal; `confidences`, 0..1, is empty or as long as `tokens`."""
 
     tokens: Sequence[int]
     confidences: Sequence[float] = ()
 
     @property
     def sure(self) -> Sequence[float | None]:
-        """Each token's confidence; None: not said."""
+        """The confidence of each token, or None where there is none."""
         return self.confidences or (None,) * len(self.tokens)
 
     def first(self, n: int) -> Draft:
@@ -48,42 +48,42 @@ class Drafter(Protocol):
     """
 
     def begin(self, history: Sequence[int], n_prompt: int) -> None:
-        """Start working after a prefill, or in the middle of a reply when the user switches.
+        """Start after a prefill, or in the middle of a reply when the user switches strategies.
 
         Args:
             history: Prompt and committed tokens. It is live and read-only: it grows before every
                 `observe`, and its last token is the one that the target has not decoded yet. Where
-                a prompt has a stretch without token ids, each of its cells is a negative number
-                that no other place has (`TokenSequence`).
-            n_prompt: How many of them are the prompt's; the next token's position within the
-                reply is ``len(history) - n_prompt``.
+                a prompt has a gap (a stretch without token ids), each of its cells is a negative
+                number that occurs nowhere else (`TokenSequence`).
+            n_prompt: Number of prompt tokens; the next token's position within the reply is
+                ``len(history) - n_prompt``.
         """
 
     def propose(self, n_max: int) -> Draft:
-        """Return up to `n_max` tokens (at least 1 is asked for) that may follow the history.
+        """Return up to `n_max` tokens that may follow the history; `n_max` is at least 1.
 
         Raises:
             CancelledError: The user stopped the turn; leave everything as it was.
         """
 
     def observe(self, n_accepted: int | None) -> None:
-        """See what a step committed; the history holds it now.
+        """Observe what a step committed; the history already contains it.
 
         Args:
-            n_accepted: How many tokens of this drafter's last proposal were accepted; None when
-                the step verified no proposal of this drafter.
+            n_accepted: Number of accepted tokens of this drafter's last proposal, or None if the
+                step verified no proposal of this drafter.
         """
 
     def close(self) -> None:
-        """The turn is over, or another drafter takes its place. `begin` may follow again.
+        """End work on the turn, or give way to another drafter. `begin` may follow again.
 
-        Where Auto drafts, the history may have grown since the last `observe`.
+        With Auto, the history may have grown since the last `observe`.
         """
 
 
 @runtime_checkable
 class Extender(Protocol):
-    """A drafter that can also go on after what another one has drafted (all lookups)."""
+    """A drafter that can also continue a draft of another one (all lookups)."""
 
     def extend(self, ahead: Sequence[int], n_max: int) -> Draft:
         """Return up to `n_max` tokens that may follow the history and then `ahead`.
@@ -93,7 +93,7 @@ class Extender(Protocol):
 
 
 class Paced(Protocol):
-    """A drafter whose every token takes time, so that the caller may say when to stop.
+    """A drafter whose every token takes time, so that the caller may decide when to stop.
 
     Attributes:
         n_decoded: Tokens that its model has decoded so far.
@@ -103,25 +103,25 @@ class Paced(Protocol):
 
     @property
     def n_backlog(self) -> int:
-        """Tokens of the history that it would have to read first, the pending ones included."""
+        """Tokens of the history that it would have to decode first, including the pending ones."""
 
     @property
     def n_unread(self) -> int:
-        """Tokens before the backlog to be read as well, once it is to know the whole history."""
+        """Tokens before the backlog that it must also read to know the whole history."""
 
     def propose_while(self, n_max: int, goes_on: Callable[[float], bool], n_read: int) -> Draft:
-        """Propose as long as `goes_on`, called with each token's confidence, says so.
+        """Propose tokens while `goes_on`, called with each token's confidence, returns True.
 
-        Reads the last `n_read` tokens of the history before: its backlog, or less or more of it.
+        First decodes the last `n_read` tokens of the history: the backlog, or fewer or more.
 
-        The last token belongs to the proposal, also where `goes_on` said no to it. Instead of
-        `propose`; raises the same.
+        The token for which `goes_on` returned False is part of the proposal. Called instead of
+        `propose`; raises the same errors.
         """
 
 
 @runtime_checkable
 class Tunable(Protocol):
-    """A drafter that takes other settings in mid-turn without being made again."""
+    """A drafter that accepts other settings in mid-turn without being made again."""
 
     def tune(self, settings: Settings) -> None:
         """Use these settings, a complete set within its ranges, from the next proposal on."""
@@ -129,22 +129,22 @@ class Tunable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Workbench:
-    """What a drafter may use; passed to its factory once per turn or change of strategy.
+    """The objects that a drafter may use; given to its factory per turn or change of strategy.
 
     Attributes:
-        vocab: The target's tokens.
+        vocab: The target's vocabulary.
         sampler: The target's sampler; a drafter with rows of its own takes a `twin`.
-        draft: The draft model's context; None when no draft model is loaded.
-        eog: Ids that end a generation in this turn; empty when they are suppressed.
+        draft: The draft model's context, or None if no draft model is loaded.
+        eog: Ids that end a generation in this turn; empty if they are suppressed.
         chunk: Tokens per native call when a long text has to be decoded.
-        grammar: The target's grammar in its present state; None when there is none.
-        earlier: Texts of earlier chats; None where the turn may not use them.
-        lookup_cache: The static lookup-cache file that the user chose; None without one.
-        replaced: The tokens of the reply that this one replaces, and of its other versions.
+        grammar: The target's grammar in its present state, or None without one.
+        earlier: Texts of earlier chats, or None if the turn may not use them.
+        lookup_cache: The static lookup-cache file that the user chose, or None.
+        replaced: Tokens of the reply that this one replaces, and of its other versions.
         repeats: Whether the first of these was drawn with this turn's noise.
         same_prompt: Whether it answered the same prompt, as far as is known.
-        kept: A shelf in memory that lives as long as the pair, for indexes that the next turn of
-            the same chat can go on with.
+        kept: Storage in memory that lives as long as the pair, for indexes that the next turn of
+            the same chat can continue.
     """
 
     vocab: Vocabulary
@@ -166,16 +166,16 @@ Settings = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class DrafterInfo:
-    """A drafter for people, and how to make it.
+    """The description of a drafter for users, and its factory.
 
     Attributes:
-        id: The name used everywhere: settings, command line, window, events.
+        id: Its name in settings, command line, window and events.
         title: Two or three words.
-        summary: One sentence: what it is good for.
+        summary: One sentence about what it is good for.
         family: "off", "model" (a draft model), "lookup" (needs no model), or "auto" (a portfolio of
             the others, which makes no drafter of its own).
         parameters: Its settings.
-        make: Builds one from the workbench and a complete set of settings.
+        make: Makes one from the workbench and a complete set of settings.
     """
 
     id: str

@@ -1,13 +1,13 @@
 """The drafters of a strategy, in the order in which they are asked.
 
-Lookups come first, because they cost nothing: the first one that finds something drafts. Otherwise
-the draft model does, and a lookup goes on after it: ``suffix+draft``. What follows a text by force
-of its grammar is drafted before anything else. A draft is thus made of parts, each by one drafter,
-and every drafter is told about its own part alone.
+Lookups come first, because they cost next to nothing: the first one that finds something drafts.
+Otherwise the draft model does, and a lookup continues its draft: ``suffix+draft``. Text that the
+grammar forces is drafted before anything else. A draft thus consists of parts, each by one drafter,
+and every drafter observes only its own part.
 
 Drafters may come from plug-ins, and none of them is needed for the text. So each is counted, timed
-and unable to cost a reply: an exception ends drafting with it for the reply and nothing more, and
-what it proposes is cut to tokens that exist and converted to plain ints and floats.
+and isolated: an exception ends drafting with it for this reply and nothing more, and its proposals
+are cut to valid tokens and converted to plain ints and floats.
 """
 
 from __future__ import annotations
@@ -42,21 +42,21 @@ _clock = time.perf_counter
 
 
 class GuardedDrafter:
-    """One drafter at work in one reply.
+    """One drafter at work in one reply, guarded against its errors.
 
     Attributes:
-        info: What it is.
-        failure: What it raised, if it broke; it is asked for nothing any more then.
+        info: The drafter's description.
+        failure: The error that it raised, or None; after an error it is no longer asked.
 
     Args:
-        info: What it is.
-        settings: Its own.
-        bench: What it works with.
-        meter: Counts for it.
-        failures: Gets its id and what it raised, if it breaks.
+        info: The drafter's description.
+        settings: The drafter's settings.
+        bench: The objects that it works with.
+        meter: The meter that counts its tokens and time.
+        failures: List to which its id and error are appended if it fails.
 
     Raises:
-        UserError: The strategy cannot work here, e.g. without a draft model.
+        UserError: The strategy cannot work here, for example without a draft model.
     """
 
     def __init__(
@@ -75,17 +75,17 @@ class GuardedDrafter:
         self._turn_meter = meter
         self._meter: DrafterMeter | None = None  # made when it begins
         self._drafter = drafter = info.make(bench, settings)
-        # By one name each: `isinstance` of a protocol takes 50 to 100 us with cold caches.
+        # Looked up once by name: `isinstance` of a protocol takes 50 to 100 us with cold caches.
         self._extender = cast("Extender", drafter) if hasattr(drafter, "extend") else None
         self._paced = cast("Paced", drafter) if hasattr(drafter, "propose_while") else None
 
     @property
     def may_draft(self) -> bool:
-        """Whether it is worth asking."""
+        """Return whether it has not failed, so that it can be asked."""
         return self.failure is None
 
     def begin(self, history: Sequence[int], n_prompt: int) -> DrafterMeter:
-        """Begin, unless it has, and return its counts."""
+        """Begin if it has not begun yet, and return its counts."""
         meter = self._meter
         if meter is None:
             meter = self._meter = self._turn_meter.drafter(self.info.id)
@@ -96,7 +96,7 @@ class GuardedDrafter:
         return meter
 
     def propose(self, history: Sequence[int], n_prompt: int, n_max: int) -> Draft:
-        """Return a sound proposal of at most `n_max` tokens.
+        """Return a valid proposal of at most `n_max` tokens.
 
         Raises:
             CancelledError: The user stopped the turn.
@@ -106,19 +106,19 @@ class GuardedDrafter:
     def extend(
         self, history: Sequence[int], n_prompt: int, ahead: Sequence[int], n_max: int
     ) -> Draft:
-        """Return a sound proposal for what follows `ahead`; nothing where it cannot extend."""
+        """Return a valid proposal for what follows `ahead`; empty if it cannot extend."""
         if self._extender is None:
             return NO_DRAFT
         return self._ask(history, n_prompt, n_max, self._extender.extend, ahead, n_max)
 
     def backlog(self, history: Sequence[int], n_prompt: int) -> int:
-        """Return how many tokens it would have to read before it can draft, at least 1."""
+        """Return the number of tokens that it must decode before it can draft; at least 1."""
         self.begin(history, n_prompt)
         return 1 if self._paced is None else self._guard(_backlog_of, self._paced) or 1
 
     @property
     def n_unread(self) -> int:
-        """Tokens before these to be read as well, once it is to know the whole history."""
+        """The tokens before these that it must also read to know the whole history."""
         return self._paced.n_unread if self._paced is not None else 0
 
     def propose_while(
@@ -129,12 +129,12 @@ class GuardedDrafter:
         goes_on: Callable[[float | None], bool],
         n_read: int,
     ) -> Draft:
-        """Return a sound proposal that ends after the token to which `goes_on` says no.
+        """Return a valid proposal that ends with the token for which `goes_on` returns False.
 
-        The last `n_read` tokens of the history are read before, see `Paced`.
+        First it decodes the last `n_read` tokens of the history, see `Paced`.
 
-        `goes_on` gets each token's confidence in turn. A drafter that cannot be stopped on its
-        way is cut there.
+        `goes_on` is called with each token's confidence in turn. A proposal of a drafter that
+        cannot be stopped midway is cut there.
 
         Raises:
             CancelledError: The user stopped the turn.
@@ -148,23 +148,23 @@ class GuardedDrafter:
 
     @property
     def n_decoded(self) -> int:
-        """Tokens that its model has decoded so far; 0 where it tells nothing of that."""
+        """Tokens that its model has decoded so far; 0 if it does not report them."""
         return self._paced.n_decoded if self._paced is not None else 0
 
     def tune(self, settings: Settings) -> bool:
-        """Give it other settings; False when it has to be made again for them."""
+        """Change its settings; return False if it has to be made again for them."""
         if self.failure is not None or not isinstance(self._drafter, Tunable):
             return False
         self._guard(self._drafter.tune, settings)
         return self.failure is None
 
     def observe(self, n_drafted: int, n_accepted: int, first: int = 0) -> None:
-        """Let it see what a step committed, and count its proposal, if it made one.
+        """Let it observe what a step committed, and count its proposal, if it made one.
 
         Args:
             n_drafted: Tokens of its own in the verified draft.
-            n_accepted: How many of them were accepted.
-            first: Place of the first of them in the draft.
+            n_accepted: Number of them that were accepted.
+            first: Index of the first of them in the draft.
         """
         meter = self._meter
         if meter is None:
@@ -179,7 +179,7 @@ class GuardedDrafter:
             meter.accept_s += _clock() - began
 
     def close(self) -> None:
-        """Close the drafter; a failure is kept."""
+        """Close the drafter; an error is stored in `failure`."""
         self._guard(self._drafter.close)
 
     def _ask(
@@ -190,7 +190,7 @@ class GuardedDrafter:
         call: Callable[[*Ts], Draft],
         *args: *Ts,
     ) -> Draft:
-        """Return what a call proposes, as far as that is sound."""
+        """Return the valid part of what a call proposes."""
         meter = self._meter or self.begin(history, n_prompt)
         began, draft = _clock(), NO_DRAFT
         if self.failure is None:
@@ -205,7 +205,7 @@ class GuardedDrafter:
         return draft
 
     def _guard(self, call: Callable[[*Ts], T], *args: *Ts) -> T | None:
-        """Return what the call gives; None once the drafter has failed, now or before."""
+        """Return the call's result, or None if the drafter fails now or failed before."""
         if self.failure is not None:
             return None
         try:
@@ -219,13 +219,13 @@ class GuardedDrafter:
     def _fail(self, error: Exception) -> None:
         self.failure = error
         self._failures.append((self.info.id, error))
-        try:  # it may hold a model's context
+        try:  # it may hold the context of a model
             self._drafter.close()
-        except Exception as second:  # noqa: BLE001  the first failure is the one to tell
+        except Exception as second:  # noqa: BLE001  the first failure is the one to report
             error.__context__ = second
 
     def _sound(self, draft: Draft, n_max: int) -> Draft:
-        """Cut to tokens that exist, and after the first that ends a generation."""
+        """Drop invalid ids, and cut after the first token that ends a generation."""
         if draft is NO_DRAFT or len(draft.tokens) == 0:  # an array has no truth value
             return NO_DRAFT
         tokens = list(map(int, draft.tokens[:n_max]))
@@ -247,7 +247,7 @@ def _backlog_of(drafter: Paced) -> int:
 
 
 def _sound_confidences(given: Sequence[float], n: int) -> Sequence[float]:
-    """Return `n` numbers from 0 to 1, or nothing where one of them is none or is missing."""
+    """Return `n` numbers from 0 to 1, or nothing if one is missing or out of range."""
     confidences = list(map(float, given[:n]))
     if len(confidences) != n or not n or math.isnan(sum(confidences)):
         return ()
@@ -257,7 +257,7 @@ def _sound_confidences(given: Sequence[float], n: int) -> Sequence[float]:
 
 
 class DraftPart(NamedTuple):
-    """The tokens of one drafter within a draft: `n` of them from place `first` on."""
+    """The `n` tokens of one drafter within a draft, from index `first` on."""
 
     drafter: GuardedDrafter
     first: int
@@ -265,7 +265,7 @@ class DraftPart(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """What a step verifies, and each token's drafter and confidence (None: not said)."""
+    """The tokens of a step to verify, with each one's drafter and confidence (or None)."""
 
     tokens: list[int]
     confidences: list[float | None]
@@ -273,7 +273,7 @@ class Proposal(NamedTuple):
     parts: list[DraftPart]
 
     def add(self, drafter: GuardedDrafter, draft: Draft) -> None:
-        """Append one drafter's draft as another part."""
+        """Append a drafter's draft as another part."""
         n = len(draft.tokens)
         self.parts.append(DraftPart(drafter, len(self.tokens), n))
         self.tokens.extend(draft.tokens)
@@ -281,11 +281,11 @@ class Proposal(NamedTuple):
         self.sources.extend((drafter.info.id,) * n)
 
     def traces(self, verdict: Verdict, ends: Sequence[int]) -> tuple[TokenTrace, ...]:
-        """Return where every committed token came from.
+        """Return the origin of every committed token.
 
         Args:
-            verdict: What became of this draft.
-            ends: Where the reply's text ended after every committed token.
+            verdict: Result of verifying this draft.
+            ends: Length of the reply's text after every committed token.
         """
         tokens, n_accepted = verdict.tokens, verdict.n_accepted
         own: tuple[TokenTrace, ...] = ()
@@ -301,21 +301,21 @@ class Proposal(NamedTuple):
 
 
 NOTHING = Proposal([], [], [], [])
-"""Never changed."""
+"""The empty proposal; never modified."""
 
 
 class Chain:
-    """Asks its drafters in turn; one that raises anything is taken out of the chain.
+    """Asks its drafters in turn; one that raises an error is no longer asked.
 
     Attributes:
-        strategy: Which drafters, with which settings.
-        failures: The ids of the drafters that broke, and what they raised.
-        has_drafters: Whether there is any; otherwise no step need ask or tell it anything.
-        decides: Whether it decides how far to draft, and so has to see by `timed` what steps take.
-        timed_s: Seconds that the last call of it took.
+        strategy: The strategy: drafters with their settings.
+        failures: Ids of the drafters that failed, with their errors.
+        has_drafters: Whether there is any; without one no step need ask or notify the chain.
+        decides: Whether it decides draft lengths, and so needs each step's time by `timed`.
+        timed_s: Seconds of the last call of `timed`.
 
     Raises:
-        UserError: The strategy cannot work here, e.g. without a draft model.
+        UserError: The strategy cannot work here, for example without a draft model.
     """
 
     def __init__(self, strategy: CompleteStrategy, bench: Workbench, meter: TurnMeter) -> None:
@@ -335,20 +335,20 @@ class Chain:
 
     @property
     def may_draft(self) -> bool:
-        """Whether any drafter is left to ask."""
+        """Return whether any drafter is left to ask."""
         for member in self._members:  # noqa: SIM110  every step asks, and a generator costs more
             if member.may_draft:
                 return True
         return False
 
     def tune(self, strategy: CompleteStrategy) -> bool:
-        """Take over other settings of the same drafters; False when a new chain is needed."""
+        """Change the settings of the same drafters; return False if a new chain is needed."""
         if strategy.is_controlled != self.strategy.is_controlled:
             return False
         members = self._wanted(strategy)
         if [info for info, _ in members] != [m.info for m in self._members]:
             return False
-        # Those before one that refuses have the new settings already; all are made again with them.
+        # Drafters before one that refuses have the new settings already; all are made again anyway.
         if not all(
             member.tune(settings)
             for member, (_, settings) in zip(self._members, members, strict=True)
@@ -364,10 +364,10 @@ class Chain:
 
         Args:
             history: Prompt and committed tokens.
-            n_prompt: How many of them are the prompt's.
-            n_max: Tokens that may be drafted; below 1 the step is a plain one.
-            is_first: It is one of a load's first steps, which are plain: what Auto decides for it
-                is told so.
+            n_prompt: Number of them that belong to the prompt.
+            n_max: Maximum number of tokens to draft; below 1 the step is a plain one.
+            is_first: Whether it is one of the plain steps at first after a load; Auto's decision
+                then says so.
 
         Raises:
             CancelledError: The user stopped the turn.
@@ -392,12 +392,12 @@ class Chain:
         return proposal, _clock() - began
 
     def observe(self, proposal: Proposal, n_accepted: int, n_discarded: int) -> list[DraftCount]:
-        """Tell every drafter what a step committed, and return the counts of those that drafted.
+        """Report to every drafter what a step committed; return the counts of those that drafted.
 
         Args:
-            proposal: What was verified.
-            n_accepted: How many of its tokens were accepted, from the first one on.
-            n_discarded: How many of its last tokens were never judged.
+            proposal: The proposal that was verified.
+            n_accepted: Number of its first tokens that were accepted.
+            n_discarded: Number of its last tokens that were never judged.
         """
         counts = []
         n_judged = len(proposal.tokens) - n_discarded
@@ -416,23 +416,23 @@ class Chain:
     def timed(
         self, lap: Lap, width: int, n_ctx: int, decode_s: float, slowed: float
     ) -> Decision | None:
-        """See how long the step took, after `observe`; return what was decided for it.
+        """Learn from the step's time, after `observe`; return the decision that was made for it.
 
         Args:
-            lap: The step in time.
+            lap: The step's timing.
             width: Tokens of its batch.
             n_ctx: Tokens in the target's context before it.
             decode_s: Seconds of the target's decode in which the thread ran.
-            slowed: By which factor that was slower, being a plain one shortly after a wide one.
+            slowed: Factor by which a wide step shortly before has slowed this plain one.
 
         Returns:
-            None: the strategy itself says how much is drafted.
+            The decision, or None if the strategy itself sets the draft length.
         """
         del lap, width, n_ctx, decode_s, slowed
         return None
 
     def report(self, step: int, n_ctx: int) -> ControlReported | None:
-        """Return what the controller knows; None: there is none."""
+        """Return what the controller knows, or None without a controller."""
         del step, n_ctx
         return None
 
@@ -444,7 +444,7 @@ class Chain:
     # ------------------------------------------------------------------------------ within
 
     def _pass_over(self, member: GuardedDrafter) -> None:
-        """Let a drafter see a step that verified nothing of its own."""
+        """Let a drafter observe a step that verified none of its tokens."""
         member.observe(0, 0)
 
     def _wanted(self, strategy: CompleteStrategy) -> list[Member]:
@@ -459,7 +459,7 @@ class Chain:
     def _extend(
         self, proposal: Proposal, history: Sequence[int], n_prompt: int, n_max: int
     ) -> None:
-        """Let the first lookup that knows more go on after the draft model."""
+        """Let the first lookup that can do so continue the draft model's draft."""
         if proposal.tokens[-1] in self._bench.eog:
             return
         for member in self._members:
@@ -474,7 +474,7 @@ class Chain:
                     return
 
     def _legal(self, draft: Draft, ahead: Sequence[int] = ()) -> Draft:
-        """Cut what the grammar forbids: the target could not accept it."""
+        """Cut the draft before a token that the grammar forbids: the target could not accept it."""
         grammar = self._bench.grammar
         if grammar is None or not draft.tokens:
             return draft
@@ -483,13 +483,13 @@ class Chain:
 
 
 def _n_legal(grammar: Grammar, tokens: Sequence[int]) -> int:
-    """Return how many of these tokens the grammar allows one after the other."""
+    """Return how many of the first tokens the grammar allows in sequence."""
     state = grammar.clone()
     try:
         for i, token in enumerate(tokens):
             try:
                 state.accept(token)
-            except EngineError:  # forbidden, or a text that the grammar takes too long to read
+            except EngineError:  # forbidden, or too expensive for the grammar to read
                 return i
         return len(tokens)
     finally:

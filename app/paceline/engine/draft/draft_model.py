@@ -1,14 +1,14 @@
-"""A second, smaller model drafts, token by token.
+"""Drafting with a second, smaller model, token by token.
 
 It draws with the noise of the very position that it predicts, so that at chat temperatures it
-agrees with the target far more often than an argmax draft would (see `noise.py`). Its context
-keeps every row that it has computed: only the rejected tail is dropped, and what the target
-committed without it is caught up in one batch before the next draft. llama.cpp's server decodes
-the whole verify batch once more on the draft instead.
+agrees with the target far more often than an argmax draft would (see `noise.py`). Its context keeps
+every row that it has computed: only the rejected tail is dropped, and the tokens that the target
+committed without it are decoded in one batch before the next draft. llama.cpp's server instead
+decodes the whole verify batch once more with the draft model.
 
-After a long prompt the caller may let it read the text's end alone: the context then holds the
-history from some token on, at positions that begin with 0. So it does after a gap, which only the
-target can read.
+After a long prompt the caller may let it read only the end of the text: the context then holds the
+history from some token on, at positions that begin with 0. The same happens after a gap, which only
+the target can read.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from paceline.sentence import sentence
 class ModelDrafter:
     """Drafts up to `n_max` tokens, stops below `p_min`, gives up drafts shorter than `n_min`.
 
-    Where the text outgrows the model's context, half of that is read anew from the text's end.
+    When the text outgrows the model's context, the last half of a context is read again.
 
     Attributes:
         n_decoded: Tokens that the model has decoded for this drafter.
@@ -48,9 +48,9 @@ class ModelDrafter:
         self.tune(settings)
         self._history: Sequence[int] = ()
         self._n_prompt = 0
-        self._n_agreed = 0  # tokens of the context that are the history's
-        self._first = 0  # the first place in the history that it can read
-        self._origin = 0  # the place in the history of the context's first token
+        self._n_agreed = 0  # number of the context's tokens that equal the history
+        self._first = 0  # index in the history of the first token that it can read
+        self._origin = 0  # index in the history of the context's first token
         self.n_decoded = 0
 
     def _context_in(self, bench: Workbench) -> CachedContext:
@@ -69,7 +69,7 @@ class ModelDrafter:
         return bench.draft
 
     def tune(self, settings: Settings) -> None:
-        """Draft with other limits."""
+        """Change the limits of drafts."""
         self._n_max = int(settings["n_max"])
         self._n_min = int(settings["n_min"])
         self._p_min = settings["p_min"]
@@ -85,37 +85,37 @@ class ModelDrafter:
 
     @property
     def n_backlog(self) -> int:
-        """Tokens that are decoded before the first drafted one is known."""
+        """Tokens to decode before the first drafted one is known."""
         context = self._context
         n_lacking = len(self._history) - self._origin - len(context.tokens)
         return self._n_anew or max(n_lacking, 1) + context.n_owed
 
     @property
     def n_unread(self) -> int:
-        """Tokens before the backlog that are read as well, where it is to know all of them."""
+        """Tokens before the backlog that must also be read to know the whole history."""
         n_passed = self._origin - self._first
         has_room = len(self._history) - self._first <= self._context.model.n_ctx // 2
         return n_passed + len(self._context.tokens) if n_passed and has_room else 0
 
     @property
     def _n_anew(self) -> int:
-        """How much of the text's end is read in an empty context, where it has no room for more."""
+        """Tokens at the text's end to read in an empty context, once it has no room for more."""
         n_ctx = self._context.model.n_ctx
         return n_ctx // 2 if len(self._history) - self._origin >= n_ctx else 0
 
     def propose(self, n_max: int) -> Draft:
-        """Catch up with the history, then decode one token after the other."""
+        """Decode what is missing of the history, then draft one token after the other."""
         return self.propose_while(n_max, _always, self.n_backlog)
 
     def propose_while(self, n_max: int, goes_on: Callable[[float], bool], n_read: int) -> Draft:
-        """Draft as `propose` does, as long as `goes_on` says so; see `Paced`."""
+        """Draft like `propose` while `goes_on` returns True; see `Paced`."""
         try:
             if n_read != self.n_backlog or self._n_anew:
                 self._begin_at(max(len(self._history) - n_read, self._first))
             return self._propose(n_max, goes_on)
         except SamplingError:
             raise
-        except EngineError:  # no number of a failed decode may live on into the next reply
+        except EngineError:  # no result of a failed decode may survive into the next reply
             self._context.clear(wipe=True)
             raise
 
@@ -125,7 +125,7 @@ class ModelDrafter:
         return self._history[self._origin :] if self._origin else self._history
 
     def _begin_at(self, place: int) -> None:
-        """Read the history from this place on in an empty context."""
+        """Read the history from this index on in an empty context."""
         self._context.clear()
         self._origin = place
 
@@ -167,10 +167,10 @@ class ModelDrafter:
             self.n_decoded += len(pending) + context.n_owed
             try:
                 row = context.feed(pending, 1)[0]
-                if len(row) > n_vocab:  # vocabularies may differ by some tokens at their ends
+                if len(row) > n_vocab:  # vocabularies may differ by a few tokens at their ends
                     row = row[:n_vocab]
                 token, sure = draw(row, position + len(tokens))
-            except NothingAllowedError:  # what may come next is none of this model's tokens
+            except NothingAllowedError:  # no token of this model may come next
                 break
             if sure < self._p_min:
                 break
@@ -190,12 +190,12 @@ class ModelDrafter:
     def _catch_up(self) -> Sequence[int] | None:
         """Decode all but the last stretch of what the context lacks; return that stretch.
 
-        None when it holds a token that the draft model does not know: vocabularies may differ by
-        some tokens at their ends.
+        None if it contains a token that the draft model does not have: vocabularies may differ by a
+        few tokens at their ends.
         """
         context, chunk = self._context, self._bench.chunk
         text = self._text
-        if len(context.tokens) >= len(text):  # its last row is needed again
+        if len(context.tokens) >= len(text):  # the last row is needed again
             context.rollback(len(text) - 1)
         self._n_agreed = len(context.tokens)
         if any(token >= context.n_vocab for token in text[len(context.tokens) :]):

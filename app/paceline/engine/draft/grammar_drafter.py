@@ -1,6 +1,6 @@
-"""What a grammar forces: where only one text can follow, it is drafted for free.
+"""Drafting of forced text: where a grammar allows only one text, it is drafted for free.
 
-JSON by a schema is full of such places: the names of its properties. The draft is the text's usual
+JSON by a schema has many such places: the names of its properties. The draft is the text's usual
 tokenization, up to the last token that cannot become a longer one, and the target judges it like
 any other. Where the grammar allows no other tokens for the text, all of it is accepted.
 """
@@ -32,7 +32,7 @@ class ForcedTokens:
         self._grammar: Grammar = bench.grammar
 
     def begin(self, history: Sequence[int], n_prompt: int) -> None:
-        """Do nothing: the grammar knows how far the reply has come."""
+        """Do nothing: the grammar knows the reply's state."""
 
     def propose(self, n_max: int) -> Draft:
         """Return the tokens of the text that must follow."""
@@ -49,7 +49,7 @@ class ForcedTokens:
                 for token in found:
                     state.accept(token)
                     tokens.append(token)
-        except EngineError:  # the grammar does not allow `ahead`, or is too complex to go on with
+        except EngineError:  # the grammar does not allow `ahead`, or is too complex to continue
             return NO_DRAFT
         finally:
             state.close()

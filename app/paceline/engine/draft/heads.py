@@ -1,8 +1,9 @@
-"""The kinds of heads: drafters that read what their target has computed, and are no models.
+"""The kinds of heads: small networks that draft from the target's hidden states.
 
-The one table of them. A kind without a drafter is recognised, so that its file is not taken for a
-model, and cannot be used yet. A kind that has one is a strategy, an option of the command line and
-a row of the picker by that alone. Loads nothing of size.
+`HEAD_KINDS` is the only table of them. A kind without a drafter is recognised, so that its file is
+not mistaken for a model, but it cannot be used yet. A kind with a drafter becomes a strategy, a
+command-line option and a row of the model picker from its entry alone. Importing this module loads
+nothing of size.
 """
 
 from __future__ import annotations
@@ -20,23 +21,23 @@ if TYPE_CHECKING:
 
 _PART = r"(?:^|[-_. /]){}(?=$|[-_. ])"
 GEMMA_4 = r"gemma[-_]?4(?![b0-9])"
-"""Whose models have no heads inside."""
+"""Pattern of the models that have no heads inside."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeadKind:
-    """A kind of head, or one of several forms that its files have.
+    """A kind of head, or one of several file formats of a kind.
 
     Attributes:
-        id: What `ModelCard.sidecar` says of its files.
-        title: Two words for people.
-        word: A pattern of the word for it in the names of files.
-        architectures: What headers of its files have as architecture; empty: its target's.
-        named: Patterns that the path of its file has, all of them; empty: `word` alone.
-        targets: The architecture of its targets; empty: that of its own header.
-        has_cache: Whether it keeps keys and values of its own, and does not read the target's.
-        drafts_as: The kind whose drafter drafts with it; empty: none does yet.
-        info: Loads and describes that drafter, whose id is this kind's; None: another form has it.
+        id: Value of `ModelCard.sidecar` for its files.
+        title: Two words for users.
+        word: Pattern of its word in file names.
+        architectures: Architectures in its files' headers; empty if they have the target's.
+        named: Patterns that must all match a file's path; empty for `word` alone.
+        targets: Architecture of its targets; empty if that of its own header.
+        has_cache: Whether it has a KV cache of its own, and does not read the target's.
+        drafts_as: Id of the kind whose drafter uses it; empty if it cannot draft yet.
+        info: Loads and describes the drafter whose id is this kind's, or None if another row does.
     """
 
     id: str
@@ -50,13 +51,13 @@ class HeadKind:
     info: Callable[[], DrafterInfo] | None = None
 
     def is_named(self, path: str) -> bool:
-        """Return whether a path says that its file is of this kind."""
+        """Return whether a path looks like a file of this kind."""
         patterns = self.named or (part_named(self.word),)
         return all(re.search(pattern, path, re.IGNORECASE) for pattern in patterns)
 
 
 def part_named(word: str) -> str:
-    """Return the pattern of a word that is a part of a file's name."""
+    """Return the pattern of a word as a separate part of a file's name."""
     return _PART.format(word)
 
 
@@ -69,16 +70,17 @@ def _mtp() -> DrafterInfo:
 HEAD_KINDS = (
     HeadKind(
         "assistant", sentence("MTP assistant"), "assistant",
-        # The name in src/llama-arch.cpp, that of earlier files, and that of a fork.
+        # The names in src/llama-arch.cpp, in earlier files, and in a fork.
         architectures=("gemma4-assistant", "gemma4_assistant", "gemma4_mtp"),
-        # The word alone may be what a model was trained to be: a home assistant.
+        # The word alone may describe what a model was trained as: a home assistant.
         named=(GEMMA_4, part_named(r"(?:mtp|(?:it|qat)-assistant)")),
         targets="gemma4", has_cache=False, drafts_as=MTP,
     ),
     HeadKind(
         MTP, sentence("MTP head"), "mtp",
-        # How llama.cpp names a head alone, and unsloth the folder of heads. The word elsewhere in
-        # a name says as a rule that a whole model has its head inside.
+        # llama.cpp's name for a separate head, and unsloth's for the folder of heads. Elsewhere in
+        # a
+        # name the word usually means that a whole model has its head inside.
         named=(r"(?:^|/)mtp(?:-|/)",),
         drafts_as=MTP, info=_mtp,
     ),
@@ -91,18 +93,18 @@ HEAD_KINDS = (
         architectures=("dflash",),  # of DSpark's files, too
     ),
 )  # fmt: skip
-"""A path is of the first kind that it names."""
+"""All kinds; a path belongs to the first kind that matches it."""
 
 _BY_ID = {kind.id: kind for kind in HEAD_KINDS}
 
 
 def head_kind(kind_id: str) -> HeadKind | None:
-    """Return the kind of this id; None: there is none."""
+    """Return the kind with this id, or None."""
     return _BY_ID.get(kind_id)
 
 
 def head_title(kind_id: str) -> str:
-    """Return what a kind is called; one that is not known by its id."""
+    """Return the title of a kind, or the id of an unknown one."""
     kind = head_kind(kind_id)
     return kind.title if kind is not None else kind_id
 
@@ -113,10 +115,10 @@ def usable_heads() -> tuple[HeadKind, ...]:
 
 
 def drafts_with(sidecar: str) -> str:
-    """Return the id of the drafter that drafts with a file; empty: none does.
+    """Return the id of the drafter that drafts with a file; empty if none does.
 
     Args:
-        sidecar: What the file is, as `ModelCard.sidecar`.
+        sidecar: Kind of the file, as in `ModelCard.sidecar`.
     """
     kind = head_kind(sidecar)
     return kind.drafts_as if kind is not None else ""

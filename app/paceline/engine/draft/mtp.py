@@ -1,10 +1,10 @@
-"""The target's own head drafts: layers that were trained with it to predict further tokens (MTP).
+"""Drafting with the target's own head: layers trained with it to predict further tokens (MTP).
 
-A head reads the target's hidden states, so it needs the target's word on each token of the text;
-what it has read of its own drafts is dropped after each step, and the accepted tokens are read
-again with the states that the target has for them by then, in the batch that begins the next draft.
-It draws with the noise of the position that it predicts, as a draft model does, where llama.cpp
-drafts what is likeliest.
+A head reads the target's hidden states, so it needs the target's state for each token of the text.
+What it has read of its own drafts is dropped after each step, and the accepted tokens are read
+again with the states that the target then has, in the batch that begins the next draft. It draws
+with the noise of the position that it predicts, as a draft model does; llama.cpp drafts the most
+likely token instead.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from paceline.params import MTP
 
 
 class Mtp(ModelDrafter):
-    """Drafts as a draft model does, from the states that the target has kept.
+    """Drafts like a draft model, from hidden states that the target has kept.
 
     Attributes:
-        kind: Which kind of head it drafts with.
+        kind: Id of the kind of head.
     """
 
     kind = MTP
@@ -38,7 +38,7 @@ class Mtp(ModelDrafter):
         return bench.draft
 
     def _no_head(self) -> UserError:
-        """Return why it cannot draft; another kind has words of its own."""
+        """Return the error for a missing head; other kinds override its words."""
         return UserError(
             "no-mtp-head",
             "The strategy “mtp” needs an MTP head, and none is loaded.",
@@ -47,7 +47,7 @@ class Mtp(ModelDrafter):
         )
 
     def begin(self, history: Sequence[int], n_prompt: int) -> None:
-        """Keep what it has read of this text from the first place on that it can read."""
+        """Keep what it has read of this text, from the first token that it can read."""
         first = gaps_of(history).end
         if self._head.origin != first:
             self._begin_at(first)
@@ -55,18 +55,18 @@ class Mtp(ModelDrafter):
 
     @property
     def n_backlog(self) -> int:
-        """Tokens that are read before the first drafted one is known."""
+        """Tokens to read before the first drafted one is known."""
         return 1 if self._head.shares_memory else super().n_backlog
 
     @property
     def n_unread(self) -> int:
-        """Tokens before the backlog whose states are still there."""
+        """Tokens before the backlog whose states still exist."""
         n_left = super().n_unread - self._head.first_place
         return 0 if self._head.shares_memory else max(n_left, 0)
 
     @property
     def _n_anew(self) -> int:
-        """As with a draft model; or all that is left, where states of what it lacks are gone."""
+        """Tokens to read as in a draft model, or all that are left if their states are gone."""
         n_anew, head = super()._n_anew, self._head
         if head.shares_memory or self._origin + len(self._context.tokens) >= head.first_place:
             return n_anew
@@ -78,7 +78,7 @@ class Mtp(ModelDrafter):
         self._head.origin = place
 
     def propose_while(self, n_max: int, goes_on: Callable[[float], bool], n_read: int) -> Draft:
-        """Draft as `propose` does, as long as `goes_on` says so; see `Paced`."""
+        """Draft like `propose` while `goes_on` returns True; see `Paced`."""
         self._head.n_true = n_true = len(self._history)
         try:
             return super().propose_while(min(n_max, self._head.n_most), goes_on, n_read)

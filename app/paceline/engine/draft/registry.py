@@ -1,8 +1,8 @@
-"""All drafters by name, plug-ins included.
+"""All drafters by name, including plug-ins.
 
-Among them Auto, which is no drafter but a portfolio of the others: the free ones are asked and
-scored whether their proposals are verified or not, and a draft model is asked where it is expected
-to gain more than it costs (`auto_chain`).
+One of them is Auto, which is not a drafter but a portfolio of the others: lookups are asked and
+scored whether or not their proposals are verified, and a draft model is asked if it is expected to
+gain more than it costs (`auto_chain`).
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from paceline.engine.draft.lookups import (
 from paceline.errors import UserError, ValueOutOfRangeError
 from paceline.sentence import sentence
 
-LONGEST = 32
-"""Tokens per draft at most, where nothing else is said."""
+MAX_DRAFT_TOKENS = 32
+"""Default of the maximum number of tokens per draft."""
 
 _OPEN: dict[str, dict[str, float]] = {
     "earlier": {"p_min": 0.2},
@@ -43,17 +43,17 @@ _LENGTHS = {"earlier": "max", "suffix": "max"}
 def portfolio(
     settings: Settings, *, model: str, has_earlier: bool = False, has_cache: bool = False
 ) -> list[tuple[DrafterInfo, Settings]]:
-    """Return Auto's drafters with their settings: lookups, and the draft model where there is one.
+    """Return Auto's drafters with their settings: lookups, and the draft model if there is one.
 
-    The settings leave lengths open: short proposals are made as soon as there is any evidence for
-    them, and long ones end only at the limit that the user set. How much of a proposal is verified
-    is the controller's decision (`auto_chain`).
+    The settings leave lengths open: short proposals are made on any evidence, and long ones end
+    only at the user's limit. The controller decides how much of a proposal is verified
+    (`auto_chain`).
 
     Args:
-        settings: Auto's own.
-        model: Id of the drafter that has a model to draft with; empty: none has.
-        has_earlier: Whether the reply replaces another one, which is asked before all others then.
-        has_cache: Whether the user chose a lookup cache; nothing else reads it.
+        settings: Auto's settings.
+        model: Id of the drafter that uses the loaded draft model or head; empty if there is none.
+        has_earlier: Whether the reply replaces another one; then `earlier` is asked first.
+        has_cache: Whether the user chose a lookup cache, which only `ngram-cache` reads.
     """
     lookups = [suffix.INFO]
     if has_earlier:
@@ -74,7 +74,7 @@ def portfolio(
 
 
 def _make(bench: Workbench, settings: Settings) -> NoReturn:
-    """Refuse: Auto's drafters are made one by one, and “off” has none.
+    """Refuse to make a drafter: Auto's drafters are made one by one, and “off” has none.
 
     Raises:
         UserError: Always.
@@ -91,7 +91,7 @@ AUTO_INFO = DrafterInfo(
     family="auto",
     parameters=(
         Parameter(
-            "n_max", "int", LONGEST, 1, 62, "Tokens ahead",
+            "n_max", "int", MAX_DRAFT_TOKENS, 1, 62, "Tokens ahead",
             "Tokens drafted per step at most; how many pay is decided anew in every step.",
         ),
     ),
@@ -140,7 +140,7 @@ def built_in() -> tuple[DrafterInfo, ...]:
 def available() -> tuple[DrafterInfo, ...]:
     """Return every drafter that can be named, built-in ones first.
 
-    Plug-ins are imported; one that cannot be is left out and named in the log.
+    Plug-ins are imported; one that fails to import is left out and logged.
     """
     plugins = []
     for entry in entry_points(group=PLUGIN_GROUP):
@@ -155,7 +155,7 @@ def find(name: str) -> DrafterInfo:
     """Return the drafter of this name.
 
     Raises:
-        ValueOutOfRangeError: There is none; the hint lists those that there are.
+        ValueOutOfRangeError: There is none; the hint lists all names.
         UserError: It is a plug-in that cannot be imported.
     """
     if name in _BUILT_IN:
@@ -181,16 +181,16 @@ def find(name: str) -> DrafterInfo:
 def describe(
     name: str, make: Callable[[Workbench, Settings], Drafter] | DrafterInfo
 ) -> DrafterInfo:
-    """Describe a drafter by what its class says of itself.
+    """Describe a drafter by the attributes of its class.
 
     Args:
-        name: Its id from now on.
-        make: The class, or anything else that makes a drafter. Taken from its attributes, where
-            it has them: ``title`` (str) and ``parameters`` (tuple of `Parameter`), and the first
-            line of the docstring as a summary. A `DrafterInfo` says everything itself.
+        name: Its id.
+        make: The class, or another factory of a drafter. Its attributes ``title`` (str) and
+            ``parameters`` (tuple of `Parameter`) are used if present, and the first line of its
+            docstring as a summary. A `DrafterInfo` provides everything itself.
 
     Raises:
-        TypeError: It cannot be called, or an attribute is of a wrong type.
+        TypeError: It cannot be called, or an attribute has a wrong type.
     """
     if isinstance(make, DrafterInfo):
         return replace(make, id=name)

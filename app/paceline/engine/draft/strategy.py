@@ -1,11 +1,11 @@
 """Strategy texts: ``ID[+ID…][:key=value]…``, for example ``suffix+draft:draft.n_max=4``.
 
 A strategy names one drafter or a chain of them: any number of lookups and at most one draft model.
-Lookups are asked first, in the order in which they are written, and the model
-comes last. A setting is written ``key=value``, or ``ID.key=value`` where several drafters of the
-chain have one of that name. ``auto`` stands alone: it is a portfolio of the others. A length may
-be ``auto`` as well, as in ``draft:n_max=auto``: then the same controller decides about the lengths
-of all drafters of the chain, and their own lengths are its limits.
+Lookups are asked first, in the order in which they are written, and the model last. A setting is
+written ``key=value``, or ``ID.key=value`` if several drafters of the chain have a setting of that
+name. ``auto`` stands alone: it is a portfolio of the others. A length may be ``auto`` as well, as
+in ``draft:n_max=auto``: then the same controller decides the lengths of all drafters of the chain,
+and their own lengths are its limits.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import NoReturn
 from paceline.engine.draft import grammar_drafter
 from paceline.engine.draft.base import AUTO, DrafterInfo, Parameter, Settings
 from paceline.engine.draft.heads import usable_heads
-from paceline.engine.draft.registry import LONGEST, find, portfolio
+from paceline.engine.draft.registry import MAX_DRAFT_TOKENS, find, portfolio
 from paceline.errors import UserError, ValueOutOfRangeError
 from paceline.params import DRAFT, Strategy
 from paceline.sentence import Argument, joined, sentence
@@ -28,50 +28,50 @@ Member = tuple[DrafterInfo, Settings]
 
 @dataclass(frozen=True, slots=True)
 class CompleteStrategy:
-    """A strategy with its drafters' descriptions: in the order in which they are asked."""
+    """A strategy with its drafters' descriptions, in the order in which they are asked."""
 
     drafters: tuple[Member, ...]
 
     @property
     def value(self) -> Strategy:
-        """The strategy with all settings, as events carry it; `brief` takes the defaults away."""
+        """The strategy with all settings, as in events; `brief` removes the defaults."""
         return Strategy(tuple((info.id, tuple(have.items())) for info, have in self.drafters))
 
     @property
     def infos(self) -> tuple[DrafterInfo, ...]:
-        """The drafters' descriptions, in their order."""
+        """The drafters' descriptions, in order."""
         return tuple(info for info, _ in self.drafters)
 
     @property
     def speculates(self) -> bool:
-        """Whether anything is drafted at all."""
+        """Return whether anything is drafted at all."""
         return any(info.family != "off" for info in self.infos)
 
     @property
     def needs(self) -> str:
-        """The kind of drafter that has to be loaded beside the target; see `needs_of`."""
+        """The kind of drafter that must be loaded beside the target; see `needs_of`."""
         return needs_of(self.infos)
 
     @property
     def uses_model(self) -> bool:
-        """Whether a draft model or a head drafts if there is one."""
+        """Return whether a loaded draft model or head would draft."""
         return any(info.family in ("model", "auto") for info in self.infos)
 
     @property
     def is_auto(self) -> bool:
-        """Whether this is the portfolio, which works with any loaded models."""
+        """Return whether this is the portfolio, which works with any loaded models."""
         return any(info.family == "auto" for info in self.infos)
 
     @property
     def is_controlled(self) -> bool:
-        """Whether a controller decides how many tokens are drafted."""
+        """Return whether a controller decides how many tokens are drafted."""
         return self.is_auto or any(_automatic(info, have) for info, have in self.drafters)
 
     @property
     def n_most(self) -> int:
-        """Tokens per draft at most, where a controller decides."""
+        """The maximum number of tokens per draft, where a controller decides."""
         lengths = [have["n_max"] for info, have in self.drafters if info.family == "auto"]
-        return int(lengths[0]) if lengths else LONGEST
+        return int(lengths[0]) if lengths else MAX_DRAFT_TOKENS
 
     def members(
         self,
@@ -81,11 +81,12 @@ class CompleteStrategy:
         has_earlier: bool = False,
         has_cache: bool = False,
     ) -> list[Member]:
-        """Return the drafters themselves, in the order in which they are asked.
+        """Return the drafters that take part in a turn, in the order in which they are asked.
 
         Args:
-            has_grammar: Under a grammar what it forces is drafted first, for free.
-            model: Id of the drafter that has a model to draft with; empty: none has.
+            has_grammar: Whether there is a grammar; then forced text is drafted first, for free.
+            model: Id of the drafter that uses the loaded draft model or head; empty if there is
+                none.
             has_earlier: Whether the reply replaces another one.
             has_cache: Whether the user chose a lookup cache.
         """
@@ -96,7 +97,9 @@ class CompleteStrategy:
                     settings, model=model, has_earlier=has_earlier, has_cache=has_cache
                 )
             elif info.family != "off":
-                lengths = {p.name: min(p.high, LONGEST) for p in _automatic(info, settings)}
+                lengths = {
+                    p.name: min(p.high, MAX_DRAFT_TOKENS) for p in _automatic(info, settings)
+                }
                 members.append((info, {**settings, **lengths}))
         if has_grammar and self.speculates:
             members.insert(0, (grammar_drafter.INFO, {}))
@@ -108,15 +111,15 @@ def parse_strategy(text: str) -> CompleteStrategy:
 
     Raises:
         ValueOutOfRangeError: Unknown drafter or setting, or a value outside its range; the hint
-            lists what there is.
+            lists the valid ones.
     """
     return complete(read_strategy(text))
 
 
 def read_strategy(text: str, find: Callable[[str], DrafterInfo] = find) -> Strategy:
-    """Return what a text says: the drafters, and the settings that it gives; as `parse_strategy`.
+    """Return the drafters and the given settings of a text, without the defaults.
 
-    Whether the settings of a drafter fit together is checked by `complete`.
+    Errors as in `parse_strategy`. `complete` checks whether the settings of a drafter fit together.
     """
     names = drafters_named(text)
     if any(names) and not all(names):
@@ -163,15 +166,15 @@ def complete(strategy: Strategy, find: Callable[[str], DrafterInfo] = find) -> C
 
 
 def strategy_text(strategy: Strategy, find: Callable[[str], DrafterInfo] = find) -> str:
-    """Return a strategy as text; the settings of a chain's drafters have their ids before them.
+    """Return a strategy as text; in a chain, settings have their drafter's id before them.
 
-    Drafters and settings that there are not are written as well, so that they can be told.
+    Unknown drafters and settings are written as well, so that they can be reported.
     """
     return text_of([name for name, _ in strategy.drafters], settings_text(strategy, find))
 
 
 def settings_text(strategy: Strategy, find: Callable[[str], DrafterInfo] = find) -> tuple[str, ...]:
-    """Return the settings that a strategy gives, each as ``key=value``, as in `strategy_text`."""
+    """Return the given settings of a strategy, each as ``key=value``, as in `strategy_text`."""
     parts: list[str] = []
     for drafter_id, settings in strategy.drafters:
         prefix = f"{drafter_id}." if len(strategy.drafters) > 1 else ""
@@ -184,18 +187,18 @@ def settings_text(strategy: Strategy, find: Callable[[str], DrafterInfo] = find)
 
 
 def brief(strategy: Strategy, find: Callable[[str], DrafterInfo] = find) -> Strategy:
-    """Return a strategy without the settings that `complete` adds to what is left."""
+    """Return a strategy without the settings that `complete` would add again."""
     return Strategy(
         tuple((name, _brief(name, dict(given), find)) for name, given in strategy.drafters)
     )
 
 
 def as_written(told: Strategy, written: str) -> str:
-    """Return a strategy that the engine tells as text: as its user wrote it, if it is that one.
+    """Return a strategy of an event as text: as the user wrote it, if it is the same one.
 
     Args:
         told: The strategy of an event.
-        written: What the user wrote; `read_strategy` can read it.
+        written: The user's text; `read_strategy` can read it.
     """
     return written if brief(told) == brief(read_strategy(written)) else short_text(told)
 
@@ -208,8 +211,8 @@ def short_text(strategy: Strategy, find: Callable[[str], DrafterInfo] = find) ->
 def strategy_named(text: str) -> Strategy:
     """Return the strategy, with all its settings, that a text on disk names.
 
-    A text that cannot be read, since a plug-in has gone, for example, becomes the id of a drafter:
-    so it is written as it was.
+    A text that cannot be read, for example since a plug-in is gone, becomes the id of a drafter, so
+    that it is written unchanged.
     """
     try:
         return parse_strategy(text).value
@@ -223,7 +226,7 @@ def _brief(
     try:
         info = find(name)
         whole = _complete(info, given)
-    except UserError:  # there is no such drafter, or these settings contradict each other
+    except UserError:  # an unknown drafter, or settings that contradict each other
         return tuple(given.items())
     for key in tuple(given):
         rest = {other: value for other, value in given.items() if other != key}
@@ -234,7 +237,7 @@ def _brief(
 
 
 def _lengths(drafter_id: str, find: Callable[[str], DrafterInfo]) -> tuple[str, ...]:
-    """Return the settings of a drafter that can be `AUTO`; none of one that there is not."""
+    """Return a drafter's settings that can be `AUTO`; none of an unknown drafter."""
     try:
         return tuple(p.name for p in find(drafter_id).parameters if p.can_be_auto)
     except UserError:
@@ -246,10 +249,10 @@ def _number(value: float) -> str:
 
 
 def needs_of(infos: Iterable[DrafterInfo]) -> str:
-    """Return what has to be loaded beside the target so that these can draft.
+    """Return what must be loaded beside the target so that these drafters can work.
 
     Returns:
-        `DRAFT`, a draft model; or a head's kind; empty: nothing.
+        `DRAFT` for a draft model, the id of a head's kind, or empty for nothing.
     """
     names = [info.id for info in infos if info.family == "model"]
     heads = [kind.id for kind in usable_heads()]
@@ -257,9 +260,9 @@ def needs_of(infos: Iterable[DrafterInfo]) -> str:
 
 
 def drafters_named(text: str) -> tuple[str, ...]:
-    """Return the ids that a strategy text names, whether there are such drafters or not.
+    """Return the ids that a strategy text names, whether or not such drafters exist.
 
-    A text may be of another version, or name a plug-in that is gone.
+    A text may be from another version, or name a plug-in that is gone.
     """
     return tuple(text.strip().partition(":")[0].split("+"))
 
@@ -270,18 +273,18 @@ def settings_named(text: str) -> tuple[str, ...]:
 
 
 def key_of(assignment: str) -> tuple[str, str]:
-    """Return whose setting a ``key=value`` gives, empty where it does not say, and its name."""
+    """Return the drafter's id (empty if not given) and the setting's name of a ``key=value``."""
     owner, _, name = assignment.partition("=")[0].rpartition(".")
     return owner, name
 
 
 def text_of(names: Sequence[str], assignments: Iterable[str]) -> str:
-    """Return the text of which `drafters_named` and `settings_named` are the parts."""
+    """Return the text that `drafters_named` and `settings_named` would split into these parts."""
     return ":".join(["+".join(names), *assignments])
 
 
 def _order(infos: Sequence[DrafterInfo]) -> list[DrafterInfo]:
-    """Put lookups first; refuse chains that make no sense."""
+    """Sort lookups first; refuse chains that cannot work."""
     if len(infos) > 1:
         names = [info.id for info in infos]
         for info in infos:
@@ -342,14 +345,14 @@ def _setting(
 
 
 def _automatic(info: DrafterInfo, settings: Settings) -> list[Parameter]:
-    """Return the lengths that are left to the controller."""
+    """Return the parameters of the lengths that are left to the controller."""
     return [p for p in info.parameters if p.can_be_auto and settings.get(p.name) == AUTO]
 
 
 def _complete(info: DrafterInfo, given: dict[str, float]) -> Settings:
-    """Add the defaults. A default n_min yields to a smaller n_max that was asked for.
+    """Add the defaults. A default `n_min` is lowered to a smaller `n_max` that the user gave.
 
-    With an automatic length, the defaults that would end a draft early yield to the controller.
+    With an automatic length, defaults that would end a draft early are left to the controller.
     """
     settings = {parameter.name: parameter.default for parameter in info.parameters} | given
     if _automatic(info, given):
@@ -368,7 +371,7 @@ def _complete(info: DrafterInfo, given: dict[str, float]) -> Settings:
 
 
 def _value(parameter: Parameter, given: str | float) -> float:
-    """Return a setting's value, of the type that drafters expect."""
+    """Return a setting's value in the type that drafters expect."""
     word = "auto" if parameter.can_be_auto else ""
     try:
         if isinstance(given, str):

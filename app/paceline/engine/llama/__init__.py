@@ -1,7 +1,7 @@
-"""The engine's protocols on llama.cpp, by llama-cpp-python's low-level API.
+"""The engine's protocols implemented with llama.cpp, by llama-cpp-python's low-level API.
 
-The only package that imports `llama_cpp`; each of its classes owns the native pointers it holds
-and turns native codes into errors. All of it runs on the engine's thread, one context per model,
+The only package that imports `llama_cpp`; each class owns its native pointers and converts native
+error codes into exceptions. All of it runs on the engine's thread, with one context per model and
 one sequence per context.
 """
 

@@ -1,4 +1,4 @@
-"""Loads models with llama.cpp; see `backend.Backend`."""
+"""Loading of models with llama.cpp; see `backend.Backend`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class LlamaBackend:
 
     @property
     def own_kernels(self) -> str:
-        """The build of own kernels that is switched on; see `backend.Backend`."""
+        """The build of active own kernels; see `backend.Backend`."""
         return self._kernels.key
 
     def choose_kernels(
@@ -57,7 +57,7 @@ class LlamaBackend:
         return self._kernels.choose(wish, facts, cache_dir, cancel)
 
     def connect(self, servers: Sequence[str]) -> None:
-        """Let models be put on the devices of these RPC servers; see `backend.Backend`."""
+        """Make the devices of these RPC servers available; see `backend.Backend`."""
         self._devices.connect(servers)
 
     def describe(self, servers: Sequence[str] = ()) -> EngineDescribed:
@@ -66,11 +66,11 @@ class LlamaBackend:
 
     @property
     def _held(self) -> set[str]:
-        """Servers whose devices models are on."""
+        """The servers whose devices hold models."""
         return {gpu.server for model in self._models if model.is_open for gpu in model.gpus}
 
     def reading_rates(self, n_threads: int, cancel: CancelFlag) -> tuple[float, ...]:
-        """Time reading weights; see `backend.Backend`."""
+        """Measure how fast weights are read; see `backend.Backend`."""
         return reading_rates(n_threads, cancel)
 
     def load(
@@ -85,7 +85,7 @@ class LlamaBackend:
         """Load a model; see `backend.Backend.load`."""
         n_bytes = 0
         if with_head:
-            with contextlib.suppress(ModelError):  # llama.cpp says better what is wrong
+            with contextlib.suppress(ModelError):  # llama.cpp explains better what is wrong
                 n_bytes = head_bytes(check_whole_model(params.path))
         path, pointer, gpus, lines = self._open(params, cancel, progress, with_head=n_bytes > 0)
         model = LlamaModel(
@@ -128,7 +128,7 @@ class LlamaBackend:
     def _open(
         self, params: ModelParams, cancel: CancelFlag, progress: Progress, *, with_head: bool
     ) -> tuple[Path, Any, tuple[DeviceInfo, ...], list[str]]:
-        """Return a model's file and pointer, its layers' devices, and what llama.cpp said."""
+        """Return a model's path and pointer, its layers' devices, and llama.cpp's log lines."""
         start()
         check_params(params)
         path = check_whole_model(params.path)
@@ -141,19 +141,19 @@ class LlamaBackend:
         callback = llama_cpp.llama_progress_callback(on_progress)
         native.value.progress_callback = callback
         native.value.load_mtp = with_head
-        with start().heard() as lines:
+        with start().collected() as lines:
             pointer = open_model(path, native.value, params, cancel)
         return path, pointer, native.gpus, lines
 
     def load_vocabulary(self, path: str) -> LlamaVocabularyFile:
-        """Load a file's tokenizer alone; see `backend.Backend.load_vocabulary`."""
+        """Load only a file's tokenizer; see `backend.Backend.load_vocabulary`."""
         start()
         file = first_part(check_model_file(path))
         nothing = (ctypes.c_void_p * 1)(None)  # no device
         value = llama_cpp.llama_model_default_params()
         value.vocab_only = True
         value.devices = ctypes.cast(nothing, ctypes.c_void_p)
-        # The first part of a split model holds the vocabulary; the others need not be there.
+        # The first part of a split model has the vocabulary; the others need not exist.
         overrides = _alone()
         value.kv_overrides = overrides
         return LlamaVocabularyFile(open_model(file, value, ModelParams(path)), file)
@@ -163,7 +163,7 @@ _LATER_PART = re.compile("illegal split file idx")
 
 
 def _alone() -> Any:
-    """Return what makes llama.cpp take a file for the only part of its model."""
+    """Return the override that makes llama.cpp treat a file as the only part of its model."""
     overrides = (llama_cpp.llama_model_kv_override * 2)()  # an empty key ends the list
     overrides[0].tag = llama_cpp.LLAMA_KV_OVERRIDE_TYPE_INT
     overrides[0].key = b"split.count"
@@ -174,16 +174,16 @@ def _alone() -> Any:
 def open_model(
     path: Path, native: Any, params: ModelParams, cancel: CancelFlag | None = None
 ) -> Any:
-    """Return llama.cpp's pointer to the model; the caller frees it.
+    """Return llama.cpp's pointer to the model, which the caller frees.
 
     Args:
-        path: From `check_whole_model`.
+        path: Result of `check_whole_model`.
         native: A `llama_model_params`.
-        params: Where it came from, for advice.
-        cancel: What the structure's progress callback polls, if it has one.
+        params: The parameters behind `native`, for advice.
+        cancel: Flag that the structure's progress callback polls, if it has one.
 
     Raises:
-        ModelError: Says why it cannot be loaded.
+        ModelError: The model cannot be loaded; says why.
         CancelledError: The load was cancelled.
     """
     log = start()
@@ -196,7 +196,7 @@ def open_model(
         if is_about_memory(why):
             size, free = path.stat().st_size, free_memory()
             sizes = sentence("{size:size}", size=size)
-            if free < size:  # otherwise it is a limit of the process, or of one device
+            if free < size:  # otherwise the limit is the process's, or a device's
                 sizes = sentence("{size:size}, {free:size} are free", size=size, free=free)
             raise ModelError(
                 "does-not-fit",

@@ -1,6 +1,6 @@
-"""The memory that llama.cpp takes for a model and its context, as it says in its log.
+"""The memory that llama.cpp allocates for a model and its context, parsed from its log.
 
-A plain number is nowhere to be had from C. A load names every buffer, in MiB with two digits
+The C interface does not return these numbers. A load logs every buffer, in MiB with two digits
 (src/llama-model.cpp, llama-context.cpp, llama-kv-cache.cpp, llama-memory-recurrent.cpp).
 """
 
@@ -24,18 +24,18 @@ _PARTS: dict[str, _Part] = {"model": "weights", "compute": "compute"}
 
 @dataclass
 class Buffers:
-    """Bytes of each device, by its name; caches are with all states that are kept."""
+    """Bytes by device name; caches include all kept states."""
 
     weights: dict[str, int] = field(default_factory=dict)
     kv: dict[str, int] = field(default_factory=dict)
     compute: dict[str, int] = field(default_factory=dict)
 
     def read(self, lines: Iterable[str], devices: Mapping[str, str]) -> None:
-        """Add the buffers that llama.cpp tells of.
+        """Add the buffers in llama.cpp's log.
 
         Args:
-            lines: What it said.
-            devices: Name of each device by that of its buffers; see `Devices.by_buffer`.
+            lines: Lines of the log.
+            devices: Name of each device by the name of its buffers; see `Devices.by_buffer`.
         """
         for line in lines:
             if found := _BUFFER.search(line):
@@ -44,20 +44,20 @@ class Buffers:
                 sizes[device] = sizes.get(device, 0) + round(float(found[3]) * MIB)
 
     def add_rows(self, n_rows: int, n_vocab: int) -> None:
-        """Add the rows of logits of the widest decode, which lie where the CPU can read them."""
+        """Add the rows of logits of the widest decode, which lie in memory readable by the CPU."""
         self.compute[MAIN] = self.compute.get(MAIN, 0) + n_rows * n_vocab * _ROW_BYTES
 
     @property
-    def told(self) -> tuple[DeviceMemory, ...]:
-        """All of it, by device."""
+    def by_device(self) -> tuple[DeviceMemory, ...]:
+        """The memory by device."""
         names = dict.fromkeys((*self.weights, *self.kv, *self.compute))
         parts = self.weights, self.kv, self.compute
         return tuple(DeviceMemory(name, *(part.get(name, 0) for part in parts)) for name in names)
 
 
 def _owner(buffer: str, devices: Mapping[str, str]) -> str:
-    """Return the device of a buffer, which may be of another kind, e.g. “MTL0_Mapped”.
+    """Return the device of a buffer, whose name may have a suffix, such as “MTL0_Mapped”.
 
-    What is no device's own is memory of the CPU, which a GPU may read.
+    A buffer that belongs to no device is memory of the CPU, which a GPU may read.
     """
     return devices.get(buffer) or devices.get(buffer.rpartition("_")[0]) or MAIN

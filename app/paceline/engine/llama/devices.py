@@ -1,8 +1,8 @@
-"""The devices that llama.cpp can compute on in this process, those of RPC servers included.
+"""The devices that llama.cpp can use in this process, including those of RPC servers.
 
-A server's devices are never put into ggml's registry: they are passed to each load by pointers. So
-nothing else in llama.cpp looks for them, and a server that is gone disturbs no later load (decision
-157). Their names are given here, in the order of the servers; llama.cpp counts them otherwise.
+A server's devices are never put into ggml's registry: they are passed to each load as pointers. So
+nothing else in llama.cpp uses them, and a lost server does not disturb later loads (decision 157).
+Names are assigned here, in the order of the servers; llama.cpp numbers them differently.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ _POINTER, _TEXT, _SIZE = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A device, and where ggml has it.
+    """A device, with access to ggml's pointer.
 
     Attributes:
-        info: What it is.
+        info: Description of the device.
         find: Returns ggml's pointer to it; see `pointer`.
     """
 
@@ -51,21 +51,21 @@ class Device:
 
     @property
     def pointer(self) -> int:
-        """The pointer that ggml has; asked of a server's device, the server is connected to."""
+        """Ggml's pointer to it; for a server's device, reading it connects to the server."""
         return self.find()
 
 
 class Devices:
-    """The devices of this process; belongs to the thread that uses llama.cpp."""
+    """The devices of this process; for the thread that uses llama.cpp."""
 
     def __init__(self) -> None:
         self._servers: tuple[ServerAnswer, ...] = ()
 
     def connect(self, servers: Sequence[str]) -> None:
-        """Let models be put on the devices of these RPC servers from now on, and of no others.
+        """Make the devices of these RPC servers, and of no others, available for models.
 
         Raises:
-            RpcServerError: One cannot be used; llama.cpp has not heard of any of them.
+            RpcServerError: A server cannot be used; llama.cpp was not told of any of them.
         """
         self._servers = ()
         answers = ask_servers(servers)
@@ -74,21 +74,20 @@ class Devices:
         self._servers = tuple(answers)
 
     def all(self, held: Collection[str] = ()) -> list[Device]:
-        """Return every device with what is free of it.
+        """Return every device with its free memory.
 
         Args:
-            held: Servers whose devices models of this process are on: these tell what is free now,
-                the others what was free when `connect` was called. A server's pointers are to be
-                asked for right after that, or while it is held: llama.cpp ends the process where a
-                server has gone.
+            held: Servers whose devices hold models of this process: they report what is free now,
+                the others what was free when `connect` was called. Read a server's pointers right
+                after that, or while it is held: llama.cpp ends the process if the server is gone.
         """
         return _all(self._servers, held)
 
     def by_buffer(self, gpus: Collection[DeviceInfo] = ()) -> dict[str, str]:
-        """Return devices' names by ggml's names of their buffers.
+        """Return the devices' names by ggml's names of their buffers.
 
         Args:
-            gpus: Those of servers that models are on.
+            gpus: Devices of servers that hold models.
         """
         used = {gpu.name for gpu in gpus}
         there = [each for each in self.all() if not each.info.server or each.info.name in used]
@@ -100,8 +99,8 @@ class Devices:
         """Return versions and devices.
 
         Args:
-            servers: RPC servers whose devices are wanted, too, as HOST:PORT.
-            held: Those whose devices models of this process are on now: they answer no one else.
+            servers: RPC servers whose devices to include, as HOST:PORT.
+            held: Servers whose devices hold models of this process now: they do not answer others.
         """
         start()
         asked = _answers([server for server in servers if server not in held])
@@ -123,7 +122,7 @@ def cpu_buffer_type() -> int:
 
 
 def _answers(servers: Sequence[str]) -> list[ServerAnswer]:
-    """Return what servers say of themselves; where this build has no RPC that is why not."""
+    """Return the servers' answers; without RPC in this build, that is their problem."""
     try:
         if servers:
             rpc_function(_ADD_SERVER)
@@ -142,7 +141,7 @@ def _all(servers: Sequence[ServerAnswer], held: Collection[str]) -> list[Device]
 
 
 class _Props(ctypes.Structure):
-    """`ggml_backend_dev_props`, up to the device's id; the rest is not read."""
+    """`ggml_backend_dev_props` up to the device's id; the rest is not read."""
 
     _fields_ = (
         ("name", _TEXT), ("description", _TEXT), ("free", _SIZE), ("total", _SIZE),
@@ -153,8 +152,8 @@ class _Props(ctypes.Structure):
 def local_devices() -> Iterator[Device]:
     """Yield the devices of this machine.
 
-    Of the main memory ggml says that all is free, except on Windows; so the system is asked. A GPU
-    that a backend before knows by the same id shares its memory.
+    ggml reports all main memory as free, except on Windows; so the system is asked. A GPU that an
+    earlier backend lists with the same id shares its memory.
     """
     lib = ggml_devices()
     known: dict[bytes, str] = {}
@@ -188,7 +187,7 @@ def _remote(servers: Sequence[ServerAnswer], held: Collection[str]) -> Iterator[
 
 
 def _memory_of(server: str) -> tuple[tuple[int, int], ...]:
-    """Return total and free bytes of a server's devices; asked through llama.cpp."""
+    """Return total and free bytes of a server's devices, queried through llama.cpp."""
     found = []
     for pointer in _pointers(server):
         free, total = _SIZE(), _SIZE()
@@ -206,9 +205,9 @@ def _pointer(server: str, i: int) -> int:
 
 @functools.cache
 def _pointers(server: str) -> tuple[int, ...]:
-    """Return ggml's pointers to a server's devices, which hold as long as the process.
+    """Return ggml's pointers to a server's devices, which stay valid for the whole process.
 
-    So does their number, even if the server is started anew with other devices.
+    Their number stays as well, even if the server is restarted with other devices.
     """
     add = ctypes.CFUNCTYPE(_POINTER, _TEXT)(rpc_function(_ADD_SERVER))
     added, lib = add(server.encode()), ggml_devices()
@@ -234,7 +233,7 @@ def rpc_function(name: str) -> int:
 
 
 def device_function(device: int, name: str) -> int | None:
-    """Return the address of a function of a device's backend; None: it has none of that name."""
+    """Return the address of a function of a device's backend, or None if it has none."""
     return _function(ggml_devices().ggml_backend_dev_backend_reg(device), name)
 
 
@@ -246,7 +245,7 @@ def _function(backend: int, name: str) -> int | None:
 
 @functools.cache
 def ggml_devices() -> Any:
-    """Return ggml; its functions on devices are declared, which llama-cpp-python does not bind."""
+    """Return ggml with declarations of its functions on devices, which llama-cpp-python lacks."""
     functions = (
         ("dev_count", _SIZE, ()),
         ("dev_get", _POINTER, (_SIZE,)),

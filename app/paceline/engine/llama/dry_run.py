@@ -1,12 +1,12 @@
-"""Measures what a model and its context would take, by a load that allocates hardly anything.
+"""Measuring the memory of a model and its context by a load that allocates hardly anything.
 
-With `no_alloc` llama.cpp reads the header alone, builds the graphs of a real context and works out
-every buffer, and says in its log how large they would be; a plain number is nowhere to be had from
-C. A first look costs about as much as reading the header, another context some 20 ms. It works on
-a file that holds a header and a hole, too. The context of an MTP head refers to its target's, so
-both are made, and only what the head's tells counts.
+With `no_alloc` llama.cpp reads only the header, builds the graphs of a real context and computes
+every buffer, and logs how large they would be; the C interface does not return these numbers. The
+first measurement costs about as much as reading the header, another context some 20 ms. It also
+works on a file that has a header and a hole. The context of an MTP head refers to its target's, so
+both are made, and only the head's numbers count.
 
-Beside the buffers (`buffers.py`) the log names, at its most talkative level, the device of every
+Besides the buffers (`buffers.py`) the log names, at its most verbose level, the device of every
 layer's cache (src/llama-kv-cache.cpp and llama-memory-recurrent.cpp), which is not allocated.
 """
 
@@ -32,38 +32,39 @@ from paceline.engine.llama.native_params import native_context_params, native_mo
 from paceline.engine.llama.repacking import repacked_bytes
 from paceline.engine.model.model_file import DryRun, check_whole_model
 from paceline.engine.model.model_params import check_params, choose_ctx, no_context
-from paceline.engine.model.states import MOST_STATES
+from paceline.engine.model.states import MAX_STATES
 from paceline.messages import ModelParams
 
-_N_OPEN = 2
+_MAX_OPEN = 2
 _LOAD_MODE_NONE = 0  # enum llama_load_mode
 _LAYER = re.compile(r"\blayer +(\d+): dev = (.+?)\s*$")
 _CACHE = re.compile(r"^llama_(kv_cache|memory).*(?<!buffer )size = +([\d.]+) MiB")
-_MOST_ALLOCATED = 256 * MIB
-"""Recurrent states are allocated for real; where they are large, one tells whether they stay."""
+_MAX_ALLOCATED_BYTES = 256 * MIB
+"""Maximum bytes of states to allocate: recurrent states are really allocated, so of large ones only
+one is measured."""
 
 
 class DryRuns:
-    """Keeps the models that were asked about last open, so that other contexts cost little.
+    """Keeps the last models open, so that measuring further contexts costs little.
 
-    One thread at a time: llama.cpp's log is the process's.
+    One thread at a time, since llama.cpp's log belongs to the process.
     """
 
     def __init__(self) -> None:
         self._models: OrderedDict[tuple[object, ...], _Model] = OrderedDict()
 
     def measure(self, params: ModelParams, n_rows: int = 63, target: str = "") -> DryRun:
-        """Return what a load with these parameters would take.
+        """Return the memory that a load with these parameters would allocate.
 
         Args:
-            params: How the model would be loaded.
-            n_rows: Rows of logits that one decode gives at most.
-            target: The file of the target whose MTP head is measured, which may be the same;
-                empty: the model itself is.
+            params: Parameters of the load.
+            n_rows: Maximum number of rows of logits per decode.
+            target: Path of the target whose MTP head is measured, possibly the same file; empty to
+                measure the model itself.
 
         Raises:
-            ModelError: It cannot be loaded, or no such context be made.
-            ValueOutOfRangeError: A parameter makes no sense.
+            ModelError: The model cannot be loaded, or such a context cannot be made.
+            ValueOutOfRangeError: A parameter is invalid.
         """
         start()
         if not target:
@@ -83,14 +84,14 @@ class DryRuns:
         )  # fmt: skip
         model = self._models.pop(key, None)
         if model is None:
-            while len(self._models) >= _N_OPEN:
+            while len(self._models) >= _MAX_OPEN:
                 self._models.popitem(last=False)[1].close()
             model = _Model(path, params, with_head=with_head)
         self._models[key] = model
         return model
 
     def close(self) -> None:
-        """Free every model that is open."""
+        """Free all open models."""
         while self._models:
             self._models.popitem()[1].close()
 
@@ -107,15 +108,15 @@ class _Model:
         native.value.load_mtp = with_head
         self._pointer: Any = open_model(path, native.value, params)
         self._by_buffer = devices.by_buffer()
-        # A GPU's memory comes before other layouts.
+        # A GPU's memory is preferred to other layouts.
         is_plain = not params.extra_bufts or bool(native.gpus)
         self._repacked = 0 if is_plain else repacked_bytes(all_tensors(path))
 
     def measure(self, params: ModelParams, n_rows: int) -> DryRun:
         run, n_kept = self._measure(params, n_rows), 1
-        if run.n_states and MOST_STATES * sum(run.state_layers) <= _MOST_ALLOCATED:
-            n_kept = MOST_STATES
-            run = self._measure(params, n_rows, n_kept)  # buffers for computing grow, too
+        if run.n_states and MAX_STATES * sum(run.state_layers) <= _MAX_ALLOCATED_BYTES:
+            n_kept = MAX_STATES
+            run = self._measure(params, n_rows, n_kept)  # buffers for computing grow as well
         run = structs.replace(run, narrow=self._measure(params, 0, n_kept).narrow)
         if not llama_cpp.llama_model_n_swa(self._pointer):
             return run
@@ -128,10 +129,10 @@ class _Model:
         context, lines = self._context(params, native)
         n_states = llama_cpp.llama_n_rs_seq(context)
         llama_cpp.llama_free(context)
-        return self._told(lines, native.n_outputs_max, n_states)
+        return self._measured(lines, native.n_outputs_max, n_states)
 
     def measure_head(self, params: ModelParams, n_rows: int, target: _Model) -> DryRun:
-        """Return what this model's MTP head would take beside a target."""
+        """Return the memory that this model's MTP head would allocate beside a target."""
         other, _ = target._context(params, target._native(params, n_rows))
         native = self._native(params, n_rows)
         native.ctx_type, native.ctx_other = llama_cpp.LLAMA_CONTEXT_TYPE_MTP, other
@@ -141,7 +142,7 @@ class _Model:
             llama_cpp.llama_free(context)
         finally:
             llama_cpp.llama_free(other)
-        run = self._told(lines, native.n_outputs_max, 0)
+        run = self._measured(lines, native.n_outputs_max, 0)
         return (
             structs.replace(run, kv=(), kv_layers=(0,) * len(run.kv_layers)) if is_shared else run
         )
@@ -151,16 +152,16 @@ class _Model:
         return native_context_params(params, n_ctx, N_BATCH, min(n_rows, N_BATCH), n_kept)
 
     def _context(self, params: ModelParams, native: Any) -> tuple[Any, list[str]]:
-        """Make a context; returns what llama.cpp said meanwhile, too."""
+        """Make a context; return it with llama.cpp's log lines."""
         log = start()
         log.lines.clear()
-        with log.heard() as lines:
+        with log.collected() as lines:
             context = llama_cpp.llama_init_from_model(self._pointer, native)
         if not context:
             raise no_context(params, native.n_ctx, None, log.why())
         return context, lines
 
-    def _told(self, lines: list[str], n_rows: int, n_states: int) -> DryRun:
+    def _measured(self, lines: list[str], n_rows: int, n_states: int) -> DryRun:
         n_vocab = llama_cpp.llama_vocab_n_tokens(llama_cpp.llama_model_get_vocab(self._pointer))
         n_layers = llama_cpp.llama_model_n_layer(self._pointer)
         n_layers += llama_cpp.llama_model_n_layer_nextn(self._pointer)  # heads come after them
@@ -175,7 +176,7 @@ class _Model:
             kv_layers,
             self._repacked,
             state_layers,
-            MOST_STATES if n_states else 0,
+            MAX_STATES if n_states else 0,
             narrow=narrow,
         )
 
@@ -188,12 +189,12 @@ class _Model:
 def read_caches(
     lines: Iterable[str], n_layers: int, n_states: int = 0
 ) -> tuple[dict[str, int], tuple[int, ...], tuple[int, ...]]:
-    """Return caches per device, and caches and recurrent states per layer.
+    """Return caches by device, and caches and recurrent states by layer.
 
     Args:
-        lines: What llama.cpp said while it made a context.
-        n_layers: Of the model.
-        n_states: Earlier states in a recurrent cache, beside the present one that is told.
+        lines: llama.cpp's log lines from making a context.
+        n_layers: Number of the model's layers.
+        n_states: Number of earlier states in a recurrent cache, besides the present one.
     """
     kv: dict[str, int] = {}
     layers, state_layers = [0] * n_layers, [0] * n_layers
@@ -201,7 +202,7 @@ def read_caches(
     for line in lines:
         if found := _LAYER.search(line):
             waiting.append((int(found[1]), found[2]))
-        elif found := _CACHE.search(line):  # that of all layers since the last such line
+        elif found := _CACHE.search(line):  # the cache of all layers since the last such line
             size = float(found[2]) * MIB / max(len(waiting), 1)
             is_state = found[1] == "memory"
             if is_state:

@@ -1,11 +1,9 @@
-"""Reads the header of a GGUF file by ggml's own parser (ggml/include/gguf.h).
+"""Reading of a GGUF file's header with ggml's own parser (ggml/include/gguf.h).
 
-What llama.cpp accepts and refuses is then what is accepted and refused here, at 30 to 80 ms for a
-vocabulary of 150k to 260k tokens; the Python package `gguf` needs 7 to 20 s for the same. A file on
-a server is read by its beginning, as far as its header goes.
+So exactly what llama.cpp accepts is accepted here, in 30 to 80 ms for a vocabulary of 150k to 260k
+tokens; the Python package `gguf` needs 7 to 20 s. Of a file on a server only the header is read.
 
-The parser is native code that reads files of strangers, so call it in a process whose death costs
-nothing.
+The parser is native code that reads untrusted files, so use it in a process that may crash.
 """
 
 from __future__ import annotations
@@ -24,8 +22,9 @@ from paceline.engine.model.model_file import GgufHeader, GgufTensor, Number, Sca
 from paceline.errors import ModelError
 
 _MAX_DIMS = 4
-_MOST_NUMBERS = 1024
-"""llama.cpp takes at most 512 blocks (LLAMA_MAX_LAYERS)."""
+_MAX_NUMBERS = 1024
+"""Maximum length of arrays of numbers to read; llama.cpp accepts up to 512 blocks
+(LLAMA_MAX_LAYERS)."""
 
 
 class _InitParams(ctypes.Structure):
@@ -37,10 +36,10 @@ def read_header(path: Path, *, texts: Collection[str] = ()) -> GgufHeader:
 
     Args:
         path: The file; of a split model any part, though the first one holds the metadata.
-        texts: Keys of the arrays of texts that are wanted, e.g. ``tokenizer.ggml.tokens``.
+        texts: Keys of the arrays of texts to read, for example ``tokenizer.ggml.tokens``.
 
     Raises:
-        ModelError: "not-a-gguf": ggml refuses it; the message says why.
+        ModelError: "not-a-gguf": ggml refuses the file; the message says why.
     """
     log = start()
     log.lines.clear()
@@ -56,25 +55,25 @@ def read_header(path: Path, *, texts: Collection[str] = ()) -> GgufHeader:
             name=path.name,
             why=why,
         )
-    return _taken(context, texts)
+    return _parsed(context, texts)
 
 
 def headers(path: Path) -> Iterator[GgufHeader]:
-    """Yield the header of a model; of a split one, whose first part is given, those of all parts.
+    """Yield the header of a model; for a split one, given its first part, those of all parts.
 
     Raises:
-        ModelError: As for `read_header`.
+        ModelError: As in `read_header`.
     """
     return (read_header(part) for part in parts_of(path))
 
 
 def all_tensors(path: Path) -> Iterator[GgufTensor]:
-    """Yield the tensors of all that `headers` yields; raises the same."""
+    """Yield the tensors of all headers of `headers`; raises the same errors."""
     return (tensor for header in headers(path) for tensor in header.tensors)
 
 
-def _taken(context: int, texts: Collection[str]) -> GgufHeader:
-    """Return what ggml has parsed, and free it."""
+def _parsed(context: int, texts: Collection[str]) -> GgufHeader:
+    """Return the result of ggml's parser, and free its memory."""
     lib = _lib()
     try:
         values: dict[str, Scalar] = {}
@@ -91,7 +90,7 @@ def _taken(context: int, texts: Collection[str]) -> GgufHeader:
                     found[key] = tuple(
                         map(lib.gguf_get_arr_str, repeat(context), repeat(i), range(n))
                     )
-                elif item in _SCALARS and n <= _MOST_NUMBERS:
+                elif item in _SCALARS and n <= _MAX_NUMBERS:
                     numbers[key] = _numbers(context, i, item, n)
             elif kind == _STRING:
                 values[key] = lib.gguf_get_val_str(context, i).decode("utf-8", "replace")

@@ -1,8 +1,8 @@
-"""The hidden state of a target at each place of its text, which its MTP head reads.
+"""The target's hidden state at each position of its text, which its MTP head reads.
 
-llama.cpp has not made the calls for it public yet. They are exported under C++ names, which
-llama-cpp-python looks up (`llama_cpp_ext`, after src/llama-ext.h); where a build lacks one of them,
-no head can be used.
+llama.cpp's functions for it are not public yet. They are exported with C++ names, which
+llama-cpp-python looks up (`llama_cpp_ext`, after src/llama-ext.h); if a build lacks one of them, no
+head can be used.
 """
 
 from __future__ import annotations
@@ -15,35 +15,37 @@ import numpy as np
 
 from paceline.engine.llama.library import llama_cpp
 from paceline.engine.model.backend import Rows
-from paceline.engine.model.model_params import MOST_HIDDEN_BYTES
+from paceline.engine.model.model_params import MAX_HIDDEN_BYTES
 from paceline.errors import ModelError
 
 
 class HiddenRows:
-    """Keeps a stretch of places without a gap; earlier ones give way.
+    """Stores the rows of consecutive places; the oldest ones are dropped.
 
-    A row belongs to a place, and holds for the text that was decoded last up to there. So it stays
-    true where tokens after it are taken back, or are to be decoded once more.
+    A row belongs to a place, and is valid for the text that was last decoded up to there. So it
+    stays valid if later tokens are removed or decoded again.
 
     Args:
-        n_columns: Of a row.
-        n_ctx: Places that a text has at most.
+        n_columns: Length of a row.
+        n_ctx: Maximum number of places in a text.
 
     Attributes:
-        first: The first place that is kept.
-        end: The one after the last.
+        first: First stored place.
+        end: Place after the last stored one.
     """
 
     def __init__(self, n_columns: int, n_ctx: int) -> None:
         self.n_columns = n_columns
-        room = min(n_ctx, max(MOST_HIDDEN_BYTES // (4 * n_columns), 1))
-        self._rows = np.zeros((room, n_columns), np.float32)  # place p lies at p modulo the room
+        room = min(n_ctx, max(MAX_HIDDEN_BYTES // (4 * n_columns), 1))
+        self._rows = np.zeros(
+            (room, n_columns), np.float32
+        )  # place p is stored at p modulo the room
         self.first = self.end = 0
 
     def put(self, place: int, rows: Rows) -> None:
-        """Take over the rows of a decode, float32 [n, n_columns], from this place on."""
+        """Store the rows of a decode, float32 [n, n_columns], from this place on."""
         room = len(self._rows)
-        if not self.first <= place <= self.end:  # nothing before it is known to be of this text
+        if not self.first <= place <= self.end:  # earlier rows may be of another text
             self.first = place
         self.end = place + len(rows)
         kept = rows[-room:]
@@ -52,22 +54,22 @@ class HiddenRows:
         self.first = max(self.first, self.end - room)
 
     def cut(self, place: int) -> None:
-        """Forget the rows from this place on: what stands there was not decoded here."""
+        """Drop the rows from this place on, whose tokens were not decoded here."""
         self.end = min(self.end, place)
         self.first = min(self.first, self.end)
 
     def take(self, place: int, n: int) -> Rows:
-        """Return copies of `n` rows from a place on, all of which must be kept."""
+        """Return copies of `n` rows from a place on, all of which must be stored."""
         assert self.first <= place <= self.end - n
         return self._rows[np.arange(place, place + n) % len(self._rows)]
 
 
 @cache
 def _extension() -> Any:
-    """Return the module with the calls.
+    """Return the module with the functions.
 
     Raises:
-        ModelError: "no-mtp": a symbol is missing.
+        ModelError: "no-mtp": a function is missing.
     """
     try:
         return importlib.import_module("llama_cpp.llama_cpp_ext")
@@ -80,10 +82,10 @@ def _extension() -> Any:
 
 
 def give_hidden_rows(context: Any, *, of_outputs: bool) -> None:
-    """Let a context's decodes give hidden rows: of all tokens, or of those with logits alone.
+    """Make a context's decodes output hidden rows: of all tokens, or only of those with logits.
 
     Raises:
-        ModelError: This build cannot do it.
+        ModelError: This build does not support it.
     """
     _extension().llama_set_embeddings_nextn(context, True, of_outputs)  # noqa: FBT003
 
@@ -95,12 +97,12 @@ def last_rows(context: Any, n: int, n_columns: int) -> Rows:
 
 
 def choose_head(context: Any, head: int) -> None:
-    """Let the next decodes of a context of heads run this one, from 0."""
+    """Select the head, from 0, for the next decodes of a context of heads."""
     _extension().llama_set_nextn_layer_offset(context, head)
 
 
 def shares_memory(context: Any, target: Any) -> bool:
-    """Whether a context of heads looks at the target's own cache, and has none."""
+    """Return whether a context of heads reads the target's own cache and has none itself."""
     other = _extension().llama_get_ctx_other(context)
     return bool(other) and other == target
 

@@ -1,8 +1,8 @@
-"""The shared library of own kernels, and the test that it passes in a process of its own.
+"""The shared library of own kernels, and its test in a separate process.
 
-`app/kernels/paceline_kernels.h` describes the library. A kernel that is wrong for a processor may
-crash or never come back. So each is run where that costs nothing: a child process has it prove what
-it computes, and another child goes on after one that it died of or hangs in.
+`app/kernels/paceline_kernels.h` describes the library. A kernel that does not suit a processor may
+crash or hang. So each is tested in a child process that may be lost, and after a crash or a hang
+another child continues with the next kernel.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from paceline.workers.child import ChildPipe, serve
 from paceline.workers.worker import NoAnswerError, Worker
 
 INTERFACE = 1
-"""What `paceline_kernels_interface` must answer."""
+"""Required return value of `paceline_kernels_interface`."""
 _ATTENTION = 1  # paceline_kernels_operation
 
 
 class Kernel(NamedTuple):
-    """One kernel: its name, and what it computes."""
+    """A kernel: its name, and the operation it computes."""
 
     name: str
     kind: str
@@ -41,17 +41,17 @@ class Kernel(NamedTuple):
 
 
 class KernelLibrary:
-    """The library, loaded into this process; everything in it is off at first.
+    """The library, loaded into this process; all its kernels are off at first.
 
     Args:
-        path: From `kernel_files.find`.
+        path: Result of `kernel_files.find`.
 
     Raises:
-        NoKernelsError: It cannot be loaded, or is made for another Paceline.
+        NoKernelsError: It cannot be loaded, or was made for another version of Paceline.
     """
 
     def __init__(self, path: Path) -> None:
-        start()  # libggml is in the process by now, and its symbols are found there
+        start()  # libggml must be in the process: the library uses its symbols
         publish_cpu_variant(libggml)
         try:
             self._lib = lib = _declared(ctypes.CDLL(str(path)))
@@ -79,41 +79,41 @@ class KernelLibrary:
         )
 
     def install(self) -> bool:
-        """Put the kernels in front of ggml's; False: this build of ggml does not take them."""
+        """Put the kernels before ggml's; return False if this build of ggml does not allow it."""
         return bool(self._lib.paceline_kernels_install() == 0)
 
     def enable(self, mask: int) -> None:
-        """Switch on the kernels whose bits are set, all others off; counts begin again."""
+        """Activate the kernels whose bits are set, and no others; resets the record of calls."""
         self._lib.paceline_kernels_enable(mask)
         self.called()
 
     def called(self) -> int:
-        """Return the kernels that have computed anything since this was last asked, as bits."""
+        """Return the kernels that have computed anything since the last call, as bits."""
         calls = self._lib.paceline_kernels_calls
         return sum(1 << i for i in range(len(self.kernels)) if calls(i) > 0)
 
     def use(self, isa: str) -> bool:
-        """Compute with other instructions, for measurements; False: they are not here."""
+        """Use another instruction set, for measurements; return False if it is not available."""
         is_here: bool = self._lib.paceline_kernels_use(isa.encode()) == 0
         if is_here:
             self.isa = isa
         return is_here
 
     def self_test(self, number: int, fault: int = 0) -> int:
-        """Have a kernel prove what it computes; 1: proved, 0: wrong, -1: not run."""
+        """Let a kernel check its results; return 1 if right, 0 if wrong, -1 if it did not run."""
         result: int = self._lib.paceline_kernels_self_test(number, fault)
         return result
 
     def mark_crashes(self, path: Path | None) -> None:
-        """Have this file written when a kernel crashes; None: no longer.
+        """Set the file that is written when a kernel crashes, or None for none.
 
-        The library's handlers go on to those that were there before, such as faulthandler's.
+        The library's signal handlers call the previous ones, such as faulthandler's.
         """
         self._lib.paceline_kernels_mark_crashes(os.fsencode(path) if path else None)
 
 
 def type_name(kind: int) -> str:
-    """Return ggml's name of a type, e.g. "q4_K"."""
+    """Return ggml's name of a type, for example "q4_K"."""
     function = libggml.ggml_type_name
     function.restype, function.argtypes = ctypes.c_char_p, (ctypes.c_int,)
     name: bytes | None = function(kind)
@@ -139,14 +139,14 @@ def _declared(lib: Any) -> Any:
     return declared(lib, "paceline_kernels_", functions)
 
 
-LIMIT_S = 20.0
-"""For all kernels; those that are not reached wait for the next load."""
-KERNEL_S = 8.0
-"""A kernel that takes longer hangs: usually one takes a fifth of a second."""
+MAX_ALL_S = 20.0
+"""Maximum seconds for testing all kernels; the rest is tested at the next load."""
+MAX_KERNEL_S = 8.0
+"""Seconds after which a kernel counts as hanging: usually one takes a fifth of a second."""
 
 
 class CannotProveError(ReasonError):
-    """No kernel could be tested; the text says why, as part of a sentence."""
+    """Testing kernels is impossible; the text is the reason, as part of a sentence."""
 
 
 def prove(
@@ -154,25 +154,25 @@ def prove(
     names: Sequence[str],
     cancel: CancelFlag,
     *,
-    limit_s: float = LIMIT_S,
-    kernel_s: float = KERNEL_S,
+    limit_s: float = MAX_ALL_S,
+    kernel_s: float = MAX_KERNEL_S,
 ) -> Iterator[tuple[str, str]]:
-    """Test kernels, and yield name and outcome of each as soon as it is known.
+    """Test kernels, and yield the name and outcome of each as soon as it is known.
 
     Args:
         library: The library of kernels.
-        names: Kernels that are not known yet.
-        cancel: Ends the test when it is set.
-        limit_s: Seconds for all.
-        kernel_s: Seconds for each.
+        names: Kernels without a known outcome.
+        cancel: Flag that ends the test.
+        limit_s: Maximum seconds for all kernels.
+        kernel_s: Maximum seconds for each kernel.
 
     Raises:
-        CannotProveError: There is no process, or it does not come as far as the first kernel.
+        CannotProveError: The process cannot be started, or ends before the first kernel.
         CancelledError: The flag was set.
     """
     deadline = time.monotonic() + limit_s
     main = partial(run_prover, str(library))
-    # A kernel that has ended a process once is not tried again.
+    # A kernel that has ended a process is not tried again.
     worker = Worker(main, prover_language(), start_s=limit_s, asks_again=False)
     with contextlib.closing(worker):
         for name in names:
@@ -183,7 +183,7 @@ def prove(
                 outcome = worker.ask(name, seconds, cancel.is_set)
             except NoAnswerError as error:
                 if error.trouble == "slow" and seconds < kernel_s:
-                    return  # time is up for all, which is not this kernel's fault
+                    return  # the time for all is over, which is not this kernel's fault
                 outcome = _death(error)
             if outcome == REFUSED:
                 raise CannotProveError("this build of llama.cpp does not take them")
@@ -191,7 +191,7 @@ def prove(
 
 
 def _death(error: NoAnswerError) -> str:
-    """Return the outcome of a kernel that ended its process; raise where it did not come to it."""
+    """Return the outcome of a kernel that ended its process; raise if it was not reached."""
     match error.trouble:
         case "stopped":
             raise CancelledError from None
@@ -211,11 +211,11 @@ def _death(error: NoAnswerError) -> str:
 
 
 def run_prover(path: str, pipe: socket.socket) -> None:
-    """Be the child: test the kernels that are named; never returns.
+    """Run the child process: test the named kernels; never returns.
 
     Args:
-        path: The library.
-        pipe: Names come from it, and outcomes go there.
+        path: Path of the library.
+        pipe: Socket from which names are read, and to which outcomes are written.
     """
     library = KernelLibrary(Path(path))
     is_taken = library.install()

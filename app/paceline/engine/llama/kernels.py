@@ -1,10 +1,10 @@
-"""Paceline's own kernels for the CPU: found, proved, and switched on for what is loaded next.
+"""Paceline's own kernels for the CPU: search, test, and activation for the next loads.
 
-`app/kernels` holds their source and says what they compute. They are a shared library that puts
-itself in front of ggml's kernels, within the whole process, and is compiled for one build of ggml
-(`kernel_files`). So none is used before it has proved what it computes on this processor
-(`kernel_library`), and one that ends the engine leaves a mark and is not used again
-(`own_kernels`). Called on the engine's thread, while no model decodes.
+`app/kernels` has their source and describes what they compute. They are a shared library that
+replaces ggml's kernels in the whole process, compiled for one build of ggml (`kernel_files`). So
+none is used before it has passed its test on this processor (`kernel_library`), and one that ends
+the engine leaves a mark and is not used again (`own_kernels`). Called on the engine's thread, while
+no model decodes.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from paceline.sentence import Sentence, joined, made, sentence
 
 
 class OwnKernels:
-    """What one backend has of them.
+    """The own kernels of one backend.
 
     Attributes:
-        key: The build that is switched on; empty: none is. Any thread may read it.
-        fact: What measured facts depend on; empty where llama.cpp's kernels compute.
+        key: Key of the active build; empty if none is active. Any thread may read it.
+        fact: Key on which measured facts depend; empty if llama.cpp's kernels compute.
     """
 
     def __init__(self) -> None:
@@ -53,19 +53,19 @@ class OwnKernels:
     def choose(
         self, wish: KernelWish, facts: Facts, cache_dir: str, cancel: CancelFlag
     ) -> tuple[str, ...]:
-        """Switch kernels on or off for the models that are loaded next.
+        """Activate or deactivate kernels for the models that are loaded next.
 
         Args:
-            wish: Whose kernels are wanted.
-            facts: Keep what was proved.
-            cache_dir: Keeps the mark of a crash; empty: none is left.
-            cancel: Ends a proof that takes its time.
+            wish: The wanted kernels.
+            facts: Facts that store test outcomes.
+            cache_dir: Folder for the mark of a crash; empty to leave none.
+            cancel: Flag that ends a long test.
 
         Returns:
-            Sentences for the user.
+            Notes for the user.
 
         Raises:
-            NoKernelsError: Own kernels are insisted on, and cannot be used.
+            NoKernelsError: Own kernels are required, but cannot be used.
             CancelledError: The flag was set.
         """
         self._switch_off()
@@ -76,7 +76,7 @@ class OwnKernels:
         except NoKernelsError as error:
             if wish == "own":
                 raise
-            if not kernel_files.is_possible():  # there is nothing that a user could do
+            if not kernel_files.is_possible():  # the user could do nothing about it
                 return ()
             note = sentence(
                 "Paceline's own CPU kernels cannot be used: {why}; llama.cpp's compute.",
@@ -85,7 +85,7 @@ class OwnKernels:
             return (joined([note, error.hint]),)
 
     def _switch_off(self) -> None:
-        for library in _libraries().values():  # of other backends in this process, too
+        for library in _libraries().values():  # including other backends in this process
             library.enable(0)
             library.mark_crashes(None)
         self.key = self.fact = ""
@@ -110,16 +110,16 @@ class OwnKernels:
             try:
                 private_folder(mark.parent)
             except OSError:
-                mark = None  # then a crash is not remembered
+                mark = None  # then a crash is not recorded
         library.mark_crashes(mark)
         self._mask, self.key = mask, key
         self.fact = f"kernels-{key}-{mask:x}"
         return proof_notes(outcomes, again)
 
     def called(self) -> frozenset[tuple[str, bool]]:
-        """Return what own kernels have computed since this was asked: types, and whether attention.
+        """Return what own kernels have computed since the last call: types, and whether attention.
 
-        So it is known, and not inferred, which of a model's nodes they took.
+        So it is measured, and not inferred, which of a model's nodes they computed.
         """
         if self._library is None or not self.key:
             return frozenset()
@@ -129,11 +129,11 @@ class OwnKernels:
 
 
 def uses_of(path: Path, called: frozenset[tuple[str, bool]]) -> tuple[KernelUse, ...]:
-    """Return whose kernels compute with a model's weights, the type with the most bytes first.
+    """Return which kernels compute with a model's weights, the type with the most bytes first.
 
     Args:
-        path: The model, of a split one the first part.
-        called: From `OwnKernels.called`, when it has decoded batches of several widths.
+        path: Path of the model; for a split one, of its first part.
+        called: Result of `OwnKernels.called` after decodes of several widths.
     """
     n_bytes: dict[str, int] = {}
     for tensor in multiplied(all_tensors(path)):
@@ -152,17 +152,17 @@ def uses_of(path: Path, called: frozenset[tuple[str, bool]]) -> tuple[KernelUse,
 def proved(
     library: KernelLibrary, path: Path, key: str, facts: Facts, cancel: CancelFlag
 ) -> dict[str, str]:
-    """Return what every kernel's test has come to; tests those that never were.
+    """Return the test outcome of every kernel; tests those without one.
 
-    What is proved is kept in the facts, and for this process, too: where there is no folder for
-    facts, one process should not test the same twice.
+    Outcomes are stored in the facts, and for this process, so that it tests each kernel only once
+    even without a folder for facts.
 
     Returns:
-        Outcomes by name: "proved" is as it must be. Kernels that were not reached in time have
-        none; their turn comes next time.
+        Outcomes by name: "proved" is the only good one. Kernels that were not reached in time are
+        missing, and are tested next time.
 
     Raises:
-        NoKernelsError: The processor lacks instructions, or no process can be started.
+        NoKernelsError: The processor lacks instructions, or the process cannot be started.
         CancelledError: The flag was set.
     """
     if not library.isa:
@@ -187,11 +187,11 @@ def proved(
 def mask_of(library: KernelLibrary, outcomes: Mapping[str, str], again: Sentence) -> int:
     """Return the bits of the kernels that may be used.
 
-    A model may have weights of a type in both layouts, the file's and ggml's, and is told of by its
-    types. So a type's kernels are used together, or none of them is.
+    A model may have weights of a type in both layouts, the file's and ggml's, but is described by
+    its types only. So all kernels of a type are used, or none.
 
     Raises:
-        NoKernelsError: There is none.
+        NoKernelsError: No kernel may be used.
     """
     unproved = {
         (kernel.kind, kernel.is_attention)
@@ -209,9 +209,9 @@ def mask_of(library: KernelLibrary, outcomes: Mapping[str, str], again: Sentence
 
 
 def proof_notes(outcomes: Mapping[str, str], again: Sentence) -> tuple[str, ...]:
-    """Return what a user should know about kernels that are left out; usually nothing.
+    """Return notes for the user about kernels that are not used; usually none.
 
-    Those that there was no time to test are not told of: the next load tests them.
+    Kernels that were not tested in time are not mentioned: the next load tests them.
     """
     refused = [
         sentence("{name} ({why})", name=name, why=made(why, {}))
@@ -237,5 +237,5 @@ def _facts_of_process() -> Facts:
 
 @functools.cache
 def _libraries() -> dict[Path, KernelLibrary]:
-    """Return those that this process has loaded."""
+    """Return the libraries that this process has loaded, by path."""
     return {}

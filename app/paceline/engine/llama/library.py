@@ -1,4 +1,4 @@
-"""llama.cpp's library: starting it, what it complains about, and texts out of it."""
+"""llama.cpp's library: initialisation, log, and reading of texts."""
 
 from __future__ import annotations
 
@@ -19,43 +19,43 @@ from paceline.engine.model.model_params import NO_REASON
 from paceline.errors import LibraryError
 from paceline.installation import remedies
 
-# llama_cpp imports an interface of its own, with Jinja, SQLite and chat formats: a sixth of an
-# engine's start. It comes when a plug-in asks for one of its names (not by `import *`).
+# llama_cpp imports a high-level interface with Jinja, SQLite and chat formats: a sixth of an
+# engine's start. It is imported when a plug-in uses one of its names (not by `import *`).
 _REST = "llama_cpp.llama"
 _is_first = "llama_cpp" not in sys.modules
 if _is_first:
     sys.modules[_REST] = ModuleType(_REST)
 try:
     open_ggml()
-    import llama_cpp._logger  # takes llama.cpp's log when it is imported: before `start`
+    import llama_cpp._logger  # sets llama.cpp's log callback when imported: before `start`
     from llama_cpp import llama_grammar
     from llama_cpp._ggml import libggml
 except (ImportError, OSError, RuntimeError, AttributeError) as _error:
-    # It is missing or damaged, needs a system's library of another version, or is another version
-    # itself, without a function that the interface names. Folders would make the sentence too long.
+    # The library is missing or damaged, needs another version of a system library, or has another
+    # version without a needed function. Folder names would make the sentence too long.
     _why = re.sub(r"/(?:[^/'():]*/)+", "", str(_error).partition("': ")[2] or str(_error))
     raise LibraryError(_why, remedies.library_again()) from _error
 finally:
     if _is_first:
         del sys.modules[_REST]
 if os.name != "nt":
-    # The one that libllama is linked with. llama_cpp opens another file with the same content where
-    # an installation has copies in place of links, and that has a list of devices of its own.
+    # The libggml that libllama is linked with. Where an installation has copies instead of links,
+    # llama_cpp opens another file with the same content, which has a list of devices of its own.
     libggml = ctypes.CDLL(llama_cpp.llama_cpp._lib._name)
 if _is_first:
     llama_cpp.__getattr__ = lambda name: getattr(importlib.import_module(_REST), name)
 
-__all__ = ["libggml", "llama_cpp", "llama_grammar"]  # the package's other modules have them here
+__all__ = ["libggml", "llama_cpp", "llama_grammar"]  # the package's other modules import them here
 
 _LOG_ERROR = 4  # enum ggml_log_level
 
 
 class NativeLog:
-    """Keeps llama.cpp's last complaints, so that a failed load can say why.
+    """Keeps llama.cpp's last errors, so that a failed load can report the reason.
 
     Attributes:
-        lines: Complaints.
-        listener: Hears every line, complaint or not, on the thread that says it; None: no one does.
+        lines: Lines of errors and warnings.
+        listener: Called with every line of the log, on the thread that logs it, or None.
     """
 
     def __init__(self) -> None:
@@ -72,24 +72,24 @@ class NativeLog:
             self.listener(text.decode("utf-8", "replace"))
 
     @contextmanager
-    def heard(self) -> Iterator[list[str]]:
-        """Give a list that takes all that is said meanwhile; a listener goes on hearing it."""
+    def collected(self) -> Iterator[list[str]]:
+        """Yield a list that collects all lines logged meanwhile; a listener still gets them."""
         lines: list[str] = []
         before = self.listener
 
-        def hear(line: str) -> None:
+        def on_line(line: str) -> None:
             lines.append(line)
             if before is not None:
                 before(line)
 
-        self.listener = hear
+        self.listener = on_line
         try:
             yield lines
         finally:
             self.listener = before
 
     def why(self) -> str:
-        """Return the first complaint since the last call, without function names."""
+        """Return the first error since the last call, without function names."""
         lines, self.lines = self.lines, deque(maxlen=20)
         for line in lines:
             reason = line.split(": ", 1)[-1].removeprefix("error loading model: ")
@@ -102,23 +102,23 @@ class NativeLog:
 def start() -> NativeLog:
     """Initialise the library once; the log's callback then lives as long as the process."""
     os.environ.setdefault("GGML_NO_BACKTRACE", "1")  # an abort must not start a debugger
-    log = NativeLog()  # first, since backends that are loaded say so
+    log = NativeLog()  # first, since backends log when they are loaded
     load_backends(libggml)
     llama_cpp.llama_backend_init()
     return log
 
 
 def on_abort(tell: Callable[[str], None]) -> None:
-    """Hear of a failed assertion before ggml ends the process (`ggml_abort` in ggml.c).
+    """Set a function to call at a failed assertion before ggml ends the process (`ggml_abort`).
 
     Args:
-        tell: Called on the thread that fails, with file, line and assertion.
+        tell: Called on the failing thread with file, line and assertion.
     """
 
-    def hear(message: bytes | None) -> None:
+    def on_line(message: bytes | None) -> None:
         tell((message or b"").decode("utf-8", "replace"))
 
-    callback = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(hear)
+    callback = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(on_line)
     start().abort_callback = callback  # it lives as long as the process
     set_callback = libggml.ggml_set_abort_callback
     set_callback.restype, set_callback.argtypes = ctypes.c_void_p, (ctypes.c_void_p,)
@@ -128,12 +128,12 @@ def on_abort(tell: Callable[[str], None]) -> None:
 def declared(
     library: Any, prefix: str, functions: Iterable[tuple[str, Any, tuple[Any, ...]]]
 ) -> Any:
-    """Return the library when the results and arguments of its functions are declared.
+    """Declare the results and arguments of a library's functions, and return the library.
 
     Args:
-        library: From ctypes.
-        prefix: What their names begin with.
-        functions: The rest of a name, its result and its arguments.
+        library: A library of ctypes.
+        prefix: Common beginning of the functions' names.
+        functions: The rest of each name, the result's type and the arguments' types.
     """
     for name, result, arguments in functions:
         function = getattr(library, f"{prefix}{name}")
@@ -142,12 +142,12 @@ def declared(
 
 
 def meta(model: Any, key: str) -> str:
-    """Return a value of the file's metadata as text; empty when there is none."""
+    """Return a value of the file's metadata as text; empty if there is none."""
     return read_text(llama_cpp.llama_model_meta_val_str, model, key.encode())
 
 
 def read_text(function: Any, *args: Any) -> str:
-    """Call a function that writes text into a buffer given by its last two arguments."""
+    """Call a function that writes text into a buffer, its last two arguments; return the text."""
     buffer = ctypes.create_string_buffer(1024)
     n: int = function(*args, buffer, len(buffer))
     return buffer.value.decode("utf-8", "replace") if n >= 0 else ""

@@ -1,8 +1,8 @@
-"""ggml's backends where each is a library of its own, as in a build for every processor and GPU.
+"""ggml's backends in separate libraries, as in a build for every processor and GPU.
 
-Such a build (`GGML_BACKEND_DL`) has the code for the CPU once for each set of instructions, as
+Such a build (`GGML_BACKEND_DL`) has the CPU's code once for each instruction set, in
 `libggml-cpu-haswell.so` and others. ggml loads the best variant for this processor, and every GPU
-backend whose driver is here, unless that has ended the program before. Other builds are linked
+backend whose driver is installed, unless one has ended the program before. Other builds are linked
 with their backends, and nothing is loaded. Called on the engine's thread.
 """
 
@@ -25,11 +25,11 @@ _RPC = re.compile(r"(?:lib)?ggml-rpc\.(?:so|dll|dylib)$")
 
 
 def open_ggml() -> None:
-    """Open ggml's libraries by their paths, each after those that it is linked with. On Linux.
+    """Open ggml's libraries by their paths, each after those it is linked with. For Linux.
 
-    They look for each other beside themselves, but first in LD_LIBRARY_PATH. A user who has built
-    llama.cpp often has its folder there, and of two versions one calls functions that the other
-    lacks. What cannot be opened is told when llama_cpp opens it.
+    They find each other in their own folder, but first in LD_LIBRARY_PATH. Users who have built
+    llama.cpp often have its folder there, and with two versions mixed one calls functions that the
+    other lacks. Errors are reported later, when llama_cpp opens the library.
     """
     folder = ggml_folder()
     if folder is None or sys.platform != "linux":
@@ -43,13 +43,13 @@ def open_ggml() -> None:
 
 
 def load_backends(libggml: ctypes.CDLL) -> None:
-    """Load them all from the folder of llama.cpp's libraries, once.
+    """Load all backends from the folder of llama.cpp's libraries, once.
 
-    ggml itself would look for them beside the program, which is Python's, and in the current
-    folder. It logs what it loads: call this when the log's callback is set.
+    ggml itself would search beside the program, which is Python's, and in the current folder. It
+    logs what it loads, so call this after the log's callback is set.
 
     Raises:
-        LibraryError: None of them is for this processor.
+        LibraryError: No variant is for this processor.
     """
     count, load = libggml.ggml_backend_reg_count, libggml.ggml_backend_load_all_from_path
     count.restype, count.argtypes = ctypes.c_size_t, ()
@@ -69,7 +69,7 @@ def load_backends(libggml: ctypes.CDLL) -> None:
 
 
 def _load_without_gpus(libggml: ctypes.CDLL, folder: Path) -> None:
-    """Load the variant for the CPU that ggml would choose, and what lends devices of others."""
+    """Load the CPU variant that ggml would choose, and the backend for RPC servers."""
     load = libggml.ggml_backend_load
     load.restype, load.argtypes = ctypes.c_void_p, (ctypes.c_char_p,)
     scores = {}
@@ -77,7 +77,7 @@ def _load_without_gpus(libggml: ctypes.CDLL, folder: Path) -> None:
         with contextlib.suppress(OSError, AttributeError):
             scores[path] = int(ctypes.CDLL(str(path)).ggml_backend_score())
     best = max(scores, key=lambda path: scores[path], default=None)
-    if best is not None and scores[best]:  # 0: this processor lacks an instruction of it
+    if best is not None and scores[best]:  # 0: this processor lacks an instruction
         load(os.fsencode(best))
     for path in folder.iterdir():
         if _RPC.match(path.name):
@@ -85,16 +85,16 @@ def _load_without_gpus(libggml: ctypes.CDLL, folder: Path) -> None:
 
 
 def cpu_variant(libggml: ctypes.CDLL) -> str:
-    """Return the variant that ggml has chosen, such as "haswell"; empty where there is only one."""
+    """Return the variant that ggml has chosen, such as "haswell"; empty if there is only one."""
     found = _VARIANT.search(_cpu_library(libggml))
     return found[1] if found else ""
 
 
 @functools.cache
 def publish_cpu_variant(libggml: ctypes.CDLL) -> None:
-    """Let libraries that are opened from now on use the symbols of the chosen variant.
+    """Make the symbols of the chosen variant available to libraries opened later.
 
-    ggml opens it for itself alone. On Linux.
+    ggml opens it with local symbols. For Linux.
     """
     if cpu_variant(libggml):
         ctypes.CDLL(_cpu_library(libggml), mode=os.RTLD_NOW | os.RTLD_NOLOAD | os.RTLD_GLOBAL)
@@ -110,9 +110,9 @@ class _SymbolInfo(ctypes.Structure):
 
 
 def _cpu_library(libggml: ctypes.CDLL) -> str:
-    """Return the file that has ggml's code for the CPU; empty where it cannot be told."""
+    """Return the path of ggml's code for the CPU; empty if not known."""
     if sys.platform == "win32":
-        import psutil  # noqa: PLC0415  it takes a while, and other systems do not need it
+        import psutil  # noqa: PLC0415  slow to import, and not needed on other systems
 
         loaded = [each.path for each in psutil.Process().memory_maps()]
         return next(filter(_VARIANT.search, loaded), "")
@@ -127,7 +127,7 @@ def _cpu_library(libggml: ctypes.CDLL) -> str:
 
 
 def _registry(libggml: ctypes.CDLL, name: bytes) -> int | None:
-    """Return ggml's registry of a backend's devices; None: the backend is not loaded."""
+    """Return ggml's registry of a backend's devices, or None if the backend is not loaded."""
     by_name = libggml.ggml_backend_reg_by_name
     by_name.restype, by_name.argtypes = ctypes.c_void_p, (ctypes.c_char_p,)
     found: int | None = by_name(name)

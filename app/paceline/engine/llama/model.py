@@ -1,8 +1,8 @@
 """A loaded model and its one context.
 
-What must hold, since llama.cpp aborts the process otherwise: a decode gets at most `n_batch`
-tokens and outputs at most `n_outputs_max` rows; rows are read before the next decode; the abort
-callback lives as long as the context.
+llama.cpp aborts the process unless these conditions hold: a decode has at most `n_batch` tokens and
+outputs at most `n_outputs_max` rows; rows are read before the next decode; the abort callback lives
+as long as the context.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ class LlamaModel:
     """Implements `backend.LanguageModel`: a native model and its one context.
 
     Attributes:
-        devices: All that there are.
-        gpus: Those that its layers are put on; none: the processor has all.
+        devices: All devices.
+        gpus: Devices that its layers are placed on; empty if the processor has all.
     """
 
     drafter = "draft"
@@ -126,7 +126,7 @@ class LlamaModel:
         self.max_rows = min(n_rows, N_BATCH)
         self.n_ctx = choose_ctx(params, llama_cpp.llama_model_n_ctx_train(model))
         self._kv_bytes = None if self.gpus else _kv_bytes_per_token(model, params)
-        if self._kv_bytes:  # a device's own allocator refuses
+        if self._kv_bytes:  # a device's own allocator refuses by itself
             check_kv_memory(params, self.n_ctx, self._kv_bytes)
         n_threads = params.n_threads or default_threads()
         n_threads_batch = params.n_threads_batch or n_threads
@@ -182,13 +182,13 @@ class LlamaModel:
     def _new_context(self, params: ModelParams, n_threads: int, n_threads_batch: int) -> Any:
         p = self._native_params(params)
         p.n_threads, p.n_threads_batch = n_threads, n_threads_batch
-        # `strlen` on the flag's buffer: no GIL is taken at llama.cpp's many polls.
+        # `strlen` on the flag's buffer needs no GIL when llama.cpp polls, which it does often.
         libc = ctypes.cdll.msvcrt if os.name == "nt" else ctypes.CDLL(None)
         self._abort = ctypes.cast(libc.strlen, llama_cpp.ggml_abort_callback)
         p.abort_callback = self._abort
         p.abort_callback_data = self._cancel.address
         start().lines.clear()
-        with start().heard() as lines:
+        with start().collected() as lines:
             context = llama_cpp.llama_init_from_model(self._model, p)
         if not context:
             raise no_context(params, self.n_ctx, self._kv_bytes, start().why())
@@ -216,14 +216,14 @@ class LlamaModel:
 
     @property
     def memory(self) -> tuple[DeviceMemory, ...]:
-        """Memory that it has taken of each device; see `backend.LanguageModel`."""
-        return self._buffers.told
+        """The memory that it uses on each device; see `backend.LanguageModel`."""
+        return self._buffers.by_device
 
     def give_hidden_rows(self) -> HiddenRows:
-        """Keep the hidden state at each place from now on, for a head; see `hidden_rows.py`.
+        """Store the hidden state at each place from now on, for a head; see `hidden_rows.py`.
 
         Raises:
-            ModelError: This build of llama.cpp cannot give them.
+            ModelError: This build of llama.cpp does not support it.
         """
         give_hidden_rows(self._context, of_outputs=False)
         self._hidden = HiddenRows(n_columns(self._model), self.n_ctx)
@@ -233,21 +233,21 @@ class LlamaModel:
 
     def _make_batch(self) -> None:
         self._batch = batch = self._new_batch()
-        # To set a number in a view takes a third of what it takes in an array of numpy.
+        # Setting a number in a memoryview takes a third of the time of an array of numpy.
         self._tokens, self._positions = _numbers(batch.token, "i"), _numbers(batch.pos, "i")
         self._wanted = _numbers(batch.logits, "B")
         for i in range(N_BATCH):
             batch.n_seq_id[i] = 1
             batch.seq_id[i][0] = 0
         self._n_past = 0
-        self._n_new = 0  # of these, tokens of the last decode
-        # An own prototype with a plain address as its result: llama-cpp-python's would build a
+        self._n_new = 0  # tokens of the last decode among these
+        # A prototype of our own with a plain address as result: llama-cpp-python's would build a
         # ctypes pointer object for every call.
         prototype = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
         self._get_logits = prototype(("llama_get_logits", llama_cpp.llama_cpp._lib))
         self._output = 0
         self._n_rows_seen = 0
-        # Wide batches may go to a device even where the processor has all layers.
+        # llama.cpp may use a device for wide batches even if the processor has all layers.
         self.computes_here = not self.gpus
         self._views: dict[int, Rows] = {}
 
@@ -258,7 +258,7 @@ class LlamaModel:
 
     @property
     def n_past(self) -> int:
-        """Cells in the context."""
+        """The number of cells in the context."""
         return self._n_past
 
     def decode(self, tokens: Sequence[int], n_rows: int) -> Rows:
@@ -283,7 +283,7 @@ class LlamaModel:
         places.add(past, gap)
         rows = np.zeros((n, llama_cpp.llama_model_n_embd(self._model)), np.float32)
         rows[:] = gap.rows
-        positions = np.zeros((4, n), np.int32)  # M-RoPE has four of each cell, the last for nothing
+        positions = np.zeros((4, n), np.int32)  # M-RoPE has four per cell, the last one unused
         positions[:3] = [places.position(past + i) for i in range(n)]
         is_wanted = np.zeros(n, np.int8)
         batch = llama_cpp.llama_batch(
@@ -301,7 +301,7 @@ class LlamaModel:
         self._gaps.add(past, gap)
 
     def _check(self, n: int, n_rows: int) -> None:
-        """Refuse what finds no room, and what llama.cpp would abort at; see `decode`."""
+        """Refuse a batch without room, and one at which llama.cpp would abort; see `decode`."""
         if self._n_past + n > self.n_ctx:
             raise ContextFullError(
                 "context-full", "The context of {n_ctx:,} tokens is full.",
@@ -321,7 +321,7 @@ class LlamaModel:
     def _compute(self, batch: Any, n: int, n_rows: int) -> Rows:
         """Decode a batch of `n` cells; see `decode`."""
         past, clock = self._n_past, self.clock
-        # The numbers of tokens and rows choose a device's programs, from 64 on by large steps.
+        # The numbers of tokens and rows determine a device's programs, above 64 in large steps.
         kind = () if self.computes_here else (_step(n), _step(n_rows))
         is_first = bool(kind) and kind not in self._decoded
         self.decoding = n, _monotonic(), 0.0 if is_first else self._slowest_s
@@ -329,8 +329,9 @@ class LlamaModel:
         code = llama_cpp.llama_decode(self._context, batch)
         address = self._output
         if code == 0 and (not self.computes_here or n_rows > self._n_rows_seen):
-            # On a GPU the decode is still running, and asking for the logits waits for it. On a
-            # CPU they lie where they lay, as long as their buffer does not have to grow.
+            # On a GPU the decode is still running, and reading the logits waits for it. On a CPU
+            # they
+            # stay at the same address, as long as their buffer does not grow.
             address = self._get_logits(self._context)
             self._n_rows_seen = max(self._n_rows_seen, n_rows)
         seconds = clock() - began
@@ -353,7 +354,7 @@ class LlamaModel:
         return self._new_view(address, n_rows) if view is None else view
 
     def _new_view(self, address: int, n_rows: int) -> Rows:
-        """Return the output buffer as an array; it only moves when llama.cpp enlarges it."""
+        """Return the output buffer as an array; it moves only when llama.cpp enlarges it."""
         if n_rows == 0:
             return np.empty((0, self.vocab.n_tokens), np.float32)
         if address != self._output:
@@ -366,11 +367,11 @@ class LlamaModel:
         return view
 
     def _fail(self, code: int, n: int, past: int, n_rows: int) -> NoReturn:
-        """Turn a return code of `llama_decode` (include/llama.h) into an error."""
+        """Convert a return code of `llama_decode` (include/llama.h) into an exception."""
         last = llama_cpp.llama_memory_seq_pos_max(self._memory, 0)
         self._n_past = self._gaps.index(last + 1)
         self._n_new = 0
-        self._n_rows_seen = 0  # the buffer may have been enlarged, and so moved, before it failed
+        self._n_rows_seen = 0  # the buffer may have been enlarged, and so moved, before the failure
         if code == 2 and self._cancel.is_set():
             raise CancelledError
         if code == 1:
@@ -383,7 +384,7 @@ class LlamaModel:
             "llama_decode gave %d for %d tokens after %d with %d rows, n_ctx %d",
             code, n, past, n_rows, self.n_ctx,
         )  # fmt: skip
-        if code == -1:  # llama.cpp's reason may name a token of a private text
+        if code == -1:  # llama.cpp's message may contain a token of a private text
             raise BatchRefusedError(
                 "batch-refused",
                 "llama.cpp refused a batch of {n:,} tokens after {past:,} others.",
@@ -391,7 +392,7 @@ class LlamaModel:
                 n=n,
                 past=past,
             )
-        if code in {-2, 2}:  # aborted, though it was not asked to
+        if code in {-2, 2}:  # aborted without a request
             raise DecodeMemoryError(
                 "out-of-memory",
                 "There is too little memory for a decode of {n:,} tokens: {why}.",
@@ -409,10 +410,10 @@ class LlamaModel:
         )
 
     def rollback(self, n_past: int) -> bool:
-        """Shorten the context; False when this kind of model cannot.
+        """Shorten the context; return False if this kind of model cannot.
 
-        Of a recurrent memory, a decode leaves the states before its own tokens but the first.
-        llama.cpp would go back further, to a state of an earlier time, without a word.
+        A decode of a recurrent memory leaves the states before each of its tokens except the first.
+        llama.cpp would go back further without an error, to a state of an earlier time.
         """
         position = self._gaps.position(n_past)
         if n_past and self.can_rollback and not self._has_window_of(position):
@@ -432,11 +433,11 @@ class LlamaModel:
         return done
 
     def _has_window_of(self, position: int) -> bool:
-        """Return whether sliding windows still hold all that the token at this position sees.
+        """Return whether sliding windows still hold all tokens that this position attends to.
 
-        llama.cpp overwrites cells that are out of a later token's window, and removes those of
-        earlier positions (`apply_ubatch` of src/llama-kv-cache.cpp), but never those that the first
-        token of a decode saw.
+        llama.cpp overwrites cells outside a later token's window, and removes those of earlier
+        positions (`apply_ubatch` of src/llama-kv-cache.cpp), but never those that the first token
+        of a decode attended to.
         """
         if not self._window:
             return True
@@ -445,12 +446,12 @@ class LlamaModel:
 
     @property
     def forgets(self) -> bool:
-        """Whether what is far back needs a copy; see `backend.LanguageModel`."""
+        """Return whether going far back needs a copy; see `backend.LanguageModel`."""
         return not self.can_rollback or self._keeps_windows_alone
 
     @property
     def _keeps_windows_alone(self) -> bool:
-        """Whether windows and a batch take less than the context (llama-kv-cache-iswa.cpp)."""
+        """Return whether window and batch take less than the context (llama-kv-cache-iswa.cpp)."""
         is_wanted = self._window and not self._wanted_context[0].swa_full
         return bool(is_wanted) and self._window + self.n_batch < self.n_ctx
 
@@ -466,7 +467,7 @@ class LlamaModel:
         self.native_s += self.clock() - began
 
     def restore(self, n_past: int) -> int:
-        """Go back to where a state was copied; see `backend.LanguageModel`."""
+        """Go back to the place of a copied state; see `backend.LanguageModel`."""
         began = self.clock()
         held = self._saved.restore(self._context, n_past)
         self.native_s += self.clock() - began
@@ -476,13 +477,13 @@ class LlamaModel:
 
     @property
     def n_block(self) -> int:
-        """Tokens whose cells can be copied alone; see `backend.LanguageModel`."""
+        """The number of tokens whose cells can be copied alone; see `backend.LanguageModel`."""
         if self.forgets or not self._has_blocks:
             return 0
         return state_copies.block_size(self._window)
 
     def copy_cells(self, first: int, n: int) -> bytearray | None:
-        """Copy what cells hold; see `backend.LanguageModel`."""
+        """Copy the content of cells; see `backend.LanguageModel`."""
         began = self.clock()
         if self.n_block:
             places = self._gaps.position(first), self._gaps.position(first + n)
@@ -493,7 +494,7 @@ class LlamaModel:
         return data
 
     def put_cells(self, n: int, data: bytes | bytearray) -> bool:
-        """Append cells that were copied; see `backend.LanguageModel`."""
+        """Append copied cells; see `backend.LanguageModel`."""
         began = self.clock()
         put = state_copies.put_part if self.n_block else state_copies.put_whole
         wanted = self._n_past + n
@@ -509,7 +510,7 @@ class LlamaModel:
         return done and has_all
 
     def clear(self, *, wipe: bool = False) -> None:
-        """Forget everything; `wipe` also zeroes the cells, which takes 60 ms for 600 MB."""
+        """Remove everything; `wipe` also zeroes the cells, which takes 60 ms for 600 MB."""
         llama_cpp.llama_memory_clear(self._memory, wipe)
         self._saved.forget()
         self._gaps.cut(0)
@@ -518,7 +519,7 @@ class LlamaModel:
     def remake(self, n_ctx: int, n_batch: int) -> None:
         """Free the context and make another one; see `backend.LanguageModel`."""
         self._n_states = 0
-        if not self._keeps_windows_alone:  # as they would be, with smaller batches
+        if not self._keeps_windows_alone:  # otherwise smaller batches would make it so
             params, n_threads, n_threads_batch = self._wanted_context
             self._wanted_context = replace(params, swa_full=True), n_threads, n_threads_batch
         self._make_anew(n_ctx, n_batch)
@@ -531,15 +532,15 @@ class LlamaModel:
         try:
             self._context = self._new_context(*self._wanted_context)
         except BaseException:
-            self.n_ctx = 0  # so that no decode gets as far as llama.cpp
+            self.n_ctx = 0  # so that no decode reaches llama.cpp
             raise
         self._memory = llama_cpp.llama_get_memory(self._context)
         self.info = structs.replace(self.info, n_ctx=n_ctx)
-        if self._assistant is not None:  # now, since it empties the cells that it shares
+        if self._assistant is not None:  # now, since it clears the cells that it shares
             self._assistant._make_anew(n_ctx, n_batch)
 
     def keep_states(self, n_most: int) -> None:
-        """Keep as many earlier states as pay, and copies, as far as memory is free.
+        """Keep as many earlier states as useful, and copies, as far as memory is free.
 
         llama.cpp restores one of them when the last tokens are removed (`n_rs_seq`, for the kinds
         that `llm_arch_supports_rs_rollback` of src/llama-arch.cpp names), once between two decodes.
@@ -560,7 +561,7 @@ class LlamaModel:
         if self._n_states != n_before:
             try:
                 self._make_anew(self.n_ctx, self.n_batch)
-            except ModelError:  # the memory was shorter than it seemed
+            except ModelError:  # less memory was free than reported
                 self.remake(self.info.n_ctx, self.n_batch)
         self._limit_rollback()
 
@@ -574,27 +575,27 @@ class LlamaModel:
         if self.can_rollback:
             self.max_rollback = self.n_ctx
         else:
-            self._n_states = llama_cpp.llama_n_rs_seq(self._context)  # clamped without a word
+            self._n_states = llama_cpp.llama_n_rs_seq(self._context)  # llama.cpp clamps it silently
             self.needs_copies = self._has_copies and not self._n_states
             self.max_rollback = self.n_batch if self.needs_copies else self._n_states
             self.facts_key = self._make_facts_key()
 
     def set_threads(self, n_threads: int, n_threads_batch: int) -> None:
-        """Compute with so many threads from now on; see `backend.LanguageModel`."""
+        """Set the numbers of threads; see `backend.LanguageModel`."""
         llama_cpp.llama_set_n_threads(self._context, n_threads, n_threads_batch)
         self._wanted_context = self._wanted_context[0], n_threads, n_threads_batch
         self.info = structs.replace(self.info, n_threads=n_threads, n_threads_batch=n_threads_batch)
         self.facts_key = self._make_facts_key()
 
     def kernel_uses(self) -> tuple[KernelUse, ...]:
-        """Return whose kernels have computed since kernels were chosen; see `backend`."""
+        """Return whose kernels have computed since they were chosen; see `backend`."""
         called = self._kernels.called()
         has_experts = self._wanted_context[0].n_cpu_moe > 0
         if not called and not has_experts and self.info.n_gpu_layers >= self.info.n_layers:
-            return ()  # the CPU has hardly anything to do
+            return ()  # the CPU computes hardly anything
         try:
             return uses_of(Path(self.info.path), called)
-        except ModelError:  # the file was changed meanwhile; a load is not lost for that
+        except ModelError:  # the file has changed meanwhile, which must not fail the load
             return ()
 
     def _free_context(self) -> None:
@@ -602,7 +603,7 @@ class LlamaModel:
             self._assistant._free_context()
         if self._context:
             llama_cpp.llama_free(self._context)
-        # llama.cpp takes a null memory for an empty one.
+        # llama.cpp treats a null memory as an empty one.
         self._context = self._memory = None
         self._saved.forget()
         self._gaps.cut(0)
@@ -611,11 +612,11 @@ class LlamaModel:
 
     @property
     def is_open(self) -> bool:
-        """True until it is closed."""
+        """Return whether it was not closed yet."""
         return self._model is not None
 
     def close(self) -> None:
-        """Free batch, context and model, in this order."""
+        """Free batch, context and model, in this order; a second call does nothing."""
         if self._batch is not None:
             llama_cpp.llama_batch_free(self._batch)
             self._batch = None
@@ -637,12 +638,12 @@ def _kv_bytes_per_token(model: Any, params: ModelParams) -> float:
 
 
 def _numbers(pointer: Any, kind: Literal["i", "B"]) -> memoryview:
-    """Return the numbers of a batch that a pointer leads to, of a kind as `struct` names it."""
+    """Return a view of a batch's numbers at a pointer; `kind` is a format of `struct`."""
     size = N_BATCH * struct.calcsize(kind)
     held = (ctypes.c_char * size).from_address(ctypes.addressof(pointer.contents))
     return memoryview(held).cast("B").cast(kind)
 
 
 def _step(n: int) -> int:
-    """Return a number of tokens or rows up to 64, and one for each doubling beyond."""
+    """Return a number of tokens or rows up to 64, and above that one per doubling."""
     return n if n <= 64 else 64 + (n - 1).bit_length()

@@ -1,14 +1,14 @@
-"""Heads for multi-token prediction (MTP): layers that read a target's hidden states and draft.
+"""Heads for multi-token prediction (MTP): layers that draft from a target's hidden states.
 
-A head predicts the token after next from a token and the target's hidden state before it. Its
-first draft stands on the target's own states. For further ones its own output takes their place,
-so what it has read of drafted tokens is never kept (`draft/mtp.py`). Three kinds, after
+A head predicts the token after next from a token and the target's hidden state before it. Its first
+draft uses the target's own states. For further ones it uses its own output instead, so what it has
+read of drafted tokens is never kept (`draft/mtp.py`). There are three kinds, after
 `common_speculative_impl_draft_mtp` of llama.cpp's common/speculative.cpp:
 
 - one head, which runs again for each further token (Qwen3.5, GLM 4.5);
-- a chain of heads, each of which was trained for its own place of the draft and reads the draft
-  from its beginning (Step 3.5);
-- an assistant, which looks into the target's cache and has none of its own (Gemma 4).
+- a chain of heads, each of which was trained for its own position in the draft and reads the
+  draft from its beginning (Step 3.5);
+- an assistant, which reads the target's cache and has none of its own (Gemma 4).
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from paceline.engine.model.backend import Rows
 from paceline.errors import EngineError, ModelError
 from paceline.messages import DeviceInfo, ModelParams
 
-_MOST_ROWS = 8
-"""Rows that are put out in a batch: usually the accepted tokens of a step, and one more."""
+_MAX_ROWS = 8
+"""Maximum number of rows output per batch: usually the accepted tokens of a step, and one more."""
 _OUTPUTS = "output.weight", "token_embd.weight"
 _BLOCK = re.compile(r"blk\.(\d+)\.")
 
@@ -41,18 +41,19 @@ class MtpHead(LlamaModel):
     """Implements `backend.DraftHead`.
 
     Args:
-        model: llama.cpp's pointer to a model with nothing but heads, which is freed with this
-            object; None: the target's own has them.
-        target: Whose hidden states it reads; gives them from now on.
-        params: How the target was loaded, with the path of the file that holds the head.
-        path: That file.
-        cancel: Polled while it decodes.
-        gpus: The devices that its layers are put on.
-        kind: Which kind of head it is taken for; its drafter has the same id.
-        n_bytes: The file's `head_bytes`.
+        model: llama.cpp's pointer to a model with only heads, which is freed with this object, or
+            None if the target's own model has them.
+        target: The target whose hidden states it reads; stores them from now on.
+        params: The target's parameters, with the path of the file that contains the head.
+        path: Path of that file.
+        cancel: Flag that is polled by decodes.
+        gpus: Devices that its layers are placed on.
+        kind: Kind of head that it is used as; its drafter has the same id.
+        n_bytes: Result of `head_bytes` for the file.
 
     Raises:
-        ModelError: It has no head, or one for other states, or there is no room for its context.
+        ModelError: The file has no head, or one for other states, or there is no room for its
+            context.
     """
 
     shares_memory = False
@@ -79,7 +80,7 @@ class MtpHead(LlamaModel):
         model = target._model if self._is_inside else model
         of_target = target.devices
         super().__init__(
-            model, params, path, _MOST_ROWS, cancel, devices=of_target, gpus=gpus, lines=lines
+            model, params, path, _MAX_ROWS, cancel, devices=of_target, gpus=gpus, lines=lines
         )
 
     def _open(self, params: ModelParams, path: Path, n_rows: int) -> None:
@@ -87,7 +88,7 @@ class MtpHead(LlamaModel):
         width = hidden_rows.n_columns(model)
         kind = meta(model, "general.architecture").removesuffix("-assistant")
         wanted = target.info.architecture, hidden_rows.n_columns(target._model)
-        if not self._n_bytes or (kind, width) != wanted:  # llama.cpp may crash with another's
+        if not self._n_bytes or (kind, width) != wanted:  # llama.cpp may crash with another head
             raise ModelError(
                 "wrong-head",
                 "“{name}” holds no MTP head for “{target}”.",
@@ -96,12 +97,12 @@ class MtpHead(LlamaModel):
                 target=target.info.name,
             )
         self._rows = target.give_hidden_rows()
-        self._state = np.zeros(width, np.float32)  # its own, of the last row that it gave
+        self._state = np.zeros(width, np.float32)  # the head's own, of its last output row
         super()._open(params, path, n_rows)
         self.shares_memory = hidden_rows.shares_memory(self._context, target._context)
         if self.shares_memory:
             target._assistant = self
-            self._gaps = target._gaps  # its tokens stand at the target's positions
+            self._gaps = target._gaps  # its tokens have the target's positions
         else:
             self._n_heads = max(llama_cpp.llama_model_n_layer_nextn(model), 1)
         self.n_most = self._n_heads if self._n_heads > 1 else N_BATCH
@@ -110,7 +111,7 @@ class MtpHead(LlamaModel):
 
     @property
     def first_place(self) -> int:
-        """The first token with a state before it, or the text's first; see `DraftHead`."""
+        """The first token with a stored state before it, or the text's first; see `DraftHead`."""
         first = self._rows.first
         return first + 1 if first else 0
 
@@ -118,7 +119,7 @@ class MtpHead(LlamaModel):
 
     @property
     def _has_blocks(self) -> bool:
-        """As the target has, whose sequences it shares."""
+        """Return whether the target has blocks, since the head shares its sequences."""
         return self._target._has_blocks
 
     def _native_params(self, params: ModelParams) -> Any:
@@ -146,13 +147,13 @@ class MtpHead(LlamaModel):
     def _free_context(self) -> None:
         n_past = self._n_past
         super()._free_context()
-        if self.shares_memory:  # it holds what it held: nothing
+        if self.shares_memory:  # it has no cells of its own
             self._n_past = n_past
 
     def close(self) -> None:
-        """Free what is its own."""
+        """Free its own resources."""
         if self._batch is not None:
-            self._batch.token = ctypes.POINTER(llama_cpp.llama_token)()  # this is Python's to free
+            self._batch.token = ctypes.POINTER(llama_cpp.llama_token)()  # Python frees this memory
         if self._is_inside:
             self._model = None
         super().close()
@@ -164,7 +165,7 @@ class MtpHead(LlamaModel):
         place = self.origin + self.n_past
         states = self._states_before(place, len(tokens))
         if self.shares_memory:
-            return self._look(tokens, states, n_rows)
+            return self._draft_from_cache(tokens, states, n_rows)
         if self._n_heads > 1:
             is_drafted = self.n_true is not None and place >= self.n_true
             return self._decode_chained(tokens, states, n_rows, is_drafted=is_drafted)
@@ -173,10 +174,10 @@ class MtpHead(LlamaModel):
     def _decode_last(self, tokens: Sequence[int], states: Rows, n_rows: int) -> Rows:
         """Decode, and return the last row if it is wanted.
 
-        It is in a batch of which all rows are put out: some graphs give the states of all tokens,
-        others of those with an output, and llama.cpp takes the first ones in any case.
+        That row comes from a batch that outputs all rows: some graphs output the states of all
+        tokens, others only of those with logits, and llama.cpp reads the first ones in any case.
         """
-        n_first = len(tokens) - _MOST_ROWS if n_rows else len(tokens)
+        n_first = len(tokens) - _MAX_ROWS if n_rows else len(tokens)
         if n_first > 0:
             self._decode(tokens[:n_first], states[:n_first], 0)
         if not n_rows:
@@ -185,10 +186,10 @@ class MtpHead(LlamaModel):
         return self._decode(tokens[n_first:], states[n_first:], len(tokens) - n_first)[-1:]
 
     def _states_before(self, place: int, n: int) -> Rows:
-        """Return what stands before `n` tokens from this place on, float32 [n, n_columns].
+        """Return the states before `n` tokens from this place on, float32 [n, n_columns].
 
-        Where the target has not decoded the token before, it is the head's own last state; before
-        a text there are zeros.
+        If the target has not decoded the token before, its state is the head's own last output;
+        before a text it is zero.
         """
         rows, first = self._rows, place - 1
         end = rows.end if self.n_true is None else min(rows.end, self.n_true - 1)
@@ -212,7 +213,7 @@ class MtpHead(LlamaModel):
     def _decode_chained(
         self, tokens: Sequence[int], states: Rows, n_rows: int, *, is_drafted: bool
     ) -> Rows:
-        """Let every head read the text; of a draft, let the next head read all there is of it."""
+        """Let every head read the text; for a draft, let the next head read all of it."""
         past = self.n_past
         if is_drafted and n_rows:
             if len(self._chain) >= self._n_heads:
@@ -227,10 +228,10 @@ class MtpHead(LlamaModel):
         self._chain = [(tokens[-1], states[-1])]
         return self._decode_last(tokens, states, n_rows)
 
-    def _look(self, tokens: Sequence[int], states: Rows, n_rows: int) -> Rows:
-        """Draft from the target's cache, so that nothing has to be read before.
+    def _draft_from_cache(self, tokens: Sequence[int], states: Rows, n_rows: int) -> Rows:
+        """Draft from the target's cache, so that nothing has to be read first.
 
-        All tokens of a draft stand at the place of its first, as the assistant was trained.
+        All tokens of a draft have the position of its first one, as in the assistant's training.
         """
         n_past, n_held = self._n_past, self._n_past + len(tokens)
         rows = np.empty((0, self.vocab.n_tokens), np.float32)
@@ -252,18 +253,18 @@ class MtpHead(LlamaModel):
         return True
 
     def clear(self, *, wipe: bool = False) -> None:
-        """Forget everything, and begin with the next text's first token."""
+        """Remove everything, and start with the next text's first token."""
         self.origin = 0
-        if self.shares_memory:  # the cache is the target's
+        if self.shares_memory:  # the cache belongs to the target
             self._n_past = 0
         else:
             super().clear(wipe=wipe)
 
 
 def head_bytes(path: Path) -> int:
-    """Return the bytes of weights that a model's heads read for a token; 0: it has none.
+    """Return the bytes of weights that a model's heads read per token, or 0 without heads.
 
-    Those are its last blocks and the output; an assistant is a head as a whole.
+    These are its last blocks and the output; an assistant consists only of a head.
 
     Raises:
         ModelError: The file cannot be read.

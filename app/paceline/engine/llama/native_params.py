@@ -1,11 +1,11 @@
-"""`ModelParams` as llama.cpp's structures, with all that these point to.
+"""Conversion of `ModelParams` to llama.cpp's structures, with everything they point to.
 
-A context that is made for real and one that is only measured get their parameters here, so that
-the measurement is of the same thing.
+A real context and one that is only measured get their parameters here, so that the measurement
+matches.
 
-Experts on the CPU work as in llama.cpp's ``--n-cpu-moe`` (common/common.h): the tensors of the
-experts are named by patterns and assigned to the CPU's buffers. Nothing here asks for hardware, so
-that the structure can be checked field by field where there is none.
+Experts on the CPU work as in llama.cpp's ``--n-cpu-moe`` (common/common.h): patterns name the
+tensors of the experts and assign them to the CPU's buffers. Nothing here needs hardware, so that
+every field of the structure can be tested without it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from paceline.engine.model.placement import devices_for, shares_of
 from paceline.messages import DeviceInfo, ModelParams
 
 EXPERTS = r"\.ffn_(up|down|gate|gate_up)_(ch|)exps"
-"""The pattern of llama.cpp for the weights of experts."""
+"""llama.cpp's pattern for the weights of experts."""
 
 
 class BufferOverride(ctypes.Structure):
@@ -33,11 +33,11 @@ class BufferOverride(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True)
 class NativeModelParams:
-    """The structure and the arrays after its pointers; keep it until the load returns.
+    """The structure and the arrays that its pointers refer to; keep it until the load returns.
 
     Attributes:
-        value: What llama.cpp takes.
-        gpus: The devices that layers are put on; none: the processor has all.
+        value: The structure for llama.cpp.
+        gpus: Devices that layers are placed on; empty if the processor has all.
         devices: NULL-terminated device pointers, or None for llama.cpp's choice.
         overrides: `BufferOverride`s that end with an empty one, or None.
         tensor_split: `llama_max_devices()` shares, or None for llama.cpp's choice.
@@ -54,11 +54,11 @@ def native_model_params(params: ModelParams, devices: Sequence[Device]) -> Nativ
     """Return the structure for `llama_model_load_from_file`, without a progress callback.
 
     Args:
-        params: Checked by `check_params`.
-        devices: All that there are.
+        params: Parameters that `check_params` accepts.
+        devices: All devices.
 
     Raises:
-        ValueOutOfRangeError: They cannot be used as is asked for; see `devices_for`.
+        ValueOutOfRangeError: They cannot be used as requested; see `devices_for`.
     """
     gpus = devices_for(params, [device.info for device in devices])
     value = llama_cpp.llama_model_default_params()
@@ -68,14 +68,14 @@ def native_model_params(params: ModelParams, devices: Sequence[Device]) -> Nativ
     if params.split_mode:
         value.split_mode = SPLIT_MODES[params.split_mode]
     listed = None
-    # Otherwise llama.cpp takes the same ones; it does not know those of servers.
+    # Otherwise llama.cpp chooses the same ones; it does not know those of servers.
     if params.device or any(device.info.server for device in devices):
         known = {device.info.name: device for device in devices}
         listed = (ctypes.c_void_p * (len(gpus) + 1))(*(known[gpu.name].pointer for gpu in gpus))
         value.devices = ctypes.cast(listed, ctypes.c_void_p)
         value.main_gpu = 0 if params.split_mode == "none" else params.main_gpu
-    # Without a GPU the experts are on the CPU anyway, and an override would only keep llama.cpp
-    # from laying them out for the CPU's faster kernels.
+    # Without a GPU the experts are on the CPU anyway, and an override would only prevent llama.cpp
+    # from using the layouts of the CPU's faster kernels.
     overrides = _overrides(params.n_cpu_moe) if gpus else None
     if overrides is not None:
         value.tensor_buft_overrides = ctypes.cast(overrides, ctypes.c_void_p)
@@ -101,15 +101,15 @@ def native_context_params(
     """Return the structure for `llama_init_from_model`; threads and callbacks are the caller's.
 
     Args:
-        params: Checked by `check_params`; types, windows and place of the cache and flash
-            attention are taken.
-        n_ctx: Tokens.
-        n_batch: Tokens that one decode takes at most.
-        max_rows: Rows of logits that one decode gives at most.
-        n_states: Earlier states that a recurrent memory keeps, one for each token that can be
-            taken back; clamped to 0 for kinds of models that cannot.
-        with_blocks: Whether a second sequence shares the cells, by which blocks of them are copied
-            out and in; see `state_copies.py`.
+        params: Parameters that `check_params` accepts; types, windows and place of the cache and
+            flash attention are used.
+        n_ctx: Size of the context in tokens.
+        n_batch: Maximum number of tokens per decode.
+        max_rows: Maximum number of rows of logits per decode.
+        n_states: Number of earlier states that a recurrent memory keeps, one for each token that
+            can be removed; clamped to 0 for kinds of models without that.
+        with_blocks: Whether a second sequence shares the cells, which is needed to copy blocks of
+            them; see `state_copies.py`.
     """
     p = llama_cpp.llama_context_default_params()
     p.n_ctx = n_ctx
@@ -126,7 +126,7 @@ def native_context_params(
 
 
 def _overrides(n_layers: int) -> Any:
-    """Return the overrides for the experts of the first layers; of all for -1; None for 0."""
+    """Return the overrides for the experts of the first layers, for all with -1, or None for 0."""
     if n_layers == 0:
         return None
     patterns = [EXPERTS] if n_layers < 0 else [rf"blk\.{i}{EXPERTS}" for i in range(n_layers)]

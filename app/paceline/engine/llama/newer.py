@@ -1,7 +1,7 @@
-"""Models that are newer than this llama.cpp: their architecture or tokenizer has no code in it.
+"""Detection of models that are newer than this llama.cpp, which lacks architecture or tokenizer.
 
-Such a file is whole, so a second download would not help. llama.cpp has no function that lists what
-it knows; but it says so of a file without weights within a fraction of a millisecond.
+Such a file is not damaged, so another download would not help. llama.cpp has no function that lists
+what it supports; but it refuses a file without weights within a fraction of a millisecond.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ _UNKNOWN = re.compile(
     r"|this GGUF file is version \d but .*",
     re.ASCII,
 )
-"""A name with other signs, or an absurd version, is that of a damaged file."""
+"""A name with other characters, or an absurd version, means a damaged file."""
 _TYPE = re.compile(r"invalid ggml type (?P<kind>\d+)\. should be in \[0, (?P<n_known>\d+)\)")
-_NEXT_TYPES = 16
-"""Numbers of types that may have been given since; ggml has given 43 in three years."""
+_MAX_NEWER_TYPES = 16
+"""Number of types that may have been added since; ggml has added 43 in three years."""
 _STRING, _ARRAY = 8, 9  # enum gguf_type
 _VERSION = 3
 
 
 def newer_model(name: str, why: str) -> ModelError | None:
-    """Return the error about a model that is newer; None: what llama.cpp says is something else.
+    """Return the error about a newer model, or None if llama.cpp's message means something else.
 
     Args:
         name: The file's name.
-        why: What llama.cpp said of it.
+        why: llama.cpp's message.
     """
     found = _UNKNOWN.search(why)
     if found is None:
@@ -57,9 +57,9 @@ def newer_model(name: str, why: str) -> ModelError | None:
 
 
 def _perhaps_newer(name: str, why: str) -> ModelError | None:
-    """Return the error about a number of a type of weights, which damage may have made, too."""
+    """Return the error about an unknown type of weights, which may also be due to damage."""
     found = _TYPE.search(why)
-    if found is None or not 0 <= int(found["kind"]) - int(found["n_known"]) < _NEXT_TYPES:
+    if found is None or not 0 <= int(found["kind"]) - int(found["n_known"]) < _MAX_NEWER_TYPES:
         return None
     return ModelError(
         NEWER,
@@ -75,12 +75,12 @@ def _perhaps_newer(name: str, why: str) -> ModelError | None:
 
 @functools.lru_cache(maxsize=1024)
 def what_is_unknown(architecture: str, tokenizer: str = "", pre: str = "") -> str:
-    """Return what of these llama.cpp does not know, in its words; empty: it knows all of them.
+    """Return what llama.cpp does not support of these, in its words; empty if it supports all.
 
     Args:
         architecture: ``general.architecture`` of a header.
-        tokenizer: ``tokenizer.ggml.model``; empty: none.
-        pre: ``tokenizer.ggml.pre``; empty: none.
+        tokenizer: ``tokenizer.ggml.model``; empty if missing.
+        pre: ``tokenizer.ggml.pre``; empty if missing.
     """
     texts = {"general.architecture": architecture, "tokenizer.ggml.model": tokenizer or "none"}
     if pre:

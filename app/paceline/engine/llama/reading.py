@@ -1,4 +1,4 @@
-"""Times the product that decoding consists of, over more weights than any cache holds."""
+"""Timing of the matrix product of decoding, over more weights than any cache holds."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from paceline.engine.llama.library import declared, libggml, start
 from paceline.engine.model.threads import own_clock
 
 _N_BYTES = 256 << 20
-"""Of weights; the largest caches of desktop processors hold half of it."""
-_PIECE = 16 << 20  # is written in some milliseconds
-_REST = 16 << 20  # for activations, the result and what ggml notes about them
+"""Bytes of weights; the largest caches of desktop processors hold half of it."""
+_PIECE_BYTES = 16 << 20  # written within a few milliseconds
+_REST_BYTES = 16 << 20  # for activations, the result and ggml's descriptions
 _F32, _Q4_K = 0, 12  # enum ggml_type
 _COLUMNS, _ROW_BYTES = 4096, 2304
-_FILL = 0x11  # as scales of blocks this is no denormal number, which would be slow
+_FILL = 0x11  # as a block's scale this is not a denormal number, which would be slow
 _TRIES, _LIMIT_S = 9, 0.3
 _POINTER = ctypes.c_void_p
 
@@ -35,41 +35,41 @@ class _InitParams(ctypes.Structure):
 def reading_rates(n_threads: int, cancel: CancelFlag) -> tuple[float, ...]:
     """Return how many bytes of weights a decode reads per second, once for each try.
 
-    The weights are of the type that most files have. Takes up to half a second and 272 MiB.
+    The weights have the most common type of files. Takes up to half a second and 272 MiB.
 
     Args:
-        n_threads: Threads that compute.
-        cancel: Ends it within one try, some 20 ms; what was timed so far is returned.
+        n_threads: Number of computing threads.
+        cancel: Flag that ends it within one try, some 20 ms; the times so far are returned.
 
     Returns:
-        Nothing where this build does not let it be timed, or there is no memory.
+        The rates; empty if this build does not support it, or memory is short.
     """
     start()
     try:
         lib = _lib()
-    except AttributeError:  # the processor's part is in a library of its own
+    except AttributeError:  # the CPU's code is in a separate library
         return ()
-    context = lib.ggml_init(_InitParams(_N_BYTES + _REST, None, no_alloc=False))
+    context = lib.ggml_init(_InitParams(_N_BYTES + _REST_BYTES, None, no_alloc=False))
     if not context:
         return ()
     try:
         weights = lib.ggml_new_tensor_2d(context, _Q4_K, _COLUMNS, _N_BYTES // _ROW_BYTES)
         token = lib.ggml_new_tensor_2d(context, _F32, _COLUMNS, 1)
         n_bytes = lib.ggml_nbytes(weights)
-        # Memory that was never written is one page, which stays in the cache.
-        for at in range(0, n_bytes, _PIECE):
+        # Memory that was never written is a single page, which stays in the cache.
+        for at in range(0, n_bytes, _PIECE_BYTES):
             if cancel.is_set():
                 return ()
-            piece = min(_PIECE, n_bytes - at)
+            piece = min(_PIECE_BYTES, n_bytes - at)
             ctypes.memset(lib.ggml_get_data(weights) + at, _FILL, piece)
         ctypes.memset(lib.ggml_get_data(token), _FILL, lib.ggml_nbytes(token))
         graph = lib.ggml_new_graph(context)
         lib.ggml_build_forward_expand(graph, lib.ggml_mul_mat(context, weights, token))
-        # Another program takes nothing from a single thread's own seconds.
+        # A single thread's own CPU time excludes other programs.
         clock = (own_clock() if n_threads == 1 else None) or time.perf_counter
         ends = time.perf_counter() + _LIMIT_S
         rates: list[float] = []
-        for number in range(_TRIES + 1):  # the first one gathers threads and memory
+        for number in range(_TRIES + 1):  # the first one starts threads and touches memory
             began = clock()
             if lib.ggml_graph_compute_with_ctx(context, graph, n_threads) != 0:
                 return ()
@@ -84,7 +84,7 @@ def reading_rates(n_threads: int, cancel: CancelFlag) -> tuple[float, ...]:
 
 @functools.cache
 def _lib() -> Any:
-    """Declare the functions, which llama-cpp-python does not bind.
+    """Return ggml with declarations of the functions that llama-cpp-python lacks.
 
     Raises:
         AttributeError: This build of ggml does not have them.

@@ -1,9 +1,9 @@
-"""Which weights ggml copies into another layout, because the CPU has faster kernels for it.
+"""The weights that ggml copies into another layout, for which the CPU has faster kernels.
 
-The copy is memory of its own, beside the pages of the file. Whether a tensor is copied depends on
-its type, its shape, the processor and the build (ggml/src/ggml-cpu), so ggml is asked, with the
-question that llama.cpp's loader asks (src/llama-model-loader.cpp, `weight_buft_supported`): can the
-CPU multiply by this tensor if it lay in a buffer of that kind? Nothing is allocated for that.
+The copy takes memory in addition to the pages of the file. Whether a tensor is copied depends on
+its type, its shape, the processor and the build (ggml/src/ggml-cpu), so ggml is asked the same
+question as by llama.cpp's loader (src/llama-model-loader.cpp, `weight_buft_supported`): could the
+CPU multiply by this tensor if it lay in a buffer of that type? Nothing is allocated for that.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from paceline.engine.model.model_file import GgufTensor
 _POINTER = ctypes.c_void_p
 _CPU = 0  # enum ggml_backend_dev_type
 _F32, _I32 = 0, 26  # enum ggml_type
-_MEMORY = 1 << 14  # for the descriptions of four tensors
+_MEMORY_BYTES = 1 << 14  # for the descriptions of four tensors
 _BUFFER_OFFSET = 8  # of `ggml_tensor.buffer`, after the type
 _N_TOKENS = 512
 _LOOKED_UP = re.compile(r"^(token_embd|per_layer_token_embd|position_embd|token_types)\.")
-"""Embeddings are looked up and not multiplied by; no other layout helps."""
+"""Pattern of embeddings, which are looked up and not multiplied by; no other layout helps."""
 _EMBEDDING, _OUTPUT = "token_embd.weight", "output.weight"
 
 
@@ -39,10 +39,10 @@ class _InitParams(ctypes.Structure):
 
 
 def repacked_bytes(tensors: Iterable[GgufTensor]) -> int:
-    """Return the size of the copies, for a model that is on the CPU alone.
+    """Return the bytes of the copies for a model that is only on the CPU.
 
     Args:
-        tensors: All of the model.
+        tensors: All tensors of the model.
     """
     kinds = _extra_buffer_types()
     if not kinds:
@@ -61,11 +61,11 @@ def multiplied(tensors: Iterable[GgufTensor]) -> list[GgufTensor]:
     """Return the tensors that are not only looked up.
 
     Args:
-        tensors: All of the model.
+        tensors: All tensors of the model.
     """
     by_name = {tensor.name: tensor for tensor in tensors}
     found = [t for name, t in by_name.items() if not _LOOKED_UP.match(name)]
-    if _OUTPUT not in by_name and _EMBEDDING in by_name:  # it serves as the output, too
+    if _OUTPUT not in by_name and _EMBEDDING in by_name:  # it is used as the output, too
         found.append(by_name[_EMBEDDING])
     return found
 
@@ -97,7 +97,7 @@ def _is_repacked(kind: int, shape: tuple[int, ...], buffer_types: list[int]) -> 
 @contextmanager
 def _context() -> Iterator[int]:
     lib = _lib()
-    context = lib.ggml_init(_InitParams(_MEMORY, None, no_alloc=True))
+    context = lib.ggml_init(_InitParams(_MEMORY_BYTES, None, no_alloc=True))
     try:
         yield context
     finally:
@@ -105,7 +105,7 @@ def _context() -> Iterator[int]:
 
 
 def _extra_buffer_types() -> list[int]:
-    """Return the kinds of buffers that the CPU has for weights in other layouts."""
+    """Return the CPU's buffer types for weights in other layouts."""
     lib = _lib()
     cpu = lib.ggml_backend_dev_by_type(_CPU)
     address = device_function(cpu, "ggml_backend_dev_get_extra_bufts")
@@ -122,7 +122,7 @@ def _extra_buffer_types() -> list[int]:
 
 @functools.cache
 def _lib() -> Any:
-    """Declare the functions, which llama-cpp-python does not bind."""
+    """Return ggml with declarations of the functions that llama-cpp-python lacks."""
     sizes = ctypes.POINTER(ctypes.c_int64)
     functions = (
         ("init", _POINTER, (_InitParams,)),

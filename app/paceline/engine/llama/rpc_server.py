@@ -1,7 +1,7 @@
-"""ggml's RPC server, which lends devices of this machine to llama.cpp on others.
+"""ggml's RPC server, which lends devices of this machine to llama.cpp on other machines.
 
-It serves one client at a time, knows neither keys nor encryption, and ends its process where a
-client sends what cannot be. It reads no model: weights come over the connection.
+It serves one client at a time, has neither keys nor encryption, and ends its process on an invalid
+request. It reads no model: weights come over the connection.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from paceline.engine.model.model_params import free_memory
 from paceline.engine.model.placement import named, usual
 from paceline.errors import UserError
 
-_GET_MEMORY = 2  # its place in ggml_backend_device_i, with which a device begins
+_GET_MEMORY = 2  # index in ggml_backend_device_i, with which a device begins
 _SIZE = ctypes.POINTER(ctypes.c_size_t)
 _GetMemory = ctypes.CFUNCTYPE(None, ctypes.c_void_p, _SIZE, _SIZE)
 _StartServer = ctypes.CFUNCTYPE(
@@ -29,19 +29,19 @@ _StartServer = ctypes.CFUNCTYPE(
 
 
 class RpcServer:
-    """Devices of this machine, and the server that lends them; one in a process.
+    """Devices of this machine, and the server that lends them; one per process.
 
     Args:
-        names: Devices, with commas between them; none: those that models are put on where nothing
-            is said, or the processor where there is no GPU.
-        most_bytes: No more of a device's memory is told to be free; None: all that is.
+        names: Comma-separated names of devices; empty for the default ones for models, or the
+            processor if there is no GPU.
+        most_bytes: Maximum bytes of a device's memory to report as free, or None for no limit.
 
     Attributes:
-        devices: What is lent, in the order of the names.
+        devices: The lent devices, in the order of the names.
 
     Raises:
-        ValueOutOfRangeError: There is no device of a name, or it is named twice.
-        UserError: This build of llama.cpp has no RPC, or no way to keep to `most_bytes`.
+        ValueOutOfRangeError: A named device does not exist, or is named twice.
+        UserError: This build of llama.cpp has no RPC, or `most_bytes` cannot be enforced.
     """
 
     def __init__(self, names: str, most_bytes: int | None) -> None:
@@ -51,16 +51,16 @@ class RpcServer:
         self.devices = tuple(device.info for device in lent)
         self._pointers = [device.pointer for device in lent]
         for device in lent:
-            _tell_what_is_free(device, most_bytes)
+            _report_free_memory(device, most_bytes)
 
     def serve(self, endpoint: str, n_threads: int) -> None:
-        """Serve one client after the other; returns where it cannot listen or accept any more.
+        """Serve one client after the other; returns when it can no longer listen or accept.
 
-        Native code prints to file descriptor 1 meanwhile, and lets other threads run.
+        Meanwhile native code prints to file descriptor 1, and other threads can run.
 
         Args:
             endpoint: An IPv4 address of this machine, a colon, and a free port.
-            n_threads: Threads of the processor, where that is lent.
+            n_threads: Number of threads, if the processor is lent.
         """
         n = len(self._pointers)
         pointers = (ctypes.c_void_p * n)(*self._pointers)
@@ -74,21 +74,21 @@ def _chosen(text: str) -> list[Device]:
     return [there[info] for info in named(text, infos) or usual(infos) or processor]
 
 
-def _tell_what_is_free(device: Device, most_bytes: int | None) -> None:
-    """Have ggml tell what can be had of a device's memory, as long as the process lives.
+def _report_free_memory(device: Device, most_bytes: int | None) -> None:
+    """Make ggml report the really free memory of a device, as long as the process lives.
 
-    Of the main memory it says otherwise that all is free. The total stays: clients know by it which
+    Otherwise it reports all main memory as free. The total stays: clients use it to detect which
     devices share one memory.
 
     Raises:
-        UserError: It goes on by itself, and there is a limit to keep.
+        UserError: ggml's function cannot be replaced, and there is a limit to enforce.
     """
     table = ctypes.cast(device.pointer, ctypes.POINTER(ctypes.c_void_p))
     before = table[_GET_MEMORY]
     ask_ggml = _GetMemory(before or 0)
     n_asked = 0
 
-    def tell(asked: int, free: ctypes._Pointer[ctypes.c_size_t], total: object) -> None:
+    def report(asked: int, free: ctypes._Pointer[ctypes.c_size_t], total: object) -> None:
         nonlocal n_asked
         n_asked += 1
         ask_ggml(asked, free, total)
@@ -97,7 +97,7 @@ def _tell_what_is_free(device: Device, most_bytes: int | None) -> None:
         if most_bytes is not None:
             free[0] = min(free[0], most_bytes)
 
-    answer = _GetMemory(tell)
+    answer = _GetMemory(report)
     table[_GET_MEMORY] = ctypes.cast(answer, ctypes.c_void_p).value
     free, total = ctypes.c_size_t(), ctypes.c_size_t()
     ggml_devices().ggml_backend_dev_memory(device.pointer, ctypes.byref(free), ctypes.byref(total))
@@ -115,5 +115,5 @@ def _tell_what_is_free(device: Device, most_bytes: int | None) -> None:
 
 @functools.cache
 def _answers() -> list[object]:
-    """Return what ggml calls."""
+    """Return the callbacks that ggml calls, which must stay alive."""
     return []

@@ -1,14 +1,14 @@
-"""Copies of what a context holds: to go back in its text, and for contexts that hold it later.
+"""Copies of a context's content: to go back in its text, and to restore it in contexts later.
 
 llama.cpp copies a sequence out of a context and into it (`llama_state_seq_get_data_ext` of
 include/llama.h).
 
-Going back: a recurrent memory has no cells that could be removed. Of a hybrid that part alone is
-copied, since attention's cells can be removed.
+Going back: a recurrent memory has no cells that could be removed. Of a hybrid memory only that part
+is copied, since attention's cells can be removed.
 
-Later: a part of a sequence becomes a second sequence for a moment, which shares its cells; a part
-that comes back is put into the second sequence, whose cells then become the first one's, too. That
-is done where every token has cells of its own that stay. A recurrent memory, and windows that are
+Later: a part of a sequence temporarily becomes a second sequence, which shares its cells; a
+restored part is put into the second sequence, whose cells then become the first one's, too. That is
+possible if every token has cells of its own that stay. A recurrent memory, and windows that are
 overwritten, are copied as a whole.
 
 A native context belongs to one thread, and so do its copies.
@@ -34,11 +34,11 @@ def state_bytes(context: Any) -> int:
 
 
 class _Copy:
-    """The memory as it was after `n_past` cells, before a position; -1: there is none."""
+    """The memory as it was after `n_past` cells, before a position; -1 without a copy."""
 
     def __init__(self) -> None:
         self.n_past = self._position = -1
-        self._buffer = (ctypes.c_uint8 * 0)()  # used again: new pages cost more than the copy
+        self._buffer = (ctypes.c_uint8 * 0)()  # reused: new pages cost more than the copy
 
     def save(self, context: Any, n_past: int, position: int) -> None:
         self.n_past, self._position = -1, position
@@ -63,19 +63,19 @@ class _Copy:
 
 
 class SavedStates:
-    """The places of one context's text that it can go back to; see `backend.LanguageModel`."""
+    """The places in one context's text to go back to; see `backend.LanguageModel`."""
 
     def __init__(self) -> None:
         self._copies: dict[Place, _Copy] = {}
 
     def save(self, place: Place, context: Any, n_past: int, position: int) -> None:
-        """Copy the memory after `n_past` cells, in place of the last copy of this kind.
+        """Copy the memory after `n_past` cells, replacing the last copy of this kind.
 
         Args:
-            place: The kind.
-            context: Holds these cells.
-            n_past: Their number.
-            position: The one after them.
+            place: Kind of the place.
+            context: Native context that holds these cells.
+            n_past: Number of cells.
+            position: Position after them.
         """
         self._copies.setdefault(place, _Copy()).save(context, n_past, position)
 
@@ -83,8 +83,8 @@ class SavedStates:
         """Go back to the last place that is not after `n_past` tokens.
 
         Returns:
-            Tokens that the context holds then; -1: there is no such place, and what the context
-            holds is not known.
+            The number of tokens then in the context, or -1 if there is no such place and the
+            content of the context is not known.
         """
         self.forget(n_past)
         latest = max(self._copies.values(), key=lambda copy: copy.n_past, default=None)
@@ -93,7 +93,7 @@ class SavedStates:
         return latest.n_past
 
     def forget(self, n_past: int = -1) -> None:
-        """Forget the places after `n_past` tokens, since another text will be there."""
+        """Drop the places after `n_past` tokens, since another text will be there."""
         for copy in self._copies.values():
             if copy.n_past > n_past:
                 copy.n_past = -1
@@ -101,10 +101,10 @@ class SavedStates:
 
 # -------------------------------------------------------------------------------------- later
 
-BLOCK = 256
-"""Tokens of a copy at most: 6 MB with 135 M weights, 33 MB with 8 B."""
-_WHOLE = ("deepseek4",)
-"""Architectures whose memory refuses copies of a part by ending the process."""
+BLOCK_TOKENS = 256
+"""Maximum number of tokens of a copy: 6 MB with 135 M weights, 33 MB with 8 B."""
+_WHOLE_ONLY = ("deepseek4",)
+"""Architectures whose memory ends the process when a part is copied."""
 _MAIN, _PART = 0, 1  # sequences
 
 
@@ -112,35 +112,35 @@ def has_blocks(model: Any, architecture: str, *, keeps_windows: bool) -> bool:
     """Return whether parts of a sequence can be copied.
 
     Args:
-        model: llama.cpp's pointer.
-        architecture: As the file names it.
-        keeps_windows: Whether layers with a sliding window keep no more than that.
+        model: llama.cpp's pointer to the model.
+        architecture: Name in the file's header.
+        keeps_windows: Whether layers with a sliding window keep only that.
     """
     kinds = llama_cpp.llama_model_is_recurrent, llama_cpp.llama_model_is_hybrid
     is_overwritten = keeps_windows and llama_cpp.llama_model_n_swa(model) > 0
-    return not (is_overwritten or architecture in _WHOLE or any(kind(model) for kind in kinds))
+    return not (is_overwritten or architecture in _WHOLE_ONLY or any(kind(model) for kind in kinds))
 
 
 def block_size(window: int) -> int:
-    """Return how many tokens a copy may have: cells out of the last one's window are left out."""
-    size = BLOCK
+    """Return the maximum number of tokens of a copy: cells outside the last window are omitted."""
+    size = BLOCK_TOKENS
     while window and size > window // 2 and size > 1:
         size //= 2
     return size
 
 
 def copy_whole(context: Any) -> bytearray | None:
-    """Copy all that a context holds; None: it cannot be had."""
+    """Return a copy of a context's whole content, or None on failure."""
     return _copy(context, _MAIN)
 
 
 def put_whole(context: Any, data: bytes | bytearray) -> bool:
-    """Put a copy of all into an empty context; False: it is to be cleared."""
+    """Put a whole copy into an empty context; return False if it must be cleared."""
     return _put(context, _MAIN, data)
 
 
 def copy_part(context: Any, begin: int, end: int) -> bytearray | None:
-    """Copy the cells of the positions from `begin` up to, but without, `end`."""
+    """Return a copy of the cells at the positions from `begin` to `end` - 1, or None."""
     memory = llama_cpp.llama_get_memory(context)
     llama_cpp.llama_memory_seq_cp(memory, _MAIN, _PART, begin, end)
     try:
@@ -150,7 +150,7 @@ def copy_part(context: Any, begin: int, end: int) -> bytearray | None:
 
 
 def put_part(context: Any, data: bytes | bytearray) -> bool:
-    """Append the cells of a copy; False: the context is as it was."""
+    """Append the cells of a copy; return False if the context is unchanged."""
     memory = llama_cpp.llama_get_memory(context)
     try:
         if not _put(context, _PART, data):
@@ -166,7 +166,7 @@ def _copy(context: Any, sequence: int) -> bytearray | None:
     data = bytearray(size)
     target = (ctypes.c_uint8 * size).from_buffer(data)
     n_written = llama_cpp.llama_state_seq_get_data_ext(context, target, size, sequence, 0)
-    del target  # or the array could not be resized or freed
+    del target  # otherwise the array could not be resized or freed
     return data if n_written == size else None
 
 

@@ -1,4 +1,4 @@
-"""A model's vocabulary, by llama.cpp's tokenizer."""
+"""A model's vocabulary, with llama.cpp's tokenizer."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from paceline.engine.prompt.segments import tokenize_after
 from paceline.engine.schema.terms import SchemaError
 from paceline.errors import EngineError, ModelError, ValueOutOfRangeError
 
-# Where llama.cpp has no hand-written splitter for a tokenizer it takes std::regex, which recurses
+# If llama.cpp has no splitter of its own for a tokenizer, it uses std::regex, which recurses
 # once per character of a run: 20,000 spaces fill 8 MiB of stack, and more end the process.
-_LONG_TEXT = 2000
+_LONG_TEXT_CHARS = 2000
 _NO_VOCABULARY = 0  # enum llama_vocab_type
 _BPE = 2
-# llama.cpp turns these control tokens of gpt-oss into ordinary ones, read in any text.
+# llama.cpp turns these control tokens of gpt-oss into ordinary ones, which match in any text.
 _ALWAYS_READ = (*HARMONY, "<|constrain|>")
 _TYPED = re.compile("<(?=" + "|".join(re.escape(mark[1:]) for mark in _ALWAYS_READ) + ")")
 _NO_TEXT = 1 << 0 | 1 << 3  # enum llama_token_attr: unknown, control
-_TOKENS_AT_ONCE = 4096  # take some milliseconds
-_NO = False  # for C functions, which take no keywords
+_TOKENS_AT_ONCE = 4096  # takes a few milliseconds
+_NO = False  # for C functions, which accept no keywords
 
 
 class LlamaVocabulary:
@@ -59,8 +59,8 @@ class LlamaVocabulary:
         self._grammar_pieces: list[bytes] = []
 
     def tokenize(self, text: str, *, special: bool) -> list[int]:
-        """Return token ids without BOS; with `special`, control tokens' texts become them."""
-        if len(text) > _LONG_TEXT:
+        """Return token ids without BOS; with `special`, names of control tokens become them."""
+        if len(text) > _LONG_TEXT_CHARS:
             return on_big_stack(lambda: self._tokenize_parts(text, special=special))
         return self._tokenize_parts(text, special=special)
 
@@ -92,7 +92,7 @@ class LlamaVocabulary:
         raise EngineError("tokenize-failed", "The text cannot be tokenized.")
 
     def piece(self, token: int) -> bytes:
-        """Return the token's bytes; nothing for control tokens, marks of reasoning excepted."""
+        """Return the token's bytes; empty for control tokens, except marks of reasoning."""
         piece = self._pieces.get(token)
         if piece is None:
             piece = self._pieces[token] = self._ask_piece(token)
@@ -112,10 +112,10 @@ class LlamaVocabulary:
         return llama_cpp.llama_vocab_get_text(self._pointer, token) or b""
 
     def grammar(self, gbnf: str, after: Reasoning | None = None) -> Grammar:
-        """Return a grammar over these tokens, at its beginning.
+        """Return a grammar over these tokens, in its initial state.
 
         Raises:
-            ValueOutOfRangeError: The text is no GBNF, or has no rule ``root``; says where.
+            ValueOutOfRangeError: The text is not GBNF, or has no rule ``root``; says where.
         """
         try:
             return compile_grammar(gbnf, self._grammar_tokens, self._before(after))
@@ -131,8 +131,8 @@ class LlamaVocabulary:
         """Return a grammar for JSON texts that are valid by a JSON schema.
 
         Raises:
-            ValueOutOfRangeError: The text is no JSON schema, or has a keyword that cannot be
-                enforced where it stands.
+            ValueOutOfRangeError: The text is not a JSON schema, or has a keyword that cannot be
+                enforced at its place.
         """
         try:
             return compile_schema(schema, self._grammar_tokens, self._before(after))
@@ -140,7 +140,7 @@ class LlamaVocabulary:
             raise _bad_schema(error) from None
 
     def grammar_of_parts(self, part: GrammarPart, after: Reasoning | None = None) -> Grammar:
-        """Return a grammar for what is made of parts.
+        """Return a grammar for a text that is composed of parts.
 
         Raises:
             ValueOutOfRangeError: As for `grammar_of_schema`, for any JSON schema in it.
@@ -151,7 +151,7 @@ class LlamaVocabulary:
             raise _bad_schema(error) from None
 
     def prepare_grammars(self) -> bool:
-        """Make a part of what every grammar needs; False: all of it is there."""
+        """Compute a part of what every grammar needs; return False when nothing is left."""
         if "_grammar_tokens" in self.__dict__:
             return False
         if len(self._grammar_pieces) < self.n_tokens:
@@ -163,16 +163,16 @@ class LlamaVocabulary:
 
     @functools.cached_property
     def _pieces(self) -> dict[int, bytes]:
-        """Those asked for so far, and marks of reasoning, though they may be control tokens."""
+        """The bytes of tokens used so far, and of marks of reasoning, even as control tokens."""
         return {token: mark.encode() for token, mark in visible_tokens(self._find)}
 
     @functools.cached_property
     def _reads_harmony(self) -> bool:
-        """Whether marks of gpt-oss become tokens even where they were typed."""
+        """Return whether marks of gpt-oss become tokens even where the user typed them."""
         return self.kind == _BPE and any(self._find(mark) is not None for mark in _ALWAYS_READ)
 
     def _find(self, text: str) -> int | None:
-        """Return the token that is written so, unless it ends a generation."""
+        """Return the token with this text, unless it ends a generation."""
         tokens = self._tokenize(text, special=True)
         is_found = len(tokens) == 1 and self.text(tokens[0]) == text.encode()
         return tokens[0] if is_found and tokens[0] not in self.eog else None
@@ -184,7 +184,7 @@ class LlamaVocabulary:
         return GrammarTokens(pieces, self.eog, self.eos, self._tokenize_within)
 
     def _read_pieces(self, n: int) -> None:
-        """Read what the next tokens are as text: nothing for those that are none."""
+        """Read the bytes of the next tokens; empty for those that are not text."""
         pieces = self._grammar_pieces
         for token in range(len(pieces), min(len(pieces) + n, self.n_tokens)):
             is_text = token not in self.eog and not self._is_control(token)
@@ -194,7 +194,7 @@ class LlamaVocabulary:
         return bool(llama_cpp.llama_vocab_get_attr(self._pointer, token) & _NO_TEXT)
 
     def _tokenize_within(self, text: str) -> list[int]:
-        """Return the tokens of a text in mid-reply; nothing where they would write another one."""
+        """Return the tokens of a text within a reply; empty if they would give another text."""
         tokens = tokenize_after(self, text, special=False)
         return tokens if b"".join(map(self.piece, tokens)) == text.encode() else []
 
@@ -243,10 +243,10 @@ class LlamaVocabularyFile(LlamaVocabulary):
     """Implements `backend.VocabularyFile`: a vocabulary that owns its model, without weights.
 
     Attributes:
-        is_recurrent: Whether the model has a state in place of a cache.
+        is_recurrent: Whether the model has a recurrent state and no cache.
         is_hybrid: Whether it has both.
-        is_diffusion: Whether it fills in tokens everywhere instead of going on from left to right.
-        has_encoder: Whether something has to be encoded before it can write.
+        is_diffusion: Whether it fills in tokens at all positions instead of from left to right.
+        has_encoder: Whether it needs an encoded input before it can write.
         has_decoder: Whether it can write.
     """
 
@@ -264,7 +264,7 @@ class LlamaVocabularyFile(LlamaVocabulary):
             raise
 
     def close(self) -> None:
-        """Free it; the object is dead afterwards. Closing twice is harmless."""
+        """Free it; no further use is allowed. A second call does nothing."""
         if self._model:
             llama_cpp.llama_model_free(self._model)
             self._model = None
@@ -274,7 +274,7 @@ def vocabulary_pointer(model: Any, path: Path) -> Any:
     """Return llama.cpp's pointer to a model's vocabulary.
 
     Raises:
-        ModelError: It has none.
+        ModelError: It has no vocabulary.
     """
     pointer = llama_cpp.llama_model_get_vocab(model)
     is_none = llama_cpp.llama_vocab_type(pointer) == _NO_VOCABULARY

@@ -1,1 +1,1 @@
-"""What is measured on this machine: costs of decodes, threads, self-test; kept as facts."""
+"""Measurements on this machine, kept as facts: costs of decodes, thread counts, reading speed."""

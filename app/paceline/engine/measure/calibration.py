@@ -1,22 +1,22 @@
-"""Measures what decodes of each width cost: in idle time, or at once by the command `Calibrate`.
+"""Measures the cost of decodes of each width, in idle time or at once by the command `Calibrate`.
 
 In idle time every slice is one decode, which a command stops through the cancel flag. A load spends
-at most the time of twelve plain steps, or a second, on all its slices together: what is missing
-then, such as what a long context costs, is learned from real steps. What an earlier load has
-measured is only looked at: when a plain step and a wide one take about as long as they did, the
-rest is believed.
+at most the time of twelve plain steps, or a second, on all its slices together: what is still
+missing then, such as the cost of a long context, is learned from real steps. Measurements of an
+earlier load are only checked: if a plain step and a wide one take about as long as they did, the
+others are trusted.
 
-The command measures thoroughly: rounds over all widths, so that a hiccup of the machine meets each
-of them once at most. After them a longer text is put into the context, as far as that is quickly
-done: how much slower a step is there tells what each token of the context costs.
+The command measures thoroughly, in rounds over all widths, so that a short disturbance affects each
+of them at most once. Afterwards a longer text is put into the context, if that can be done quickly:
+how much slower a step is there shows the cost of each token of the context.
 
-A single width is measured by decoding so many tokens at the tail of what the context holds and
-taking them back, so that the next reply finds the same cells. Twice in a row, because the first
-decode of another width builds its graph again; only the second one counts. Replies come back to
-plain steps for long, to other widths for a step or two: so a plain decode counts after some more,
-where they are short (1.41 ms the second one of the demo pair's, 1.20 the eighth). The tokens are
-the context's own last ones, since a mixture of experts reads other weights for a text than for
-random tokens.
+A single width is measured by decoding that many tokens after what the context holds and removing
+them again, so that the next reply finds the same cells. Each is decoded twice in a row, because the
+first decode of another width rebuilds the graph; only the second one counts. A reply makes many
+plain steps in a row, but only one or two of other widths: so a plain decode counts after several
+more where decodes are short (1.41 ms for the demo pair's second one, 1.20 for its eighth). The
+tokens are the context's own last ones, since a mixture of experts reads other weights for a text
+than for random tokens.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from functools import partial
 
 from paceline.engine.auto.costs import DraftCosts
 from paceline.engine.auto.tuning import TUNING
-from paceline.engine.measure.known import BACKLOG, add_draft_costs, keep_costs
+from paceline.engine.measure.known import BACKLOG_TOKENS, add_draft_costs, keep_costs
 from paceline.engine.model.context import CachedContext
 from paceline.engine.model.states import no_copies
 from paceline.engine.model.threads import Clock, own_clock
@@ -49,31 +49,32 @@ from paceline.params import SamplingParams
 from paceline.sentence import sentence
 
 WIDTHS = (1, 2, 4, 8, 3, 5, 6, 12, 16, 9, 17, 33)
-"""Most useful first: cliffs were seen beyond 4 and 8, and lookups draft far."""
+"""Widths to measure, in tokens, most useful first: cliffs were seen beyond 4 and 8, and lookups
+draft far."""
 _N_FIRST = 4  # widths of the target before the draft model has its turn
 _SETTLED, _SETTLED_S = 8, 0.01
-"""Plain decodes in a row, or their seconds, after which the next ones are no faster."""
+"""Number of plain decodes in a row, and their seconds, after which the next ones are no faster."""
 
 WIDE = 4
-"""Tokens of the batch that shows what the context costs each row."""
-_LEAST_MORE = 128
-_PIECE = 128
-_N_SLOPE = 3
-_LEAST_BACKLOG = 1e-3
-_LEAST_ADDED = 0.15  # plain steps; of less, noise would make any share
+"""Width of the batch that shows what the context costs each row, in tokens."""
+_MIN_SLOPE_TOKENS = 128
+_PIECE_TOKENS = 128
+_N_SLOPE_TIMINGS = 3
+_MIN_BACKLOG_STEPS = 1e-3
+_MIN_ADDED_STEPS = 0.15  # plain steps; below that, noise would decide the share
 
 
 @dataclass(eq=False)
 class WidthTimings:
-    """One width of one model.
+    """Timed decodes of one width of one model.
 
     Attributes:
-        context: The model's.
+        context: The model's context.
         width: Tokens of the batch.
-        is_draft: Whether it is the draft model's, which needs one row alone.
-        seconds: The decodes that count.
-        first_s: Those that came after other widths, so that their graphs were built; but for the
-            first one of all where a device computes, which may compile programs for it.
+        is_draft: Whether the model is the draft model, which needs only one row of logits.
+        seconds: Durations of the decodes that count.
+        first_s: Durations of decodes after another width, which built their graph; without the very
+            first one where a device computes, which may compile programs for it.
     """
 
     context: CachedContext
@@ -84,30 +85,30 @@ class WidthTimings:
 
     @property
     def on_device(self) -> bool:
-        """True where devices have layers of its model."""
+        """Return whether devices hold layers of its model."""
         return self.context.model.info.n_gpu_layers > 0
 
     @property
     def has_room(self) -> bool:
-        """Whether so many tokens fit after what the context holds, and can be taken back."""
+        """Return whether a batch of this width fits into the context and can be removed again."""
         if self.context.tokens and not self.context.model.can_rollback:
             return False
         return len(self.context.tokens) + self.width <= self.context.n_ctx
 
 
 def pair_clock(pair: LoadedPair) -> Clock:
-    """Return the clock that tells best what decodes of a pair take."""
+    """Return the clock that measures decodes of a pair best."""
     own = own_clock(pair.target.model, pair.draft.model if pair.draft else None)
     return own or time.perf_counter
 
 
 class DecodeTimer:
-    """Times single decodes that leave nothing behind; says which of them count.
+    """Times single decodes and removes them again; says which of them count.
 
     Args:
-        clock: Seconds that only grow; they are what decodes are said to take.
-        limits: The same for limits; None: `clock`.
-        make_drawer: Makes what draws rows; None: the best that is installed.
+        clock: Monotonic seconds for timing decodes.
+        limits: Monotonic seconds for time limits, or None for `clock`.
+        make_drawer: Makes the drawer of rows, or None for the best installed one.
     """
 
     def __init__(
@@ -125,11 +126,11 @@ class DecodeTimer:
         self._alike_s = 0.0
 
     def run(self, item: WidthTimings) -> bool:
-        """Decode once, draw a token as a step would, and note what it took.
+        """Decode once, draw a token as a step would, and note the time.
 
         Returns:
-            Whether it counts: false where the graph was not warm yet, or plain decodes not settled,
-            or the device may have compiled its programs.
+            Whether it counts: false where the graph was not warm yet, plain decodes had not
+            settled, or the device may have compiled its programs.
 
         Raises:
             CancelledError: The flag was set; the context is as before.
@@ -168,7 +169,7 @@ class DecodeTimer:
         return counts
 
     def take(self, item: WidthTimings, n: int = 1) -> float | None:
-        """Decode until `n` more times are there; returns their median, None without room."""
+        """Decode until there are `n` more timings and return their median; None without room."""
         if not item.has_room:
             return None
         for _ in range(n):
@@ -182,12 +183,12 @@ class DecodeTimer:
         """Return slope and share of what the context adds to a step; see `ContextCost`.
 
         Args:
-            context: Holds the same tokens afterwards.
-            n_more: Tokens that are put after them for a while, fewer where there is less room.
-            limit_s: Seconds after which no more of them are put there.
+            context: The context to measure in; holds the same tokens afterwards.
+            n_more: Tokens to append temporarily; fewer where there is less room.
+            limit_s: Seconds after which no more of them are appended.
 
         Returns:
-            None where too few find room to tell.
+            None where too few fit to show a difference.
 
         Raises:
             CancelledError: The flag was set.
@@ -197,16 +198,16 @@ class DecodeTimer:
             return None
         n_held = len(context.tokens)
         n_more = min(n_more, context.n_ctx - n_held - WIDE)
-        if n_more < _LEAST_MORE:
+        if n_more < _MIN_SLOPE_TOKENS:
             return None
         tokens = _tokens(context, n_more)
         began = self._limits()
         try:
             here = self.plain_and_wide(context)
-            for done in range(0, n_more, _PIECE):
+            for done in range(0, n_more, _PIECE_TOKENS):
                 if done and self._limits() - began > limit_s:
                     break
-                context.feed(tokens[done : done + _PIECE], 0)
+                context.feed(tokens[done : done + _PIECE_TOKENS], 0)
             n_there = len(context.tokens)
             there = self.plain_and_wide(context)
         finally:
@@ -217,50 +218,50 @@ class DecodeTimer:
         return between(n_held, here, n_there, there)
 
     def plain_and_wide(self, context: CachedContext) -> tuple[float, float] | None:
-        """Return the seconds of one token and of `WIDE` in a batch; None without room.
+        """Return the seconds of one token and of `WIDE` in a batch, or None without room.
 
-        Raises and leaves behind what `run` does.
+        Errors and the context afterwards are as for `run`.
         """
         plain, wide = WidthTimings(context, 1), WidthTimings(context, WIDE)
-        if self.take(plain, _N_SLOPE) is None or self.take(wide, _N_SLOPE) is None:
+        if self.take(plain, _N_SLOPE_TIMINGS) is None or self.take(wide, _N_SLOPE_TIMINGS) is None:
             return None
-        return min(plain.seconds), min(wide.seconds)  # what comes in between makes them slower
+        return min(plain.seconds), min(wide.seconds)  # interruptions only make them slower
 
 
 def between(
     n_here: int, here: tuple[float, float], n_there: int, there: tuple[float, float]
 ) -> tuple[float, float] | None:
-    """Return slope and share of what the context adds (`ContextCost`), by two of its lengths.
+    """Return slope and share of what the context adds (`ContextCost`), from two of its lengths.
 
     Args:
-        n_here: The shorter one.
-        here: What `DecodeTimer.plain_and_wide` gave there.
-        n_there: The longer one.
-        there: The same.
+        n_here: The shorter length, in tokens.
+        here: Result of `DecodeTimer.plain_and_wide` there, in seconds.
+        n_there: The longer length, in tokens.
+        there: Result of `DecodeTimer.plain_and_wide` there, in seconds.
 
     Returns:
-        None where they are too alike to tell.
+        None where they are too similar to show a difference.
     """
-    if n_there - n_here < _LEAST_MORE:
+    if n_there - n_here < _MIN_SLOPE_TOKENS:
         return None
     # here = A (1 + b n_here) and there = A (1 + b n_there), solved for b
     below = here[0] * n_there - there[0] * n_here
     added = there[0] - here[0]
-    if below <= 0:  # no step of any length takes less than nothing
+    if below <= 0:  # no step can take negative time
         return None
-    slope = min(max(added / below, 0.0), TUNING.steepest_context)
-    if added < _LEAST_ADDED * here[0]:  # too little to be shared out
+    slope = min(max(added / below, 0.0), TUNING.max_context_slope)
+    if added < _MIN_ADDED_STEPS * here[0]:  # too little to be divided
         return slope, TUNING.context_share
     share = ((there[1] - here[1]) / added - 1.0) / (WIDE - 1)
     return slope, min(max(share, 0.0), 1.0)
 
 
 def items_of(pair: LoadedPair) -> list[WidthTimings]:
-    """Return what there is to measure, in order: nothing of a model that takes no tokens back."""
+    """Return the widths to measure, in order; none of a model that cannot remove tokens."""
     target, draft = pair.target, pair.draft
     if not target.model.max_rollback:
         return []
-    # Widths between those that are in use cost what the next one does.
+    # A width between those in use costs as much as the next wider one.
     widths = target.widths
     most = min(target.model.max_rows, target.model.max_rollback)
     in_use = set(widths.every) & set(range(most + 1))
@@ -271,38 +272,38 @@ def items_of(pair: LoadedPair) -> list[WidthTimings]:
     ]
     if draft and draft.model.max_rollback:
         items.insert(_N_FIRST, WidthTimings(draft, 1, is_draft=True))
-        items.append(WidthTimings(draft, BACKLOG, is_draft=True))
+        items.append(WidthTimings(draft, BACKLOG_TOKENS, is_draft=True))
     return items
 
 
 def _tokens(context: CachedContext, n: int) -> Sequence[int]:
-    """Return tokens to decode: the context's last ones, or any where it holds too few."""
+    """Return tokens to decode: the context's last ones, or arbitrary ones if it holds too few."""
     tokens = last_ids(context.tokens, n)
     return tokens if len(tokens) == n else context.any_tokens(n)
 
 
 IDLE_S = 1.0
 IDLE_STEPS = 12
-FIRSTS_S = 5.0
-"""Seconds that compiling a device's programs may take in a load's idle time: no stop reaches it, so
-a reply would wait. The rest is compiled, and learned, by real steps."""
-_FITS = 1.3
-"""A plain step that is faster or slower by more than this shows a table of other times."""
-_N_EACH = 2
+COMPILING_S = 5.0
+"""Seconds that compiling a device's programs may take in a load's idle time: it cannot be
+cancelled, so a reply would wait. The rest is compiled, and learned, by real steps."""
+_FIT_FACTOR = 1.3
+"""Factor by which a plain step must differ to show that the table is of other conditions."""
+_N_TIMINGS = 2
 SLOPE_TOKENS = 256
-"""Tokens that are put into the context to see how much slower that makes a step."""
+"""Tokens appended to the context to measure how much slower that makes a step."""
 
 
 class IdleCalibration:
-    """Measures what is missing while there is nothing else to do; for the engine's thread.
+    """Measures what is missing in idle time; for the engine's thread.
 
     Args:
-        pair: Whose costs it fills in.
-        is_known: The pair's costs come from an earlier load, and are looked at once.
-        clock: Seconds that only grow; None: those that pass, for decodes the thread's own.
+        pair: The pair whose costs it fills in.
+        is_known: Whether the costs come from an earlier load; they are then checked once.
+        clock: Monotonic seconds, or None for wall time, and the thread's own time for decodes.
 
     Attributes:
-        spent_s: Seconds that all slices took, but for those in which a device may have compiled its
+        spent_s: Seconds of all slices, except those in which a device may have compiled its
             programs.
     """
 
@@ -319,12 +320,12 @@ class IdleCalibration:
 
     @property
     def contexts(self) -> tuple[CachedContext, ...]:
-        """The contexts of both models."""
+        """Return the contexts of the models."""
         pair = self._pair
         return (pair.target, pair.draft) if pair.draft else (pair.target,)
 
     def slice(self) -> bool:
-        """Make one decode, or a few that belong together; False: nothing is left that can be done.
+        """Do one decode, or a few that belong together; return False when nothing is left to do.
 
         Raises:
             CancelledError: The flag was set; the contexts are as before.
@@ -352,12 +353,12 @@ class IdleCalibration:
     # ----------------------------------------------------------------------------- what is next
 
     def _next(self) -> Callable[[], None] | None:
-        """Return the first thing that is missing, has room and can be afforded."""
-        if self._firsts_s > FIRSTS_S:
+        """Return the first task that is missing, has room and fits the budget."""
+        if self._firsts_s > COMPILING_S:
             return None
         if self._checks:
-            return self._look_at_the_table if self._checks[-1].has_room else None
-        for n_each in range(1, _N_EACH + 1):
+            return self._check_table if self._checks[-1].has_room else None
+        for n_each in range(1, _N_TIMINGS + 1):
             for item in self._items:
                 if self._n_known(item) < n_each and item.has_room and self._can_afford(item):
                     return partial(self._measure, item)
@@ -369,20 +370,20 @@ class IdleCalibration:
             return knowledge.costs.n_samples(item.width)
         costs = knowledge.draft_costs[item.context.model.drafter]
         known = costs.per_token if item.width == 1 else costs.per_backlog
-        # A batch as fast as one token tells nothing, however often it is measured.
-        return _N_EACH if known is not None or len(item.seconds) >= _N_EACH else 0
+        # A batch as fast as one token shows nothing, however often it is measured.
+        return _N_TIMINGS if known is not None or len(item.seconds) >= _N_TIMINGS else 0
 
     def _can_afford(self, item: WidthTimings) -> bool:
         return self._expected_s(item) <= self._left_s
 
     @property
     def _left_s(self) -> float:
-        first_s = self._items[0].first_s if self._items else ()  # which takes a little longer
+        first_s = self._items[0].first_s if self._items else ()  # these take a little longer
         plain_s = self._pair.knowledge.costs.plain or min(first_s, default=0.0)
         return max(IDLE_S, IDLE_STEPS * plain_s) - self.spent_s
 
     def _expected_s(self, item: WidthTimings) -> float:
-        """Return what a decode takes at most: no more per token than a narrower one's."""
+        """Return the maximum seconds of a decode: per token no more than a narrower one's."""
         times = [i for i in self._items if i.context is item.context and i.seconds]
         narrower = [i for i in times if i.width <= item.width]
         if not narrower:
@@ -398,16 +399,18 @@ class IdleCalibration:
 
     # ---------------------------------------------------------------------------------- doing it
 
-    def _look_at_the_table(self) -> None:
-        """See whether what an earlier load has measured still holds, of plain and of wide steps."""
+    def _check_table(self) -> None:
+        """Check whether plain and wide steps of an earlier load still take as long."""
         for item in self._checks:
-            if len(item.seconds) < _N_EACH:
+            if len(item.seconds) < _N_TIMINGS:
                 self._timer.run(item)
                 return
         knowledge, n_ctx = self._pair.knowledge, len(self._pair.target.tokens)
         found = [min(item.seconds) for item in self._checks]
         known = [knowledge.costs.seconds(item.width, n_ctx) or 0.0 for item in self._checks]
-        if not all(k / _FITS < f < k * _FITS for k, f in zip(known, found, strict=True)):
+        if not all(
+            k / _FIT_FACTOR < f < k * _FIT_FACTOR for k, f in zip(known, found, strict=True)
+        ):
             knowledge.costs, self._wants_slope = knowledge.costs.emptied(), True
         self._checks = []
 
@@ -419,7 +422,7 @@ class IdleCalibration:
         if not item.is_draft:
             n_ctx = len(item.context.tokens)
             knowledge.costs.add(item.width, n_ctx, seconds, calibrated=True)
-        elif len(item.seconds) == _N_EACH:
+        elif len(item.seconds) == _N_TIMINGS:
             costs = knowledge.draft_costs[item.context.model.drafter]
             if item.width == 1:
                 add_draft_costs(costs, min(item.seconds), 0.0)
@@ -442,21 +445,21 @@ class IdleCalibration:
 
 ROUNDS = 5
 LIMIT_S = 15.0
-"""A round that begins later than this is left out, but for the second one."""
-SHORT = 64
+"""Seconds after which no further round begins, except the second one."""
+SHORT_TOKENS = 64
 """Tokens in the context while the widths are measured."""
-LONG = 1024
-LONG_S = 2.0
-"""Tokens of the longer text, and how long filling them in may take."""
+LONG_TOKENS = 1024
+MAX_LONG_S = 2.0
+"""Tokens of the longer text, and the maximum seconds for decoding them."""
 
 
 def calibrated(pair: LoadedPair | None, clock: Clock | None = None) -> Calibrated:
-    """Measure the pair again, and keep what was found. Both contexts are empty afterwards.
+    """Measure the pair again and keep the results. Both contexts are empty afterwards.
 
-    First it is looked at whether rows depend on the width of their batch, until that is known.
+    Before that it is tested whether rows depend on the width of their batch, until that is known.
 
     Returns:
-        The answer; a failure and a cancel are told by its `problem`, and change nothing.
+        The answer; its `problem` reports a failure or a cancel, which change nothing.
     """
     if pair is None or pair.is_lost:
         return not_calibrated()
@@ -476,7 +479,7 @@ def calibrated(pair: LoadedPair | None, clock: Clock | None = None) -> Calibrate
     keep_costs(pair)
     return Calibrated(
         pair.target.model.info.n_threads,
-        pair.knowledge.costs.table(SHORT),
+        pair.knowledge.costs.table(SHORT_TOKENS),
         _draft_table(items),
     )
 
@@ -494,7 +497,7 @@ def _measure(pair: LoadedPair, given: Clock | None) -> list[WidthTimings]:
                 break
             for item in items:
                 timer.take(item)
-        context = timer.context_cost(pair.target, LONG, LONG_S)
+        context = timer.context_cost(pair.target, LONG_TOKENS, MAX_LONG_S)
     finally:
         pair.empty()
     knowledge = pair.knowledge
@@ -513,29 +516,27 @@ def _measure(pair: LoadedPair, given: Clock | None) -> list[WidthTimings]:
 
 
 def _fill(pair: LoadedPair) -> int:
-    """Fill contexts with a few tokens, so that decodes after them leave nothing behind.
-
-    See `WidthTimings.has_room`.
+    """Fill contexts with a few tokens, so that decodes can be removed again; see `has_room`.
 
     Returns:
-        How many the target's has.
+        The number of tokens in the target's context.
     """
     for context in (pair.target, pair.draft):
         if context is not None and context.model.can_rollback:
-            n = min(SHORT, context.n_ctx // 2)
+            n = min(SHORT_TOKENS, context.n_ctx // 2)
             context.feed(context.any_tokens(n), 0)
     return len(pair.target.tokens)
 
 
 def _switch(items: list[WidthTimings]) -> float:
-    """Return how many plain steps another width costs once, since the graph is built again."""
+    """Return how many plain steps a change of the width costs once, since the graph is rebuilt."""
     plain_s = statistics.median(items[0].seconds)
     extra = [
         (statistics.median(item.first_s) - statistics.median(item.seconds)) / plain_s
         for item in items
         if not item.is_draft and item.seconds
     ]
-    return min(max(statistics.median(extra), 0.0), TUNING.most_switch)
+    return min(max(statistics.median(extra), 0.0), TUNING.max_switch_steps)
 
 
 def _draft_costs(items: list[WidthTimings]) -> DraftCosts:
@@ -543,21 +544,23 @@ def _draft_costs(items: list[WidthTimings]) -> DraftCosts:
     median_s = {cost.width: cost.seconds for cost in _draft_table(items)}
     if 1 in median_s:
         token_s, last = median_s[1], next(item for item in reversed(items) if item.is_draft)
-        add_draft_costs(costs, token_s, _backlog_s(last, token_s, median_s.get(BACKLOG, 0.0)))
+        add_draft_costs(
+            costs, token_s, _backlog_s(last, token_s, median_s.get(BACKLOG_TOKENS, 0.0))
+        )
     return costs
 
 
 def _backlog_s(item: WidthTimings, token_s: float, batch_s: float) -> float:
-    """Return what each further token of a draft model's batch takes; 0: it is not known.
+    """Return the seconds of each further token of a draft model's batch, or 0 if not known.
 
-    A device may take no longer for the batch than for one token; on a processor that is noise.
+    On a device the batch may take no longer than one token; on a processor that would be noise.
     """
-    least = _LEAST_BACKLOG * token_s if item.on_device and batch_s else 0.0
-    return max((batch_s - token_s) / (BACKLOG - 1), least)
+    least = _MIN_BACKLOG_STEPS * token_s if item.on_device and batch_s else 0.0
+    return max((batch_s - token_s) / (BACKLOG_TOKENS - 1), least)
 
 
 def _draft_table(items: list[WidthTimings]) -> tuple[WidthCost, ...]:
-    """Return the draft model's figures; none where it takes no tokens back, or found no room."""
+    """Return the draft model's costs; empty if it cannot remove tokens or had no room."""
     return tuple(
         WidthCost(item.width, statistics.median(item.seconds), len(item.seconds))
         for item in items

@@ -1,9 +1,9 @@
-"""What is known of a pair, kept in the facts from one load to the next: costs and acceptance.
+"""Costs and acceptance of a pair, kept in the facts from one load to the next.
 
-The target's table stands under its own key, which names model, build, threads and cache types, and
-under the batch widths in use; the draft model's figures stand under its own key alone.
-How often drafts were accepted stands under the keys of both, and under what was chosen of a
-translation. Nothing of a text is in any.
+The target's table is stored under its own key, which names model, build, threads and cache types,
+and under the batch widths in use; the draft model's costs are stored under its key alone.
+Acceptance is stored under the keys of both models and the chosen translation of vocabularies. None
+of it contains anything of a text.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from paceline.engine.pair import LoadedPair
 from paceline.params import DRAFT, Translating
 
 USUAL_CONTEXT = 1024
-"""Tokens in the context of a usual chat, for which speeds are told."""
-LEAST_JUDGED = 100
-"""Drafted tokens whose acceptance tells something."""
-BACKLOG = 32
-"""Tokens of the batch that shows what catching up costs the draft model."""
-_MOST_S = 1e3  # no draft model takes longer for a token, so the file is damaged
+"""Tokens in the context of a typical chat, for which speeds are reported."""
+MIN_JUDGED = 100
+"""Minimum number of drafted tokens for a reliable acceptance."""
+BACKLOG_TOKENS = 32
+"""Tokens of the batch that measures what catching up costs the draft model."""
+_MAX_S = 1e3  # no draft model takes longer for a token, so the file must be damaged
 
 
 def recall_costs(pair: LoadedPair) -> bool:
-    """Give the pair what was measured in an earlier load; False: nothing was.
+    """Give the pair what was measured in an earlier load; return False if there is nothing.
 
     A text that cannot be read counts as nothing.
     """
@@ -50,7 +50,7 @@ def recall_costs(pair: LoadedPair) -> bool:
 
 
 def keep_costs(pair: LoadedPair) -> None:
-    """Note what is known by now, measured or learned from real steps."""
+    """Store the known costs, measured or learned from real steps."""
     costs = pair.knowledge.costs
     if costs.plain is not None:
         _put(pair.facts, _target_key(pair.target), costs.to_json())
@@ -67,10 +67,10 @@ def _put(facts: Facts, key: str, text: str) -> None:
 
 
 def add_draft_costs(costs: DraftCosts, token_s: float, backlog_s: float) -> None:
-    """Count the seconds of one token alone and, above 0, of one more in a batch."""
+    """Count the seconds of one token alone and, if above 0, of one more in a batch."""
     costs.add(1, token_s)
     if backlog_s > 0:
-        costs.add(BACKLOG, token_s + backlog_s * (BACKLOG - 1), BACKLOG)
+        costs.add(BACKLOG_TOKENS, token_s + backlog_s * (BACKLOG_TOKENS - 1), BACKLOG_TOKENS)
 
 
 def _target_key(target: CachedContext) -> str:
@@ -89,12 +89,12 @@ def _parse(fact: object) -> tuple[float, float] | None:
         token_s, backlog_s = (float(part) for part in json.loads(str(fact)))
     except (ValueError, TypeError, OverflowError, RecursionError):
         return None
-    is_sound = 0 < token_s < _MOST_S and 0 <= backlog_s < _MOST_S
+    is_sound = 0 < token_s < _MAX_S and 0 <= backlog_s < _MAX_S
     return (token_s, backlog_s) if is_sound else None
 
 
 def recall_acceptance(pair: LoadedPair) -> None:
-    """Let Auto begin with what it learned of these two models in earlier sessions."""
+    """Give Auto what it learned of these two models in earlier sessions."""
     kept = pair.facts.get(_acceptance_key(pair))
     if isinstance(kept, str):
         with contextlib.suppress(ValueError, RecursionError):
@@ -102,9 +102,10 @@ def recall_acceptance(pair: LoadedPair) -> None:
 
 
 def recall_what_was_forgotten(pair: LoadedPair) -> None:
-    """Let a reply whose acceptance will be kept begin with what was kept, not with a benchmark's.
+    """Restore the kept acceptance before a reply whose acceptance will be kept.
 
-    Otherwise what it learns would replace what many sessions have.
+    After a benchmark the reply's few tokens would otherwise replace what many sessions have
+    learned.
     """
     if pair.has_forgotten:
         pair.has_forgotten = False
@@ -113,7 +114,7 @@ def recall_what_was_forgotten(pair: LoadedPair) -> None:
 
 
 def keep_acceptance(pair: LoadedPair) -> None:
-    """Keep how often drafts were accepted and what replies gained; no text is in it."""
+    """Store acceptance and the gains of replies; they contain nothing of a text."""
     pair.facts.put(_acceptance_key(pair), rates_to_json(pair.knowledge.rates))
 
 
@@ -126,13 +127,13 @@ def _acceptance_key(pair: LoadedPair) -> str:
 
 
 class MeasuredPair(NamedTuple):
-    """Figures of a pair that loads and replies have measured here, with the usual context.
+    """Figures of a pair measured by loads and replies here, at the usual context length.
 
     Attributes:
         plain_s: Seconds of a plain step.
-        steps: What steps of 0, 1, 2… tokens take, in plain ones.
-        draft_s: Seconds of a drafted token; None: not known.
-        acceptance: Share of the drafted tokens that were accepted; None: too few were.
+        steps: Cost of steps with 0, 1, 2… drafted tokens, in plain steps.
+        draft_s: Seconds of a drafted token, or None if not known.
+        acceptance: Share of drafted tokens that were accepted, or None with too few tokens.
     """
 
     plain_s: float
@@ -142,14 +143,14 @@ class MeasuredPair(NamedTuple):
 
 
 def measured_before(facts: Facts, target: str, draft: str = "") -> MeasuredPair | None:
-    """Return what is known of two models; None: nothing of the target.
+    """Return what is known of two models, or None if nothing is known of the target.
 
-    Of several builds, settings and numbers of threads the fastest counts.
+    Of several builds, settings and thread counts the fastest counts.
 
     Args:
-        facts: From earlier loads.
+        facts: Facts of earlier loads.
         target: The target's `ModelInfo.file_id`.
-        draft: The draft model's, or that of a head's file; empty: none.
+        draft: The draft model's `ModelInfo.file_id`, or that of a head's file; empty for none.
     """
     tables = []
     for text in facts.below(f"verify_costs|{target}|").values():
@@ -175,7 +176,7 @@ def _accepted(facts: Facts, target: str, draft: str) -> float | None:
             continue
         with contextlib.suppress(ValueError, RecursionError):
             rates = rates_from_json(str(text))
-            for each in (rates[name] for name in names & rates.keys()):  # lookups have theirs
+            for each in (rates[name] for name in names & rates.keys()):  # lookups have rates, too
                 n_judged += each.n_judged
                 n_accepted += each.n_accepted
-    return n_accepted / n_judged if n_judged >= LEAST_JUDGED else None
+    return n_accepted / n_judged if n_judged >= MIN_JUDGED else None

@@ -1,9 +1,9 @@
-"""The rate at which this machine reads weights: measured once, kept by processor and threads.
+"""The rate at which this machine reads weights: measured once, stored by processor and threads.
 
-Writing one token reads all weights once, so that tells about how fast a model will be before it is
-here (`catalog.judge.speed`). It is the product of decoding that is timed and not memory alone: with
-few threads the arithmetic is the limit (35 GB/s read and 25 GB/s multiplied on one core of a
-Zen 5).
+Writing one token reads all weights once, so the rate predicts roughly how fast a model will be
+before it is downloaded (`catalog.judge.speed`). The matrix product of decoding is timed and not
+memory alone: with few threads the arithmetic is the limit (35 GB/s read and 25 GB/s multiplied on
+one core of a Zen 5).
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from collections.abc import Callable
 
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.facts import Facts
-from paceline.engine.measure.thread_choice import MOST_FOREIGN, ForeignLoad
+from paceline.engine.measure.thread_choice import MAX_FOREIGN_CORES, ForeignLoad
 from paceline.engine.model.backend import Backend
 from paceline.engine.model.own_kernels import processor
 from paceline.engine.model.threads import default_threads
 from paceline.figures import Reading
 
-_LEAST_TRIES = 3
+_MIN_TRIES = 3
 
 
 def machine_reading(
@@ -29,16 +29,16 @@ def machine_reading(
     cancel: CancelFlag,
     foreign_cores: Callable[[], float] | None = None,
 ) -> Reading | None:
-    """Return how fast the usual threads read weights; takes half a second the first time.
+    """Return how fast the default threads read weights; takes half a second the first time.
 
     Args:
-        backend: Times it.
-        facts: Keep it.
-        cancel: Ends it; nothing is kept then.
-        foreign_cores: Returns how many cores others have used since the last call.
+        backend: Backend that times it.
+        facts: Facts that store it.
+        cancel: Flag that ends it; then nothing is stored.
+        foreign_cores: Returns how many cores other programs have used since the last call.
 
     Returns:
-        None where it cannot be told, now or at all: others keep the machine busy, say.
+        None where it cannot be measured now or at all, for example on a busy machine.
     """
     n_threads = default_threads()
     key = f"reading|{processor()}|{n_threads}"
@@ -47,8 +47,8 @@ def machine_reading(
         return known
     foreign_cores = foreign_cores or ForeignLoad()
     rates = sorted(backend.reading_rates(n_threads, cancel))
-    is_disturbed = n_threads > 1 and foreign_cores() > MOST_FOREIGN
-    if cancel.is_set() or len(rates) < _LEAST_TRIES or is_disturbed:
+    is_disturbed = n_threads > 1 and foreign_cores() > MAX_FOREIGN_CORES
+    if cancel.is_set() or len(rates) < _MIN_TRIES or is_disturbed:
         return None
     reading = Reading(n_threads, rates[len(rates) // 4], rates[len(rates) // 2], rates[-1])
     facts.put(key, json.dumps([reading.low, reading.typical, reading.high]))

@@ -1,1 +1,1 @@
-"""What the engine needs to know of a model and of its library; no native code in here."""
+"""Protocols of models and their library, contexts, and stored states; no native code in here."""

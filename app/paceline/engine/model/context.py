@@ -1,6 +1,6 @@
-"""A model's context and the tokens it holds: what the next prompt can reuse, in which batch widths.
+"""A model's context with the tokens it holds: reuse for the next prompt, and widths of batches.
 
-Where batch widths agree with each other bit by bit, so do the texts.
+Where batch widths give bitwise equal rows, they give equal texts.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from paceline.engine.model.backend import LanguageModel, Rows
 from paceline.engine.model.tokens import Gap, TokenSequence, common_prefix, gaps_of
 from paceline.errors import CancelledError, ContextFullError, EngineError
 
-_MOST_OWED = 16
-"""Tokens that are decoded again with a draft; more are decoded before, and the place after them is
-saved, or they would be decoded once more if that draft is rejected."""
-PROMPT_END = 32
-"""Tokens of a prompt after the place that is saved in it: another reply to it begins at its last
-token, and in the next prompt what stands before a reply may be written in another way."""
+_MAX_OWED = 16
+"""Maximum number of owed tokens that are decoded together with a draft. More are decoded before it,
+and the place after them is saved, or they would be decoded again if the draft is rejected."""
+PROMPT_END_TOKENS = 32
+"""Tokens of a prompt after its saved place: another reply to it begins at its last token, and the
+next prompt may write the text before a reply in another way."""
 
 
 class BatchWidths(NamedTuple):
-    """Batches that output rows have a multiple of `multiple` tokens, from `lowest` to `highest`.
+    """The batches that output rows: multiples of `multiple` tokens, from `lowest` to `highest`.
 
-    Shorter ones are padded with junk that no row in front of it can see, and that is taken back.
-    `lowest` and `highest` are multiples themselves.
+    Shorter ones are padded with tokens that no row before them attends to, and that are removed
+    again. `lowest` and `highest` are multiples themselves.
     """
 
     lowest: int = 1
@@ -35,13 +35,13 @@ class BatchWidths(NamedTuple):
     highest: int = MAX_WIDTH
 
     def of(self, n_tokens: int) -> int:
-        """Return the width of the batch for so many tokens; they themselves above `highest`."""
+        """Return the batch width for a number of tokens; the number itself above `highest`."""
         if n_tokens > self.highest:
             return n_tokens
         return max(-(-n_tokens // self.multiple) * self.multiple, self.lowest)
 
     def __str__(self) -> str:
-        """Return the three numbers, as facts are named by them."""
+        """Return the three numbers as text, for the names of facts."""
         return "-".join(map(str, self))
 
     @property
@@ -51,37 +51,36 @@ class BatchWidths(NamedTuple):
 
     @property
     def n_junk(self) -> int:
-        """Tokens of junk that a batch may have at most."""
+        """The maximum number of padding tokens in a batch."""
         return max(self.lowest, self.multiple) - 1
 
 
 UNPADDED = BatchWidths()
 
 
-def _untold(_n_tokens: int) -> None:
-    """Leave it untold how far a text was read."""
+def _ignore_progress(_n_tokens: int) -> None:
+    """Ignore the progress of a prefill."""
 
 
 class CachedContext:
-    """Keeps track of what a model's context holds; numbers of tokens count the cells of gaps, too.
+    """A model's context and the tokens in it; counts of tokens include the cells of gaps.
 
-    Invariant after every method, also after an exception: the model holds `tokens` but the last
+    Invariant after every method, also after an exception: the model holds `tokens` without the last
     `n_owed`.
 
     Attributes:
-        tokens: What the context holds.
-        n_owed: How many of them the model has to decode again, since it went back to a place
-            before them: with the next decode.
-        widths: The batch widths that decodes take which output rows; see `sameness/promise.py`.
-            Shorter batches are padded, and the padding is taken back.
-        prefill_piece: Above 0 only in exact mode, where numbers depend on the batch: a prompt is
-            prefilled in pieces that begin at multiples of it, and whole ones alone are reused. So
-            each cell of a prompt is computed in the very batch in which an empty context computes
-            it.
-        prompt_widths: In exact mode the widths of the piece that ends a prompt, since `widths` may
-            become other ones; None: `widths`.
-        on_place: Called where a prompt's place was saved that the context may have to go back to,
-            with the number of tokens that were read before it.
+        tokens: Content of the context.
+        n_owed: Number of its last tokens that the model must decode again, since it went back to an
+            earlier place; the next decode includes them.
+        widths: Widths of decodes that output rows; see `sameness/promise.py`. Shorter batches are
+            padded, and the padding is removed.
+        prefill_piece: Above 0 only in exact mode, where numbers depend on the batch. A prompt is
+            prefilled in pieces that begin at multiples of it, and only whole pieces are reused. So
+            each cell of a prompt is computed in the same batch as from an empty context.
+        prompt_widths: In exact mode the widths for the last piece of a prompt, since `widths` may
+            change; None for `widths`.
+        on_place: Called with the number of tokens read when a place in a prompt was saved that the
+            context may go back to.
     """
 
     def __init__(self, model: LanguageModel) -> None:
@@ -91,33 +90,33 @@ class CachedContext:
         self.widths = UNPADDED
         self.prefill_piece = 0
         self.prompt_widths: BatchWidths | None = None
-        self.on_place: Callable[[int], None] = _untold
-        self._n_whole = 0  # leading tokens that were computed in whole pieces
+        self.on_place: Callable[[int], None] = _ignore_progress
+        self._n_whole = 0  # number of leading tokens that were computed in whole pieces
 
     @property
     def n_vocab(self) -> int:
-        """Length of its rows; its tokens are below."""
+        """The length of its rows; all token ids are below."""
         return self.model.vocab.n_tokens
 
     def any_tokens(self, n: int) -> list[int]:
-        """Return tokens that stand for no text, the same ones every time."""
+        """Return tokens that represent no text, the same ones every time."""
         tokens: list[int] = np.random.default_rng(0).integers(0, self.n_vocab, n).tolist()
         return tokens
 
     @property
     def n_ctx(self) -> int:
-        """Tokens that fit, with room for the padding."""
+        """The number of tokens that fit, with room for the padding."""
         return self.model.n_ctx - max(
             self.widths.n_junk, (self.prompt_widths or self.widths).n_junk
         )
 
     def feed(self, tokens: Sequence[int], n_rows: int, width: int = 0) -> Rows:
-        """Decode tokens after what the context holds; see `LanguageModel.decode`.
+        """Decode tokens and append them to the context; see `LanguageModel.decode`.
 
         Args:
             tokens: At least one.
-            n_rows: How many of them output a row.
-            width: What the batch is padded to, if there is room; `widths` may pad it further.
+            n_rows: Number of last tokens that output a row.
+            width: Width to pad the batch to, if there is room; `widths` may pad it further.
         """
         n_pad = 0
         if n_rows and (width > len(tokens) or self.widths != UNPADDED):
@@ -127,7 +126,7 @@ class CachedContext:
                 rows = self._after_owed(tokens, n_rows)
             else:
                 if self.n_owed:
-                    self._repay()  # with windows alone, and seldom: a batch of its own will do
+                    self._repay()  # rare, with sliding windows only, so a separate batch will do
                 if n_pad > 0:
                     rows = self._padded(tokens, n_rows, n_pad)
                 else:
@@ -139,7 +138,7 @@ class CachedContext:
         return rows
 
     def feed_gap(self, gap: Gap) -> None:
-        """Read a gap after what the context holds; raises what `LanguageModel.decode_gap` does."""
+        """Append a gap to the context; raises the errors of `LanguageModel.decode_gap`."""
         try:
             self._repay()
             self.model.decode_gap(gap)
@@ -149,21 +148,21 @@ class CachedContext:
         self.tokens.add(gap)
 
     def _hold_after(self, failure: BaseException, tokens: Sequence[int]) -> None:
-        """Hold what a failed decode of these tokens has left, or nothing."""
+        """Update `tokens` to what a failed decode of these has left, or clear the context."""
         if isinstance(failure, ContextFullError):  # nothing was appended
             if self.model.n_past != len(self.tokens) - self.n_owed:
                 self.clear()
             return
         if isinstance(failure, CancelledError) and not self.model.can_rollback:
-            self._restore(len(self.tokens))  # a recurrent state is half updated by now
+            self._restore(len(self.tokens))  # a recurrent state is partly updated now
             return
         self.tokens.extend(tokens[: self.model.n_past - len(self.tokens)])
         if not self.model.can_rollback or self.model.n_past != len(self.tokens):
             self.clear()
 
     def _after_owed(self, tokens: Sequence[int], n_rows: int) -> Rows:
-        """Decode with what is owed in front, in the same batch where that has room."""
-        n_most = _MOST_OWED if n_rows > 1 else self.model.n_batch - len(tokens)
+        """Decode with the owed tokens before these, in the same batch if it has room."""
+        n_most = _MAX_OWED if n_rows > 1 else self.model.n_batch - len(tokens)
         if self.n_owed > min(n_most, len(self.tokens) - self.tokens.gaps.end):
             self._repay()
         if n_rows > 1:
@@ -173,7 +172,7 @@ class CachedContext:
         return rows
 
     def _repay(self, n_wanted: int | None = None) -> None:
-        """Decode what is owed, as far as the model is to hold so many tokens; None: all."""
+        """Decode owed tokens, up to `n_wanted` tokens in the model; all with None."""
         n_wanted = len(self.tokens) if n_wanted is None else n_wanted
         gaps = self.tokens.gaps
         while (n_held := len(self.tokens) - self.n_owed) < n_wanted:
@@ -193,20 +192,20 @@ class CachedContext:
             raise
 
     def save_for_draft(self) -> None:
-        """Make sure that what is decoded from here on can be taken back, if anything can."""
-        if self.model.needs_copies and not self.n_owed:  # otherwise it was saved before that
+        """Make sure that the tokens decoded from here on can be removed, if possible at all."""
+        if self.model.needs_copies and not self.n_owed:  # otherwise an earlier place was saved
             self.model.save("draft")
 
     def width_of(self, n_tokens: int, width: int = 0) -> int:
-        """Return how wide the batch is in which `feed` decodes so many tokens."""
-        if not self.model.can_rollback:  # padding would have to be taken back, and a draft then
+        """Return the width of the batch in which `feed` decodes this many tokens."""
+        if not self.model.can_rollback:  # it could not remove both padding and a draft
             return n_tokens
         if n_tokens < width <= min(self.widths.highest, self.model.n_ctx - len(self.tokens)):
             n_tokens = width
         return self.widths.of(n_tokens)
 
     def _padded(self, tokens: Sequence[int], n_rows: int, n_pad: int) -> Rows:
-        """Decode with copies of the last token after it, which no row before them can see."""
+        """Decode with copies of the last token appended, which no row before them attends to."""
         rows = self.model.decode([*tokens, *[tokens[-1]] * n_pad], n_rows + n_pad)
         if not self.model.rollback(self.model.n_past - n_pad):
             raise EngineError(
@@ -217,34 +216,40 @@ class CachedContext:
         return rows[:n_rows]
 
     def prefill(
-        self, prompt: Sequence[int], chunk: int, on_progress: Callable[[int], None] = _untold
+        self,
+        prompt: Sequence[int],
+        chunk: int,
+        on_progress: Callable[[int], None] = _ignore_progress,
     ) -> Rows:
-        """Bring the context to exactly `prompt` and return the last token's row, [1, n_vocab].
+        """Make the context hold exactly `prompt`; return the last token's row, [1, n_vocab].
 
         Args:
             prompt: At least one token; it ends with an id.
-            chunk: Tokens per decode at most; fewer where so many find no room at once.
-            on_progress: Called with the number of tokens that the context holds by then.
+            chunk: Maximum number of tokens per decode; fewer if the memory for so many is not free.
+            on_progress: Called with the number of tokens in the context so far.
 
         Raises:
-            ContextFullError: Not even a single token finds room.
+            ContextFullError: There is no room for even one token.
         """
         n_held = self.reuse(prompt)
-        is_long = len(prompt) - n_held > 2 * PROMPT_END
+        is_long = len(prompt) - n_held > 2 * PROMPT_END_TOKENS
         if self.model.forgets and is_long and not self.prefill_piece:
-            first = TokenSequence(prompt).first(len(prompt) - PROMPT_END)
+            first = TokenSequence(prompt).first(len(prompt) - PROMPT_END_TOKENS)
             if len(self.tokens) < len(first):
                 self.extend(first, chunk, on_progress)
-            else:  # it went back further than the text that stays
+            else:  # it went back further than the text to keep
                 self._repay_safely(len(first))
             self.model.save("prompt")
             self.on_place(len(first) - n_held)
         return self.extend(prompt, self.prefill_piece or chunk, on_progress)
 
     def extend(
-        self, tokens: Sequence[int], chunk: int, on_progress: Callable[[int], None] = _untold
+        self,
+        tokens: Sequence[int],
+        chunk: int,
+        on_progress: Callable[[int], None] = _ignore_progress,
     ) -> Rows:
-        """Decode what the context lacks of `tokens`, which begin with what it holds.
+        """Decode what the context lacks of `tokens`, which begin with its content.
 
         Arguments, result and errors are those of `prefill`.
         """
@@ -272,22 +277,22 @@ class CachedContext:
         return rows
 
     def read_on(self, text: Sequence[int], n_most: int) -> None:
-        """Decode the next piece of a text that begins with what the context holds; gives no row.
+        """Decode the next piece of a text that begins with the context's content; outputs no row.
 
-        A stop leaves the context as it was.
+        If it is stopped, the context is unchanged.
 
         Args:
-            text: Longer than what the context holds.
-            n_most: Tokens of the piece at most; a gap is a piece.
+            text: A text longer than the context's content.
+            n_most: Maximum number of tokens in the piece; a gap is a piece of its own.
 
-        Raises what `LanguageModel.decode` does.
+        Raises the errors of `LanguageModel.decode`.
         """
         done = len(self.tokens)
         gaps = gaps_of(text)
         if gap := gaps.at(done):
             self._read_gap(gap)
             return
-        if not self.model.can_rollback:  # what it has read of a piece could not be taken back
+        if not self.model.can_rollback:  # a partly read piece could not be removed
             try:
                 self._repay()
             except BaseException as failure:
@@ -314,16 +319,16 @@ class CachedContext:
             self.widths = usual
 
     def reuse(self, prompt: Sequence[int]) -> int:
-        """Keep the longest common prefix with `prompt`, at most all but its last token.
+        """Keep the longest common prefix with `prompt`, without the prompt's last token.
 
         Returns:
-            How many of its tokens need not be decoded.
+            The number of its tokens that need not be decoded.
         """
         self.rollback(self.n_reusable(prompt))
         return len(self.tokens) - self.n_owed
 
     def n_reusable(self, prompt: Sequence[int]) -> int:
-        """Return the tokens that `reuse` keeps; those that are owed after it count, too."""
+        """Return the number of tokens that `reuse` keeps, including owed ones."""
         keep = min(common_prefix(self.tokens, prompt), len(prompt) - 1)
         if self.prefill_piece:
             keep = min(keep, self._n_whole)
@@ -332,10 +337,9 @@ class CachedContext:
 
     @property
     def n_lasting(self) -> int:
-        """Leading tokens whose cells another context can go on from, up to the first gap.
+        """The number of leading tokens whose cells another context can use, up to the first gap.
 
-        In exact mode they are those of whole pieces. All or none where cells cannot be copied in
-        blocks.
+        In exact mode only whole pieces count. All or none where cells cannot be copied in blocks.
         """
         first_gap = next((start for start, _ in self.tokens.gaps), len(self.tokens))
         n = min(first_gap, self._n_whole if self.prefill_piece else len(self.tokens))
@@ -344,10 +348,10 @@ class CachedContext:
         return n if n == len(self.tokens) and not self.n_owed else 0
 
     def put(self, tokens: Sequence[int], data: bytes | bytearray) -> bool:
-        """Append tokens with what their cells held elsewhere; see `LanguageModel.put_cells`.
+        """Append tokens with the copied content of their cells; see `LanguageModel.put_cells`.
 
         Returns:
-            Whether it holds them now; if not it holds what it held before, or nothing.
+            Whether the context holds them now; otherwise it is unchanged or empty.
         """
         if len(self.tokens) + len(tokens) > self.model.n_ctx:
             return False
@@ -361,9 +365,9 @@ class CachedContext:
         return True
 
     def rollback(self, n_tokens: int) -> None:
-        """Shorten the context to `n_tokens`; a model that cannot forgets everything.
+        """Shorten the context to `n_tokens`; clear it if the model cannot.
 
-        A gap goes as a whole.
+        A gap is removed as a whole.
         """
         if n_tokens >= len(self.tokens):
             return
@@ -377,7 +381,7 @@ class CachedContext:
             self._restore(n_tokens)
 
     def _restore(self, n_tokens: int) -> None:
-        """Hold the first `n_tokens`, from the last saved place on as owed; nothing without one."""
+        """Hold the first `n_tokens`, owed from the last saved place on; clear without a place."""
         n_held = self.model.restore(n_tokens)
         if n_held < 0:
             self.clear()
@@ -390,13 +394,13 @@ class CachedContext:
         self._n_whole = min(self._n_whole, n_tokens)
 
     def clear(self, *, wipe: bool = False) -> None:
-        """Forget everything; see `LanguageModel.clear`."""
+        """Remove everything; see `LanguageModel.clear`."""
         self.model.clear(wipe=wipe)
         self.tokens.clear()
         self.n_owed = self._n_whole = 0
 
     def remake(self, n_ctx: int, n_batch: int) -> None:
-        """Go on with an empty context of another size; see `LanguageModel.remake`."""
+        """Replace the context by an empty one of another size; see `LanguageModel.remake`."""
         self.tokens.clear()
         self.n_owed = self._n_whole = 0
         self.model.remake(n_ctx, n_batch)

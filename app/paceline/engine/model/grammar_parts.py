@@ -1,6 +1,7 @@
-"""Parts that grammars are made of, besides a JSON schema alone and a text in GBNF. Any thread.
+"""Parts that grammars are composed of, besides a JSON schema alone and a text in GBNF.
 
-A part that stands in several places is given there as the same object: it is compiled once.
+A part that occurs at several places is the same object there: it is compiled once. Immutable, so
+any thread may use them.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FixedText:
-    """One text.
+    """A fixed text.
 
     Attributes:
         text: The text.
-        is_plain: Whether the names of control tokens in it are text, too; otherwise they are read
-            as these.
+        is_plain: Whether names of control tokens in it are ordinary text; otherwise they become
+            control tokens.
     """
 
     text: str
@@ -24,18 +25,18 @@ class FixedText:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextPattern:
-    """Text by a regular expression of characters, classes and counts, at least one character."""
+    """Text that matches a regular expression of characters, classes and counts; not empty."""
 
     pattern: str
 
 
 @dataclass(frozen=True, slots=True)
 class JsonText:
-    """JSON that is valid by a schema, written as Python's `json.dumps` writes it.
+    """JSON that is valid by a schema, formatted like the output of Python's `json.dumps`.
 
     Attributes:
-        schema: As JSON.
-        is_compact: Whether no blanks follow commas and colons.
+        schema: The schema as JSON text.
+        is_compact: Whether there are no blanks after commas and colons.
     """
 
     schema: str
@@ -44,12 +45,12 @@ class JsonText:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextUntil:
-    """Any text up to the first place where `end` stands, and this.
+    """Any text up to the first occurrence of `end`, and `end` itself.
 
     Attributes:
-        end: Read like a `FixedText`.
-        least: Characters that come before it at least.
-        most: And at most; None: as many as there are.
+        end: Text that is parsed like a `FixedText`.
+        least: Minimum number of characters before it.
+        most: Maximum number of characters before it, or None for no limit.
     """
 
     end: str
@@ -59,25 +60,25 @@ class TextUntil:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InOrder:
-    """Parts one after the other."""
+    """Parts in sequence."""
 
     parts: tuple[GrammarPart, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnyOf:
-    """One of some parts, at least one."""
+    """One of at least one alternative parts."""
 
     options: tuple[GrammarPart, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Repeated:
-    """A part any number of times.
+    """A part that occurs any number of times.
 
     Attributes:
         part: The part.
-        is_once: Whether it comes at most once.
+        is_once: Whether it occurs at most once.
     """
 
     part: GrammarPart

@@ -1,13 +1,13 @@
-"""Keeps what a pair's contexts hold, and finds it before a reply: nothing is read twice.
+"""Storing of what a pair's contexts hold, and restoring before a reply, so nothing is read twice.
 
-Before a reply, what the contexts hold of another text is copied into the store, and the longest
-stored beginning of the prompt is put into them where it is longer than what is there. In idle time
-what is new is copied, a block at a time, and then written to files. After a long prompt that is
-done before the first token, for some hundredths of the time that reading took.
+Before a reply, content of the contexts that belongs to another text is copied into the store, and
+the longest stored prefix of the prompt is put into them if it is longer than what they hold. In
+idle time new content is copied, a block at a time, and then written to files. After a long prompt
+that happens before the first token, for a few hundredths of the time that reading took.
 
-Another text's numbers never enter: a block is found by all tokens before it, and by the model with
-its settings, the kernels that computed it and the processor. So a reply from a stored state is the
-reply from the live context, bit for bit.
+Numbers of another text are never used: the key of a block covers all tokens before it, the model
+with its settings, the kernels that computed it and the processor. So a reply from a stored state
+equals the reply from the live context, bit for bit.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from paceline.engine.model.tokens import common_prefix
 from paceline.figures import Warmth
 from paceline.messages import StateOwner
 
-LONG = 1024
-"""Tokens that were read, from which on they are kept at once."""
-_READ_AGAIN = 256
-"""Tokens that are read again rather than copied: a whole state may have hundreds of megabytes."""
+LONG_TOKENS = 1024
+"""Number of read tokens from which on they are stored at once."""
+_READ_AGAIN_TOKENS = 256
+"""Tokens that are read again rather than copied: a whole state may take hundreds of megabytes."""
 CLOSING_S = 1.5
-"""Seconds of writing at most when models are freed; what is not written then is dropped.
+"""Maximum seconds of writing when models are freed; the rest is dropped.
 
-An engine's process that is to end has two seconds for everything."""
+An engine's process that has to end gets two seconds for everything."""
 AT_ONCE_S = 0.25
-"""Seconds of writing at most before the first token that follows a long prompt."""
+"""Maximum seconds of writing before the first token that follows a long prompt."""
 
 _clock = time.monotonic
 
 
 def _key_of(context: CachedContext, weights: str) -> str:
-    """Return what the states of a context depend on besides its text; see `_weights_of`.
+    """Return the key of everything that states of a context depend on besides its text.
 
-    A folder may serve several machines, and own kernels are in `facts_key` with their build.
+    A folder may serve several machines; own kernels with their build are part of `facts_key`.
     """
     model, piece = context.model, context.prefill_piece
     numbers = f"{model.facts_key}|{processor()}|{weights}"
@@ -49,30 +49,30 @@ def _key_of(context: CachedContext, weights: str) -> str:
 
 
 def _weights_of(context: CachedContext) -> str:
-    """Return what tells a model's files from others of the same size with the same beginning."""
+    """Return the key that distinguishes a model's files from others of the same size and start."""
     parts = written_parts((context.model.info.path,)).values()
     return " ".join(f"{n_bytes}-{written_ns}" for _, (n_bytes, written_ns) in parts)
 
 
 def _can_be_kept(context: CachedContext) -> bool:
-    """Return whether states of it are of use.
+    """Return whether storing its states is useful.
 
-    A head needs the target's hidden state at each token, which no state holds; and a draft model of
-    another vocabulary holds a text of its own, which is read anew in idle time.
+    A head needs the target's hidden state at each token, which no stored state contains; and a
+    draft model with another vocabulary has a text of its own, which is read again in idle time.
     """
     return type(context) is CachedContext and not isinstance(context.model, DraftHead)
 
 
 class KeptStates:
-    """Keeps the states of a pair's contexts; a job for idle time.
+    """Stores and restores the states of a pair's contexts; also a job for idle time.
 
     Args:
         target: The target's context.
-        draft: The draft model's; None: there is none.
-        store: Where states go.
+        draft: The draft model's context, or None without one.
+        store: The store of states.
 
     Attributes:
-        owner: Whose text the contexts hold; None: it is not kept.
+        owner: Owner of the text in the contexts, or None if it is not stored.
     """
 
     def __init__(
@@ -89,12 +89,12 @@ class KeptStates:
 
     @property
     def contexts(self) -> Sequence[CachedContext]:
-        """None: nothing is decoded."""
+        """The contexts that idle work decodes in: none."""
         return ()
 
     @property
     def most_bytes(self) -> int:
-        """Bytes of memory that states may take; 0: nothing is kept."""
+        """The maximum bytes of memory for states; 0 if nothing is stored."""
         return self._store.most_bytes
 
     def _tree(self, context: CachedContext) -> StateTree:
@@ -104,15 +104,15 @@ class KeptStates:
     # -------------------------------------------------------------------------- before a reply
 
     def begin(self, prompt: Sequence[int], owner: StateOwner | None, *, with_draft: bool) -> Warmth:
-        """Let the contexts hold as much of a prompt as they do, or as is stored; see `end`.
+        """Put the stored part of a prompt into the contexts, if longer than theirs; see `end`.
 
         Args:
-            prompt: Of the next reply, with its beginning.
-            owner: Whose it is.
+            prompt: Tokens of the next reply's prompt, with the reply's fixed beginning.
+            owner: Owner of the prompt's text.
             with_draft: Whether the draft model will be used.
 
         Returns:
-            Where the target's came from.
+            The origin of the target's prefix.
         """
         before, self.owner = self.owner, owner
         self._is_replying = True
@@ -130,12 +130,14 @@ class KeptStates:
             if with_draft and len(prompt) < context.n_ctx:
                 self._bring(context, prompt, owner)
         warm = self._bring(self._target, prompt, owner)
-        if before != owner:  # from now on what contexts hold counts as this owner's
+        if before != owner:  # from now on the contexts' content counts as this owner's
             for context in self._contexts:
                 n_same = common_prefix(context.tokens, prompt)
                 if type(context) is CachedContext:
                     context.rollback(n_same)
-                elif n_same < len(context.tokens):  # its model goes back only when it reads on
+                elif n_same < len(
+                    context.tokens
+                ):  # its model goes back only when it reads the next text
                     context.clear()
         return warm
 
@@ -143,9 +145,9 @@ class KeptStates:
         tree, n_live = self._tree(context), common_prefix(context.tokens, prompt)
         n_block = context.model.n_block
         if not n_block and n_live < len(context.tokens):
-            n_live = 0  # what may be gone back to is stored as well
+            n_live = 0  # a place to go back to is stored as well
         found = tree.find(prompt[: len(prompt) - 1], owner.name)
-        self._store.use(tree, reversed(found.blocks))  # so that an end goes before its beginning
+        self._store.use(tree, reversed(found.blocks))  # so that a text's end is evicted first
         if found.n_tokens <= n_live:
             return "context"
         warm: Warmth = "memory"
@@ -178,20 +180,20 @@ class KeptStates:
     # ---------------------------------------------------------------------------------- after it
 
     def _at_place(self, n_read: int) -> None:
-        """Keep the state of a place in a prompt, where states are stored as wholes alone."""
-        if self.owner is not None and n_read >= _READ_AGAIN:
+        """Store the state at a place in a prompt, where only whole states can be stored."""
+        if self.owner is not None and n_read >= _READ_AGAIN_TOKENS:
             self._keep_all(self._target, self.owner)
 
     def after_reading(self, n_read: int) -> None:
-        """Keep a long prompt at once that was just read."""
-        if self.owner is not None and n_read >= LONG:
-            if self._target.model.n_block:  # otherwise it was kept before the prompt's end
+        """Store a long prompt at once after it was read."""
+        if self.owner is not None and n_read >= LONG_TOKENS:
+            if self._target.model.n_block:  # otherwise it was stored before the prompt's end
                 self._keep_all(self._target, self.owner)
             self._write(AT_ONCE_S)
 
     def slice(self) -> bool:
-        """Copy a block, or write one; False: everything is kept."""
-        for context in self._kept:  # so that no reply waits for the first look at files
+        """Copy a block, or write one; return False if everything is stored."""
+        for context in self._kept:  # so that no reply has to wait for the first listing of files
             self._tree(context)
         if self.owner is not None:
             for context in self._kept:
@@ -204,7 +206,7 @@ class KeptStates:
             pass
 
     def _keep_block(self, context: CachedContext, owner: StateOwner) -> bool:
-        """Copy the next block that is not stored; False: all are, or it cannot be copied."""
+        """Copy the next block that is not stored; return False without one or if that fails."""
         n_lasting = context.n_lasting
         if not n_lasting or not self._store.most_bytes:
             return False
@@ -215,17 +217,17 @@ class KeptStates:
         parent, first, n = missing
         try:
             data = context.model.copy_cells(first, n)
-        except MemoryError:  # warmth is lost, and nothing else
+        except MemoryError:  # only stored states are lost
             return False
         if data is None or len(data) > self._store.most_bytes:
             return False
         block = tree.add(parent, context.tokens[first : first + n], data, owner)
-        return block in parent.children  # otherwise there is no room for it
+        return block in parent.children  # otherwise there was no room for it
 
     def forget(self, owners: Sequence[str]) -> None:
-        """Forget what is these owners' alone; none: everything.
+        """Drop the states that belong to these owners alone; all states without any owner.
 
-        A text in contexts that is kept as no one's may be theirs.
+        A text in the contexts without an owner may be theirs, so it is dropped, too.
         """
         for name in owners or ("",):
             self._store.forget(name)
@@ -235,14 +237,14 @@ class KeptStates:
                 self.end()
 
     def end(self) -> None:
-        """Note that the reply is over, and empty the contexts of what was dropped meanwhile."""
+        """Note the end of the reply, and empty contexts whose text was dropped meanwhile."""
         if self._was_dropped:
             for context in self._contexts:
                 context.clear()
         self._is_replying = self._was_dropped = False
 
     def keep(self) -> None:
-        """Keep what the contexts hold."""
+        """Store what the contexts hold."""
         if self.owner is not None:
             for context in self._kept:
                 self._keep_all(context, self.owner)
@@ -252,12 +254,12 @@ class KeptStates:
         return self._tree(self._target).find(text, owner.name).n_tokens
 
     def leave(self) -> None:
-        """Keep what the contexts hold, before they hold what is not to be kept."""
+        """Store what the contexts hold, before they get content that is not to be stored."""
         self.keep()
         self.owner = None
 
     def close(self) -> None:
-        """Keep what is new, and write it as far as time allows."""
+        """Store what is new, and write it to files as far as time allows."""
         until = _clock() + CLOSING_S
         self.leave()
         self._write(until - _clock())

@@ -1,9 +1,9 @@
-"""What is known of a model file before its weights are loaded; no native code in here.
+"""Properties of a model file known before its weights are loaded; no native code in here.
 
 A GGUF file begins with metadata (keys and values: architecture, tokenizer, template) and the list
-of its tensors; the weights follow. The header alone, a few megabytes, tells whether a model can be
+of its tensors; the weights follow. The header alone, a few megabytes, shows whether a model can be
 used, what it needs, and whether two models share a tokenizer. Native code reads it
-(`engine/llama/gguf`); the values are held here, beside those of a dry run and a first look at the
+(`engine/llama/gguf`); the values are defined here, beside those of a dry run and of checks of the
 file.
 """
 
@@ -25,11 +25,11 @@ Number = bool | int | float
 
 @dataclass(frozen=True, slots=True)
 class GgufTensor:
-    """One tensor of the list.
+    """An entry of the list of tensors.
 
     Attributes:
-        name: E.g. ``blk.0.attn_q.weight``.
-        shape: In ggml's order, the row length first.
+        name: For example ``blk.0.attn_q.weight``.
+        shape: Sizes in ggml's order, the row length first.
         kind: Number of its type in `enum ggml_type`.
         n_bytes: Bytes of its data.
     """
@@ -53,14 +53,14 @@ and Gemma 4's assistants. Others, such as GLM 4 and EXAONE 4, have heads that ar
 
 @dataclass(frozen=True, slots=True)
 class GgufHeader:
-    """Everything in front of the weights.
+    """The content of a file before its weights.
 
     Attributes:
         values: Single values by key.
-        arrays: Elements of every array by key.
-        numbers: The arrays of numbers, unless they are long; usually one number per block.
-        texts: The arrays of texts that were asked for, as bytes: token texts need not be UTF-8.
-        tensors: In file order.
+        arrays: Number of elements of every array by key.
+        numbers: Arrays of numbers, unless they are long; usually one number per block.
+        texts: The requested arrays of texts, as bytes: token texts need not be UTF-8.
+        tensors: The list of tensors in file order.
     """
 
     values: Mapping[str, Scalar]
@@ -70,43 +70,42 @@ class GgufHeader:
     tensors: tuple[GgufTensor, ...]
 
     def text(self, key: str) -> str:
-        """Return a text; empty when there is none under this key."""
+        """Return a text; empty if there is none under this key."""
         value = self.values.get(key, "")
         return value if isinstance(value, str) else ""
 
     def whole(self, key: str) -> int:
-        """Return a whole number; 0 when there is none under this key."""
+        """Return an integer; 0 if there is none under this key."""
         value = self.values.get(key, 0)
         return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
     def of_architecture(self, name: str) -> int:
-        """Return a whole number of the model's own section, e.g. ``context_length``; 0: none."""
+        """Return an integer of the architecture's section, for example ``context_length``, or 0."""
         return self.whole(f"{self.text('general.architecture')}.{name}")
 
     @property
     def n_heads(self) -> int:
-        """How many of its last blocks are MTP heads that llama.cpp computes.
+        """The number of its last blocks that are MTP heads which llama.cpp computes.
 
-        Quantisers may leave their tensors out.
+        Quantisers may omit their tensors.
         """
         is_computed = self.text("general.architecture") in _WITH_HEADS
         return self.of_architecture("nextn_predict_layers") if is_computed else 0
 
 
 class DryRun(Checked, frozen=True):
-    """What llama.cpp would take for one model and its context.
+    """The memory that llama.cpp would allocate for one model and its context, in bytes.
 
     Attributes:
-        kv: Per device name: caches of keys, values and recurrent states.
-        compute: Per device name: buffers for computing, and for the rows that a decode gives.
-        kv_layers: The caches of each layer, 0 for one without any; with the whole text in those
-            that have a sliding window.
+        kv: By device name, the caches of keys, values and recurrent states.
+        compute: By device name, the buffers for computing, and for the rows that a decode outputs.
+        kv_layers: The caches of each layer, 0 for one without any; for the whole text also in
+            layers with a sliding window.
         repacked: Weights that the CPU copies into another layout.
-        state_layers: Of `kv_layers`, the present state of a recurrent memory.
-        n_states: How many earlier ones llama.cpp keeps at most; 0: it cannot, or there are none.
-        window_layers: `kv_layers` where no more than sliding windows is kept; empty: there are
-            none.
-        narrow: `compute` of the CPU where a decode gives one row of logits, without that row.
+        state_layers: The part of `kv_layers` that is the present state of a recurrent memory.
+        n_states: Maximum number of earlier states that llama.cpp keeps; 0 if it cannot or has none.
+        window_layers: `kv_layers` if only sliding windows are kept; empty if there are none.
+        narrow: `compute` of the CPU if a decode outputs one row of logits, without that row.
     """
 
     kv: tuple[tuple[str, int], ...]
@@ -121,15 +120,15 @@ class DryRun(Checked, frozen=True):
 
 _HEAD_BYTES = 1 << 20
 PART = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
-"""How the parts of a split model are named (llama.cpp, tools/gguf-split): number and count."""
+"""Pattern of the names of a split model's parts (llama.cpp, tools/gguf-split): number and count."""
 _TYPE = re.compile(r"\b((?:I?Q|TQ)\d\w*|BF16|F16|F32|MXFP4|NVFP4)\b(?: - (Small|Medium|Large)\b)?")
 
 
 def check_model_file(text: str) -> Path:
-    """Return the path when it names a readable GGUF file.
+    """Return the path if it names a readable GGUF file.
 
     Raises:
-        ModelError: Says what it is instead and what to do.
+        ModelError: It does not; says what the file is and what to do.
     """
     path = Path(os.path.expanduser(text))  # noqa: PTH111  pathlib's raises for an unknown user
     try:
@@ -173,13 +172,13 @@ def check_model_file(text: str) -> Path:
 
 
 def check_whole_model(text: str) -> Path:
-    """Return the path of a model's first part, which is loaded, when all of its parts are there.
+    """Return the path of a model's first part, which is loaded, if all its parts exist.
 
     Args:
-        text: Path of a model, of a split one any part.
+        text: Path of a model; of a split one any part.
 
     Raises:
-        ModelError: As `check_model_file`, or a part is missing.
+        ModelError: As in `check_model_file`, or a part is missing.
     """
     path = check_model_file(text)
     names = part_names(path.name)
@@ -207,7 +206,7 @@ def first_part(path: Path) -> Path:
 
 
 def parts_of(path: Path) -> tuple[Path, ...]:
-    """Return the files of a model: all parts of a split one, whose first part is given."""
+    """Return the files of a model: all parts of a split one, given its first part."""
     part = PART.search(path.name)
     if part is None or int(part[1]) != 1:
         return (path,)
@@ -215,7 +214,7 @@ def parts_of(path: Path) -> tuple[Path, ...]:
 
 
 def part_names(name: str) -> list[str]:
-    """Return what all parts of a split model are called, by the name or the path of one of them."""
+    """Return the names of all parts of a split model, given the name or path of one of them."""
     part = PART.search(name)
     if part is None:
         return [name]
@@ -225,17 +224,17 @@ def part_names(name: str) -> list[str]:
 
 
 def model_name(name: str) -> str:
-    """Return a file's name without its ending, and without which part of a split model it is."""
+    """Return a file's name without its extension and without the part of a split model."""
     whole = PART.sub(".gguf", name)
     return whole[: -len(".gguf")] if whole.lower().endswith(".gguf") else whole
 
 
 def title_with_type(title: str, description: str) -> str:
-    """Return a model's title with the type of its weights, e.g. ``Qwen3 8B Q4_K_M``.
+    """Return a model's title with the type of its weights, for example ``Qwen3 8B Q4_K_M``.
 
     Args:
-        title: What the file calls itself.
-        description: What llama.cpp says (`llama_model_desc`), e.g. ``qwen3 8B Q4_K - Medium``.
+        title: Title in the file's metadata.
+        description: llama.cpp's description (`llama_model_desc`), e.g. ``qwen3 8B Q4_K - Medium``.
     """
     found = _TYPE.search(description)
     if found is None:
@@ -246,10 +245,10 @@ def title_with_type(title: str, description: str) -> str:
 
 
 def file_id(path: Path) -> str:
-    """Return a short id of the content: the hash of size and first MiB (the header lies there).
+    """Return a short id of the content: a hash of its size and first MiB, which has the header.
 
     Raises:
-        ModelError: The file, which was there, cannot be read any more.
+        ModelError: The file can no longer be read.
     """
     try:
         digest = hashlib.sha256(str(path.stat().st_size).encode())
@@ -265,11 +264,11 @@ OVERWRITTEN = "model-overwritten"
 
 
 Written = tuple[tuple[int, int], tuple[int, int]]
-"""Which file it is (device and number), and its size and time of writing in ns."""
+"""A file's identity (device and number), and its size and modification time in ns."""
 
 
 def written_at(path: Path) -> Written | None:
-    """Return which file is there and when it was written; None: it cannot be seen."""
+    """Return a file's identity and modification time, or None if it cannot be read."""
     try:
         found = path.stat()
     except (OSError, ValueError):  # ValueError: a NUL in the path
@@ -278,21 +277,20 @@ def written_at(path: Path) -> Written | None:
 
 
 def written_parts(paths: Iterable[str]) -> dict[Path, Written]:
-    """Return `written_at` of all parts of these models that can be seen."""
+    """Return `written_at` of all readable parts of these models."""
     models = (Path(os.path.expanduser(path)) for path in paths)  # noqa: PTH111  as above
     parts = (part for model in models for part in parts_of(model))
     return {part: found for part in parts if (found := written_at(part))}
 
 
 def check_in_place(files: Mapping[Path, Written]) -> None:
-    """See whether these are still the files that they were before the load, written to or not.
+    """Check that these are still the same files as before the load, modified or not.
 
-    Some network shares and FAT number files anew as they like, so another number alone, with the
-    same size and time of writing, is no other file.
+    Some network shares and FAT renumber files, so a different number alone, with the same size and
+    modification time, does not make it another file.
 
     Raises:
-        ModelError: Another file has the name of one, so that what was read of them, and their ids,
-            may be of two.
+        ModelError: A file was replaced by another one, so that content and ids may mix two files.
     """
     for path, before in files.items():
         now = written_at(path)

@@ -1,4 +1,4 @@
-"""What `ModelParams` may hold, and what its KV cache weighs; no native code needed to say so."""
+"""Checks of `ModelParams`, and the size of the KV cache; needs no native code."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from paceline.messages import ModelParams
 from paceline.parameters import check_fields
 from paceline.sentence import sentence
 
-MOST_HIDDEN_BYTES = 64 * 2**20
-"""Of hidden states that are kept for an MTP head: 3,276 places of 5,120 columns. A head that comes
-late to a longer text reads its end alone."""
+MAX_HIDDEN_BYTES = 64 * 2**20
+"""Maximum bytes of hidden states kept for an MTP head: 3,276 tokens of 5,120 columns. A head that
+begins later in a longer text reads only its end."""
 DEFAULT_CTX = 4096
 NO_REASON = sentence("llama.cpp does not say why")
 FLASH_ATTN = {"auto": -1, "off": 0, "on": 1}
@@ -35,23 +35,23 @@ KV_TYPES = {
     "q4_0": (2, 18 / 32),
     "iq4_nl": (20, 18 / 32),
 }
-"""Name to (ggml's number, bytes per element)."""
+"""ggml's number and bytes per element, by name."""
 SPLIT_MODES = {"none": 0, "layer": 1, "row": 2, "tensor": 3}
-"""Name to number in `enum llama_split_mode`."""
+"""Number in `enum llama_split_mode`, by name."""
 _MAX_SHARE = 1e6
 
 
 def check_params(params: ModelParams) -> None:
-    """Refuse what no model could be loaded with, on whatever devices; see `placement`.
+    """Refuse parameters with which no model could be loaded on any device; see `placement`.
 
     Raises:
-        ValueOutOfRangeError: Names the value and what it may be.
+        ValueOutOfRangeError: Names the value and the valid range.
     """
     check_fields(params)
     if params.flash_attn == "off" and KV_TYPES[params.kv_type_v][1] < 2:
         refuse("A quantised V cache needs flash attention.", "Switch it on, or use f16 for V.")
     shares = params.tensor_split
-    if not all(0 <= share <= _MAX_SHARE for share in shares):  # NaN is neither
+    if not all(0 <= share <= _MAX_SHARE for share in shares):  # False for NaN, too
         refuse(
             "A device's share of the model is out of range.",
             "Give 0 to {most:,.0f}.",
@@ -65,7 +65,7 @@ def choose_ctx(params: ModelParams, n_ctx_train: int) -> int:
     """Return the context's length in tokens.
 
     Raises:
-        ValueOutOfRangeError: It is longer than what the model was trained for.
+        ValueOutOfRangeError: It is longer than the model was trained for.
     """
     if params.n_ctx > n_ctx_train > 0:
         raise ValueOutOfRangeError(
@@ -80,11 +80,11 @@ def choose_ctx(params: ModelParams, n_ctx_train: int) -> int:
 
 
 def kv_bytes_per_token(params: ModelParams, n_heads: int, head_k: int, head_v: int) -> float:
-    """Return what one token takes in the KV cache.
+    """Return the bytes of one token in the KV cache.
 
     Args:
-        params: Holds the cache's types.
-        n_heads: KV heads of all layers together.
+        params: Parameters with the cache's types.
+        n_heads: Number of KV heads of all layers together.
         head_k: Elements of one head's key.
         head_v: Elements of one head's value.
     """
@@ -93,17 +93,17 @@ def kv_bytes_per_token(params: ModelParams, n_heads: int, head_k: int, head_v: i
 
 
 def free_memory() -> int:
-    """Return how many bytes of main memory can still be had."""
+    """Return the bytes of main memory that are still available."""
     return int(psutil.virtual_memory().available)
 
 
 def check_kv_memory(params: ModelParams, n_ctx: int, per_token: float) -> None:
-    """Refuse a KV cache beyond the free memory: Linux would promise it and kill us later.
+    """Refuse a KV cache beyond the free memory: Linux would grant it and kill the process later.
 
     Args:
-        params: Holds the cache's types.
-        n_ctx: Tokens.
-        per_token: From `kv_bytes_per_token`.
+        params: Parameters with the cache's types.
+        n_ctx: Size of the context in tokens.
+        per_token: Result of `kv_bytes_per_token`.
 
     Raises:
         ModelError: Says how much is missing and which context would fit.
@@ -129,10 +129,10 @@ def no_context(params: ModelParams, n_ctx: int, per_token: float | None, why: st
     """Return the error for a context that llama.cpp could not make.
 
     Args:
-        params: How the model is loaded.
-        n_ctx: Tokens.
-        per_token: From `kv_bytes_per_token`; None where the cache lies in a GPU's memory.
-        why: llama.cpp's complaint.
+        params: Parameters of the load.
+        n_ctx: Size of the context in tokens.
+        per_token: Result of `kv_bytes_per_token`, or None if the cache lies in a GPU's memory.
+        why: llama.cpp's error message.
     """
     if error := cannot_place(Path(params.path).name, why):
         return error
@@ -164,5 +164,5 @@ def _no_room(message: str, params: ModelParams, n_ctx: int, n_fits: float | None
 
 
 def gpu_layers(params: ModelParams) -> int:
-    """Return the number for llama.cpp, where more than there are means all."""
+    """Return llama.cpp's number of layers on devices; a number above the model's means all."""
     return params.n_gpu_layers if params.n_gpu_layers >= 0 else 999

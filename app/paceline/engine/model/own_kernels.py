@@ -1,13 +1,12 @@
-"""What is known of Paceline's own kernels for the CPU without loading them, and their marks.
+"""Paceline's own kernels for the CPU: files, test outcomes and crash marks, without loading them.
 
-A process tests them one after the other: it is told a kernel's name and says the outcome.
+`engine/llama/kernels` loads, tests and activates them; `paceline doctor` only uses this module. A
+process tests the kernels one after the other: it gets a kernel's name and returns the outcome.
 
-`engine/llama/kernels` loads, tests and switches them on; `paceline doctor` asks here alone.
-
-A mark says that own kernels have ended the engine, so that this happens once. It is a file beside
-the kernels that were built into the cache, named by the build. The library of kernels writes it
-itself when it crashes (`paceline_kernels_mark_crashes`); a hang is marked by the host, which ends
-the process. While it is there, that build is not used.
+A mark records that own kernels have ended the engine, so that this happens only once. It is a file
+beside the kernels in the cache, named by their build. The library of kernels writes it itself when
+it crashes (`paceline_kernels_mark_crashes`); after a hang the host writes it, which also ends the
+process. While the mark exists, that build is not used.
 """
 
 from __future__ import annotations
@@ -27,16 +26,16 @@ from paceline.workers.frames import WireError
 from paceline.workers.process import Language
 
 NO_KERNELS = "no-own-kernels"
-"""The code of a load that insists on kernels which cannot be used."""
+"""Code of the error of a load that requires own kernels which cannot be used."""
 PROVED = "proved"
-"""The outcome of a kernel's test that allows its use; any other says why it is not used."""
+"""Outcome of a kernel's test that allows its use; any other one is the reason against it."""
 REFUSED = "refused"
-"""The outcome of any kernel where this build of llama.cpp takes none."""
+"""Outcome of every kernel if this build of llama.cpp accepts none."""
 _OUTCOMES = {"1": PROVED, "0": "wrong", "-1": sentence("not run"), REFUSED: REFUSED}
-"""The meaning of each answer of the process that tests them."""
+"""Outcomes by the answer of the process that tests them."""
 
 _FLAG = re.compile(r"avx\w*|amx\w*|f16c|fma|bmi\d|sse4_\d")
-"""Instructions that ggml and the kernels choose their code by."""
+"""Instruction sets by which ggml and the kernels choose their code."""
 
 
 class NoKernelsError(ModelError):
@@ -49,7 +48,7 @@ class NoKernelsError(ModelError):
 
 
 def find_library(cache_dir: str) -> Path:
-    """Return the library that is made for this build of llama.cpp.
+    """Return the library that was made for this build of llama.cpp.
 
     Raises:
         NoKernelsError: There is none.
@@ -71,7 +70,7 @@ def check_mark(cache_dir: str, key: str) -> None:
     """Refuse a build that has ended the engine before.
 
     Raises:
-        NoKernelsError: It has.
+        NoKernelsError: There is a mark.
     """
     culprit = read_mark(cache_dir, key)
     if culprit is not None:
@@ -83,7 +82,7 @@ def check_mark(cache_dir: str, key: str) -> None:
 
 
 def prover_language() -> Language[str, str]:
-    """Return the messages that are exchanged with the process: a kernel's name, and its outcome."""
+    """Return the messages to and from the process: a kernel's name, and its outcome."""
     return Language("paceline-prover", str.encode, _outcome)
 
 
@@ -95,29 +94,29 @@ def _outcome(answer: bytes) -> str:
 
 
 def key_of(library: Path) -> str:
-    """Return the key in a library's name, of its build."""
+    """Return the key of the build in a library's name."""
     return library.stem.rpartition("-")[2]
 
 
 def known_outcomes(facts: Facts, key: str) -> dict[str, str]:
-    """Return what the tests of a build's kernels have come to on this processor, by name."""
+    """Return the test outcomes of a build's kernels on this processor, by kernel name."""
     prefix = fact_name(key, "")
     return {name.removeprefix(prefix): str(fact) for name, fact in facts.below(prefix).items()}
 
 
 def fact_name(key: str, kernel: str) -> str:
-    """Return the name of the fact that keeps the outcome of a kernel's test."""
+    """Return the name of the fact that stores the outcome of a kernel's test."""
     return f"kernel|{key}|{processor()}|{kernel}"
 
 
 def isa_fact(key: str) -> str:
-    """Return the name of the fact that keeps which instructions a build uses here."""
+    """Return the name of the fact that stores which instruction set a build uses here."""
     return f"kernel_isa|{key}|{processor()}"
 
 
 @functools.cache
 def processor() -> str:
-    """Return what the result of a test depends on: the processor's name and its instructions."""
+    """Return the processor's name and instruction sets, on which test outcomes depend."""
     name, flags = platform.machine(), frozenset[str]()
     try:
         lines = Path("/proc/cpuinfo").read_text("utf-8", "replace").split("\n\n", 1)[0]
@@ -134,35 +133,35 @@ def processor() -> str:
 
 FOLDER = "kernels"
 HANG = sentence("a computation that hung")
-"""What a mark says whose kernel is not known."""
+"""Content of a mark if the kernel is not known."""
 
 _KEY = re.compile(r"[0-9a-f]{16}")
-_MOST_WORDS = 60
+_MAX_MARK_CHARS = 60
 
 
 def mark_path(cache_dir: str, key: str) -> Path | None:
-    """Return where the mark of a build is; None: nothing is kept, or the key is none."""
+    """Return the path of a build's mark, or None without a cache or with an invalid key."""
     if not cache_dir or not _KEY.fullmatch(key):
         return None
     return Path(cache_dir) / FOLDER / f"{key}.crashed"
 
 
 def read_mark(cache_dir: str, key: str) -> str | None:
-    """Return what ended the engine, e.g. a kernel's name; None: there is no mark."""
+    """Return what ended the engine, such as a kernel's name, or None without a mark."""
     path = mark_path(cache_dir, key)
     try:
         if path is None or not path.exists():
             return None
-    except OSError:  # a folder that may not be entered
+    except OSError:  # the folder may not be entered
         return None
     with contextlib.suppress(OSError):
-        words = " ".join(path.read_text("utf-8", "replace").split())[:_MOST_WORDS]
+        words = " ".join(path.read_text("utf-8", "replace").split())[:_MAX_MARK_CHARS]
         return words or sentence("an unknown kernel")
     return sentence("an unknown kernel")
 
 
 def write_mark(cache_dir: str, key: str, what: str = HANG) -> None:
-    """Leave a mark; where it cannot be written the next load may end in the same way."""
+    """Write a mark; if it cannot be written, the next load may end in the same way."""
     path = mark_path(cache_dir, key)
     if path is not None:
         with contextlib.suppress(OSError):

@@ -1,8 +1,7 @@
-"""The devices that a model's layers are put on; the rule is llama.cpp's (src/llama.cpp).
+"""The devices that a model's layers are placed on; the rule is llama.cpp's (src/llama.cpp).
 
-Where nothing is chosen these are the devices of RPC servers, then the GPUs; integrated GPUs count
-only where there is no other GPU. Several share the layers. What is left out of them is the
-processor's.
+If the user chooses none, these are the devices of RPC servers, then the GPUs; integrated GPUs count
+only if there is no other GPU. Several devices share the layers, and the processor gets the rest.
 """
 
 from __future__ import annotations
@@ -16,30 +15,30 @@ from paceline.installation import remedies
 from paceline.params import ModelParams
 from paceline.sentence import sentence
 
-_STEP = 256 * 2**20
+_STEP_BYTES = 256 * 2**20
 _SERVERS = re.compile(r"rpc\d+", re.IGNORECASE)
-_MOST = 16
-"""Devices that llama.cpp computes one model on, the processor included (GGML_SCHED_MAX_BACKENDS in
-ggml/src/ggml-backend.cpp); it ends the process with more."""
+_MAX_DEVICES = 16
+"""Maximum number of devices for one model in llama.cpp, including the processor
+(GGML_SCHED_MAX_BACKENDS in ggml/src/ggml-backend.cpp); with more it ends the process."""
 
 
 def devices_for(params: ModelParams, devices: Sequence[DeviceInfo]) -> tuple[DeviceInfo, ...]:
-    """Return the devices for a model's layers, in their order; none: the processor has all.
+    """Return the devices for a model's layers, in order; empty if the processor gets all.
 
     Args:
-        params: Checked by `check_params`.
-        devices: All that there are.
+        params: Parameters that `check_params` accepts.
+        devices: All devices.
 
     Raises:
-        ValueOutOfRangeError: A device is named that is not there, or the model cannot be shared as
-            is asked for.
+        ValueOutOfRangeError: A named device does not exist, or the model cannot be shared as
+            requested.
     """
     chosen = named(params.device, devices) if params.device else usual(devices)
-    # The processor has what is left anyway.
+    # The processor gets the rest anyway.
     chosen = tuple(device for device in chosen if device.kind != "cpu")
     if not chosen and not params.device:
         _refuse_gpu(params)
-    # Shares hold for both models, of which one may be on a single device.
+    # Shares apply to both models, of which one may be on a single device.
     if len(params.tensor_split) > len(chosen) > 1:
         refuse(
             "{n} shares are more than the devices that the model is put on: {names}.",
@@ -56,7 +55,7 @@ def devices_for(params: ModelParams, devices: Sequence[DeviceInfo]) -> tuple[Dev
                 names=_list(chosen),
             )
         return (chosen[params.main_gpu],)
-    room = _MOST - sum(not device.takes_layers for device in devices)
+    room = _MAX_DEVICES - sum(not device.takes_layers for device in devices)
     if len(chosen) > room:
         refuse(
             "A model can be put on {most} devices at most, and these are {n}: {names}.",
@@ -78,27 +77,27 @@ def devices_for(params: ModelParams, devices: Sequence[DeviceInfo]) -> tuple[Dev
 def shares_of(
     params: ModelParams, gpus: Sequence[DeviceInfo], free: Mapping[str, int]
 ) -> tuple[float, ...]:
-    """Return the shares of the layers that devices take, in their order; not all are zero.
+    """Return the shares of the layers by device, in order; not all are zero.
 
-    Where none are given they are what is free, in steps of 256 MiB: so a plan, and the load a
-    little later, share alike.
+    The default is the free memory in steps of 256 MiB, so that a plan, and the load a little later,
+    share in the same way.
 
     Args:
-        params: Checked by `check_params`.
-        gpus: From `devices_for`.
-        free: Bytes by name.
+        params: Parameters that `check_params` accepts.
+        gpus: Result of `devices_for`.
+        free: Free bytes by device name.
     """
     given = [*params.tensor_split, *[0.0] * len(gpus)][: len(gpus)]
     if any(given):
         return tuple(given)
-    steps = [float(max(free[gpu.name], 0) // _STEP) for gpu in gpus]
+    steps = [float(max(free[gpu.name], 0) // _STEP_BYTES) for gpu in gpus]
     return tuple(steps) if any(steps) else (1.0,) * len(gpus)
 
 
 def usual(devices: Sequence[DeviceInfo]) -> tuple[DeviceInfo, ...]:
-    """Return those that are taken where none is named."""
+    """Return the default devices."""
     remote = [each for each in devices if each.kind == "rpc"]
-    # A GPU that two backends know is taken once.
+    # A GPU that two backends offer is used once.
     gpus = [each for each in devices if each.kind == "gpu"]
     names = {each.name for each in gpus}
     gpus = [each for each in gpus if each.shares not in names]
@@ -109,15 +108,15 @@ def usual(devices: Sequence[DeviceInfo]) -> tuple[DeviceInfo, ...]:
 
 
 def _backend(device: DeviceInfo) -> str:
-    """Return the backend's name, which a device's name has before its number."""
+    """Return the backend's name, which precedes the number in a device's name."""
     return device.name.rstrip("0123456789")
 
 
 def named(text: str, devices: Sequence[DeviceInfo]) -> tuple[DeviceInfo, ...]:
-    """Return devices by their names, which are in any case and between commas, in their order.
+    """Return devices by a comma-separated list of names in any case, in that order.
 
     Raises:
-        ValueOutOfRangeError: One is not there, or named twice.
+        ValueOutOfRangeError: One does not exist, or is named twice.
     """
     by_name = {device.name.lower(): device for device in devices}
     chosen: list[DeviceInfo] = []
@@ -137,7 +136,7 @@ def named(text: str, devices: Sequence[DeviceInfo]) -> tuple[DeviceInfo, ...]:
 
 
 def _other_devices(name: str, devices: Sequence[DeviceInfo]) -> str:
-    """Return what to choose in place of a device that is not there."""
+    """Return what to choose in place of a device that does not exist."""
     if _SERVERS.fullmatch(name):
         return sentence(
             "Choose among {known}; or use the RPC server that lends it: by --rpc, or in the "
@@ -152,7 +151,7 @@ def _list(devices: Sequence[DeviceInfo]) -> str:
 
 
 def _refuse_gpu(params: ModelParams) -> None:
-    """Refuse what takes a device besides the processor."""
+    """Refuse parameters that need a device besides the processor."""
     there_is = sentence("There is no GPU here that this build of llama.cpp can use")
     if params.n_gpu_layers > 0:
         refuse(
@@ -178,11 +177,11 @@ _ABOUT_DEVICES = re.compile(
 
 
 def cannot_place(name: str, why: str) -> ModelError | None:
-    """Return the error where llama.cpp cannot use devices as is asked for.
+    """Return the error if llama.cpp cannot use devices as requested, or None for another failure.
 
     Args:
-        name: The model's file.
-        why: llama.cpp's complaint; where it is about something else, None is returned.
+        name: Name of the model's file.
+        why: llama.cpp's error message.
     """
     if not _ABOUT_DEVICES.search(why):
         return None

@@ -1,11 +1,11 @@
-"""RPC servers of llama.cpp, which lend the devices of their machine: asked over a plain socket.
+"""RPC servers of llama.cpp, which lend the devices of their machine: queried over a plain socket.
 
-llama.cpp ends the process where a server does not answer, is busy or speaks another protocol. So
-each is asked first, by the three questions of its protocol that cost nothing
-(ggml/src/ggml-rpc/ggml-rpc.cpp); no native code is loaded for that.
+llama.cpp ends the process if a server does not answer, is busy or uses another protocol. So each
+server is queried first, by the three cheap questions of its protocol
+(ggml/src/ggml-rpc/ggml-rpc.cpp), without native code.
 
-A server serves one program at a time. Only the engine's process connects by llama.cpp, for a load;
-everyone else asks here.
+A server serves one program at a time. Only the engine's process connects with llama.cpp, for a
+load; all others use this module.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from paceline.figures import DeviceInfo, ServerProblem
 from paceline.sentence import Sentence, sentence
 
 PORT = 50052
-"""The port that llama.cpp's server listens at, unless it is told otherwise."""
+"""Default port of llama.cpp's server."""
 PROTOCOL = 7, 0
 """Major and minor version that this llama.cpp speaks (RPC_PROTO_MAJOR_VERSION)."""
 ASK_S = 2.0
 NAME_S = 5.0
-"""Seconds in which the address of a computer has to be found."""
+"""Maximum seconds for resolving the address of a computer."""
 _HELLO, _DEVICE_COUNT, _DEVICE_MEMORY = 14, 15, 11  # enum rpc_cmd
 _CAPABILITIES = 24
-_MOST_DEVICES = 64
-_LARGEST_PORT = 65535
+_MAX_DEVICES = 64
+_MAX_PORT = 65535
 _HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
-"""It is put into command lines, too."""
+"""Pattern of a host name; it is also used in command lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,10 @@ class ServerAnswer:
     """A server's answer to the question for its devices.
 
     Attributes:
-        server: Its HOST:PORT, as it was given.
-        address: Its IPv4 address; empty: there is none.
+        server: Its HOST:PORT as given.
+        address: Its IPv4 address; empty if it has none.
         memory: Total and free bytes of each device.
-        problem: Why llama.cpp must not connect to it; None: it may.
+        problem: Reason why llama.cpp must not connect to it, or None if it may.
     """
 
     server: str
@@ -64,7 +64,7 @@ class RpcServerError(ModelError):
     """A server that is needed for a load cannot be used.
 
     Attributes:
-        problems: Of all servers that cannot be used, at least one.
+        problems: Problems of all unusable servers, at least one.
     """
 
     def __init__(self, problems: Sequence[ServerProblem]) -> None:
@@ -74,15 +74,15 @@ class RpcServerError(ModelError):
 
 
 def read_server(text: str) -> str:
-    """Return HOST:PORT, with the usual port where none is given.
+    """Return HOST:PORT, with the default port if none is given.
 
     Raises:
-        ValueOutOfRangeError: It is none; llama.cpp knows IPv4 alone.
+        ValueOutOfRangeError: It is invalid; llama.cpp supports only IPv4.
     """
     host, colon, port = text.strip().rpartition(":")
     if not colon:
         host, port = port, str(PORT)
-    is_number = port.isascii() and port.isdecimal() and 0 < int(port) <= _LARGEST_PORT
+    is_number = port.isascii() and port.isdecimal() and 0 < int(port) <= _MAX_PORT
     if not is_number or not _HOST.fullmatch(host):
         raise ValueOutOfRangeError(
             "value-out-of-range",
@@ -95,10 +95,10 @@ def read_server(text: str) -> str:
 
 
 def ask_servers(servers: Sequence[str], seconds: float = ASK_S) -> list[ServerAnswer]:
-    """Ask several servers at once, in their order; see `ask_server`.
+    """Ask several servers at once; the answers are in order, see `ask_server`.
 
-    One that is given under two names, such as localhost and 127.0.0.1, may be used by the first of
-    them: llama.cpp would connect to it twice, and wait for the second answer without end.
+    A server that is given under two names, such as localhost and 127.0.0.1, may be used only by the
+    first: llama.cpp would connect to it twice, and wait forever for the second answer.
     """
     if not servers:
         return []
@@ -116,7 +116,7 @@ def ask_servers(servers: Sequence[str], seconds: float = ASK_S) -> list[ServerAn
 
 
 def ask_server(server: str, seconds: float = ASK_S) -> ServerAnswer:
-    """Ask a server what it is; takes `seconds` at most once its name is known. Any thread."""
+    """Ask a server for its devices, within `seconds` after its name is resolved. Any thread."""
     host, _, port = server.rpartition(":")
     address = _address(host)
     if not address:
@@ -128,7 +128,7 @@ def ask_server(server: str, seconds: float = ASK_S) -> ServerAnswer:
             if major != PROTOCOL[0] or minor > PROTOCOL[1]:
                 return ServerAnswer(server, address, problem=_problem(server, "version"))
             (n,) = struct.unpack("<I", line.ask(_DEVICE_COUNT, b"", 4))
-            if not 0 < n <= _MOST_DEVICES:
+            if not 0 < n <= _MAX_DEVICES:
                 return ServerAnswer(server, address, problem=_problem(server, "protocol"))
             memory = []
             for i in range(n):
@@ -148,9 +148,9 @@ def ask_server(server: str, seconds: float = ASK_S) -> ServerAnswer:
 
 
 def _address(host: str) -> str:
-    """Return a computer's IPv4 address; empty: none is found in `NAME_S`.
+    """Return a computer's IPv4 address, or empty if it is not resolved within `NAME_S`.
 
-    Nothing can interrupt the search for a name, so its thread is left behind.
+    Resolving a name cannot be interrupted, so its thread is abandoned.
     """
     found: list[str] = []
 
@@ -166,7 +166,7 @@ def _address(host: str) -> str:
 
 
 class _SilentError(Exception):
-    """Nothing is answered in time."""
+    """The server did not answer in time."""
 
 
 class _OtherProtocolError(Exception):
@@ -187,7 +187,7 @@ class _Line:
         self._socket.close()
 
     def ask(self, command: int, question: bytes, n_expected: int) -> bytes:
-        """Return the answer to a question, which has so many bytes."""
+        """Return the answer to a question, which has `n_expected` bytes."""
         try:
             self._socket.sendall(struct.pack("<BQ", command, len(question)) + question)
             (n,) = struct.unpack("<Q", self._read(8))
@@ -197,7 +197,7 @@ class _Line:
         except TimeoutError:
             raise _SilentError from None
         except ConnectionError:
-            raise _OtherProtocolError from None  # it has hung up on what it does not understand
+            raise _OtherProtocolError from None  # it closed on an unknown command
 
     def _read(self, n: int) -> bytes:
         data = b""
@@ -211,7 +211,7 @@ class _Line:
 
 
 def fewer_devices(server: str) -> ServerProblem:
-    """Return the problem of a server that has been started anew with fewer devices."""
+    """Return the problem of a server that was restarted with fewer devices."""
     return _problem(server, "fewer")
 
 
@@ -267,12 +267,12 @@ _PROBLEMS = {
 
 
 def rpc_devices(server: str, memory: Iterable[tuple[int, int]], n_before: int) -> list[DeviceInfo]:
-    """Return a server's devices, which are called RPC0, RPC1 and so on over all servers.
+    """Return a server's devices, which are named RPC0, RPC1 and so on across all servers.
 
     Args:
         server: Its HOST:PORT.
         memory: Total and free bytes of each device.
-        n_before: Devices of the servers before it.
+        n_before: Number of devices of the servers before it.
     """
     return [
         DeviceInfo(f"RPC{n_before + i}", server, "rpc", total, free, server=server)
@@ -283,16 +283,16 @@ def rpc_devices(server: str, memory: Iterable[tuple[int, int]], n_before: int) -
 def with_shared_memory(
     devices: Sequence[DeviceInfo], addresses: dict[str, str]
 ) -> list[DeviceInfo]:
-    """Return the devices, each with the name of the one whose memory it has.
+    """Return the devices, each with the name of the one whose memory it shares.
 
-    An integrated GPU has the processor's. A server tells no more of its machine than its memory:
-    on loopback a device with as much memory as this machine has is this machine's processor;
-    devices of several servers at one address with the same size are taken for the same one, since
-    a plan that counts too little is the lesser fault.
+    An integrated GPU shares the processor's. A server reports nothing of its machine but memory: on
+    loopback a device with as much memory as this machine is this machine's processor; devices of
+    several servers at one address with the same size are considered the same one, since a plan that
+    counts too little memory is the lesser fault.
 
     Args:
-        devices: All that there are.
-        addresses: IPv4 addresses of servers.
+        devices: All devices.
+        addresses: IPv4 addresses by server.
     """
     main = next((each for each in devices if each.kind == "cpu"), None)
     here = _own_addresses()
@@ -315,9 +315,9 @@ def with_shared_memory(
 
 
 def _is_in_main_memory(device: DeviceInfo, main: DeviceInfo) -> bool:
-    """Return true for a GPU without memory of its own.
+    """Return whether a device is a GPU without memory of its own.
 
-    A driver in software calls itself a card, and Metal calls a chip of Apple one.
+    A software driver reports a discrete card, and so does Metal for Apple's chips.
     """
     if device.kind != "gpu" or device.shares:
         return device.kind == "igpu"
@@ -325,7 +325,7 @@ def _is_in_main_memory(device: DeviceInfo, main: DeviceInfo) -> bool:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a name or an address is this computer's own, which no other one can reach."""
+    """Return whether a name or an address is this computer's own, unreachable for others."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

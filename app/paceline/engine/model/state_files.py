@@ -1,13 +1,13 @@
-"""Stored states in files: a folder for each model, in it one for each owner, in it a file a block.
+"""Stored states in files: a folder per model, in it a folder per owner, in it a file per block.
 
-A block of several owners is one file with several names (hard links): what is one owner's alone
-goes with that folder, without a look into any file. A file's name says which block it is and which
-one it comes after, so that the tree is known without reading; tokens are read where a text gets so
-far. A file is written under another name first, and is whole or not there. No numbers of it are
-used before all of it was read and its checksum was right.
+A block of several owners is one file with several names (hard links): what belongs to one owner
+alone is deleted with that folder, without reading any file. A file's name has the block's id and
+that of the block before it, so that the tree is known without reading; tokens are read once a text
+gets that far. A file is written under another name first, so it is complete or not there. None of
+its numbers is used before all of it was read and its checksum was right.
 
-Several programs may use a folder at once and need no lock, since every file is complete by itself.
-What one of them deletes is gone for the others when they look next.
+Several programs may use a folder at once without a lock, since every file is complete by itself.
+What one of them deletes is gone for the others at their next look.
 """
 
 from __future__ import annotations
@@ -30,36 +30,37 @@ from typing import NamedTuple
 from paceline.engine.model.stored_states import Block, StateTree
 from paceline.files import new_content
 
-MOST_BYTES = 4 << 30
-_SHARE = 10
-"""Of what is free, with what is written already, a tenth is used at most."""
-_SPARE = 50
-"""A fiftieth of the limit is left free where room is made, so that it is not made each time."""
+MAX_BYTES = 4 << 30
+_FREE_DIVISOR = 10
+"""Divisor of the disk space that may be used: a tenth of the free space, with what is written
+already."""
+_SPARE_DIVISOR = 50
+"""Divisor of the limit for extra room: a fiftieth is left free, so that room is made rarely."""
 _LOOK_S = 1.0
-"""Seconds for which the size of the folder counts that other programs write to, too."""
+"""Seconds for which the measured size of the folder, which others write to, remains valid."""
 _PAUSE_S = 60.0
-"""Seconds without writing after it has failed."""
+"""Seconds without writing after a failure."""
 _OLD_S = 600.0
-"""Age from which on a file that was not written to its end has no writer any more."""
+"""Seconds after which an incomplete file has no writer any more."""
 _COARSE_NS = 2_000_000_000
-"""FAT's times; a change within so many nanoseconds of the last one may not show."""
+"""Resolution of FAT's times in nanoseconds; a change this soon after the last may not show."""
 _NAME = re.compile(r"([0-9a-f]{32})-([0-9a-f]{32})")
 _MAGIC = b"PLSTATE1"
 _START = struct.Struct("<8sI")
 """Magic and checksum of all that follows."""
 _FACTS = struct.Struct("<32s32sIQ")
-"""The model's key, the name of the block before, how many tokens and how many bytes follow."""
+"""The model's key, the name of the block before, the number of tokens and of bytes that follow."""
 
 _log = logging.getLogger(__name__)
 _clock = time.monotonic
 
 
 def drop_files(folder: str, owners: Sequence[str]) -> None:
-    """Delete the files that are these owners' alone, whatever model they are for. Any thread.
+    """Delete the files that belong to these owners alone, of all models. Any thread.
 
     Args:
-        folder: See `StateStorage.folder`; empty: there are none.
-        owners: Their names; none: everybody's.
+        folder: See `StateStorage.folder`; empty if there are no files.
+        owners: Names of the owners; empty for all.
     """
     if not folder:
         return
@@ -72,12 +73,12 @@ def drop_files(folder: str, owners: Sequence[str]) -> None:
 
 
 def _delete_folder(folder: Path) -> None:
-    """Delete what is in a folder, in which another program may be writing, or deleting, just now.
+    """Delete a folder's content while another program may be writing or deleting in it.
 
     Raises:
         OSError: It cannot be deleted.
     """
-    for _ in range(2):  # what was just being written has its name by then
+    for _ in range(2):  # the second time finds files that were just being written
         for place, folders, files in os.walk(folder, topdown=False):
             for name in files:
                 with contextlib.suppress(FileNotFoundError):
@@ -85,21 +86,21 @@ def _delete_folder(folder: Path) -> None:
             for name in folders:
                 with contextlib.suppress(OSError):
                     Path(place, name).rmdir()
-    with contextlib.suppress(OSError):  # it is gone, or another program goes on in it
+    with contextlib.suppress(OSError):  # it is gone, or another program uses it again
         folder.rmdir()
 
 
 class _File(NamedTuple):
-    """A name in a folder.
+    """A file name in a folder.
 
     Attributes:
-        parent: The name of the block before it; empty: it is no block.
-        block: Its own.
-        n_bytes: Its size.
-        number: Which file it is; files with several names have the same one.
-        used: When it was used last, in nanoseconds.
-        name: The name.
-        folder: Its owner's folder.
+        parent: Name of the block before it; empty if the file is not a block.
+        block: Name of the block.
+        n_bytes: Size of the file.
+        number: Number of the file; the same for all names of one file.
+        used: Time of the last use, in nanoseconds.
+        name: Name of the file.
+        folder: Folder of its owner.
     """
 
     parent: str
@@ -120,8 +121,8 @@ class _Listing(NamedTuple):
     """The files in an owner's folder.
 
     Attributes:
-        changed: When it was changed last, in nanoseconds.
-        is_settled: Whether a later change will show by another time.
+        changed: Time of the last change, in nanoseconds.
+        is_settled: Whether a later change is certain to have another time.
         files: The files.
     """
 
@@ -136,7 +137,7 @@ class _Listing(NamedTuple):
 
 
 def _folders(folder: str | Path) -> list[Path]:
-    """Return the folders in a folder; none where it is not there.
+    """Return the folders in a folder; empty if it does not exist.
 
     Raises:
         OSError: It cannot be read.
@@ -149,11 +150,11 @@ def _folders(folder: str | Path) -> list[Path]:
 
 
 def _owner_folder(key: Path, owner: str) -> Path:
-    return key / owner.encode().hex()  # a name that any file system takes
+    return key / owner.encode().hex()  # a name that any file system accepts
 
 
 def _listed(folder: Path) -> _Listing:
-    """Read a folder.
+    """Return the listing of a folder.
 
     Raises:
         OSError: It cannot be read.
@@ -176,14 +177,14 @@ def _size(files: Iterable[_File]) -> int:
 
 
 class StateFolder:
-    """Keeps blocks in the files of a folder; see `StateFiles`.
+    """Stores blocks in the files of a folder; see `StateFiles`.
 
     Args:
         folder: See `StateStorage.folder`.
         most_bytes: See `StateStorage.disk_bytes`.
 
     Attributes:
-        version: Another one after files have come or gone.
+        version: Number that changes when files have come or gone.
     """
 
     def __init__(self, folder: str, most_bytes: int = -1) -> None:
@@ -202,14 +203,14 @@ class StateFolder:
     # ------------------------------------------------------------------------------- looking
 
     def refresh(self) -> None:
-        """Look which files there are now, since other programs write and delete, too."""
+        """List the files again, since other programs write and delete, too."""
         with contextlib.suppress(OSError):
-            self._look()
+            self._list()
             if self._n_bytes > self._limit():
                 self._make_room(0)
 
-    def _look(self, *, anew: bool = False) -> None:
-        """Read the folders that have changed; `anew`: all, for when files were used last."""
+    def _list(self, *, anew: bool = False) -> None:
+        """List the folders that have changed; `anew` lists all, to get the times of last use."""
         listings: dict[Path, _Listing] = {}
         for key in _folders(self._folder):
             for owner in _folders(key):
@@ -249,7 +250,7 @@ class StateFolder:
 
     @staticmethod
     def _delete_empty(owner: Path) -> None:
-        """Delete an owner's folder, and a model's without any, to which nothing was written."""
+        """Delete an owner's empty folder, and a model's, if nothing was written to it recently."""
         for folder in (owner, owner.parent):
             with contextlib.suppress(OSError):
                 if folder.stat().st_mtime < time.time() - _OLD_S:
@@ -257,7 +258,7 @@ class StateFolder:
 
     @staticmethod
     def _tidied(listing: _Listing) -> _Listing:
-        """Delete what was not written to its end."""
+        """Delete incomplete files, and return the listing without them."""
         old = time.time_ns() - int(_OLD_S * 1e9)
         halves = {file for file in listing.files if not file.block and file.used < old}
         for file in halves:
@@ -265,14 +266,14 @@ class StateFolder:
         return listing._replace(files=tuple(f for f in listing.files if f not in halves))
 
     def _strike_out(self, key: str, name: str) -> list[_File]:
-        """Take a block out of what is known, and return its files; none: it is not known."""
+        """Remove a block from what is known, and return its files; empty if it is not known."""
         files = self._names.get(key, {}).pop(name, [])
         for file in files:
             self._after[key][file.parent].discard(name)
         return files
 
     def has(self, tree: StateTree, block: Block) -> bool:
-        """Return whether a block had a file at the last look."""
+        """Return whether a block had a file at the last listing."""
         return block.name in self._names.get(tree.root.name, {})
 
     def has_given_way(self, tree: StateTree, block: Block) -> bool:
@@ -280,7 +281,7 @@ class StateFolder:
         return (tree.root.name, block.name) in self._gave_way
 
     def after(self, tree: StateTree, parent: Block) -> Mapping[str, set[str]]:
-        """Return the names of the blocks after one, each with its owners, as of the last look."""
+        """Return the names of the blocks after one, each with its owners, as last listed."""
         names = self._names.get(tree.root.name, {})
         found = self._after.get(tree.root.name, {}).get(parent.name, ())
         return {name: {_owner_of(file.folder) for file in names[name]} for name in found}
@@ -288,7 +289,7 @@ class StateFolder:
     # ------------------------------------------------------------------------------- reading
 
     def tokens(self, tree: StateTree, parent: Block, name: str) -> list[int] | None:
-        """Return the tokens of a block after another one; None: its file is gone or wrong."""
+        """Return the tokens of a block after another one; None if its file is missing or wrong."""
         wrong = []
         for file in self._names.get(tree.root.name, {}).get(name, ()):
             with contextlib.suppress(OSError), file.path.open("rb") as opened:
@@ -305,7 +306,7 @@ class StateFolder:
         return None
 
     def read(self, tree: StateTree, block: Block) -> bytes | None:
-        """Return what a block's cells hold; None: the file is gone or wrong, and was removed."""
+        """Return the content of a block's cells; None if its file is missing, or was wrong."""
         wrong = []
         for path in self._paths(tree, block):
             with contextlib.suppress(OSError, MemoryError), path.open("rb") as file:
@@ -322,9 +323,9 @@ class StateFolder:
     # ------------------------------------------------------------------------------- writing
 
     def write(self, tree: StateTree, block: Block) -> bool:
-        """Write a block with its owners, or its owners alone where it is there; False: it cannot.
+        """Write a block with its owners, or only its owners if it exists; return False on failure.
 
-        Older files go where the limit asks for it.
+        Older files are deleted if the limit requires it.
         """
         if _clock() < self._silent_until:
             return block.is_filed
@@ -362,12 +363,12 @@ class StateFolder:
         for path in paths:
             if not path.exists():
                 path.parent.mkdir(mode=0o700, exist_ok=True)
-                with contextlib.suppress(OSError):  # a file system without: it is one owner's then
+                with contextlib.suppress(OSError):  # without hard links it belongs to one owner
                     path.hardlink_to(there)
         return True
 
     def use(self, tree: StateTree, blocks: Iterable[Block]) -> None:
-        """Note that blocks are in use, so that they do not give way to others."""
+        """Note that blocks are in use, so that others are evicted first."""
         for block in blocks:
             if block.is_filed:
                 with contextlib.suppress(OSError, StopIteration):
@@ -382,11 +383,11 @@ class StateFolder:
         self._strike_out(tree.root.name, block.name)
 
     def forget(self, owner: str) -> None:
-        """Delete what is an owner's alone, for all models; empty: everything."""
+        """Delete what belongs to an owner alone, of all models; everything if empty."""
         drop_files(str(self._folder), (owner,) if owner else ())
 
     def _paths(self, tree: StateTree, block: Block) -> Iterator[Path]:
-        """Return where a block may be."""
+        """Return the possible paths of a block."""
         key, name = self._folder / tree.root.name, _file_name(block)
         listed = [file.path for file in self._names.get(key.name, {}).get(block.name, ())]
         own = [_owner_folder(key, owner) / name for owner in sorted(block.owners)]
@@ -396,21 +397,21 @@ class StateFolder:
         if self._most_bytes >= 0:
             return self._most_bytes
         here = next(folder for folder in (self._folder, *self._folder.parents) if folder.exists())
-        return min(MOST_BYTES, (shutil.disk_usage(here).free + self._n_bytes) // _SHARE)
+        return min(MAX_BYTES, (shutil.disk_usage(here).free + self._n_bytes) // _FREE_DIVISOR)
 
     def _has_room(self, n_bytes: int) -> bool:
-        """Make room for a file; False: it is larger than all that there may be."""
+        """Make room for a file; return False if it is larger than the limit."""
         if _clock() - self._looked_s > _LOOK_S:
-            self._look()
+            self._list()
         if self._n_bytes + n_bytes > self._limit():
             self._make_room(n_bytes)
         return self._n_bytes + n_bytes <= self._limit()
 
     def _make_room(self, n_bytes: int) -> None:
-        """Delete what was used longest ago, the end of a text before its beginning."""
-        self._look(anew=True)
+        """Delete the least recently used files, the end of a text before its beginning."""
+        self._list(anew=True)
         limit = self._limit()
-        wanted = limit - max(n_bytes, limit // _SPARE)
+        wanted = limit - max(n_bytes, limit // _SPARE_DIVISOR)
         n_after = {key: {p: len(names) for p, names in a.items()} for key, a in self._after.items()}
         ends = [
             (max(file.used for file in files), key, name)
@@ -434,7 +435,7 @@ class StateFolder:
 
 
 def _facts(tree: StateTree, block: Block, n_bytes: int) -> bytes:
-    """Return what a file says of its block before what the cells hold."""
+    """Return the header of a block's file, before the content of the cells."""
     assert block.parent is not None
     names = tree.root.name.encode(), block.parent.name.encode()
     return _FACTS.pack(*names, len(block.tokens), n_bytes) + array("i", block.tokens).tobytes()
@@ -462,7 +463,7 @@ def _file_name(block: Block) -> str:
 
 
 def _owner_of(folder: Path) -> str:
-    """Return whose a folder is; empty: it was not made here."""
+    """Return the owner of a folder; empty if the folder was not made here."""
     try:
         return bytes.fromhex(folder.name).decode()
     except ValueError:

@@ -1,9 +1,8 @@
-"""How a model takes tokens back, and how many states of a recurrent memory are kept for that.
+"""Rolling back a model: its ways to remove tokens, and the number of kept recurrent states.
 
-One state for each token that can be taken back stands beside the present one in the context, where
-the library can do that; elsewhere, copies are made of the present one. A loaded model and a plan
-of the memory count alike by this, and say it in the same words. So they do with what is stored of
-texts that were read.
+For each token that can be removed, one state is kept beside the present one in the context, if the
+library can do that; otherwise the present one is copied. A loaded model and a memory plan both use
+these rules and words. The same holds for stored states of texts.
 """
 
 from __future__ import annotations
@@ -13,32 +12,32 @@ from typing import Literal
 
 from paceline.sentence import Sentence, sentence
 
-MOST_STATES = 16
-"""In the context at most: longer drafts are seldom accepted whole, and each of their tokens takes
-one state, 150 MB with 27 B weights."""
+MAX_STATES = 16
+"""Maximum number of states in the context: longer drafts are seldom accepted whole, and each of
+their tokens takes one state, 150 MB with 27 B weights."""
 N_COPIES = 2
-"""Copies at most: from before the last draft, and within the last prompt."""
-_SHARE = 0.1  # of the memory that is free after the load
-_LEAST = 4  # with fewer states, copies are better: they limit no draft
+"""Maximum number of copies: from before the last draft, and within the last prompt."""
+_FREE_SHARE = 0.1  # of the memory that is free after the load
+_MIN_STATES = 4  # with fewer states, copies are better: they limit no draft
 
 
-def states_in(free_bytes: int, state_bytes: int, n_most: int = MOST_STATES) -> int:
-    """Return how many states a context keeps, by what is free where it lies; 0: it has copies."""
-    n = min(int(_SHARE * free_bytes) // max(state_bytes, 1), n_most)
-    return n if n >= _LEAST else 0
+def states_in(free_bytes: int, state_bytes: int, n_most: int = MAX_STATES) -> int:
+    """Return the number of states in a context by the free memory of its device; 0 for copies."""
+    n = min(int(_FREE_SHARE * free_bytes) // max(state_bytes, 1), n_most)
+    return n if n >= _MIN_STATES else 0
 
 
 def has_copies(free_bytes: int, state_bytes: int) -> bool:
-    """Whether copies find room, by what is free of the CPU's memory."""
-    return N_COPIES * state_bytes <= _SHARE * free_bytes
+    """Return whether copies fit into the free memory of the CPU."""
+    return N_COPIES * state_bytes <= _FREE_SHARE * free_bytes
 
 
 def state_memory(free_bytes: int, most_bytes: int = -1) -> int:
-    """Return how many bytes of memory stored states may take.
+    """Return the maximum bytes of memory for stored states.
 
     Args:
-        free_bytes: What is free after a load; 0: it is not known.
-        most_bytes: What is wanted at most, which counts up to half of that; -1: it is not said.
+        free_bytes: Free memory after a load; 0 if not known.
+        most_bytes: The wanted maximum, which is limited to half of that; -1 if not set.
     """
     if most_bytes < 0:
         return min(free_bytes // 8, 4 << 30)
@@ -46,7 +45,7 @@ def state_memory(free_bytes: int, most_bytes: int = -1) -> int:
 
 
 def no_copies(part: str) -> Sentence:
-    """Return why nothing is drafted, with the model's part in it."""
+    """Return the reason why nothing is drafted; `part` names the part of the model."""
     return sentence(
         "This {part} has a recurrent memory, and copies of its state find no room or do not work "
         "here, so it cannot take tokens back.",
@@ -56,12 +55,13 @@ def no_copies(part: str) -> Sentence:
 
 @dataclass(frozen=True, slots=True)
 class GoingBack:
-    """How a target takes back rejected tokens.
+    """A target's way to remove rejected tokens.
 
     Attributes:
-        way: By removing cells of attention; by that where no more than sliding windows is kept; by
-            states that are kept in the context; by copies of the state; or not at all.
-        n_tokens: How many it can take back, with "states".
+        way: "cells" removes cells of attention, "windows" does so where only sliding windows are
+            kept, "states" uses states kept in the context, "copies" copies of the state; "none"
+            means that it cannot.
+        n_tokens: Maximum number of tokens to remove, with "states".
     """
 
     way: Literal["cells", "windows", "states", "copies", "none"]
@@ -69,7 +69,7 @@ class GoingBack:
 
     @property
     def sentence(self) -> Sentence:
-        """What that means, and why it is so where nothing can be drafted."""
+        """The meaning for the user, with the reason if nothing can be drafted."""
         match self.way:
             case "cells":
                 return sentence("All that was drafted can be taken back.")

@@ -1,13 +1,13 @@
-"""Stored states: what contexts held of texts that were read, found again by their tokens.
+"""Stored states: the content of contexts after reading texts, found again by the texts' tokens.
 
-A text is cut into blocks of a fixed number of tokens, and what the cells of a block hold is stored
-once, in a tree: each block comes after the one before it. Texts that begin alike share blocks, and
-the longest beginning that is stored is found from the root on, whatever chat or program it came
-from. A text's last block is shorter. Where a memory cannot be cut (`LanguageModel.n_block` is 0),
-a block is all that the context held, and serves only a text that goes on after all of it.
+A text is cut into blocks of a fixed number of tokens, and the content of a block's cells is stored
+once, in a tree: each block follows the one before it. Texts with a common beginning share blocks,
+and the longest stored prefix is found from the root on, whatever chat or program it came from. A
+text's last block is shorter. Where a memory cannot be cut (`LanguageModel.n_block` is 0), a block
+is the whole content of the context, and serves only a text that continues all of it.
 
-Blocks are held in memory up to a number of bytes, and in files where a store has some
-(`state_files`). What was used longest ago goes first, the end of a text before its beginning.
+Blocks are held in memory up to a number of bytes, and in files if a store has some (`state_files`).
+The least recently used ones are evicted first, the end of a text before its beginning.
 
 Everything here belongs to the engine's thread.
 """
@@ -23,23 +23,23 @@ from typing import NamedTuple, Protocol
 from paceline.engine.model.tokens import common_prefix
 from paceline.messages import StateOwner
 
-SHORTEST = 16
-"""Tokens of a block at least: fewer are read again in no time."""
+MIN_BLOCK_TOKENS = 16
+"""Minimum number of tokens of a block: fewer are quickly read again."""
 
 
 class Block:
     """The cells of some tokens, after those of the blocks before it.
 
     Attributes:
-        tokens: Their ids.
-        parent: The block before it; the root of its tree has none.
-        name: A digest of the model, of the tokens before it and its own.
-        data: What its cells hold; None: it is in its file alone.
+        tokens: Ids of the tokens.
+        parent: The block before it, or None for the root of a tree.
+        name: A digest of the model, the tokens before it and its own.
+        data: Content of its cells, or None if only its file has it.
         is_filed: Whether it has a file.
-        owners: The names of those whose texts hold all of its tokens; none for a private one.
-        only_for: Name of the owner that it serves alone, as it came of a private text; empty: any.
-        used: Grows with each use; a parent's is never below its children's.
-        version: Of the files (`StateFiles.version`) whose blocks are among its children.
+        owners: Names of the owners whose texts contain all of its tokens; empty for a private one.
+        only_for: Name of the only owner that may use it, since its text is private; empty for any.
+        used: Number that grows with each use; a parent's is never below its children's.
+        version: `StateFiles.version` of the files whose blocks are among its children.
     """
 
     __slots__ = (
@@ -71,60 +71,60 @@ class Block:
     def descendants(self) -> Iterator[Block]:
         """Return the blocks after it, and those after them; the last ones first."""
         found = list(self.children)
-        for block in found:  # which grows; a text of 100,000 tokens is too deep for recursion
+        for block in found:  # the list grows; a text of 100,000 tokens is too deep for recursion
             found += block.children
         return reversed(found)
 
 
 class StateFiles(Protocol):
-    """Keeps blocks in files; every method takes what goes wrong upon itself and loses warmth.
+    """Stores blocks in files; methods never raise: on a failure, stored states are lost.
 
     Attributes:
-        version: Another one after files have come or gone.
+        version: Number that changes when files have come or gone.
     """
 
     version: int
 
     def refresh(self) -> None:
-        """Look which files there are now, since other programs write and delete, too."""
+        """List the files again, since other programs write and delete, too."""
 
     def has(self, tree: StateTree, block: Block) -> bool:
-        """Return whether a block had a file at the last look."""
+        """Return whether a block had a file at the last listing."""
 
     def has_given_way(self, tree: StateTree, block: Block) -> bool:
         """Return whether a block's file was deleted here to make room for others."""
 
     def after(self, tree: StateTree, parent: Block) -> Mapping[str, set[str]]:
-        """Return the names of the blocks after one, each with its owners, as of the last look."""
+        """Return the names of the blocks after one, each with its owners, as last listed."""
 
     def tokens(self, tree: StateTree, parent: Block, name: str) -> list[int] | None:
-        """Return the tokens of a block after another one; None: its file is gone or wrong."""
+        """Return the tokens of a block after another one; None if its file is missing or wrong."""
 
     def read(self, tree: StateTree, block: Block) -> bytes | None:
-        """Return what a block's cells hold; None: the file is gone or wrong, and was removed."""
+        """Return the content of a block's cells; None if its file is missing, or was wrong."""
 
     def write(self, tree: StateTree, block: Block) -> bool:
-        """Write a block with its owners, or its owners alone where it is there; False: it cannot.
+        """Write a block with its owners, or only its owners if it exists; return False on failure.
 
-        Older files go where the limit asks for it.
+        Older files are deleted if the limit requires it.
         """
 
     def use(self, tree: StateTree, blocks: Iterable[Block]) -> None:
-        """Note that blocks are in use, so that they do not give way to others."""
+        """Note that blocks are in use, so that others are evicted first."""
 
     def remove(self, tree: StateTree, block: Block) -> None:
         """Delete a block's file."""
 
     def forget(self, owner: str) -> None:
-        """Delete what is an owner's alone, for all models; empty: everything."""
+        """Delete what belongs to an owner alone, of all models; everything if empty."""
 
 
 class StoredPrefix(NamedTuple):
-    """The longest stored beginning of a text.
+    """The longest stored prefix of a text.
 
     Attributes:
-        blocks: The blocks in their order; of the last one perhaps only a part is of use.
-        n_tokens: How many tokens of the text are in them.
+        blocks: The blocks in order; of the last one perhaps only a part can be used.
+        n_tokens: Number of the text's tokens in them.
     """
 
     blocks: tuple[Block, ...]
@@ -135,12 +135,12 @@ class StateTree:
     """The stored states of one model with its settings.
 
     Args:
-        store: Counts the bytes of all trees.
-        key: Names model, build, settings and processor: states of another key are not used.
-        n_block: Tokens of a block; 0: a block is all that a context held.
+        store: The store that counts the bytes of all trees.
+        key: Key of model, build, settings and processor: states of another key are not used.
+        n_block: Number of tokens per block; 0 if a block is the whole content of a context.
 
     Attributes:
-        version: Of the files (`StateFiles.version`) that its blocks were last compared with.
+        version: `StateFiles.version` of the files that its blocks were last compared with.
     """
 
     def __init__(self, store: StateStore, key: str, n_block: int) -> None:
@@ -158,9 +158,9 @@ class StateTree:
         return digest.hexdigest()[:32]
 
     def find(self, tokens: Sequence[int], owner: str) -> StoredPrefix:
-        """Return the longest stored beginning of a text that may serve this owner."""
+        """Return the longest stored prefix of a text that this owner may use."""
         best, n_best, ways = self.root, 0, [(self.root, 0)]
-        for block, done in ways:  # which grows: a private text may begin as one of all does
+        for block, done in ways:  # the list grows: private and shared texts may begin alike
             same: list[tuple[int, Block]] = []
             for child in self._store.children(self, block):
                 if child.only_for in ("", owner):
@@ -177,16 +177,16 @@ class StateTree:
         return StoredPrefix(tuple(best.line())[::-1], n_best)
 
     def missing(self, tokens: Sequence[int], owner: StateOwner) -> tuple[Block, int, int] | None:
-        """Return which part of a text is to be stored next, if one is.
+        """Return the part of a text to store next, or None if all of it is stored.
 
-        What is there already counts as used, and as this owner's, too.
+        The stored part counts as used, and gets this owner, too.
 
         Returns:
-            The block before it, its first place and its number of tokens; None: all is stored.
+            The block before it, its first index and its number of tokens.
         """
         seen = ("", owner.name) if owner.private else ("",)
         block, done, rest = self.root, 0, len(tokens)
-        while rest >= SHORTEST:
+        while rest >= MIN_BLOCK_TOKENS:
             n = min(self.n_block or rest, rest)
             wanted = tokens[done : done + n]
             children = self._store.children(self, block)
@@ -219,14 +219,14 @@ class StateTree:
         return block
 
     def remove(self, block: Block, *, keeps_files: bool = False) -> None:
-        """Forget a block and those after it, in memory and, unless files are kept, on disk."""
+        """Remove a block and those after it from memory and, unless files are kept, from disk."""
         for gone in (*block.descendants(), block):
             self._store.let_go(self, gone, keeps_file=keeps_files)
         if block.parent is not None and block in block.parent.children:
             block.parent.children.remove(block)
 
     def forget(self, owner: str = "") -> None:
-        """Forget what is this owner's alone, but in files; empty: everything."""
+        """Remove what belongs to this owner alone, except in files; everything if empty."""
         for block in tuple(self.root.descendants()):
             if owner and owner in block.owners and len(block.owners) > 1:
                 block.owners.discard(owner)
@@ -238,7 +238,7 @@ class StateStore:
     """The stored states of a pair's models, in memory up to `most_bytes`, and in files.
 
     Attributes:
-        n_bytes: What is held in memory.
+        n_bytes: Bytes held in memory.
     """
 
     def __init__(self, most_bytes: int, files: StateFiles | None = None) -> None:
@@ -251,7 +251,7 @@ class StateStore:
         self.trees: list[StateTree] = []
 
     def tree(self, key: str, n_block: int) -> StateTree:
-        """Return the tree for a model; it knows what files hold for this key."""
+        """Return the tree of a model; it includes what files contain for this key."""
         tree = next((tree for tree in self.trees if tree.key == key), None)
         if tree is None:
             tree = StateTree(self, key, n_block)
@@ -260,7 +260,7 @@ class StateStore:
         return tree
 
     def refresh(self) -> None:
-        """Let the trees know what other programs have filed since, and forget what they deleted."""
+        """Add to the trees what other programs have written since, and drop what they deleted."""
         if self._files is None:
             return
         self._files.refresh()
@@ -278,7 +278,7 @@ class StateStore:
                     tree.remove(block)
 
     def children(self, tree: StateTree, parent: Block) -> Sequence[Block]:
-        """Return the blocks after one; those in files are looked up first."""
+        """Return the blocks after one; those in files are read first."""
         if self._files is not None and parent.version != self._files.version:
             parent.version = self._files.version
             known = {child.name: child for child in parent.children}
@@ -302,7 +302,7 @@ class StateStore:
             self._files.use(tree, blocks)
 
     def data(self, tree: StateTree, block: Block) -> bytes | bytearray | None:
-        """Return what a block's cells hold; None: it is nowhere any more, and was forgotten."""
+        """Return the content of a block's cells; None if it is lost, and the block dropped."""
         self.touch(block)
         if block.data is None:
             found = self._files.read(tree, block) if self._files and block.is_filed else None
@@ -311,12 +311,12 @@ class StateStore:
                 tree.remove(block)
                 return None
             self.hold(tree, block, found)
-            return found  # it may have found no room in memory
+            return found  # memory may have had no room for it
         return block.data
 
     def touch(self, block: Block) -> None:
         """Note that a block and those before it are in use."""
-        for each in block.line():  # so that the end of a text goes before its beginning
+        for each in block.line():  # so that the end of a text is evicted before its beginning
             self._clock += 1
             each.used = self._clock
 
@@ -333,7 +333,7 @@ class StateStore:
             self._drop(self._held[oldest], oldest)
 
     def _drop(self, tree: StateTree, block: Block) -> None:
-        """Hold a block no longer in memory: in its file alone, or not at all."""
+        """Remove a block from memory: keep it only in its file, or not at all."""
         if block in self._unfiled:
             self._file(block)
         if block.is_filed:
@@ -347,7 +347,7 @@ class StateStore:
         block.data = None
 
     def let_go(self, tree: StateTree, block: Block, *, keeps_file: bool) -> None:
-        """Hold a block nowhere any more; its tree forgets it."""
+        """Remove a block from memory and disk; its tree drops it."""
         self._unfiled.pop(block, None)
         self._release(block)
         if block.is_filed and self._files is not None and not keeps_file:
@@ -355,16 +355,15 @@ class StateStore:
             self._files.remove(tree, block)
 
     def note_owners(self, tree: StateTree, block: Block) -> None:
-        """Have the owners of a block written where it has a file."""
+        """Write the owners of a block to disk, if it has a file."""
         if block.is_filed:
             self._unfiled[block] = tree
 
     def file_one(self, *, wants_ends: bool = False) -> bool:
-        """Write the block that was used last and waits for it; False: none waits.
+        """Write the most recently used block that waits for it; return False if none waits.
 
         Args:
-            wants_ends: Whether blocks are written, too, that the text may take the place of when
-                it grows.
+            wants_ends: Whether to write also blocks that the text may replace when it grows.
         """
         waiting = (
             (block.used, block)
@@ -382,9 +381,9 @@ class StateStore:
             block.is_filed = self._files.write(tree, block)
 
     def forget(self, owner: str = "") -> None:
-        """Forget what is this owner's alone in all trees and files; empty: everything."""
+        """Drop what belongs to this owner alone in all trees and files; everything if empty."""
         for block in tuple(self._unfiled):
-            if owner and block.is_filed and len(block.owners) > 1:  # it stays for the others
+            if owner and block.is_filed and len(block.owners) > 1:  # it stays for the other owners
                 self._file(block)
         for tree in self.trees:
             tree.forget(owner)

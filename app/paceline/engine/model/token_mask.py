@@ -1,4 +1,4 @@
-"""A set of tokens, a bit each: those that a grammar allows next."""
+"""A set of tokens as a bit mask: those that a grammar allows next."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ class TokenMask(NamedTuple):
     """A set of tokens.
 
     Attributes:
-        bits: Bytes, of whose bits the lowest comes first; those from `n_tokens` on say nothing.
-        n_tokens: Tokens that it tells of; others are not allowed.
+        bits: Bytes with one bit per token, the lowest bit first; bits from `n_tokens` on are
+            unused.
+        n_tokens: Number of tokens covered; higher ids are not allowed.
     """
 
     bits: bytes
@@ -26,7 +27,7 @@ class TokenMask(NamedTuple):
 
     @property
     def flags(self) -> NDArray[np.bool_]:
-        """The same as an array, bool [n_tokens]."""
+        """The mask as an array, bool [n_tokens]."""
         bits = np.frombuffer(self.bits, np.uint8)
         return np.unpackbits(bits, count=self.n_tokens, bitorder="little").view(np.bool_)
 
@@ -35,6 +36,6 @@ class TokenMask(NamedTuple):
         return 0 <= token < self.n_tokens and bool(self.bits[token >> 3] >> (token & 7) & 1)
 
     def or_of(self, other: TokenMask) -> TokenMask:
-        """Return what this or the other one allows, of as many tokens."""
+        """Return the union with another mask of as many tokens."""
         ours, theirs = (np.frombuffer(mask.bits, np.uint8) for mask in (self, other))
         return TokenMask((ours | theirs).tobytes(), self.n_tokens)

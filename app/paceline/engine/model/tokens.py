@@ -1,9 +1,9 @@
-"""A text as a model holds it: token ids, and stretches that have no ids.
+"""A text as a model reads it: token ids, and stretches without ids.
 
-A picture is such a stretch, a *gap*: it takes cells of a context as tokens do, but what stands in
-them is no token, so nothing can be looked up in it, and a hash alone tells whether two are the
-same. It may also take fewer or more positions than cells (M-RoPE), so from the first gap on a
-token's position is no longer its index.
+A picture is such a stretch, a *gap*: it takes cells of a context as tokens do, but has no ids, so
+nothing can be looked up in it, and only a hash shows whether two are the same. It may also take
+fewer or more positions than cells (M-RoPE), so from the first gap on a token's position differs
+from its index.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 _STRETCH = 1024
-"""Tokens that are compared at once."""
+"""Number of tokens that are compared at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A stretch of a text that has no token ids.
+    """A stretch of a text without token ids.
 
     Attributes:
-        digest: A hash of what it shows; gaps with the same digest and sizes are equal.
-        n_cells: Cells of a context, and places of a `TokenSequence`, that it takes; at least 1.
-        n_positions: By how much the position after it is above that of its first cell; at least 1.
-        rows: What a model reads in the place of its tokens' embeddings, float32
-            [n_cells, n_columns].
+        digest: A hash of its content; gaps with the same digest and sizes are equal.
+        n_cells: Number of cells in a context, and of places in a `TokenSequence`; at least 1.
+        n_positions: Difference of the position after it and that of its first cell; at least 1.
+        rows: Embeddings that a model reads in place of those of tokens, float32 [n_cells,
+            n_columns].
     """
 
     digest: str
@@ -37,11 +37,11 @@ class Gap:
 
 
 class Gaps:
-    """The places of the gaps of a text, and thus the position that belongs to each index.
+    """The places of the gaps of a text, which determine the position of each index.
 
     Attributes:
-        end: The index after the last gap; 0 without any.
-        shift: By how much a position is above its index, from `end` on.
+        end: Index after the last gap; 0 without any.
+        shift: Difference of position and index from `end` on.
     """
 
     __slots__ = ("_placed", "end", "shift")
@@ -53,17 +53,17 @@ class Gaps:
             self.add(start, gap)
 
     def __iter__(self) -> Iterator[tuple[int, Gap]]:
-        """Return the gaps in their order, each after the index of its first cell."""
+        """Return the gaps in order, each with the index of its first cell."""
         return iter(self._placed)
 
     def add(self, start: int, gap: Gap) -> None:
-        """Let a gap begin at this index, from `end` on."""
+        """Add a gap that begins at this index, at or after `end`."""
         self._placed.append((start, gap))
         self.end = start + gap.n_cells
         self.shift += gap.n_positions - gap.n_cells
 
     def cut(self, n: int) -> None:
-        """Forget the gaps that are not within the first `n` places."""
+        """Remove the gaps that are not within the first `n` places."""
         while self.end > n:
             _, gap = self._placed.pop()
             self.shift -= gap.n_positions - gap.n_cells
@@ -71,23 +71,23 @@ class Gaps:
             self.end = start + (last.n_cells if last else 0)
 
     def at(self, index: int) -> Gap | None:
-        """Return the gap that begins at this index, if one does."""
+        """Return the gap that begins at this index, or None."""
         return next((gap for start, gap in self._placed if start == index), None)
 
     def whole(self, n: int) -> int:
-        """Return `n`, or where the gap begins that the first `n` places would cut in two."""
+        """Return `n`, or the start of the gap that a cut after `n` places would divide."""
         for start, gap in self._placed:
             if start < n < start + gap.n_cells:
                 return start
         return n
 
     def n_since(self, index: int) -> int:
-        """Return how many places this index is after the last gap before it, or the beginning."""
+        """Return the distance of this index from the last gap before it, or from the beginning."""
         ends = (start + gap.n_cells for start, gap in self._placed)
         return index - max((end for end in ends if end <= index), default=0)
 
     def text_end(self, index: int, most: int) -> int:
-        """Return where the text from this index on ends: `most`, or where a gap begins before."""
+        """Return the end of the text from this index on: `most`, or an earlier gap's start."""
         return min((start for start, _ in self._placed if index <= start < most), default=most)
 
     def position(self, index: int) -> int:
@@ -102,7 +102,7 @@ class Gaps:
         return index + shift
 
     def index(self, position: int) -> int:
-        """Return the index after all that stands before this position, a gap as a whole."""
+        """Return the index after everything before this position; a gap counts as a whole."""
         shift = 0
         for start, gap in self._placed:
             if position <= start + shift:
@@ -112,7 +112,7 @@ class Gaps:
         return position - shift
 
     def agree(self, other: Gaps, n: int) -> int:
-        """Return how many of the first `n` places are the same, as far as gaps tell."""
+        """Return how many of the first `n` places have the same gaps."""
         n_same = 0
         for one, another in zip(self, other, strict=False):
             if one != another:
@@ -123,16 +123,16 @@ class Gaps:
 
 
 class TokenSequence(list[int]):
-    """Token ids by their index, with gaps: what a context holds, a prompt, a text that grows.
+    """Token ids by their index, with gaps: the content of a context, a prompt, a growing text.
 
-    It is the list of its ids, as fast as any. Each cell of a gap stands in it as a negative number
-    that no other place has, so that no stretch with such a cell is ever found a second time. A
-    slice is a plain list, which is right where there is no gap in it.
+    It is the list of its ids, as fast as any list. Each cell of a gap is a negative number that
+    occurs nowhere else, so that no stretch with such a cell is ever found a second time. A slice is
+    a plain list, which is right if there is no gap in it.
 
     It grows by `append`, by `extend` with ids, and by `add`; `cut` and `clear` shorten it.
 
     Attributes:
-        gaps: Where its gaps stand.
+        gaps: The places of its gaps.
     """
 
     __slots__ = ("gaps",)
@@ -160,17 +160,17 @@ class TokenSequence(list[int]):
         self.extend(range(~n, ~(n + gap.n_cells), -1))
 
     def cut(self, n: int) -> None:
-        """Keep the first `n` places, without the gap that would be cut in two."""
+        """Keep the first `n` places, without a gap that would be divided."""
         n = self.gaps.whole(n)
         del self[n:]
         self.gaps.cut(n)
 
     def clear(self) -> None:
-        """Keep nothing."""
+        """Remove everything."""
         self.cut(0)
 
     def first(self, n: int) -> TokenSequence:
-        """Return the first `n` places, without the gap that would be cut in two."""
+        """Return the first `n` places, without a gap that would be divided."""
         first = TokenSequence(self)
         first.cut(n)
         return first
@@ -187,21 +187,21 @@ class TokenSequence(list[int]):
 
 
 def gaps_of(tokens: Iterable[int]) -> Gaps:
-    """Return the gaps of a text; any other sequence than `TokenSequence` has none."""
+    """Return the gaps of a text; a sequence other than `TokenSequence` has none."""
     return tokens.gaps if isinstance(tokens, TokenSequence) else Gaps()
 
 
 def last_ids(tokens: Sequence[int], n: int) -> list[int]:
-    """Return the last `n` ids of a text, at least 1, or all there are; gaps are passed over."""
+    """Return the last `n` ids of a text, or all if there are fewer; `n` > 0, gaps are skipped."""
     if isinstance(tokens, TokenSequence) and tokens.gaps.end > len(tokens) - n:
         return [token for text in tokens.texts() for token in text][-n:]
     return list(tokens[-n:])
 
 
 def common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
-    """Return how many leading places are the same; of gaps, which are the same as a whole."""
+    """Return how many leading places are equal; a gap counts only as a whole."""
     n = min(len(a), len(b))
-    for first in range(0, n, _STRETCH):  # at the speed of C up to the one that differs
+    for first in range(0, n, _STRETCH):  # compares at the speed of C up to a difference
         end = min(first + _STRETCH, n)
         if a[first:end] != b[first:end]:
             n = next((i for i in range(first, end) if a[i] != b[i]), n)

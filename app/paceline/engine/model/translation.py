@@ -1,16 +1,17 @@
-"""Tokens of one vocabulary as those of another one, by their bytes, and a context that reads so.
+"""Translation between two vocabularies by the bytes of tokens, and a context that uses it.
 
-A draft model whose tokenizer is another one drafts by the tokens that both write alike, as in
+A draft model with another tokenizer drafts with the tokens that both vocabularies have, as in
 "token-level intersection" (Timor et al. 2025, arXiv 2502.05202): its logits are moved to the
-target's ids, and what the target does not write as one token gets none. So the noise, penalties and
-grammar of the target hold for such drafts, too.
+target's ids, and a text that is not one token of the target gets none. So the target's noise,
+penalties and grammar apply to such drafts, too.
 
-How much of a text can be drafted is told by a sample of English, code and markup, cut into the
-target's tokens. The engine asks after a load, the catalog before one; both say the same.
+The share of a text that can be drafted is estimated on a sample of English, code and markup, cut
+into the target's tokens. The engine computes it after a load, the catalog before one; both get the
+same result.
 
-A drafter that uses the context sees the target's ids alone. The model reads the same text in its
-own tokens. What follows is tokenized together with the end of what stands before it, since a word
-may be completed by it; where the last few tokens become other ones by that, they are taken back.
+A drafter that uses the context sees only the target's ids. The model reads the same text in its own
+tokens. New text is tokenized together with the end of the text before it, since it may complete a
+word there; if that changes the last few tokens, they are removed again.
 """
 
 from __future__ import annotations
@@ -28,14 +29,15 @@ from paceline.errors import NothingAllowedError, refuse
 from paceline.params import Translating
 from paceline.sentence import sentence
 
-LEAST_SHARE = 0.6
-"""Of a text's tokens; with fewer, a draft of two tokens is cut short more often than not."""
+MIN_SHARE = 0.6
+"""Minimum share of a text's tokens that can be drafted; with less, a draft of two tokens is cut
+short more often than not."""
 
 _SPACE, _BYTE_LEVEL_SPACE = "▁".encode(), "Ġ".encode()
 _ITSELF = {*range(33, 127), *range(161, 173), *range(174, 256)}
 _BYTE_OF = dict(enumerate((byte for byte in range(256) if byte not in _ITSELF), start=256))
-"""The bytes that vocabularies such as GPT-2's write as other characters, by these."""
-_LONGEST = 32  # bytes of a token that is looked for
+"""Bytes that vocabularies such as GPT-2's write as other characters, by these characters."""
+_MAX_TOKEN_BYTES = 32  # longest token to search for
 _SAMPLE = b"""\
 The first computers filled a whole room, and few people believed that they would ever be of use at \
 home. Today a telephone is thousands of times faster. How did that happen, and what comes next?
@@ -59,11 +61,11 @@ I'm sorry, but I can't see the picture. Could you please describe what's in it?
 
 
 def words_on_translation(differs: Mismatch, share: float) -> str:
-    """Return whether drafts are translated, and what is lost by that, in a few sentences."""
+    """Return whether drafts are translated, and what that costs, in a few sentences."""
     n = sentence("{n:.0f} %", n=100 * share)
     lost = round(100 * (1 - share))
     fewer = sentence("at least {lost} % fewer", lost=lost) if lost else sentence("fewer")
-    if share < LEAST_SHARE:
+    if share < MIN_SHARE:
         return sentence(
             "{why:capital}. Drafts cannot be translated either: of the tokens that the main "
             "model writes the draft model has only {n}.",
@@ -81,7 +83,7 @@ def words_on_translation(differs: Mismatch, share: float) -> str:
 
 
 def bytes_of_tokens(tokens: TokenTable) -> list[bytes]:
-    """Return what every token writes, by id; a control token is written by its name.
+    """Return the bytes of every token, by id; for a control token, its name.
 
     Takes 0.3 s for 262k tokens.
     """
@@ -115,14 +117,14 @@ def _from_marked(text: bytes) -> bytes:
 
 
 def share_of(target: TokenTable, draft: TokenTable) -> float:
-    """Return how many of the target's tokens in the sample are the draft model's, too, 0..1."""
+    """Return the share of the target's tokens in the sample that the draft model has, 0..1."""
     return _share({*bytes_of_tokens(target)}, {*bytes_of_tokens(draft)})
 
 
 def _share(ours: Collection[bytes], theirs: Collection[bytes]) -> float:
     at = n_tokens = n_equal = 0
     while at < len(_SAMPLE):
-        text = _longest(ours, _SAMPLE[at : at + _LONGEST])
+        text = _longest(ours, _SAMPLE[at : at + _MAX_TOKEN_BYTES])
         n_tokens += 1
         n_equal += text in theirs
         at += len(text) or 1
@@ -130,28 +132,28 @@ def _share(ours: Collection[bytes], theirs: Collection[bytes]) -> float:
 
 
 def _longest(tokens: Collection[bytes], text: bytes) -> bytes:
-    """Return the longest beginning of a text that is a token; empty: none is.
+    """Return the longest prefix of a text that is a token, or empty.
 
-    So the first token is found in a text, nearly as by the tokenizer itself: with 16 vocabularies
-    the shares of the sample differ by at most 0.015.
+    This is nearly the tokenizer's own choice: with 16 vocabularies the shares of the sample differ
+    by at most 0.015.
     """
     return next((text[:n] for n in range(len(text), 0, -1) if text[:n] in tokens), b"")
 
 
 _LEADS = ("\n", "a", "1", ".")
-"""Texts to put before another one, none of which is in one token with every text after it. A
-tokenizer that puts a space before any text puts it before these."""
+"""Texts to put before another one, such that no token spans both. A tokenizer that puts a space
+before any text puts it before these."""
 
 
 def token_of_each_text(vocab: Vocabulary, written: Sequence[bytes]) -> dict[bytes, int]:
-    """Return the token that a text is written by, in the middle of others.
+    """Return the token for each text, in the middle of other text.
 
-    Several tokens may write the same, e.g. a letter and its byte: the tokenizer says which of them
-    it takes. Of those that it never takes it is the last one.
+    Several tokens may have the same text, for example a letter and its byte: then the tokenizer's
+    choice counts; among tokens that it never chooses, the last one.
 
     Args:
         vocab: The vocabulary.
-        written: What its tokens write, by id; nothing: the token is left out.
+        written: Text of each token by id; tokens with an empty one are ignored.
     """
     ids = {text: token for token, text in enumerate(written) if text}
     equals = {text for token, text in enumerate(written) if text and ids[text] != token}
@@ -159,7 +161,7 @@ def token_of_each_text(vocab: Vocabulary, written: Sequence[bytes]) -> dict[byte
     for equal in equals:
         try:
             text = equal.decode()
-        except UnicodeDecodeError:  # a part of a character, which is never alone in a text
+        except UnicodeDecodeError:  # a part of a character, which never occurs alone in a text
             continue
         for lead, before in leads:
             found = vocab.tokenize(lead + text, special=True)
@@ -170,17 +172,17 @@ def token_of_each_text(vocab: Vocabulary, written: Sequence[bytes]) -> dict[byte
 
 
 class Translation:
-    """From a draft model's tokens to a target's. Making one takes up to 0.7 s, for 262k tokens.
+    """A mapping from a draft model's tokens to a target's; takes up to 0.7 s for 262k tokens.
 
-    A text that several of the target's tokens write stands for the one that its tokenizer takes,
-    since that is the one that the target has learnt to write.
+    A text of several target tokens maps to the one that the target's tokenizer chooses, since that
+    is what the target has learned to write.
 
     Attributes:
-        written: What the target's tokens write, by id; nothing for the one that begins every text,
-            which is added by the tokenizer.
+        written: Bytes of the target's tokens by id; empty for the token that begins every text,
+            which the tokenizer adds.
         ids: The target's tokens that can be drafted, int64 [n], ascending.
-        share: As `share_of` says.
-        how: What was asked for.
+        share: Share of the sample that can be drafted, as in `share_of`.
+        how: The requested kind of translation.
 
     Raises:
         ValueOutOfRangeError: A replacement is empty.
@@ -213,14 +215,14 @@ class Translation:
         self.ids, self._firsts = np.unique(ours_of[self._sources], return_index=True)
 
     def row(self, row: Row) -> Row:
-        """Return the target's row for one of the draft model's.
+        """Convert a row of the draft model into one for the target.
 
         Args:
             row: float32 [n tokens of the draft model].
 
         Returns:
             float32 [n tokens of the target], in its own memory: for each token the largest logit of
-            those that stand for it, -inf where none does.
+            the draft model's tokens with its text, or -inf if there is none.
         """
         found = np.full(len(self.written), -np.inf, np.float32)
         logits = row[self._sources]
@@ -230,20 +232,20 @@ class Translation:
         return found
 
 
-_OPEN = 16
-"""The target's tokens at the text's end that are tokenized again with what follows, at least."""
+_MIN_OPEN_TOKENS = 16
+"""Minimum number of target tokens at the text's end that are tokenized again with new text."""
 _TRIES = 8
 _LEAD = "\n"
 
 
 class TranslatedContext(CachedContext):
-    """Holds the target's `tokens`, and the model's own for the same text in a second context.
+    """A context with the target's `tokens`; the model reads the same text in a second context.
 
-    Where the text outgrows the model's context, half of that is read anew from the text's end.
+    When the text outgrows the model's context, the last half of a context is read again.
 
     Attributes:
-        own: What the model holds.
-        translation: From its tokens to the target's.
+        own: The context with the model's own tokens.
+        translation: The mapping from its tokens to the target's.
     """
 
     def __init__(self, model: LanguageModel, translation: Translation) -> None:
@@ -251,20 +253,20 @@ class TranslatedContext(CachedContext):
         self.own = CachedContext(model)
         self.translation = translation
         self._wanted: list[int] = []  # the text in the model's tokens
-        self._settled = [(0, 0)]  # places in the target's tokens and in these, ascending
+        self._settled = [(0, 0)]  # matching indices in the target's tokens and in these, ascending
         first = model.vocab.tokenize("a", special=False)[:1]
-        # Some tokenizers put a space before any text, which is wrong before the end of one.
+        # Some tokenizers put a space before any text, which is wrong within a text.
         has_space = any(model.vocab.piece(token).startswith(b" ") for token in first)
         self._lead = _LEAD if has_space else ""
         self._n_lead = len(model.vocab.tokenize(self._lead, special=False))
 
     @property
     def n_vocab(self) -> int:
-        """As of the target's context."""
+        """The length of the target's rows."""
         return len(self.translation.written)
 
     def any_tokens(self, n: int) -> list[int]:
-        """Return tokens that stand for no text, of those that are tokens of both."""
+        """Return tokens that represent no text, among those that both vocabularies have."""
         tokens: list[int] = np.random.default_rng(0).choice(self.translation.ids, n).tolist()
         return tokens
 
@@ -274,14 +276,14 @@ class TranslatedContext(CachedContext):
         Args:
             tokens: At least one.
             n_rows: 0 or 1.
-            width: Means nothing here.
+            width: Ignored.
 
         Returns:
             The target's row, float32 [1, n_vocab], in its own memory.
 
         Raises:
-            NothingAllowedError: The text ends within a character, or there is none, so that no
-                token of the model can follow; nothing was appended.
+            NothingAllowedError: The text is empty or ends within a character, so that no token of
+                the model can follow; nothing was appended.
         """
         del width
         n_held = len(self.tokens)
@@ -294,20 +296,20 @@ class TranslatedContext(CachedContext):
         except BaseException:
             self.tokens.cut(n_held)
             raise
-        self._settle()
+        self._advance_settled()
         return self.translation.row(rows[0])[None] if n_rows else rows[:0]
 
     def rollback(self, n_tokens: int) -> None:
-        """Shorten the text; the model follows when it reads the next one."""
+        """Shorten the text; the model's context is shortened when it reads the next text."""
         self.tokens.cut(max(n_tokens, 0))
         self._settled = [place for place in self._settled if place[0] <= n_tokens] or [(0, 0)]
 
     def save_for_draft(self) -> None:
-        """Make sure that what is decoded from here on can be taken back, if anything can."""
+        """Make sure that the tokens decoded from here on can be removed, if possible at all."""
         self.own.save_for_draft()
 
     def clear(self, *, wipe: bool = False) -> None:
-        """Forget everything; see `LanguageModel.clear`."""
+        """Remove everything; see `LanguageModel.clear`."""
         self.own.clear(wipe=wipe)
         self.tokens.clear()
         self._wanted.clear()
@@ -316,9 +318,9 @@ class TranslatedContext(CachedContext):
     # ------------------------------------------------------------------------------ within
 
     def _tokenize(self) -> bool:
-        """Make the model's tokens of the text; False: it ends within a character, left out there.
+        """Tokenize the text for the model; return False if a partial last character is left out.
 
-        Only from the last settled place on; where they find no room, from a later one.
+        Starts at the last settled place, or at a later one if there is no room.
         """
         n_kept = self.own.n_ctx // 2
         while True:
@@ -330,7 +332,7 @@ class TranslatedContext(CachedContext):
             n_kept //= 2
 
     def _tokens_of(self, tokens: Sequence[int], n_before: int) -> tuple[list[int], bool]:
-        """Return the model's tokens for the target's, which come after so many of the model's."""
+        """Return the model's tokens for the target's, given the number of model tokens before."""
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         text = decoder.decode(b"".join(map(self.translation.written.__getitem__, tokens)))
         for ours, instead in self.translation.how.replace:
@@ -344,16 +346,16 @@ class TranslatedContext(CachedContext):
         return found, not decoder.getstate()[0]
 
     def _read(self) -> Rows:
-        """Bring the model's context to what is wanted, and return the last row."""
+        """Make the model's context hold the wanted text, and return the last row."""
         own, wanted, n = self.own, self._wanted, self._settled[-1][1]
         own.rollback(min(n + common_prefix(own.tokens[n:], wanted[n:]), len(wanted) - 1))
         return own.extend(wanted, self.model.n_batch)
 
-    def _settle(self) -> None:
-        """Tokenize from a later place on, where that leaves the tokens before it as they are."""
+    def _advance_settled(self) -> None:
+        """Add a later settled place, from which tokenizing leaves earlier tokens unchanged."""
         first, n_before = self._settled[-1]
-        last = len(self.tokens) - _OPEN
-        if last - first < _OPEN:
+        last = len(self.tokens) - _MIN_OPEN_TOKENS
+        if last - first < _MIN_OPEN_TOKENS:
             return
         for end in range(last, last - _TRIES, -1):
             head, is_whole = self._tokens_of(self.tokens[first:end], n_before)

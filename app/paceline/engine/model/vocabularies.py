@@ -1,10 +1,11 @@
-"""May a draft model's tokens be read as the target's? llama.cpp's rules, and the words for them.
+"""Rules for reading a draft model's tokens as the target's: llama.cpp's, with their messages.
 
-`common/speculative.cpp` of llama.cpp: same kind of vocabulary; BOS and EOS added alike and, where
-they are added, the same; sizes within 128; the same text for every id from 5 on. The engine asks
-after a load, the catalog before one; both say the same.
+The rules of `common/speculative.cpp` in llama.cpp: same kind of vocabulary; BOS and EOS both added
+or both not and, if added, the same; sizes within 128; the same text for every id from 5 on. The
+engine applies them after a load, the catalog before one; both get the same result.
 
-A vocabulary is known by a hash of its content, so that what was learned with it is found again.
+A vocabulary is identified by a hash of its content, so that what was learned with it is found
+again.
 """
 
 from __future__ import annotations
@@ -23,17 +24,17 @@ from paceline.sentence import sentence
 
 
 def name_or_piece(vocab: Vocabulary, token: int) -> bytes:
-    """Return a token's bytes as a reply shows them; of a control token, its name."""
+    """Return a token's bytes as shown in a reply; for a control token, its name."""
     return vocab.piece(token) or vocab.text(token)
 
 
 def vocabulary_hash(vocab: Vocabulary) -> str:
-    """Return 16 hex digits that are the same for vocabularies whose tokens have the same texts."""
+    """Return 16 hex digits that are the same for vocabularies with the same texts of tokens."""
     return hash_of_texts([vocab.text(token) for token in range(vocab.n_tokens)])
 
 
 def hash_of_texts(texts: Sequence[bytes]) -> str:
-    """Return the vocabulary's hash from every token's text by id."""
+    """Return the vocabulary's hash, given every token's text by id."""
     lengths = np.fromiter(map(len, texts), "<u4", len(texts))
     digest = hashlib.sha256(len(texts).to_bytes(4, "little"))
     digest.update(lengths.tobytes())
@@ -43,14 +44,14 @@ def hash_of_texts(texts: Sequence[bytes]) -> str:
 
 MAX_SIZE_DIFFERENCE = 128
 FIRST_COMPARED = 5
-"""Special tokens stand in front of it and may be named otherwise."""
-_LONGEST_NAME = 40
+"""First compared id; special tokens before it may have other names."""
+_MAX_NAME_CHARS = 40
 BYTE_PAIR_ENCODING = 2
 _KINDS = {
     1: "SentencePiece", BYTE_PAIR_ENCODING: sentence("byte-pair encoding"), 3: "WordPiece",
     4: "Unigram", 5: "RWKV", 6: "PLaMo-2",
 }  # fmt: skip
-"""`enum llama_vocab_type`."""
+"""Names of the values of `enum llama_vocab_type`."""
 
 MismatchCode = Literal[
     "vocabulary-kind", "bos-differs", "eos-differs", "vocabulary-size", "token-differs"
@@ -58,45 +59,45 @@ MismatchCode = Literal[
 
 
 class TokenTable(Protocol):
-    """What the rules look at."""
+    """A vocabulary as far as the rules need it."""
 
     @property
     def kind(self) -> int:
-        """`enum llama_vocab_type`."""
+        """The kind, a value of `enum llama_vocab_type`."""
 
     @property
     def n_tokens(self) -> int:
-        """Ids go from 0 to below it."""
+        """The number of tokens; ids go from 0 to below it."""
 
     @property
     def bos(self) -> int:
-        """Id of the token that begins a text; -1: none."""
+        """The id of the token that begins a text, or -1."""
 
     @property
     def eos(self) -> int:
-        """Id of the token that ends one; -1: none."""
+        """The id of the token that ends a text, or -1."""
 
     @property
     def add_bos(self) -> bool:
-        """Whether texts begin with it."""
+        """Return whether texts begin with `bos`."""
 
     @property
     def add_eos(self) -> bool:
-        """Whether texts end with it."""
+        """Return whether texts end with `eos`."""
 
     @property
     def text(self) -> Callable[[int], bytes]:
-        """Gives a token's entry in the vocabulary."""
+        """Return a function from a token to its entry in the vocabulary."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """Why the draft's tokens cannot be read as the target's.
+    """The reason why the draft's tokens cannot be read as the target's.
 
     Attributes:
-        code: Which rule is broken.
+        code: Code of the violated rule.
         text: The reason as a clause that begins in lower case and has no full stop.
-        token: The first id whose texts differ; -1 when it is about something else.
+        token: First id whose texts differ, or -1 for another reason.
     """
 
     code: MismatchCode
@@ -105,7 +106,7 @@ class Mismatch:
 
 
 def vocabulary_mismatch(target: TokenTable, draft: TokenTable) -> Mismatch | None:
-    """Return why the draft's tokens do not fit; None when they do.
+    """Return the reason why the draft's tokens do not fit, or None if they do.
 
     Takes about 20 ms for 262k tokens whose texts lie in tuples.
     """
@@ -130,7 +131,7 @@ def vocabulary_mismatch(target: TokenTable, draft: TokenTable) -> Mismatch | Non
             theirs=draft.n_tokens,
         )
         return Mismatch("vocabulary-size", text)
-    # Without a loop in Python: the texts of large vocabularies are a quarter of a million.
+    # Without a loop in Python: large vocabularies have a quarter of a million texts.
     ids = range(FIRST_COMPARED, min(target.n_tokens, draft.n_tokens))
     differ = map(operator.ne, map(target.text, ids), map(draft.text, ids))
     token = next(compress(ids, differ), None)
@@ -147,7 +148,7 @@ def vocabulary_mismatch(target: TokenTable, draft: TokenTable) -> Mismatch | Non
 
 
 def _boundary(name: str, target: tuple[bool, int], draft: tuple[bool, int]) -> str:
-    """Return how the two differ in the token that begins or ends a text; empty: not at all."""
+    """Return how the two differ in the token that begins or ends a text; empty if they do not."""
     where = sentence("begins") if name == "BOS" else sentence("ends")
     if target[0] != draft[0]:
         adding, other = sentence("main model"), sentence("draft model")
@@ -171,7 +172,7 @@ def _boundary(name: str, target: tuple[bool, int], draft: tuple[bool, int]) -> s
 
 
 def _names(ours: bytes, theirs: bytes) -> tuple[str, str]:
-    """Return two texts for people; as bytes where they would look alike."""
+    """Return two texts for users; as bytes if they would look the same."""
     names = [
         "".join(c if c.isprintable() else "�" for c in text.decode("utf-8", "replace"))
         for text in (ours, theirs)
@@ -183,9 +184,9 @@ def _names(ours: bytes, theirs: bytes) -> tuple[str, str]:
 
 
 def _cut(name: str, at: int) -> str:
-    """Keep a long name to the place where it differs."""
-    if len(name) <= _LONGEST_NAME:
+    """Cut a long name after the index where it differs."""
+    if len(name) <= _MAX_NAME_CHARS:
         return name
-    first = max(0, min(at - _LONGEST_NAME // 2, len(name) - _LONGEST_NAME))
-    end = first + _LONGEST_NAME
+    first = max(0, min(at - _MAX_NAME_CHARS // 2, len(name) - _MAX_NAME_CHARS))
+    end = first + _MAX_NAME_CHARS
     return f"{'…' if first else ''}{name[first:end]}{'…' if end < len(name) else ''}"

@@ -1,1 +1,1 @@
-"""From a conversation to token ids: template, sandbox, size, and what does not fit."""
+"""Conversion of conversations into token ids: templates, sandbox, sizes, and cutting to fit."""

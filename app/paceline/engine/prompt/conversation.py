@@ -10,13 +10,13 @@ from paceline.content import ROLES, Tool
 from paceline.errors import UserError, ValueOutOfRangeError
 from paceline.messages import Chat, ChatMessage
 
-_DEEPEST = 100
-"""Levels of JSON in arguments and parameters."""
+_MAX_DEPTH = 100
+"""Maximum depth of JSON in arguments and parameters, in levels."""
 _ROLE_NAMES = ", ".join(sorted(ROLES))
 
 
 def tools_of(chat: Chat) -> tuple[Tool, ...]:
-    """Return the tools that the model is told of."""
+    """Return the tools that the model is given."""
     return chat.tools.tools if chat.tools else ()
 
 
@@ -29,13 +29,13 @@ def check_chat(chat: Chat) -> None:
     """Refuse a conversation that no template should see.
 
     Raises:
-        ValueOutOfRangeError: It is empty, holds a role that does not exist, a result that answers
-            no call, or arguments or parameters that are no JSON object.
+        ValueOutOfRangeError: It is empty, or has an unknown role, a result without a call, or
+        arguments or parameters that are not a JSON object.
     """
     messages = chat.messages
     if not any(m.text.strip() for m in messages):
         raise empty_prompt()
-    for role in {m.role for m in messages}.difference(ROLES):  # would smuggle control tokens in
+    for role in {m.role for m in messages}.difference(ROLES):  # could contain control tokens
         raise ValueOutOfRangeError(
             "no-such-role",
             "A message has the role “{role}”.",
@@ -47,10 +47,10 @@ def check_chat(chat: Chat) -> None:
 
 
 def check_calls(chat: Chat) -> None:
-    """Refuse results that answer no call, and arguments or parameters that are no JSON object.
+    """Refuse results without a call, and arguments or parameters that are not a JSON object.
 
     Raises:
-        ValueOutOfRangeError: One of them is so.
+        ValueOutOfRangeError: There is one of these.
     """
     called = set[str]()
     for message in chat.messages:
@@ -61,7 +61,7 @@ def check_calls(chat: Chat) -> None:
                     "The arguments of a call of the tool “{tool}” are not a JSON object.",
                     "Write them as a JSON object of at most {deepest} levels.",
                     tool=call.name,
-                    deepest=_DEEPEST,
+                    deepest=_MAX_DEPTH,
                 )
         called.update(call.id for call in message.calls)
         if message.role == "tool" and message.answers not in called:
@@ -79,7 +79,7 @@ def check_calls(chat: Chat) -> None:
                 "The parameters of the tool “{tool}” are not a JSON object.",
                 "Write them as a JSON object of at most {deepest} levels.",
                 tool=tool.name,
-                deepest=_DEEPEST,
+                deepest=_MAX_DEPTH,
             )
 
 
@@ -89,7 +89,7 @@ def _is_json_object(text: str) -> bool:
     except (ValueError, RecursionError):
         return False
     level = [value]
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_DEPTH):
         level = [each for part in level for each in _within(part)]
     return isinstance(value, dict) and not any(map(_within, level))
 
@@ -105,5 +105,5 @@ def _within(part: Any) -> Iterable[Any]:
 
 
 def empty_prompt() -> UserError:
-    """Return what is said of a prompt without a text."""
+    """Return the error of a prompt without a text."""
     return ValueOutOfRangeError("empty-prompt", "The prompt is empty.", "Write something first.")

@@ -1,7 +1,7 @@
 """The first difference between a prompt and an earlier one, in words.
 
-Both are compared as they were given, before a template saw them. The words quote both, so they are
-for the one alone who sent both.
+Both are compared as they were sent, before a template is applied. The words quote both, so they may
+be shown only to the sender of both.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from paceline.messages import Chat
 from paceline.names import visible
 from paceline.sentence import Sentence, sentence
 
-LONGEST = 40
-"""Characters of a quotation."""
-_LONGEST_WORD = 20
-"""Characters that a quotation may begin before the difference, so that a word is whole."""
-_LONGEST_END = 80
-"""Characters of a line's beginning, and of its end, in an expression."""
-_SHORTEST_ENDS = 4
-"""Letters and digits of both together, without which an expression finds too much."""
+MAX_QUOTED_CHARS = 40
+"""Maximum number of characters of a quotation."""
+_MAX_WORD_CHARS = 20
+"""Maximum number of characters before the difference that complete a word."""
+_MAX_END_CHARS = 80
+"""Maximum number of characters of a line's beginning, and of its end, in an expression."""
+_MIN_END_CHARS = 4
+"""Minimum number of letters and digits of both together; with fewer an expression matches too
+much."""
 _SPECIAL = re.compile(r"[\\^$.|?*+(){}\[\]]")
 
 
@@ -34,9 +35,9 @@ class PromptChange(NamedTuple):
     """The first difference.
 
     Attributes:
-        code: See `Reread`.
-        why: What changed, as a clause after “since”.
-        pattern: See `Reread`.
+        code: Code of the reason, see `Reread`.
+        why: The change, as a clause after “since”.
+        pattern: Regular expression, see `Reread`.
     """
 
     code: RereadCode
@@ -48,9 +49,9 @@ class Sent(NamedTuple):
     """A prompt as it was sent.
 
     Attributes:
-        prompt: All of it.
-        n_cut: How many messages, or files beside a gap, were left out.
-        reply: The reply to it; empty: there was none.
+        prompt: The whole prompt.
+        n_cut: Number of messages, or of files beside a gap, that were omitted.
+        reply: The reply to it; empty without one.
     """
 
     prompt: Prompt
@@ -59,7 +60,7 @@ class Sent(NamedTuple):
 
 
 def difference(before: Sent, now: Sent) -> PromptChange | None:
-    """Return the first difference, as far as the earlier prompt and its reply go; None: none."""
+    """Return the first difference within the earlier prompt and its reply, or None."""
     match before.prompt, now.prompt:
         case Chat(), Chat():
             return _of_chats(before, before.prompt, now, now.prompt)
@@ -146,7 +147,7 @@ def _of_messages(old: Sequence[ChatMessage], new: Sequence[ChatMessage]) -> Prom
 
 
 def _of_reply(reply: str, after: Sequence[ChatMessage]) -> PromptChange | None:
-    """Return whether the first message after an earlier prompt is another one than its reply."""
+    """Return the difference if the first message after the earlier prompt is not its reply."""
     if not reply or not after or after[0].role != "assistant" or after[0].calls:
         return None
     said = after[0].text.strip()
@@ -198,9 +199,9 @@ class _Line(NamedTuple):
     """The first line that differs.
 
     Attributes:
-        number: From 1.
-        change: What it was and what it is, quoted.
-        pattern: See `Reread`.
+        number: Number of the line, from 1.
+        change: The earlier and the later line, quoted.
+        pattern: Regular expression, see `Reread`.
     """
 
     number: int
@@ -209,7 +210,7 @@ class _Line(NamedTuple):
 
 
 def _first_line(old: str, new: str) -> _Line:
-    """Return the first line in which two texts differ, which do."""
+    """Return the first line in which two texts differ; the texts must be different."""
     at = _n_same(old, new)
     begin = max(old.rfind("\n", 0, at), new.rfind("\n", 0, at)) + 1
     was, now = (text[begin:].partition("\n")[0] for text in (old, new))
@@ -221,9 +222,9 @@ def _first_line(old: str, new: str) -> _Line:
 
 
 def quoted(was: str, now: str) -> Sentence:
-    """Return both texts as far as they differ, in whole words and not too long."""
+    """Return the differing parts of both texts, in whole words and not too long."""
     n_first, n_last = _ends(was, now)
-    begin = max(was.rfind(" ", 0, n_first) + 1, n_first - _LONGEST_WORD)
+    begin = max(was.rfind(" ", 0, n_first) + 1, n_first - _MAX_WORD_CHARS)
     parts = []
     for text in (was, now):
         end = text.find(" ", max(len(text) - n_last, begin))
@@ -231,27 +232,27 @@ def quoted(was: str, now: str) -> Sentence:
     return sentence("“{was}” to “{now}”", was=parts[0], now=parts[1])
 
 
-def shortened(text: str, longest: int = LONGEST) -> str:
+def shortened(text: str, longest: int = MAX_QUOTED_CHARS) -> str:
     """Return the beginning of a text as a quotation in one line."""
     text = visible(" ".join(text.split()))
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def _pattern(was: str, now: str) -> str:
-    """Return an expression that finds both lines by their beginning and end; empty: there is none.
+    """Return an expression that matches both lines by their beginning and end, or empty.
 
-    Neither may be empty, and what they share has to tell them from other lines.
+    Neither line may be empty, and their common parts must distinguish them from other lines.
     """
     n_first, n_last = _ends(was, now)
-    first, last = was[:n_first][:_LONGEST_END], was[len(was) - n_last :][-_LONGEST_END:]
+    first, last = was[:n_first][:_MAX_END_CHARS], was[len(was) - n_last :][-_MAX_END_CHARS:]
     n_telling = sum(map(str.isalnum, first + last))
-    if n_telling < _SHORTEST_ENDS or not (was and now):
+    if n_telling < _MIN_END_CHARS or not (was and now):
         return ""
     return f"^{_escaped(first)}.*{_escaped(last)}$"
 
 
 def _escaped(text: str) -> str:
-    """Return an expression for a text that people can still read: `re.escape` escapes spaces."""
+    """Return a readable expression for a text, unlike `re.escape`, which escapes spaces."""
     return _SPECIAL.sub(r"\\\g<0>", text)
 
 
@@ -262,7 +263,7 @@ def _ends(was: str, now: str) -> tuple[int, int]:
 
 
 def _n_same(some: str, other: str) -> int:
-    """Return how many of the first characters are the same, at the speed of C."""
+    """Return how many of the first characters are equal, at the speed of C."""
     low, high = 0, min(len(some), len(other))
     while low < high:
         middle = (low + high + 1) // 2

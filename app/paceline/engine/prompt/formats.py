@@ -1,8 +1,8 @@
-"""How a chat is written for a model whose file brings no chat template: a base model, mostly.
+"""Chat formats for models whose file has no chat template, mostly base models.
 
-Vocabularies are made for a family, so the control tokens in one say how its chat models write. But
-its base models have not learnt them: Gemma 3 270M goes in circles after them, and answers the same
-question written as a text, with which every model can go on (decision 075).
+Vocabularies are made for a family, so control tokens in one show the format of its chat models. But
+base models have not learned them: Gemma 3 270M repeats itself after them, and answers the same
+question written as plain text, which every model can continue (decision 075).
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class Format(NamedTuple):
-    """A way to write chats.
+    """A chat format.
 
     Attributes:
-        name: For people and for `paceline chat --template`.
-        marks: Control tokens that a vocabulary has to have for it; none: any will do.
-        source: The template, in Jinja.
+        name: Name for users and for `paceline chat --template`.
+        marks: Control tokens that a vocabulary must have for it; empty for any vocabulary.
+        source: The template in Jinja.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Format(NamedTuple):
 
 
 def _turns(user: str, assistant: str, end: str, system: str = "", begin: str = "") -> str:
-    """Return a template that puts texts around the turns; no `system`: there is no such role."""
+    """Return a template that puts texts around the turns; without `system` it has no such role."""
     refusal = "{{ raise_exception('There is no system role') }}"
     before = f"{system}{{{{ m.content }}}}{end}" if system else refusal
     return (
@@ -109,23 +109,23 @@ FORMATS = (
     PLAIN,
     CONTINUE,
 )
-"""In the order in which they are tried."""
+"""All formats, in the order in which they are tried."""
 _OF_CHATS = re.compile(r"(?<![a-z])(instruct|chat|it|assistant)(?![a-z])", re.IGNORECASE)
 
 
 def guess(vocab: Vocabulary, name: str) -> Format:
-    """Return the plain format, unless the name is a chat model's: then the vocabulary tells.
+    """Return the plain format, or the vocabulary's for the name of a chat model.
 
     Args:
-        vocab: The model's.
-        name: What the model and its file are called.
+        vocab: The model's vocabulary.
+        name: Name of the model or its file.
     """
     known = family_of(vocab)
     return known if known is not None and _OF_CHATS.search(name) else PLAIN
 
 
 def family_of(vocab: Vocabulary) -> Format | None:
-    """Return the format whose marks are all tokens of their own; None: there is none."""
+    """Return the format whose marks are all single tokens of the vocabulary, or None."""
     return next(
         (
             known
@@ -138,7 +138,7 @@ def family_of(vocab: Vocabulary) -> Format | None:
 
 
 def words_on(guessed: Format, vocab: Vocabulary) -> str:
-    """Return what a user should know of a file without a template, in sentences."""
+    """Return notes for the user about a file without a template, as sentences."""
     if guessed.marks:
         return sentence(
             "The file has no chat template. By its name it was made to chat, and its "

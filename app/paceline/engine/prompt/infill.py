@@ -1,4 +1,4 @@
-"""The tokens of a text whose middle is missing, after other texts of the same project."""
+"""The tokens of a text with a missing middle, after other texts of the same project."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from paceline.errors import UserError
 
 _PROJECT = "project\n"
 _FILE = "file\n"
-"""Stand where models were trained to see names, which requests do not tell."""
+"""Texts in place of names that models saw in training, but requests do not contain."""
 _AFTER_FILE = "\n\n"
 
 
 def infill_tokens(vocab: Vocabulary, prompt: Infill) -> list[int]:
-    """Return what is before the middle, what is after it, and the mark that asks for it.
+    """Return the text before the middle, the text after it, and the mark for the middle, as tokens.
 
-    Files come first: each after a mark and its name, if the vocabulary has marks for that.
+    Files come first: each after a mark and its name, if the vocabulary has such marks.
 
     Returns:
-        Nothing where there is no text.
+        The tokens; empty without any text.
 
     Raises:
-        UserError: The model has no tokens that ask for a missing middle.
+        UserError: The model has no tokens for a missing middle.
     """
     marks = vocab.infill
     if marks is None:
@@ -45,12 +45,12 @@ def infill_tokens(vocab: Vocabulary, prompt: Infill) -> list[int]:
 
 
 def without_first_files(vocab: Vocabulary, prompt: Infill, room: int) -> Infill:
-    """Return the prompt without the first files that have to go so that the rest fits.
+    """Return the prompt without as many of the first files as needed to make the rest fit.
 
     Args:
-        vocab: The model's.
-        prompt: Its last files are the most useful ones.
-        room: Tokens that it may have.
+        vocab: The model's vocabulary.
+        prompt: The prompt; its last files are the most useful ones.
+        room: Maximum number of tokens.
     """
     if not prompt.files:
         return prompt
@@ -71,7 +71,7 @@ def _begin(vocab: Vocabulary) -> list[int]:
 
 
 def _end(vocab: Vocabulary) -> list[int]:
-    """Return what announces the file that has the gap."""
+    """Return the tokens before the file with the gap."""
     marks = vocab.project
     return [marks.file, *vocab.tokenize(_FILE, special=False)] if marks else []
 

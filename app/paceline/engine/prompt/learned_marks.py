@@ -1,8 +1,7 @@
-"""The marks of reasoning that a chat template writes, found by rendering a reply with reasoning.
+"""Marks of reasoning learned from a chat template by rendering a reply with reasoning.
 
-A model whose marks are in no list of ours works like any other: its replies are stored with
-``<think>`` and ``</think>`` in their place, so that all readers know them, also when the model is
-not there any more.
+A model whose marks are not in our lists works like any other: its replies are stored with
+``<think>`` and ``</think>`` in their place, so that all readers know them, also without the model.
 """
 
 from __future__ import annotations
@@ -26,20 +25,20 @@ CLOSING = PAIRS[OPENING]
 _MAY_REASON = re.compile(r"reason|think|thought")
 _QUESTION, _REASONING, _ANSWER = "Whatfor", "Inwardness", "Therefore"
 _FIRST_STAND_IN = 0xDC80
-"""Half a surrogate pair, which no text that is decoded from UTF-8 holds."""
-_MOST_STAND_INS = 0x80
-_LONGEST = 200
+"""First stand-in, half a surrogate pair, which no text decoded from UTF-8 contains."""
+_MAX_STAND_INS = 0x80
+_MAX_MARK_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class LearnedMarks:
-    """How a template writes a reply with reasoning.
+    """The marks with which a template writes a reply with reasoning.
 
     Attributes:
-        opening: What the model writes before its reasoning, with the blanks; empty: not known, or
-            the prompt has it.
-        closing: What it writes between reasoning and answer.
-        frame: What it writes before an answer without reasoning.
+        opening: Text of the model before its reasoning, with blanks; empty if not known or in the
+            prompt.
+        closing: Text between reasoning and answer.
+        frame: Text before an answer without reasoning.
         is_opened: Whether the prompt ends where the reasoning begins.
     """
 
@@ -50,7 +49,7 @@ class LearnedMarks:
 
     @property
     def are_listed(self) -> bool:
-        """Whether readers of the reply know these marks anyway, or there are none."""
+        """Return whether readers of the reply know these marks anyway, or there are none."""
         closing = self.closing.strip()
         listed = any(mark in closing for mark in PAIRS.values())
         return not closing or listed or CHANNEL.search(closing) is not None
@@ -59,12 +58,12 @@ class LearnedMarks:
 def learn(
     source: str, render: Callable[[list[RenderJob]], list[Outcome]], *variables: Mapping[str, Any]
 ) -> LearnedMarks:
-    """Return the marks of a template; none where it has none.
+    """Return the marks of a template; empty ones if it has none.
 
     Args:
-        source: The template.
-        render: Puts conversations through it.
-        variables: What prompts are made with, and what else to try where it writes no reasoning.
+        source: The template in Jinja.
+        render: Renders conversations with it.
+        variables: Variables of prompts, and alternatives to try if it writes no reasoning.
     """
     if not _MAY_REASON.search(source):
         return LearnedMarks()
@@ -92,31 +91,31 @@ def learn(
 
 
 def _compare(prompt: str, reasoned: str, plain: str) -> tuple[LearnedMarks, str]:
-    """Return the marks, and what stands between question and reasoning.
+    """Return the marks, and the text between question and reasoning.
 
     Args:
-        prompt: With a question.
-        reasoned: The same with a reply with reasoning.
-        plain: And with one without.
+        prompt: The prompt with a question.
+        reasoned: The prompt with a reply that has reasoning.
+        plain: The prompt with a reply without reasoning.
     """
     _, _, begin = prompt.rpartition(_QUESTION)
     _, question, rest = reasoned.rpartition(_QUESTION)
     before, reasoning, rest = rest.partition(_REASONING)
     closing, answer, _ = rest.partition(_ANSWER)
-    if not (question and reasoning and answer) or len(closing) > _LONGEST:
+    if not (question and reasoning and answer) or len(closing) > _MAX_MARK_CHARS:
         return LearnedMarks(), ""
     opening = _after(begin, before)
     if not all(any(map(str.isalpha, mark)) for mark in (closing, opening or closing)):
-        return LearnedMarks(), ""  # "---", "***" or ": " stand in any answer
+        return LearnedMarks(), ""  # "---", "***" or ": " may be in any answer
     _, _, rest = plain.rpartition(_QUESTION)
     before_answer, answer, _ = rest.partition(_ANSWER)
     frame = _after(begin, before_answer) if answer else ""
-    has_reasoning = closing.strip() in frame  # an empty one
+    has_reasoning = closing.strip() in frame  # an empty reasoning
     return LearnedMarks(opening, closing, "" if has_reasoning else frame), before
 
 
 def _after(begin: str, text: str) -> str:
-    """Return what a text goes on with after the prompt's end; nothing where that is in doubt."""
+    """Return the rest of a text after the prompt's end, or empty if that is not certain."""
     ends = (begin, begin.rstrip())
     found = next((text[len(end) :] for end in ends if text.startswith(end)), "")
     return found if found.strip() else ""
@@ -124,14 +123,14 @@ def _after(begin: str, text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MarkTexts:
-    """Learned marks as the text of a reply has them, where control tokens are not shown.
+    """Learned marks as they appear in a reply's text, where control tokens are not shown.
 
     Attributes:
         learned: The marks as they are in the template.
-        opening: The first of them, without blanks around it; so are the others.
+        opening: The opening mark, without blanks around it, like the others.
         closing: See `LearnedMarks`.
-        frame: The same.
-        stand_ins: A character for each control token in them, in place of its text.
+        frame: See `LearnedMarks`.
+        stand_ins: By id, a character that stands for a control token of the marks.
     """
 
     learned: LearnedMarks
@@ -142,7 +141,7 @@ class MarkTexts:
 
 
 def as_texts(marks: LearnedMarks, vocab: Vocabulary) -> MarkTexts | None:
-    """Return the marks for the replies of a model; None: no reader needs them."""
+    """Return the marks for the replies of a model, or None if no reader needs them."""
     if marks.are_listed:
         return None
     texts = [text.strip() for text in (marks.opening, marks.closing, marks.frame)]
@@ -151,7 +150,7 @@ def as_texts(marks: LearnedMarks, vocab: Vocabulary) -> MarkTexts | None:
         token for text in texts for token in vocab.tokenize(text, special=True)
     ):
         name = vocab.text(token).decode("utf-8", "replace")
-        if name and not vocab.piece(token) and len(stand_ins) < _MOST_STAND_INS:
+        if name and not vocab.piece(token) and len(stand_ins) < _MAX_STAND_INS:
             stand_ins[token] = chr(_FIRST_STAND_IN + len(stand_ins))
             texts = [text.replace(name, stand_ins[token]) for text in texts]
     opening, closing, frame = texts

@@ -2,7 +2,7 @@
 
 Vocabularies disagree about them: a converter keeps ``<think>`` as ordinary text in one file and as
 a control token in the next, and those of gpt-oss (OpenAI's harmony format), Mistral and Cohere are
-control tokens always. A control token is no text in a reply; these are, since the program that
+always control tokens. Control tokens are not shown in a reply; these are, since a program that
 shows the reply could not tell reasoning from answer without them.
 """
 
@@ -28,12 +28,12 @@ PAIRS = {
     "<|open|>think<|sep|>": "<|close|>think<|sep|><|open|>response<|sep|>",
     "<|think|>": "<|end|><|begin|>assistant<|content|>",
 }
-"""What begins the reasoning, and what ends it; the last are those of Gemma 4, Kimi K3 and Solar, of
-several tokens and words. Where the answer begins is a part of what ends the reasoning."""
+"""Closing by opening marks of a reasoning; the last ones, of Gemma 4, Kimi K3 and Solar, consist of
+several tokens and words. The begin of the answer is part of a closing mark."""
 
 ANSWER_BEGINS = ("<|open|>response<|sep|>", "<|content|>")
 ANSWER_ENDS = ("<|close|>response<|sep|>", "<|close|>message<|sep|>")
-"""What Kimi K3 and Solar write around an answer, with reasoning before it or without."""
+"""Marks of Kimi K3 and Solar around an answer, with reasoning before it or without."""
 
 FRAMES = {
     "<response>": "</response>",
@@ -41,23 +41,24 @@ FRAMES = {
     "<|begin_of_box|>": "<|end_of_box|>",
     "<|START_RESPONSE|>": "<|END_RESPONSE|>",
 }
-"""What Granite, ERNIE, Hunyuan, GLM and Command write around an answer that follows a reasoning;
-without one, such tags may be what the user has asked for."""
+"""Tags of Granite, ERNIE, Hunyuan, GLM and Command around an answer that follows a reasoning;
+without a reasoning the user may have asked for such tags."""
 LAST_WORDS = ("[END FINAL RESPONSE]",)
-"""What Apriel ends a reply with."""
+"""Texts with which Apriel ends a reply."""
 
 _SENTENCES = {"Here are my reasoning steps:": "[BEGIN REASONING]"}
-"""Apriel's prompts open the reasoning with a sentence, which stands in other models' answers, too;
-so its replies begin with a mark of our own."""
+"""Marks of our own for Apriel's sentence that opens the reasoning in prompts, since other models'
+answers may contain the sentence, too."""
 
 CHANNEL = re.compile(
     r"(?:<\|start\|>\w{0,40})?<\|channel\|>((?:[^<\n]|<\|constrain\|>){0,80})<\|message\|>"
 )
-"""What begins a part of a gpt-oss reply, with the channel's name."""
+"""Begin of a part of a gpt-oss reply, with the channel's name."""
 ANALYSIS = "analysis"
-"""The channel of the reasoning."""
+"""Name of the channel of the reasoning."""
 HARMONY = ("<|start|>", "<|channel|>", "<|message|>", "<|end|>")
-"""gpt-oss begins every part of a reply with the first three, and ends all but the last."""
+"""Tokens of gpt-oss: the first three begin every part of a reply, and the fourth ends all but the
+last."""
 
 _PARTS = (
     ("<|channel>", "<channel|>"),
@@ -65,13 +66,13 @@ _PARTS = (
     ("<|open|>", "<|close|>", "<|sep|>"),
     ("<|think|>", "<|end|>", "<|begin|>", "<|content|>"),
 )
-"""Control tokens of marks that are more than a token."""
+"""Control tokens of marks that consist of several tokens."""
 
 
 def opened_by(prompt: str) -> str:
-    """Return the mark, with the blanks after it, by which a prompt opens the reasoning itself.
+    """Return the mark, with the blanks after it, with which a prompt itself opens the reasoning.
 
-    Models then write none: without it, nothing tells where their reasoning begins.
+    Models then write none: without it, the begin of their reasoning would be unknown.
     """
     text = prompt.rstrip()
     openings = {mark: mark for mark in PAIRS} | _SENTENCES
@@ -80,14 +81,14 @@ def opened_by(prompt: str) -> str:
 
 
 def visible_tokens(find: Callable[[str], int | None]) -> Iterator[tuple[int, str]]:
-    """Tell which tokens are text in a reply, control tokens or not, and the text.
+    """Yield the tokens that are shown as text in a reply, control tokens or not.
 
-    A mark counts only with all that belong to it: ``<|end|>`` alone ends a message in other
-    formats, which readers of the reply should not see.
+    A mark counts only if all its tokens exist: ``<|end|>`` alone ends a message in other formats,
+    which readers of the reply should not see.
 
     Args:
-        find: The id of the token that is written so; None: the vocabulary has none, or it ends a
-            generation.
+        find: Returns the id of the token with a text, or None if the vocabulary has none or it ends
+            a generation.
 
     Yields:
         Token ids with their texts.

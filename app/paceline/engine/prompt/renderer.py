@@ -1,8 +1,8 @@
-"""Has chat templates rendered in a process of its own, which is ended when one takes too much.
+"""Rendering of chat templates in a separate process, which is ended if it uses too much.
 
-The process (`sandbox`) stays warm between replies; the first load starts it, beside the reading of
-the model. A template that hangs, eats memory or crashes the process costs what was asked, and the
-next question starts another one.
+The process (`sandbox`) is kept between replies; the first load starts it while the model is read.
+If a template hangs, uses up memory or crashes the process, only that question fails, and the next
+question starts another process.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ from paceline.workers.process import Language
 from paceline.workers.worker import NoAnswerError, Worker
 
 RENDER = "paceline-templates"
-"""The process's name."""
+"""Name of the process."""
 SANDBOX = "paceline.engine.prompt.sandbox:run_sandbox"  # not imported here: it loads Jinja
 DEADLINE_S = 2.5
-MEMORY = 300 << 20
+MEMORY_BYTES = 300 << 20
 _HINT = sentence("Close other programs and try again.")
 
 _REASONING_NAMES = ("reasoning_content", "reasoning", "thinking")
-"""What templates call the reasoning of a reply."""
+"""Names that templates use for the reasoning of a reply."""
 _PLAN = "tool_plan"
-"""The name that Cohere's templates have for all that is said before a call."""
+"""Name of Cohere's templates for everything that is said before a call."""
 
 
 WriteCalls = Callable[[Sequence[ToolCall]], str]
-"""Writes calls as the model does."""
+"""A function that writes calls as the model does."""
 
 
 class RenderJob(NamedTuple):
-    """What is put through a template.
+    """A conversation to render with a template.
 
     Attributes:
         messages: A conversation.
-        variables: Given besides those that all templates are given.
-        tools: Those that the model is told of.
-        takes_text: Whether the template wants the arguments of calls as text, not as objects.
-        write_calls: Makes calls the end of what is said; None: the template is given them.
+        variables: Variables besides those that all templates get.
+        tools: The tools that the model is given.
+        takes_text: Whether the template expects the arguments of calls as text, not as objects.
+        write_calls: Appends calls to the assistant's text, or None to pass them to the template.
     """
 
     messages: Sequence[ChatMessage]
@@ -60,11 +60,11 @@ class RenderJob(NamedTuple):
     write_calls: WriteCalls | None = None
 
     def with_texts(self, change: Callable[[str], str], field: Callable[[str], str]) -> RenderJob:
-        """Return the same with other texts.
+        """Return a copy with other texts.
 
         Args:
-            change: What becomes of what is said and reasoned.
-            field: And of descriptions, parameters and arguments, each name and text in them.
+            change: Converts what is said and reasoned.
+            field: Converts each name and text in descriptions, parameters and arguments.
         """
         messages = [
             structs.replace(
@@ -79,7 +79,7 @@ class RenderJob(NamedTuple):
         return self._replace(messages=messages, tools=tools)
 
     def fields(self) -> list[str]:
-        """Return every text that `with_texts` changes as a field."""
+        """Return every text that `with_texts` converts with `field`."""
         found: list[str] = []
 
         def seen(text: str) -> str:
@@ -98,16 +98,16 @@ class RenderJob(NamedTuple):
         return structs.replace(call, arguments=change(call.arguments))
 
     def names(self) -> Iterator[str]:
-        """Yield names of tools and ids of calls, which cannot be changed."""
+        """Yield names of tools and ids of calls, which cannot be converted."""
         yield from (tool.name for tool in self.tools)
         for message in self.messages:
             yield from (part for call in message.calls for part in (call.id, call.name))
 
     def as_json(self) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-        """Return what the process is told of it."""
+        """Return the messages and variables as JSON values for the process."""
         called = {call.id: call.name for message in self.messages for call in message.calls}
         told = [self._message(message, called) for message in self.messages]
-        tools = {"tools": list(map(told_tool, self.tools))} if self.tools else {}
+        tools = {"tools": list(map(tool_for_template, self.tools))} if self.tools else {}
         return told, {**self.variables, **tools}
 
     def _message(self, message: ChatMessage, called: Mapping[str, str]) -> dict[str, Any]:
@@ -116,7 +116,7 @@ class RenderJob(NamedTuple):
             message = structs.replace(message, content=said, calls=())
         told: dict[str, Any] = {
             "role": message.role,
-            "content": [_as_told(part) for part in message.content],
+            "content": [_part_for_template(part) for part in message.content],
         }
         if message.reasoning:
             told |= dict.fromkeys(_REASONING_NAMES, message.reasoning)
@@ -142,7 +142,7 @@ def _tool_with(tool: Tool, field: Callable[[str], str]) -> Tool:
 
 
 def _json_with(text: str, change: Callable[[str], str]) -> str:
-    """Return a JSON text with every name and every text in it changed."""
+    """Return a JSON text with every name and every text in it converted."""
 
     def changed(value: Any) -> Any:
         match value:
@@ -158,8 +158,8 @@ def _json_with(text: str, change: Callable[[str], str]) -> str:
     return json.dumps(changed(json.loads(text)), ensure_ascii=False)
 
 
-def told_tool(tool: Tool) -> dict[str, Any]:
-    """Return a tool as OpenAI's interface describes it, which templates are written for."""
+def tool_for_template(tool: Tool) -> dict[str, Any]:
+    """Return a tool in the format of OpenAI's API, for which templates are written."""
     parameters = json.loads(tool.parameters or "{}")
     if "properties" not in parameters:
         parameters = {"type": "object", "properties": {}, **parameters}
@@ -167,20 +167,20 @@ def told_tool(tool: Tool) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-def _as_told(part: Part) -> dict[str, Any]:
-    """Return a part as templates read it that take contents in parts."""
+def _part_for_template(part: Part) -> dict[str, Any]:
+    """Return a part for templates that take contents in parts."""
     match part:
         case Text(text):
             return {"type": "text", "text": text}
 
 
 class Outcome(NamedTuple):
-    """What came of a job.
+    """The result of rendering a job.
 
     Attributes:
         kind: "text", "refused" or "failed".
-        text: The prompt; or what the template said against the conversation; or why it failed, as
-            a part of a sentence.
+        text: The prompt; or the template's message against the conversation; or the reason of a
+            failure, as a part of a sentence.
     """
 
     kind: str
@@ -188,34 +188,34 @@ class Outcome(NamedTuple):
 
 
 TemplateJobs = tuple[tuple[str, str, str], Sequence[RenderJob]]
-"""A template, as `Renderer.render` takes it, and what is put through it."""
+"""A template, as in `Renderer.render`, with the jobs to render."""
 
 
 class Renderer:
-    """Asks one process, one question at a time. Any thread."""
+    """Renders in one process, one question at a time. Any thread."""
 
     def __init__(self) -> None:
-        # No template can spoil the process for the next one, so none is tried twice.
-        self._worker = Worker(SANDBOX, templates_language(), memory=MEMORY, asks_again=False)
+        # Each job is tried once, since no template can spoil the process for the next one.
+        self._worker = Worker(SANDBOX, templates_language(), memory=MEMORY_BYTES, asks_again=False)
 
     @property
     def pid(self) -> int:
-        """The process's id; 0 when there is none."""
+        """The process's id, or 0 without one."""
         return self._worker.pid
 
     def start(self) -> None:
-        """Start the process, if it does not run, and do not wait for it."""
+        """Start the process if it is not running, without waiting for it."""
         self._worker.start()
 
     def render(self, template: tuple[str, str, str], jobs: Sequence[RenderJob]) -> list[Outcome]:
-        """Return what comes of each job; all of them have `DEADLINE_S` seconds and `MEMORY` bytes.
+        """Return the outcome of each job; all share `DEADLINE_S` and `MEMORY_BYTES`.
 
         Args:
             template: Its source, and the texts of the tokens BOS and EOS.
-            jobs: At least one.
+            jobs: At least one job.
 
         Raises:
-            EngineError: There is no process, or the conversations are too large for it.
+            EngineError: The process cannot be started, or the conversations are too large for it.
         """
         try:
             return self._worker.ask((template, jobs), DEADLINE_S)
@@ -232,7 +232,7 @@ class Renderer:
             return [Outcome("failed", _why(error))] * len(jobs)
 
     def rest(self) -> None:
-        """End the process; the next question starts another one. Does not wait."""
+        """End the process, without waiting; the next question starts another one."""
         self._worker.rest()
 
     def close(self) -> None:
@@ -241,7 +241,7 @@ class Renderer:
 
 
 def _why(error: NoAnswerError) -> str:
-    """Return why a template failed, as a part of a sentence about it."""
+    """Return the reason why a template failed, as a part of a sentence about it."""
     if error.trouble == "slow":
         return sentence("it ran longer than {seconds} seconds", seconds=DEADLINE_S)
     if error.trouble == "out-of-memory":
@@ -250,7 +250,7 @@ def _why(error: NoAnswerError) -> str:
 
 
 def templates_language() -> Language[TemplateJobs, list[Outcome]]:
-    """Return the messages that are exchanged with the process."""
+    """Return the messages to and from the process."""
     return Language(RENDER, _encode, _decode)
 
 
@@ -269,7 +269,7 @@ def _decode(payload: bytes) -> list[Outcome]:
 
 @cache
 def renderer() -> Renderer:
-    """Return the one of this program; its process ends with the program."""
+    """Return the renderer of this program; its process ends with the program."""
     shared = Renderer()
     atexit.register(shared.close)
     return shared

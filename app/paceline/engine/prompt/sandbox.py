@@ -1,10 +1,9 @@
-"""The process that renders chat templates: each is a program in a file from the internet.
+"""The process that renders chat templates, each of which is a program from the internet.
 
-Jinja's immutable sandbox keeps a template from reaching this process. The system limits what it may
-use up, and so does `renderer`: it ends the process where a template takes too long, and starts
-another one. So nothing that it does is looked at here, and it may even crash the process.
-
-Imports Jinja and nothing else of size, to be there in a tenth of a second.
+Jinja's immutable sandbox isolates a template from this process. The system limits its resources,
+and so does `renderer`: it ends the process if a template takes too long, and starts another one. So
+nothing that a template does is checked here, and it may even crash the process. Imports Jinja and
+nothing else of size, to be ready in a tenth of a second.
 """
 
 from __future__ import annotations
@@ -28,21 +27,21 @@ from paceline.codec import encode
 from paceline.sentence import sentence
 from paceline.workers.child import ChildPipe, limit_memory, serve
 
-_MEMORY = 256 << 20  # with the files that are mapped besides, it stays below `renderer.MEMORY`
-_ALONE_S = 3  # longer than `renderer` waits: for when that is gone
-_TEMPLATE_FILE = "<template>"  # where Jinja says that its compiled code stands
-_LONGEST_REASON = 300
-_KEPT_TEMPLATES = 4
+_MEMORY_BYTES = 256 << 20  # together with mapped files this is below `renderer.MEMORY_BYTES`
+_ALONE_S = 3  # longer than `renderer` waits, in case that is gone
+_TEMPLATE_FILE = "<template>"  # the file name of compiled code in Jinja's tracebacks
+_MAX_REASON_CHARS = 300
+_MAX_TEMPLATES = 4
 _N_USUAL = 2  # role and content
 Message = dict[str, Any]
 
 
 class _RefusedError(Exception):
-    """The template called `raise_exception`: it does not take such a conversation."""
+    """The template called `raise_exception` to refuse the conversation."""
 
 
 class _Generation(Extension):
-    """``{% generation %}`` marks what a trainer learns from; for a reply it means nothing."""
+    """Ignores ``{% generation %}``, which marks the part of a text that training uses."""
 
     tags = {"generation"}  # noqa: RUF012  Jinja's own way
 
@@ -53,7 +52,7 @@ class _Generation(Extension):
 
 
 def _raise_exception(message: str) -> NoReturn:
-    raise _RefusedError(str(message)[:_LONGEST_REASON])
+    raise _RefusedError(str(message)[:_MAX_REASON_CHARS])
 
 
 def _strftime_now(pattern: str) -> str:
@@ -78,14 +77,14 @@ def _tojson(  # with the arguments that `transformers` gives it
 
 
 def _listed(value: Any) -> list[Any]:
-    """Return the values of what filters like `map` yield, which Jinja's dialects write as lists."""
+    """Return the results of filters like `map` as lists, as Jinja's dialects do."""
     if not isinstance(value, Iterator):
         raise TypeError(f"{type(value).__name__} is not JSON")
     return list(value)
 
 
 class _Environment(ImmutableSandboxedEnvironment):
-    """The sandbox, in which a template may change lists of its own, as Kimi's does."""
+    """The sandbox, in which a template may change its own lists, as Kimi's does."""
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         is_own_list = attr in ("append", "pop") and type(obj) is list
@@ -112,12 +111,12 @@ class Template:
     """One model's template, compiled.
 
     Args:
-        source: In Jinja.
-        bos: The text of the token that begins a prompt.
-        eos: The text of the one that ends a turn.
+        source: The template in Jinja.
+        bos: Text of the token that begins a prompt.
+        eos: Text of the token that ends a turn.
 
     Raises:
-        Exception: Whatever is wrong with it.
+        Exception: Any error in the template.
     """
 
     def __init__(self, source: str, bos: str, eos: str) -> None:
@@ -127,7 +126,7 @@ class Template:
         self._takes_parts = self._reads_parts()
 
     def _reads_parts(self) -> bool:
-        """Whether a content has to come in parts, as in templates of models that see pictures."""
+        """Return whether a template needs contents in parts, as for models that see pictures."""
         word = "why"
         probe = [{"role": "user", "content": [{"type": "text", "text": word}]}]
         try:
@@ -137,13 +136,13 @@ class Template:
             text = self.render(probe, {})
         except (jinja2.TemplateError, TypeError, _RefusedError):
             return False
-        return word in text and f"'{word}'" not in text  # not merely written as a list
+        return word in text and f"'{word}'" not in text  # not merely printed as a list
 
     def render(self, messages: Sequence[Message], variables: dict[str, Any]) -> str:
-        """Return the text for messages of role and parts, with these variables besides.
+        """Return the text for messages with role and parts, with additional variables.
 
         Raises:
-            Exception: Whatever the template raises.
+            Exception: Any error that the template raises.
         """
         if not self._takes_parts:
             messages = [{**message, "content": _text_of(message)} for message in messages]
@@ -157,15 +156,15 @@ def _text_of(message: Message) -> str:
 
 
 def _length(message: Message) -> int:
-    """Return about the characters of a message with all that belongs to it."""
+    """Return the approximate number of characters of a whole message."""
     return len(_text_of(message)) if len(message) == _N_USUAL else len(json.dumps(message))
 
 
-_prepared = functools.lru_cache(_KEPT_TEMPLATES)(Template)
+_prepared = functools.lru_cache(_MAX_TEMPLATES)(Template)
 
 
 def _outcome(render: Callable[[], str], longest: int) -> tuple[str, str]:
-    """Return what came of it, "text", "refused" or "failed", and the text or the reason."""
+    """Return the outcome, "text", "refused" or "failed", with the text or the reason."""
     try:
         try:
             text = render()
@@ -176,18 +175,18 @@ def _outcome(render: Callable[[], str], longest: int) -> tuple[str, str]:
         except Exception as error:  # noqa: BLE001  a template can raise anything
             return "failed", _reason(error)
         return ("text", text) if len(text) <= longest else ("failed", sentence("it wrote too much"))
-    except MemoryError:  # also in putting another error into words
+    except MemoryError:  # possibly while formatting another error
         return "failed", sentence("it took too much memory")
 
 
 def _reason(error: Exception) -> str:
-    reason = str(error)[:_LONGEST_REASON].rstrip(".") or type(error).__name__
+    reason = str(error)[:_MAX_REASON_CHARS].rstrip(".") or type(error).__name__
     line = _line_of(error)
     return sentence("{reason} (line {line})", reason=reason, line=line) if line else reason
 
 
 def _line_of(error: Exception) -> int:
-    """Return the line of the template that an error stands in; 0: not known."""
+    """Return the line of the template in which an error occurred, or 0 if not known."""
     if isinstance(error, jinja2.TemplateSyntaxError):
         return error.lineno
     frames = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
@@ -212,7 +211,7 @@ def _answer(request: dict[str, Any]) -> Any:
 
 def run_sandbox(pipe: socket.socket) -> None:
     """Run the process; never returns."""
-    limit_memory(_MEMORY)
+    limit_memory(_MEMORY_BYTES)
     serve(ChildPipe(pipe), _bounded, _read, _written)
 
 

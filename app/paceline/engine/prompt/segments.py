@@ -1,4 +1,4 @@
-"""Pieces of a prompt to tokens, so that they are the tokens of a text that was never cut.
+"""Tokenization of a prompt in pieces, such that the tokens are those of the whole text.
 
 Some vocabularies (SentencePiece's of Llama 2, Mistral 7B, Phi-3) put a blank before every text that
 they tokenize, and llama.cpp puts one after every control token. Within a text there must be none.
@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from paceline.engine.model.backend import Vocabulary
 
 Segment = tuple[str, bool]
-"""A piece of a prompt, and whether control tokens are read in it."""
+"""A piece of a prompt, and whether names of control tokens in it become control tokens."""
 _SIGNS = ("\n", "|", "0")
-"""What a text can be put after, so that it is not the first one. One that becomes a token together
-with the text's beginning is no use."""
+"""Texts to put before another text, so that it is not the first one. A sign that forms one token
+with the text's beginning cannot be used."""
 
 
 def encode_segments(vocab: Vocabulary, segments: Iterable[Segment]) -> list[int]:
-    """Return the tokens of a text in pieces, with the blanks that it would have in one."""
+    """Return the tokens of a text in pieces, with the same blanks as for the whole text."""
     tokens: list[int] = []
     for text, special in segments:
         if not text:
@@ -37,19 +37,20 @@ _WAYS: tuple[Callable[[str], str], ...] = (
     lambda text: json.dumps(text, ensure_ascii=False)[1:-1],
     lambda text: json.dumps(text)[1:-1],
 )
-"""The ways in which a template writes a text, if it does not rewrite it."""
+"""The ways in which a template writes a text that it does not rewrite."""
 
 
 def filled(pieces: Sequence[str], texts: Mapping[str, str], plain: str) -> list[Segment]:
-    """Return a prompt that was cut at placeholders, with the texts in their places.
+    """Return a prompt that was split at placeholders, with the texts in their places.
 
     Args:
-        pieces: In turns what the template wrote, and a placeholder.
-        texts: What each placeholder stands for; nothing else is one.
+        pieces: Text of the template and a placeholder, alternately.
+        texts: Text for each placeholder.
         plain: The prompt without placeholders.
 
     Returns:
-        Its pieces, of which the texts hold no control tokens; none: the template rewrites texts.
+        Its segments, where the texts contain no control tokens; empty if the template rewrites
+        texts.
     """
     for way in (str, str.strip):
         found = [(way(texts[p]), False) if p in texts else (p, True) for p in pieces]
@@ -68,7 +69,7 @@ def filled(pieces: Sequence[str], texts: Mapping[str, str], plain: str) -> list[
 
 
 def tokenize_after(vocab: Vocabulary, text: str, *, special: bool) -> list[int]:
-    """Return the tokens of a text that goes on with another one: no blank comes before it."""
+    """Return the tokens of a text that continues another one: no blank comes before it."""
     if b"".join(map(vocab.piece, vocab.tokenize("a", special=False))) == b"a":
         return vocab.tokenize(text, special=special)
     for sign in _SIGNS:
@@ -80,6 +81,6 @@ def tokenize_after(vocab: Vocabulary, text: str, *, special: bool) -> list[int]:
 
 
 def _is_own_text(vocab: Vocabulary, token: int) -> bool:
-    """Whether a token is written as it stands in the vocabulary, as control tokens are."""
+    """Return whether a token's text is its entry in the vocabulary, as for control tokens."""
     name = vocab.text(token).decode("utf-8", "replace")
     return bool(name) and vocab.tokenize(name, special=True) == [token]

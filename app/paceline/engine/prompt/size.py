@@ -1,19 +1,18 @@
-"""How many tokens a conversation has for a model, and what is left out of one that is too long.
+"""Sizes of conversations in tokens, and the cutting of one that is too long.
 
-*Sizes* are cheap enough to ask for while the user types. Rendering a chat template takes 10 ms for
+*Sizes* are cheap enough to compute while the user types. Rendering a chat template takes 10 ms for
 a hundred messages, with some templates half a second. So a conversation is rendered and tokenized
-once; while only its last message changes, the number follows by the tokens of that message alone.
-Near a limit it is counted again: where texts meet, two tokens may become one, and the sum may be a
-few off.
+once; while only its last message changes, the size is updated by that message's tokens alone. Near
+a limit it is counted again: two tokens may merge where texts meet, and the sum may be a few off.
 
-*Cuts* take whole turns of question and answer, from the oldest on; the system prompt and the last
-question stay. Cutting one turn per reply would shift the whole prompt each time and reuse nothing
-of it. So a chat has few places to cut at: each is the first question after 30 % of what a prompt
-may have, counted from the place before. The first place after which the rest fits is the one.
+*Cuts* remove whole turns of question and answer, the oldest first; the system prompt and the last
+question stay. Cutting one turn per reply would shift the whole prompt each time, so that nothing
+could be reused. So a chat has few places for a cut: each is the first question after 30 % of the
+room for a prompt, counted from the place before. The first place after which the rest fits is used.
 
-Where the cut lies must not depend on what was asked before, or a reply could not be repeated. The
-places depend on the messages before them alone, and the rest after a place only grows; so in a
-chat that goes on, a cut stays or moves on, and never comes back.
+The place of a cut must not depend on earlier requests, or a reply could not be repeated. The places
+depend only on the messages before them, and the rest after a place only grows; so in a chat that
+goes on, a cut stays or moves forward, and never back.
 """
 
 from __future__ import annotations
@@ -35,16 +34,16 @@ from paceline.errors import EngineError
 from paceline.messages import ChatMessage
 from paceline.sentence import sentence
 
-NEAR = 16
-"""Tokens from a limit within which a sum is not trusted."""
+NEAR_TOKENS = 16
+"""Tokens from a limit within which a sum of sizes is not exact enough."""
 NEAR_SHARE = 0.05
-"""Share of a limit within which it is not trusted either: templates do more than put together."""
-FAR = 1.5
-"""A sum of sizes above this share of a limit needs no template to say that it does not fit;
-rendering what is many times too long may take longer than a template is given."""
-_MOST_CONVERSATIONS = 4
-_MOST_TEXT = 8 << 20  # characters of texts whose sizes are kept
-_UNKNOWN_SHARE = 4  # tokens around a message, where the template does not let them be measured
+"""Share of a limit within which it is not exact enough either, since templates may add more."""
+FAR_RATIO = 1.5
+"""Factor on a limit above which a sum of sizes certainly does not fit; rendering a text that is
+many times too long may exceed a template's time limit."""
+_MAX_CONVERSATIONS = 4
+_MAX_CACHED_CHARS = 8 << 20  # of the texts whose sizes are cached
+_UNKNOWN_TOKENS = 4  # assumed tokens around a message, if the template hides them
 _END_OF_REASONING = "</think>"
 _REASONING = "inwardness"
 
@@ -53,13 +52,13 @@ _Key = tuple[tuple[ChatMessage, ...], str, tuple[Tool, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """What a template adds.
+    """The tokens that a template adds.
 
     Attributes:
-        user: Tokens around a user's message, and around the system prompt.
-        assistant: Tokens around a reply.
-        fixed: Tokens around the whole, ready for the next reply.
-        drops_reasoning: Whether earlier replies lose what stands before the end of their reasoning.
+        user: Number of tokens around a user's message, and around the system prompt.
+        assistant: Number of tokens around a reply.
+        fixed: Number of tokens around the whole conversation, up to the next reply.
+        drops_reasoning: Whether the reasoning of earlier replies is dropped.
     """
 
     user: int
@@ -69,10 +68,10 @@ class Shares:
 
 
 class PromptSizes:
-    """Counts for one model; on the engine's thread.
+    """Counts the tokens of conversations for one model; for the engine's thread.
 
     Args:
-        template: The model's.
+        template: The model's template.
     """
 
     def __init__(self, template: ChatTemplate) -> None:
@@ -84,7 +83,7 @@ class PromptSizes:
 
     @cached_property
     def shares(self) -> Shares:
-        """What the template adds, measured once on three short messages."""
+        """The tokens that the template adds, measured once on three short messages."""
         question, reply, again = "Why", "So", "How"
         user = ChatMessage.of_text("user", again)
         thought = f"<think>\n{_REASONING}\n{_END_OF_REASONING}\n\n{reply}"
@@ -96,19 +95,20 @@ class PromptSizes:
             pair -= sum(map(self.of_text, (question, reply, again)))
             text = self.template.render([asked, ChatMessage.of_text("assistant", thought), user])
         except EngineError:
-            return Shares(_UNKNOWN_SHARE, _UNKNOWN_SHARE, _UNKNOWN_SHARE, drops_reasoning=False)
+            return Shares(_UNKNOWN_TOKENS, _UNKNOWN_TOKENS, _UNKNOWN_TOKENS, drops_reasoning=False)
         of_user = max(pair + 1, 0) // 2
         return Shares(
             of_user, max(pair, 0) - of_user, max(alone - of_user, 0), _REASONING not in text
         )
 
     def count(self, messages: Sequence[ChatMessage], limit: int, tools: Sequence[Tool] = ()) -> int:
-        """Return the tokens of the prompt.
+        """Return the number of tokens of the prompt.
 
         Args:
             messages: The conversation, at least one message.
-            limit: Exact near it, a few tokens off elsewhere, and a sum of sizes far above it.
-            tools: Those that the model is told of.
+            limit: Number of tokens near which the result is exact; otherwise it may be a few tokens
+                off, and far above the limit it is a sum of sizes.
+            tools: The tools that the model is given.
 
         Raises:
             EngineError: The template refuses the conversation.
@@ -125,20 +125,20 @@ class PromptSizes:
         if around is not None:
             self._around.move_to_end(key)
             n_tokens = around + self.of_text(last.text)
-            if abs(n_tokens - limit) > max(NEAR, NEAR_SHARE * limit):
+            if abs(n_tokens - limit) > max(NEAR_TOKENS, NEAR_SHARE * limit):
                 return n_tokens
         n_tokens = len(self.template.encode(messages, tools)[0])
         self._around[key] = n_tokens - self.of_text(last.text)
-        if len(self._around) > _MOST_CONVERSATIONS:
+        if len(self._around) > _MAX_CONVERSATIONS:
             self._around.popitem(last=False)
         return n_tokens
 
     def total(self, messages: Sequence[ChatMessage], tools: Sequence[Tool] = ()) -> int:
-        """Return the sum of all sizes: about the tokens of the prompt, and the same every time."""
+        """Return the sum of all sizes: about the tokens of the prompt, the same every time."""
         return self.shares.fixed + self.of_tools(tools) + sum(self.of_messages(messages))
 
     def of_tools(self, tools: Sequence[Tool]) -> int:
-        """Return what the description of the tools takes; measured once for those asked last."""
+        """Return the tokens of the tools' description; cached for the last tools."""
         if not tools:
             return 0
         given = tuple(tools)
@@ -155,25 +155,25 @@ class PromptSizes:
         return with_tools - alone
 
     def of_messages(self, messages: Sequence[ChatMessage]) -> list[int]:
-        """Return what each message takes, independent of its neighbours."""
+        """Return the tokens of each message, independent of its neighbours."""
         return [self._of_message(message) for message in messages]
 
     def of_text(self, text: str) -> int:
-        """Return the tokens of a text alone; known for what was asked lately."""
+        """Return the tokens of a text alone; cached for recent texts."""
         size = self._sizes.get(text)
         if size is not None:
             self._sizes.move_to_end(text)
             return size
         size = self._sizes[text] = len(self.template.vocab.tokenize(text, special=False))
         self._n_characters += len(text)
-        while self._n_characters > _MOST_TEXT and len(self._sizes) > 1:
+        while self._n_characters > _MAX_CACHED_CHARS and len(self._sizes) > 1:
             self._n_characters -= len(self._sizes.popitem(last=False)[0])
         return size
 
     def _is_plain(self, text: str) -> bool:
-        """Whether a text adds its own tokens to a prompt.
+        """Return whether a text adds exactly its own tokens to a prompt.
 
-        Templates strip blanks, and what looks like a control token is taken apart.
+        It does not if templates strip its blanks, or if it contains names of control tokens.
         """
         vocab = self.template.vocab
         is_stripped = text == text.strip()
@@ -190,12 +190,12 @@ class PromptSizes:
 
 
 def is_hopeless(total: int, limit: int) -> bool:
-    """Whether a sum of sizes is so far above a limit that counting is not needed."""
-    return total > FAR * limit
+    """Return whether a sum of sizes is so far above a limit that counting is not needed."""
+    return total > FAR_RATIO * limit
 
 
 def at_most(sizes: Sequence[int], n_tokens: int) -> tuple[int, ...]:
-    """Take from the largest sizes what their sum is above `n_tokens`."""
+    """Reduce the largest sizes until their sum is at most `n_tokens`."""
     parts, excess = list(sizes), sum(sizes) - n_tokens
     for i in sorted(range(len(parts)), key=parts.__getitem__, reverse=True):
         if excess <= 0:
@@ -206,20 +206,20 @@ def at_most(sizes: Sequence[int], n_tokens: int) -> tuple[int, ...]:
     return tuple(parts)
 
 
-FULL = 0.7
-"""What a prompt that was cut takes at most of the context without the reply's room, if the ends of
-turns and the last question allow it."""
-LARGEST_ROOM = 4
-"""Of how many parts of the context one is kept free for the reply at most."""
+MAX_FULL_SHARE = 0.7
+"""Maximum share of the context, without the reply's room, for a prompt that was cut, as far as the
+ends of turns and the last question allow it."""
+REPLY_ROOM_DIVISOR = 4
+"""Divisor of the context for the maximum room that is kept free for the reply."""
 
 
 def room_for_reply(n_ctx: int, max_tokens: int) -> int:
-    """Return the tokens that have to be free after the prompt, so that nothing is left out."""
-    return min(max_tokens, n_ctx // LARGEST_ROOM)
+    """Return the number of tokens to keep free after the prompt before messages are omitted."""
+    return min(max_tokens, n_ctx // REPLY_ROOM_DIVISOR)
 
 
 def without_oldest(messages: Sequence[ChatMessage], n_cut: int) -> list[ChatMessage]:
-    """Return the conversation without its first `n_cut` messages, which are no system prompts."""
+    """Return the conversation without its first `n_cut` messages, not counting system prompts."""
     kept: list[ChatMessage] = []
     for message in messages:
         if message.role != "system" and n_cut:
@@ -233,10 +233,10 @@ class Cutter:
     """Finds where to cut one conversation.
 
     Args:
-        messages: All of it.
-        sizes: Knows how many tokens each message takes.
-        limit: Tokens that the prompt may have.
-        tools: Those that the model is told of.
+        messages: The whole conversation.
+        sizes: The sizes of messages.
+        limit: Maximum number of tokens of the prompt.
+        tools: The tools that the model is given.
     """
 
     def __init__(
@@ -254,7 +254,7 @@ class Cutter:
         questions = [
             k for k, i in enumerate(spoken) if k and messages[i].role == "user" and i not in waiting
         ]
-        places = _places(questions, sums, (1 - FULL) * limit)
+        places = _places(questions, sums, (1 - MAX_FULL_SHARE) * limit)
         if places:
             questions = [question for question in questions if question > places[-1]]
         self._places = places + questions
@@ -263,10 +263,11 @@ class Cutter:
         self._limit = limit
 
     def n_cut(self, measure: Callable[[Sequence[ChatMessage]], int]) -> int:
-        """Return how many messages to leave out of a conversation that does not fit.
+        """Return how many messages to omit from a conversation that does not fit.
 
         Args:
-            measure: Counts the tokens of what is kept; sizes of single messages may be a few off.
+            measure: Counts the tokens of the kept messages; sizes of single messages may be a few
+                off.
 
         Raises:
             EngineError: From `measure`.
@@ -292,7 +293,7 @@ class Cutter:
 
 
 def _waiting_calls(messages: Sequence[ChatMessage]) -> set[int]:
-    """Return the messages between a call and its result: no place to part them."""
+    """Return the indexes of messages between a call and its result, where no cut is allowed."""
     called: dict[str, int] = {}
     between: set[int] = set()
     for i, message in enumerate(messages):
@@ -314,18 +315,18 @@ def _places(questions: Sequence[int], sums: Sequence[int], step: float) -> list[
 
 
 class FittedPrompt(NamedTuple):
-    """A prompt as tokens.
+    """A prompt as tokens, with what the reply needs.
 
     Attributes:
-        tokens: At least one; it ends with an id.
+        tokens: At least one token; the last one is an id.
         notes: Remarks for the user.
-        n_cut: How many messages, or files beside a gap, were left out of it.
-        opening: What it ends with where it opens the model's reasoning; else empty.
-        marks: Marks of reasoning that the reply's text has others for; None: there are none.
-        knows_marks: Whether template or vocabulary know marks of reasoning.
-        stops: Texts that the reply ends before, by the template.
-        reasoning: The marks of a reasoning that the reply may begin with; None: it has none.
-        calls: The form in which the reply writes calls of tools; empty: it can hold none.
+        n_cut: Number of messages, or of files beside a gap, that were omitted.
+        opening: Text at its end that opens the model's reasoning; empty if there is none.
+        marks: Learned marks of reasoning that the reply's text replaces, or None.
+        knows_marks: Whether template or vocabulary have marks of reasoning.
+        stops: Texts of the template before which the reply ends.
+        reasoning: Marks of the reasoning that the reply may begin with, or None without reasoning.
+        calls: Id of the form in which the reply writes calls of tools; empty if it cannot have any.
         shown: Control tokens that are text in the reply, with their texts.
     """
 
@@ -348,10 +349,10 @@ def encode_fitting(
     max_tokens: int,
     tools: Sequence[Tool] = (),
 ) -> FittedPrompt:
-    """Put a conversation through the template, without its oldest messages if need be.
+    """Apply the template to a conversation, without its oldest messages if necessary.
 
     Raises:
-        EngineError: The template refuses it.
+        EngineError: The template refuses the conversation.
     """
     limit, template = n_ctx - room_for_reply(n_ctx, max_tokens), sizes.template
     if not is_hopeless(sizes.total(messages, tools), limit):

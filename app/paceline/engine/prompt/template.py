@@ -1,18 +1,17 @@
-"""A conversation to the token ids that the model's chat template gives.
+"""The chat template of a model: converts a conversation into token ids.
 
-The template comes out of a file from the internet and runs in a process of its own (`renderer`).
+The template comes from a file from the internet and runs in a separate process (`renderer`).
 
-What a user typed must stay text: if it contains ``<|im_end|>``, the model shall see these ten
-characters, not its control token. When a message holds such a text, the template is rendered
-twice: once as it is, once with placeholders in place of the contents. The parts between
-placeholders are tokenized with control tokens, the contents without. A template that alters the
-contents themselves cannot be split this way; then the texts of control tokens in the contents are
-broken up and a note says so.
+What a user typed must stay text: if it contains ``<|im_end|>``, the model must see these ten
+characters, not its control token. When a message contains such a text, the template is rendered
+twice: once as it is, once with placeholders for the contents. The parts between placeholders are
+tokenized with control tokens, the contents without. A template that changes the contents cannot be
+split this way; then the texts of control tokens in the contents are broken up, and a note says so.
 
-Whether and how much a model reasons is a switch of its template, and templates agree on no name
-for it. So what each choice could mean is handed to the template under all names that are in use,
-and a choice exists where it changes the prompt. Some templates read a text in the system message
-in place of a variable.
+Whether and how much a model reasons is a switch of its template, for which templates use different
+names. So the possible values of each choice are passed to the template under all names in use, and
+a choice exists if it changes the prompt. Some templates read a text in the system message instead
+of a variable.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from paceline.messages import ChatMessage
 from paceline.sentence import sentence
 
 _EFFORTS = {"low": 512, "medium": 2048, "high": 8192, "max": 8192}
-"""With the tokens that a template with a budget is told."""
+"""Choices of effort, each with the number of tokens for a template with a budget."""
 CHOICES = ("off", "on", *_EFFORTS)
 _NAMES = re.compile(
     r"\b(?:(?:enable_)?thinking|thinking_(?:mode|budget|effort)|reasoning(?:_effort)?)\b"
@@ -53,28 +52,28 @@ Render = Callable[[Sequence[RenderJob]], list[Outcome]]
 
 
 class ThinkingSwitch:
-    """What a template does with each choice.
+    """The choices of reasoning that a template has.
 
     Args:
-        source: The template.
-        render: Puts conversations through it.
+        source: The template in Jinja.
+        render: Renders conversations with it.
 
     Attributes:
-        choices: Those that it has, from the least reasoning to the most; empty: no switch.
+        choices: Its choices, from the least reasoning to the most; empty without a switch.
     """
 
     def __init__(self, source: str, render: Render) -> None:
         self._source = source
         self._render = render
         self._texts: tuple[str, str] | None = None
-        self.choices: tuple[str, ...] = self._look() if _NAMES.search(source) else ()
+        self.choices: tuple[str, ...] = self._find_choices() if _NAMES.search(source) else ()
         for texts in _TEXTS:
             if not self.choices and texts[0] in source:
                 self._texts = texts
-                self.choices = self._look()
+                self.choices = self._find_choices()
 
     def variables(self, choice: str) -> dict[str, Any]:
-        """Return what the template is given for a choice; nothing for an empty one."""
+        """Return the template's variables for a choice; none for an empty one."""
         if not choice or self._texts:
             return {}
         is_on = choice != "off"
@@ -99,11 +98,11 @@ class ThinkingSwitch:
             messages = messages[1:]
         return (ChatMessage("system", content), *messages)
 
-    def _look(self) -> tuple[str, ...]:
+    def _find_choices(self) -> tuple[str, ...]:
         asked = [
             RenderJob(self.messages([_PROBE], choice), self.variables(choice)) for choice in CHOICES
         ]
-        # One that is refused knows other words.
+        # A template that refuses a choice expects other words.
         prompts = {
             choice: text
             for choice, (kind, text) in zip(CHOICES, self._render(asked), strict=True)
@@ -111,11 +110,11 @@ class ThinkingSwitch:
         }
         off, on = prompts.get("off"), prompts.get("on")
         has_off = off is not None and (off != on or _NO_EFFORT.search(self._source) is not None)
-        # A template that takes any word says nothing of "max".
+        # A template that accepts any word does not prove that it knows "max".
         has_max = re.search(r"['\"]max['\"]", self._source) is not None
         is_real = {"off": has_off, "on": off != on, "max": has_max}
         kept: dict[str, str] = {}
-        # An effort that does as another one, or as "on", is no choice of its own.
+        # An effort with the effect of another one, or of "on", is not a choice of its own.
         for choice in ("off", "on", "low", "high", "medium", "max"):
             text = prompts.get(choice)
             if text is not None and text not in kept and is_real.get(choice, True):
@@ -137,25 +136,25 @@ _IN_WORDS = sentence(
 _SILENT = sentence(
     "This model's chat template leaves out what the model said beside a call of a tool."
 )
-_LEAST_STOP = 4
-"""Characters of a text that ends a reply within a line."""
+_MIN_STOP_CHARS = 4
+"""Minimum number of characters of a text that ends a reply within a line."""
 BAD, REFUSED = "bad-template", "template-refused"
-"""Codes of errors: the template fails, or does not take the conversation."""
+"""Codes of errors: the template fails, or refuses the conversation."""
 _QUESTION, _REPLY, _AGAIN = "first question", "the reply", "second question"
 
 
 class ChatTemplate:
-    """A model's chat template, read at its first use: raw prompts work without it.
+    """A model's chat template, analysed at first use: raw prompts work without it.
 
     Args:
-        source: In Jinja.
-        vocab: The model's.
-        think: How much the model is to reason; see `Prompting`.
-        write_calls: Writes calls as the models of the template do; None: that is not known.
+        source: The template in Jinja.
+        vocab: The model's vocabulary.
+        think: Choice of reasoning; see `Prompting`.
+        write_calls: Writes calls as the template's models do, or None if that is not known.
 
     Attributes:
-        source: See above.
-        vocab: See above.
+        source: The argument `source`.
+        vocab: The argument `vocab`.
     """
 
     def __init__(
@@ -174,12 +173,12 @@ class ChatTemplate:
 
     @functools.cached_property
     def switch(self) -> ThinkingSwitch:
-        """How it is told to let the model reason or not."""
+        """The switch between reasoning and none."""
         return ThinkingSwitch(self.source, self._probe)
 
     @functools.cached_property
     def stops(self) -> tuple[str, ...]:
-        """Texts that a reply ends before: what the template writes around turns, if not tokens."""
+        """Texts before which a reply ends: the template's texts around turns that are no tokens."""
         asked = ChatMessage.of_text("user", _QUESTION), ChatMessage.of_text("assistant", _REPLY)
         messages = self.switch.messages([*asked, ChatMessage.of_text("user", _AGAIN)], self._think)
         ((kind, text),) = self._probe([RenderJob(messages, self.switch.variables(self._think))])
@@ -192,22 +191,23 @@ class ChatTemplate:
         parts = (
             "\n" * part.startswith("\n") + part.strip() for part in (after_reply, after_question)
         )
-        # What any list, rule or sentence may hold ends no reply.
+        # A text that any list, ruler or sentence may contain does not end a reply.
         return tuple(
             part
             for part in parts
-            if any(map(str.isalnum, part)) and (part.startswith("\n") or len(part) >= _LEAST_STOP)
+            if any(map(str.isalnum, part))
+            and (part.startswith("\n") or len(part) >= _MIN_STOP_CHARS)
         )
 
     @functools.cached_property
     def marks(self) -> LearnedMarks:
-        """How it writes a reply with reasoning."""
+        """The marks with which it writes a reply with reasoning."""
         variables = self.switch.variables
         return learn(self.source, self._probe, variables(self._think), variables("on"))
 
     @functools.cached_property
     def knows_marks(self) -> bool:
-        """Whether it, or the vocabulary, has a mark that ends a reasoning."""
+        """Return whether it, or the vocabulary, has a mark that ends a reasoning."""
         if self.marks.closing or any(mark in self.source for mark in PAIRS.values()):
             return True
         return any(len(self.vocab.tokenize(m, special=True)) == 1 for m in PAIRS.values())
@@ -218,10 +218,10 @@ class ChatTemplate:
         return learn_writing(self._probe, variables, self._write_calls)
 
     def writes(self, tools: Sequence[Tool]) -> bool:
-        """Return whether it writes tools like these, calls and results; if not, they become text.
+        """Return whether it can write tools like these, calls and results; else they become text.
 
-        That is in Hermes' form. Templates that know tools fail at one whose parameters they have
-        no words for; a render tells, whose outcome is kept for the tools that were asked last.
+        That text has Hermes' form. Templates that know tools may still fail at parameters of some
+        kinds; rendering shows that, and the result is cached for the last tools.
         """
         if not (tools and self._tool_writing.is_known):
             return self._tool_writing.is_known
@@ -235,7 +235,7 @@ class ChatTemplate:
 
     @functools.cached_property
     def _forgets_choice(self) -> bool:
-        """Whether the choice of how much to reason makes no difference beside a system prompt."""
+        """Return whether the choice of reasoning has no effect beside a system prompt."""
         messages = ChatMessage.of_text("system", "So"), _PROBE
         jobs = [
             RenderJob(self.switch.messages(messages, choice), self.switch.variables(choice))
@@ -247,14 +247,14 @@ class ChatTemplate:
     def encode(
         self, messages: Sequence[ChatMessage], tools: Sequence[Tool] = ()
     ) -> tuple[TokenSequence, tuple[str, ...]]:
-        """Return the prompt's tokens, ready for the assistant's reply, and notes for the user.
+        """Return the prompt's tokens, up to the assistant's reply, and notes for the user.
 
         Args:
             messages: The conversation.
-            tools: Those that the model is told of.
+            tools: The tools that the model is given.
 
         Raises:
-            EngineError: The template fails, runs too long, or refuses the conversation.
+            EngineError: The template fails, takes too long, or refuses the conversation.
         """
         segments, notes = self._split(messages, tools)
         tokens = encode_segments(self.vocab, segments)
@@ -337,18 +337,18 @@ class ChatTemplate:
         # All in one text, since a template may put two contents, or parts of one, side by side.
         said = "".join(map(_closed_up, job.messages))
         if not any(map(self._holds_control_tokens, (said, "".join(fields)))):
-            return [(plain, True)]  # in one piece, as the model saw it when it was trained
+            return [(plain, True)]  # in one piece, as in training
         nonce = secrets.token_hex(8)
         texts: dict[str, str] = {}
 
         def marked(text: str) -> str:
-            if not text:  # templates ask whether anything is said beside a call
+            if not text:  # templates check whether anything is said beside a call
                 return text
             mark = f"placeholder{nonce}x{len(texts)}x"
             texts[mark] = text
             return mark
 
-        # Of fields as few as can be, so that what is around them is written as in training.
+        # As few fields as possible are replaced, so that the text around others is as in training.
         held = {text for text in fields if self._holds_control_tokens(text)}
         if self._holds_control_tokens("".join(text for text in fields if text not in held)):
             held.update(fields)
@@ -365,16 +365,16 @@ class ChatTemplate:
         broken = job.with_texts(self._break_up, self._break_up)
         parts = (*map(_closed_up, broken.messages), "".join(broken.fields()))
         if any(map(self._holds_control_tokens, parts)):
-            raise _cannot_be_kept()  # two parts make one together
+            raise _cannot_be_kept()  # two parts together form one
         return [(self._render(broken), True)]
 
     def check_question(
         self, messages: Sequence[ChatMessage], prompt: str, tools: Sequence[Tool] = ()
     ) -> None:
-        """Refuse a prompt that lacks the last question, so that something else would be answered.
+        """Refuse a prompt without the last question, since the model would answer something else.
 
         Raises:
-            EngineError: It is not there, however the template may write it.
+            EngineError: The question is missing in all ways in which a template may write it.
         """
         asked = next((i for i in reversed(range(len(messages))) if messages[i].role == "user"), -1)
         if asked < 0 or (self._shows_question and messages[asked].text.strip() in prompt):
@@ -388,7 +388,7 @@ class ChatTemplate:
 
     @functools.cached_property
     def _shows_question(self) -> bool:
-        """Whether a question alone gets into a prompt, which may have its words by itself."""
+        """Return whether a prompt contains the question of a conversation that has nothing else."""
         question, ends = _question()
         asked = RenderJob(
             (ChatMessage.of_text("user", question),), self.switch.variables(self._think)
@@ -400,12 +400,12 @@ class ChatTemplate:
         return self.vocab.tokenize(text, special=True) != self.vocab.tokenize(text, special=False)
 
     def _break_up(self, text: str) -> str:
-        """Put a zero-width space after the first character of what would be a control token.
+        """Put a zero-width space after the first character of the text of each control token.
 
         Raises:
             EngineError: That does not help with this tokenizer.
         """
-        for _ in range(4):  # breaking up one may leave another
+        for _ in range(4):  # breaking up one may create another
             if not self._holds_control_tokens(text):
                 return text
             special = self.vocab.tokenize(text, special=True)
@@ -417,7 +417,7 @@ class ChatTemplate:
             r"([^\w\s\u200b])(?=\S)",
             "\\1\u200b",
             text,
-            # Some tokenizers read other texts as a control token than its own.
+            # Some tokenizers read other texts than its own as a control token.
         )
         if self._holds_control_tokens(text):
             raise _cannot_be_kept()
@@ -440,7 +440,7 @@ class ChatTemplate:
                 raise EngineError(BAD, "The chat template failed: {text}.", _OTHER, text=text)
 
     def _probe(self, jobs: Sequence[RenderJob]) -> list[Outcome]:
-        """Try what the template does; one that fails at all of it is tried no more."""
+        """Render to learn about the template; a template that fails entirely is not tried again."""
         if self._fails:
             return [Outcome("failed", sentence("it failed before"))] * len(jobs)
         outcomes = self._outcomes(jobs)
@@ -467,7 +467,7 @@ def _cannot_be_kept() -> EngineError:
 
 
 def fold_system(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
-    """Return the messages with system texts put before the first user message."""
+    """Return the messages with the system texts put before the first user message."""
     system = [m.content for m in messages if m.role == "system"]
     rest = [m for m in messages if m.role != "system"]
     at = next((i for i, m in enumerate(rest) if m.role == "user"), None)
@@ -478,7 +478,7 @@ def fold_system(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
 
 
 def in_turns(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
-    """Return the messages so that questions and replies alternate, from a question on."""
+    """Return the messages such that questions and replies alternate, starting with a question."""
     turns: list[ChatMessage] = []
     has_question = all(message.role != "user" for message in messages)  # then nothing is dropped
     for message in messages:
@@ -508,10 +508,10 @@ _IN_TURNS = (
     ),
 )
 _CHANGES = ((), (_FOLDED,), (_IN_TURNS,), (_FOLDED, _IN_TURNS))
-"""What may make a template take a conversation that it refuses, the mildest first."""
+"""Changes with which a template may accept a conversation that it refuses, the mildest first."""
 
 
 def _question() -> tuple[str, list[str]]:
-    """Return a question that no template has by itself, and what it begins and ends with."""
+    """Return a question that no template contains, with its beginning and end."""
     ends = [f"{secrets.randbelow(10**8):08}" for _ in range(2)]
     return f"{ends[0]}{' 0' * 200} {ends[1]}", ends

@@ -1,6 +1,6 @@
-"""Tools, calls and results as text, for models whose chat template knows no tools.
+"""Tools, calls and results as text, for models whose chat template does not know tools.
 
-The form is that of Hermes, in which most small models have seen calls: JSON between tags.
+The form is that of Hermes, which most small models have seen: JSON between tags.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from msgspec import structs
 
 from paceline.content import Content, Tool, appended, joined, of_text
-from paceline.engine.prompt.renderer import told_tool
+from paceline.engine.prompt.renderer import tool_for_template
 from paceline.messages import ChatMessage
 
 _CALL = """\
@@ -32,14 +32,14 @@ The result of each call is then given to you between <tool_response> and </tool_
 
 
 def in_words(messages: Sequence[ChatMessage], tools: Sequence[Tool]) -> tuple[ChatMessage, ...]:
-    """Return the conversation as system prompt, questions and replies alone."""
+    """Return the conversation with only system prompt, questions and replies."""
     told: list[ChatMessage] = []
     for message in messages:
         if message.role != "tool":
             told.append(structs.replace(message, content=_said(message), calls=()))
             continue
         result = of_text(f"<tool_response>\n{message.text}\n</tool_response>")
-        if told and told[-1].answers:  # results of one reply are one message
+        if told and told[-1].answers:  # results for one reply are one message
             result = appended(told.pop().content, "\n" + result[0].text)
         told.append(ChatMessage("user", result, answers=message.answers))
     told = [structs.replace(message, answers="") for message in told]
@@ -47,7 +47,7 @@ def in_words(messages: Sequence[ChatMessage], tools: Sequence[Tool]) -> tuple[Ch
 
 
 def _said(message: ChatMessage) -> Content:
-    """Return what is said, with the calls after it."""
+    """Return the text of a message, with its calls after it."""
     if not message.calls:
         return message.content
     calls = "\n".join(
@@ -57,7 +57,7 @@ def _said(message: ChatMessage) -> Content:
 
 
 def _described(tools: Sequence[Tool]) -> str:
-    lines = (json.dumps(told_tool(tool), ensure_ascii=False) for tool in tools)
+    lines = (json.dumps(tool_for_template(tool), ensure_ascii=False) for tool in tools)
     return _FORM.format(tools="\n".join(lines), call=_EXAMPLE)
 
 

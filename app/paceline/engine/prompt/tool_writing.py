@@ -1,10 +1,10 @@
-"""Tools, calls and results as a template writes them, found by rendering a conversation with them.
+"""The form of tools, calls and results in a template, learned by rendering a conversation.
 
-Templates agree on no form: some take the arguments of a call as an object and others as text, some
-refuse two calls in one message or ids of more than nine characters, some leave out what was said
-beside a call. So a short conversation is tried in each form, and the first form counts in which
-nothing is missing from the prompt. Some write tools and results but no calls: they are given the
-calls as the end of what the assistant says, if they show that as it is.
+Templates use different forms: some take the arguments of a call as an object and others as text,
+some refuse two calls in one message or ids of more than nine characters, some omit what was said
+beside a call. So a short conversation is tried in each form, and the first form with nothing
+missing in the prompt is used. Some write tools and results but no calls: for them the calls are
+appended to the assistant's text, if they show that unchanged.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ class ToolWriting:
 
     Attributes:
         is_known: Whether it writes tools, calls and results.
-        takes_text: Whether it wants the arguments of calls as text, not as objects.
-        has_one_call: Whether it takes one call in a message.
-        is_apart: Whether it leaves out what is said beside a call, but not what is said before it.
-        is_reasoning: Whether it takes reasoning beside a call, and no answer besides.
-        has_short_ids: Whether ids of calls have nine letters and digits.
-        is_silent: Whether it leaves out what is said beside a call, however that is put.
-        write_calls: Makes calls the end of what is said, since it writes none itself; else None.
+        takes_text: Whether it expects the arguments of calls as text, not as objects.
+        has_one_call: Whether it accepts only one call per message.
+        is_apart: Whether it omits what is said beside a call, but not what is said before it.
+        is_reasoning: Whether it accepts reasoning beside a call, but no answer.
+        has_short_ids: Whether ids of calls must have nine letters and digits.
+        is_silent: Whether it omits what is said beside a call in every form.
+        write_calls: Appends calls to the assistant's text, since it writes none itself, or None.
     """
 
     is_known: bool = True
@@ -75,11 +75,11 @@ class ToolWriting:
         variables: Mapping[str, Any],
         tools: Sequence[Tool],
     ) -> RenderJob:
-        """Return what is put through the template for a conversation that is arranged for it."""
+        """Return the job of rendering a conversation that was converted by `arranged`."""
         return RenderJob(messages, variables, tools, self.takes_text, self.write_calls)
 
     def arranged(self, messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
-        """Return a conversation as the template takes it."""
+        """Return a conversation in the form that the template accepts."""
         found = [one for message in messages for one in self._parts(message)]
         if self.has_one_call:
             found = list(_one_by_one(found))
@@ -124,7 +124,7 @@ def _one_by_one(messages: Sequence[ChatMessage]) -> Iterator[ChatMessage]:
             yield structs.replace(message, calls=(call,))
             yield from (result for result in results if result.answers == call.id)
             results = [result for result in results if result.answers != call.id]
-            message = ChatMessage(message.role, (), message.calls)  # the rest was said once
+            message = ChatMessage(message.role, (), message.calls)  # the text was in the first one
         yield structs.replace(message, calls=message.calls[-1:])
         yield from results
 
@@ -137,9 +137,9 @@ def learn_writing(
     """Return the form of a template.
 
     Args:
-        render: Puts conversations through it.
-        variables: What prompts are made with.
-        write_calls: Writes calls as its models do; None: that is not known.
+        render: Renders conversations with it.
+        variables: Variables of prompts.
+        write_calls: Writes calls as its models do, or None if that is not known.
     """
     forms = [
         ToolWriting(takes_text=text, has_one_call=one, is_apart=apart)
@@ -156,8 +156,8 @@ def _learned(
     variables: Mapping[str, Any],
     forms: Sequence[ToolWriting],
 ) -> ToolWriting:
-    """Return the first of these forms that is the template's, with what else it wants."""
-    usual = RenderJob([_ASKED], variables)  # shows that what fails are calls, not the template
+    """Return the first of these forms that works, with the template's further requirements."""
+    usual = RenderJob([_ASKED], variables)  # shows whether only calls fail, not the template
     jobs = [usual]
     for form in forms:
         begun = _conversation()
@@ -185,7 +185,7 @@ def _job(
 
 
 def _conversation(reasoning: str = "", *, long_ids: bool = False) -> list[ChatMessage]:
-    """Return a question, two calls, and what they return."""
+    """Return a question, two calls, and their results."""
     ids = [f"call{'_' * 20 * long_ids}0000{i}" for i in range(len(_VALUES))]
     calls = tuple(
         ToolCall(call, _TOOL.name, json.dumps({"harbour": value}))
@@ -202,12 +202,12 @@ def _conversation(reasoning: str = "", *, long_ids: bool = False) -> list[ChatMe
 
 
 def _has_all(prompt: str, form: ToolWriting) -> bool:
-    """Return whether nothing but what is said beside the calls is missing from a prompt."""
+    """Return whether nothing is missing from a prompt, except what is said beside the calls."""
     texts = (_TOOL.name, _TOLD, _QUAY, *_RESULTS, _ASKED.text, _ANSWER.text, _AGAIN.text)
     if not all(text in prompt for text in texts):
         return False
     if form.write_calls:
         return all(form.write_calls(m.calls) in prompt for m in _conversation() if m.calls)
-    # As it is, or as JSON writes it once; not as Python writes a dictionary.
+    # Unchanged, or escaped once as in JSON; not as Python writes a dictionary.
     ways = ((value, json.dumps(value)[1:-1]) for value in _VALUES)
     return all(any(way in prompt for way in both) for both in ways) and _AS_PYTHON not in prompt

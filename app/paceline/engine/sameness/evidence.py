@@ -1,11 +1,11 @@
-"""What was seen of a model's rows at different batch widths, kept as one measured fact.
+"""Results of comparing a model's rows at different batch widths, stored as one measured fact.
 
-Each look is added to what the fact is by then, so that of two programs which look at the same model
+Each look is added to the fact's latest value, so that the looks of two programs at the same model
 both count, and a difference that one has seen withdraws the other's promise.
 
-A row that came out differently in batches of two widths sets these two apart for good; rows that
-were the same are counted. So no number of agreeing looks outweighs one that does not, and whether
-a choice of widths holds can be told for any choice, also for one that was never looked at.
+A row that differed between two batch widths separates these two for good; rows that agreed are
+counted. So no number of agreeing looks outweighs a differing one, and whether a choice of widths
+holds can be derived for any choice, also for one that was never compared.
 """
 
 from __future__ import annotations
@@ -23,34 +23,34 @@ from paceline.engine.model.own_kernels import processor
 Pair = tuple[int, int]
 """Two widths, the smaller one first."""
 
-_MOST_COUNTED = 1 << 53
-_LEAST_ROOM = 4
-"""From the lowest to the highest width, so that at least so much can be drafted."""
+_MAX_COUNT = 1 << 53
+_MIN_RANGE = 4
+"""Minimum distance of lowest and highest width, so that at least this much can be drafted."""
 EXACT_WIDTH = 8
-"""The width of every batch in exact mode, but where others are known to agree with it."""
-FAR = (0, 256, 512, 1100)
-"""Tokens in the context from which on other kernels may compute: llama.cpp's attention divides a
-single query among threads from 256 or 512 cells on. Looks are counted apart from each on."""
-_WORST = 1e9  # in place of a difference that is not a number
+"""Width of every batch in exact mode, unless other widths are known to agree with it."""
+RANGE_STARTS = (0, 256, 512, 1100)
+"""Context lengths in tokens from which on other kernels may compute: llama.cpp's attention divides
+a single query among threads from 256 or 512 cells on. Looks are counted separately for each."""
+_WORST = 1e9  # stands for a difference that is NaN
 _BASES = ((1, 1), (2, 1), (4, 4), (8, 8), (16, 16), (EXACT_WIDTH, 0))
-"""Lowest width and multiple, the cheapest first; 0: that width alone."""
+"""Lowest width and multiple, the cheapest first; a multiple of 0 means that width alone."""
 
 
 def evidence_key(model: LanguageModel) -> str:
-    """Return what rows of logits depend on: file, build, settings and processor."""
+    """Return the key of what rows of logits depend on: file, build, settings and processor."""
     return f"{model.facts_key}|{processor()}"
 
 
 class Evidence:
-    """Counts looks and keeps what they found; for one model with its settings.
+    """The looks at one model with its settings: their number, and the differences found.
 
     Attributes:
-        apart: Largest difference of one logit by pairs of widths that differed. A width can be
-            apart from itself.
+        apart: Largest difference of one logit by pair of widths that differed. A width can differ
+            from itself.
 
     Args:
-        facts: Where it is kept.
-        key: See `evidence_key`.
+        facts: The facts that store it.
+        key: Result of `evidence_key`.
     """
 
     def __init__(self, facts: Facts, key: str) -> None:
@@ -64,23 +64,23 @@ class Evidence:
         """Count a look at some of these widths.
 
         Args:
-            widths: What was looked at.
-            n_rows: Rows that were compared.
-            n_cells: Tokens in the context by then.
-            found: The pairs that differed, and by how much.
+            widths: The widths that were compared.
+            n_rows: Number of compared rows.
+            n_cells: Number of tokens in the context.
+            found: The pairs that differed, with the largest difference of a logit.
         """
         self._read(self._facts.newest(self._name))
-        counts = self._looks.setdefault(widths, [0] * (1 + len(FAR)))
+        counts = self._looks.setdefault(widths, [0] * (1 + len(RANGE_STARTS)))
         counts[0] += n_rows
-        counts[bisect_right(FAR, n_cells)] += 1
+        counts[bisect_right(RANGE_STARTS, n_cells)] += 1
         for pair, difference in found.items():
             is_number = math.isfinite(difference)
             self.apart[pair] = max(self.apart.get(pair, 0.0), difference if is_number else _WORST)
         self._write()
 
     def looks(self, widths: BatchWidths) -> list[int]:
-        """Return how often widths were looked at, from each of `FAR` tokens on to the next."""
-        return self._looks.get(widths, [0] * (1 + len(FAR)))[1:]
+        """Return the number of looks at these widths for each range of `RANGE_STARTS`."""
+        return self._looks.get(widths, [0] * (1 + len(RANGE_STARTS)))[1:]
 
     def n_rows(self, widths: BatchWidths) -> int:
         """Return how many rows were compared at these widths."""
@@ -88,19 +88,19 @@ class Evidence:
 
     @property
     def difference(self) -> float | None:
-        """The largest difference of one logit between any two widths; None: nothing was seen."""
+        """The largest difference of one logit between any two widths, or None if none was seen."""
         return max(self.apart.values(), default=0.0) if self._looks else None
 
     def refutes(self, widths: BatchWidths) -> bool:
-        """Whether two of these widths have differed."""
+        """Return whether two of these widths have differed."""
         every = widths.every
         return any(a in every and b in every for a, b in self.apart)
 
     def choices(self, n_most: int) -> list[BatchWidths]:
-        """Return the choices that are not refuted, the cheapest first, each as wide as it can be.
+        """Return the choices that are not refuted, the cheapest first, each as wide as possible.
 
         Args:
-            n_most: Rows that a decode can output.
+            n_most: Maximum number of rows per decode.
         """
         found = []
         for lowest, multiple in _BASES:
@@ -115,7 +115,7 @@ class Evidence:
                     break
                 widths = widths._replace(highest=top)
             else:
-                room = min(_LEAST_ROOM, n_most - 1) if multiple else 0
+                room = min(_MIN_RANGE, n_most - 1) if multiple else 0
                 if widths.highest - lowest >= room:
                     found.append(widths)
         return found
@@ -123,7 +123,7 @@ class Evidence:
     # ------------------------------------------------------------------------------------ keeping
 
     def _read(self, fact: object) -> None:
-        """Take over what an earlier load has seen; what cannot be read counts as nothing."""
+        """Read what earlier loads have stored; an invalid fact counts as nothing."""
         try:
             data = json.loads(str(fact))
             apart = {_pair(a, b): float(d) for a, b, d in data["apart"]}
@@ -134,7 +134,7 @@ class Evidence:
                 for (low, multiple, high), counts in data["looks"]
             }
             if all(0 <= d <= _WORST for d in apart.values()) and all(
-                w.multiple and w.lowest and len(counts) == 1 + len(FAR)
+                w.multiple and w.lowest and len(counts) == 1 + len(RANGE_STARTS)
                 for w, counts in looks.items()
             ):
                 self.apart, self._looks = apart, looks
@@ -149,7 +149,7 @@ class Evidence:
         self._facts.put(self._name, json.dumps(data))
 
 
-def _count(value: object, most: int = _MOST_COUNTED) -> int:
+def _count(value: object, most: int = _MAX_COUNT) -> int:
     if type(value) is not int or not 0 <= value <= most:
         raise ValueError(value)
     return value

@@ -1,17 +1,17 @@
-"""Decodes the same tokens in batches of several widths: whether that works, and gives equal rows.
+"""Decodes of the same tokens at several batch widths: a self-test, and a comparison of rows.
 
-A model that was just loaded is tested so before it is relied on. Where a build of llama.cpp cannot
-run it (an instruction set that crashes, a kernel that gives NaN), that shows at load, and not in a
-reply: a crash of the engine's process then means "load it again another way". The widths of this
-test are those that take different kernels: single tokens, pairs, and batches wide enough for matrix
-instructions. Whether the context's tail can be removed is tried out on the way, as
-`common_context_can_seq_rm` of llama.cpp (common/common.cpp) does.
+Every model is tested after its load. If a build of llama.cpp cannot run it (an instruction set that
+crashes, a kernel that gives NaN), that shows at load, and not in a reply: a crash of the engine's
+process then means that the load needs other settings. The widths of this test are those that use
+different kernels: single tokens, pairs, and batches wide enough for matrix instructions. It also
+tests whether the context's tail can be removed, as `common_context_can_seq_rm` of llama.cpp
+(common/common.cpp) does.
 
 Later, looks compare the rows of more widths bit by bit.
 
-Whether two widths round alike depends on the data and on a row's place in its batch (kernels take
-rows by fours, say, and what is left over by another one), so each width is used as decoding uses
-it: tokens one after the other, batch by batch, with every place of a batch taken.
+Whether two widths round alike depends on the data and on a row's place in its batch (kernels may
+take rows by fours, and the rest with another kernel), so each width is used as in decoding: tokens
+one after the other, batch by batch, with every place of a batch used.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from paceline.engine.model.context import BatchWidths, CachedContext
 from paceline.engine.sameness.evidence import Pair
 from paceline.errors import DecodeMemoryError, ModelError
 
-N_FEW = 12
-"""Tokens that are compared at narrow widths, which is as many plain steps."""
+N_NARROW = 12
+"""Number of tokens to compare at narrow widths, which takes as many plain steps."""
 _ORDER = (
     2, 4, 8, 3, 5, 12, 7, 6, 9, 10, 11,
     16, 33, 63, 13, 26, 20, 46, 35, 32, 17, 48, 60, 56, 40, 24, 62, 19, 27, 22, 31, 14, 45, 18,
@@ -44,19 +44,19 @@ class Way(NamedTuple):
 
 
 def ways_of_look(widths: BatchWidths, number: int) -> list[Way]:
-    """Return what the look of this number compares.
+    """Return the batches that the look of this number compares.
 
-    Two looks of three compare single tokens, as plain decoding takes them, with narrow batches; the
-    third one a narrow width with wide ones. In a dozen looks all widths up to 12 have their turn,
-    and of the others all places modulo 8.
+    Two of three looks compare single tokens, as in plain decoding, with narrow batches; the third
+    one compares a narrow width with wide ones. A dozen looks cover all widths up to 12, and of the
+    others all remainders modulo 8.
     """
     lowest = widths.lowest
     others = [w for w in (*_ORDER, widths.highest) if w in widths.every and w != lowest]
     others = list(dict.fromkeys(others))
     if not others:
         return [Way(lowest, n) for n in dict.fromkeys((1, lowest, max(lowest // 2, 1)))]
-    narrow = [w for w in others if w <= N_FEW]
-    wide = [w for w in others if w > N_FEW]
+    narrow = [w for w in others if w <= N_NARROW]
+    wide = [w for w in others if w > N_NARROW]
     if wide and number % 3 == 2:
         base = max(narrow, default=lowest)
         return [Way(w, w) for w in (base, *_some(wide, 2, number // 3))]
@@ -65,29 +65,29 @@ def ways_of_look(widths: BatchWidths, number: int) -> list[Way]:
 
 
 def _some(items: Sequence[int], n: int, turn: int) -> list[int]:
-    """Return `n` items, the next ones each turn."""
+    """Return `n` items, the next ones in each turn."""
     n = min(n, len(items))
     return [items[(turn * n + i) % len(items)] for i in range(n)]
 
 
 def n_tokens_of(ways: Sequence[Way]) -> int:
     """Return how many tokens such a look decodes in every way."""
-    return N_FEW if any(way.n_real == 1 for way in ways) else max(way.width for way in ways)
+    return N_NARROW if any(way.n_real == 1 for way in ways) else max(way.width for way in ways)
 
 
 def look(
     context: CachedContext, ways: Sequence[Way], tokens: Sequence[int]
 ) -> tuple[int, dict[Pair, float]]:
-    """Decode tokens after what the context holds, in each way, and take them back.
+    """Decode tokens after the context's content, in each way, and remove them again.
 
     Args:
-        context: Has room for the tokens and one batch of the widest width; holds the same
-            afterwards, or nothing where the model failed.
-        ways: At least two.
-        tokens: `n_tokens_of` them.
+        context: A context with room for the tokens and one batch of the widest width; unchanged
+            afterwards, or empty if the model failed.
+        ways: At least two ways.
+        tokens: The tokens, as many as `n_tokens_of` returns.
 
     Returns:
-        How many rows were compared with those of the first way, and the pairs of widths that
+        The number of rows compared with those of the first way, and the pairs of widths that
         differed, with the largest difference of one logit.
 
     Raises:
@@ -118,9 +118,9 @@ def look(
 
 
 def difference(some: NDArray[np.float32], more: NDArray[np.float32]) -> float:
-    """Return the largest difference of two logits in rows [n_vocab]; equal infinite ones: none.
+    """Return the largest difference of two logits in rows [n_vocab]; equal infinities count as 0.
 
-    It is NaN where a row holds one, and 0.0 for equal rows alone.
+    It is NaN if a row contains NaN, and 0.0 only for equal rows.
     """
     differs = some != more
     return float(np.abs(some[differs] - more[differs]).max(initial=0.0))
@@ -155,9 +155,9 @@ que le vent fatigue surtout celui qui ouvre la route. 自転車 и ветер �
 
 
 def sample_tokens(vocab: Vocabulary, n: int, number: int) -> list[int]:
-    """Return `n` tokens of the text over and over, beginning elsewhere for each number.
+    """Return `n` tokens of the repeated text, starting elsewhere for each number.
 
-    Kernels round by the text, so random ids would not do.
+    Rounding depends on the text, so random ids would not do.
     """
     tokens = vocab.tokenize(_TEXT, special=False)
     if not tokens:  # a vocabulary that knows no text
@@ -173,13 +173,13 @@ TESTED_WIDTHS = (1, 2, 8)
 
 
 class Tested(NamedTuple):
-    """What a self-test has found.
+    """The result of a self-test.
 
     Attributes:
-        can_rollback: Whether the context's tail can be removed; True where nothing could be
-            drafted anyway.
+        can_rollback: Whether the context's tail can be removed; True if nothing could be drafted
+            anyway.
         apart: Pairs of widths whose rows for the same tokens differed, with the largest difference
-            of one logit. That there is none tells little, see `sameness/promise.py`.
+            of one logit. An empty one proves little, see `sameness/promise.py`.
     """
 
     can_rollback: bool
@@ -187,7 +187,7 @@ class Tested(NamedTuple):
 
 
 def self_test(model: LanguageModel) -> Tested:
-    """Decode 1, 2 and 8 tokens, as far as they fit, and take one back.
+    """Decode 1, 2 and 8 tokens, as far as they fit, and remove one.
 
     Leaves an empty context and `native_s` at 0. Takes the time of eleven tokens.
 
@@ -197,13 +197,13 @@ def self_test(model: LanguageModel) -> Tested:
         EngineError: The library failed.
     """
     can_rollback = True
-    narrowest: dict[int, tuple[int, Rows]] = {}  # by place: its width and row
+    narrowest: dict[int, tuple[int, Rows]] = {}  # by place: the width and the row
     apart: dict[Pair, float] = {}
     try:
         for width in TESTED_WIDTHS:
             if width > min(model.n_ctx, model.n_batch):
                 break
-            # The same token again and again: which one does not matter, and 0 is in every one.
+            # The same token repeated: which one does not matter, and 0 is in every vocabulary.
             rows = model.decode([0] * width, min(width, model.max_rows))
             if not np.isfinite(rows.max(axis=1)).all():
                 raise ModelError(
@@ -217,7 +217,7 @@ def self_test(model: LanguageModel) -> Tested:
                     apart[narrow, width] = max(found, apart.get((narrow, width), 0.0))
             if width == 2:
                 can_rollback = model.rollback(1)
-            model.clear()  # each width on its own: a context of 8 tokens has room for all
+            model.clear()  # each width by itself, since a context of 8 tokens then has room for all
     finally:
         model.clear()
         model.native_s = 0.0
@@ -225,10 +225,10 @@ def self_test(model: LanguageModel) -> Tested:
 
 
 def check_going_back(model: LanguageModel) -> None:
-    """See that a recurrent memory decodes with what `keep_states` chose, and comes back by that.
+    """Test that a recurrent memory decodes with the result of `keep_states`, and can go back.
 
-    States are dropped where they take too much memory or do not come back, and copies where another
-    state comes back. Leaves an empty context and `native_s` at 0.
+    States are dropped if they take too much memory or do not come back, and copies if another state
+    comes back. Leaves an empty context and `native_s` at 0.
 
     Raises:
         ModelError: See `self_test`.
@@ -236,7 +236,7 @@ def check_going_back(model: LanguageModel) -> None:
         EngineError: The library failed.
     """
     try:
-        self_test(model)  # with states, it computes by other operators
+        self_test(model)  # with states, it computes with other operators
     except DecodeMemoryError:
         model.remake(model.n_ctx, model.n_batch)
         self_test(model)
@@ -247,7 +247,7 @@ def check_going_back(model: LanguageModel) -> None:
 
 
 def _comes_back(model: LanguageModel, *, by_copy: bool) -> bool:
-    """Whether a row after what was taken back is what it was; also where there is no copy."""
+    """Return whether a row after removed tokens is the same again; True without a copy, too."""
     if min(model.n_ctx, model.n_batch) < max(TESTED_WIDTHS):
         return True  # too short for any draft
     try:

@@ -1,23 +1,23 @@
-"""What may be said about the same text, and the batch widths that make it true.
+"""The promise about equal texts, and the batch widths that make it true.
 
-Three things are meant by "the same text". The same turn, with the same context in front of it, is
-the same with any strategy where rows of logits do not depend on the batch: by construction where
-Paceline's kernels compute everything, otherwise as far as rows were compared. The next turn, a
-reply generated again, or one after a restart find cells in front of them that were computed in
-other batches, since prompts are prefilled from where the reuse ends. Where Paceline's kernels
-compute everything, these cells are the same numbers. Elsewhere they are in exact mode alone, which
-prefills in pieces at fixed places. Another machine or build never gives the same.
+"The same text" has three meanings. The same turn, after the same context, is equal with any
+strategy if rows of logits do not depend on the batch: by construction if Paceline's kernels compute
+everything, otherwise as far as rows were compared. The next turn, a regenerated reply, or one after
+a restart follow cells that were computed in other batches, since prompts are prefilled from the end
+of the reused part. If Paceline's kernels compute everything, these cells contain the same numbers;
+otherwise they do so only in exact mode, which prefills in pieces at fixed places. On another
+machine or build texts are never promised to be equal.
 
-How many rows a load can compare in its time depends on the machine and on what else it does, and
-so must no text. So exact mode decodes batches of one width, `EXACT_WIDTH`, until enough rows were
-compared to know of cheaper widths that they agree with it and with each other: where they do, the
-text is the same before and after.
+How many rows a load can compare in its time depends on the machine and its other work, but a text
+must not. So exact mode decodes batches of one width, `EXACT_WIDTH`, until enough rows were compared
+to know cheaper widths that agree with it and with each other: then the text is the same before and
+after the change.
 
-A load's self-test sees the coarsest differences for nothing, and the command `Calibrate` looks
-until it is known what holds. Looks go on as long as there is idle time, at the text that the
-context holds, and a single row that differs withdraws the promise: then exact mode goes back to the
-one width, and otherwise the figures say so from the next reply on. Without exact mode
-wider batches than needed are taken only where a plain step costs next to nothing more.
+A load's self-test finds the largest differences at no cost, and the command `Calibrate` looks until
+it is known what holds. Looks continue in idle time, at the text in the context, and a single
+different row withdraws the promise: then exact mode goes back to the one width, and otherwise the
+figures report it from the next reply on. Without exact mode, wider batches than needed are used
+only if a plain step costs next to nothing more.
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ from collections.abc import Callable, Sequence
 from paceline.engine.auto.costs import MAX_WIDTH, VerifyCosts
 from paceline.engine.facts import Facts
 from paceline.engine.model.context import BatchWidths, CachedContext
-from paceline.engine.sameness.evidence import EXACT_WIDTH, FAR, Evidence, evidence_key
-from paceline.engine.sameness.look import N_FEW, look, n_tokens_of, sample_tokens, ways_of_look
+from paceline.engine.sameness.evidence import EXACT_WIDTH, RANGE_STARTS, Evidence, evidence_key
+from paceline.engine.sameness.look import N_NARROW, look, n_tokens_of, sample_tokens, ways_of_look
 from paceline.figures import Sameness
 from paceline.sentence import joined, sentence
 
-ENOUGH = 8
-"""Looks, each at another place, from which on it is said that rows agree; and at least one in
-each part of the context (`evidence.FAR`) that is not shorter than `_PART`."""
-_PART = 100
+ENOUGH_LOOKS = 8
+"""Number of looks, each at another place, that suffice to say that rows agree; with at least one in
+each part of the context (`evidence.RANGE_STARTS`) that is not shorter than `_MIN_PART_TOKENS`."""
+_MIN_PART_TOKENS = 100
 IDLE_S = 10.0
-"""Seconds that a load spends on looks at texts of its own."""
+"""Seconds that a load spends in idle time on looks at texts of its own."""
 LIMIT_S = 15.0
-"""Seconds that exact mode may take for them at load, or the command `Calibrate`; the rest follows
+"""Maximum seconds of looks in exact mode at load, or in the command `Calibrate`; the rest follows
 in idle time."""
-CHEAP = 1.05
-"""Plain steps that a padded one may cost without exact mode."""
-PIECE = 128
+MAX_CHEAP_STEPS = 1.05
+"""Maximum time of a padded plain step without exact mode, in plain steps."""
+PIECE_TOKENS = 128
 """Tokens per piece of a prefill in exact mode. Shorter ones leave less to compute again after a
 reply, longer ones suit GPUs; 64 to 512 were equally fast on a CPU (0.95 to 1.04 of 512)."""
 _STRIDE = 37
-_ROOMY = 16  # the widest batch of a choice that takes no draft of a usual length away
+_ROOMY_WIDTH = 16  # a maximum width that allows drafts of usual lengths
 _N_TIMED = 3
 
 _log = logging.getLogger(__name__)
@@ -60,13 +60,13 @@ _clock = time.perf_counter
 
 
 class Promise:
-    """Chooses a context's batch widths and knows what holds with them; for the engine's thread.
+    """Chooses a context's batch widths and says what holds with them; for the engine's thread.
 
     Args:
-        context: The target's.
-        facts: Where evidence is kept.
-        costs: Returns what steps cost, as known by now.
-        is_exact: Whether exact mode was asked for.
+        context: The target's context.
+        facts: The facts that store evidence.
+        costs: Returns the present costs of steps.
+        is_exact: Whether the user asked for exact mode.
     """
 
     def __init__(
@@ -88,15 +88,15 @@ class Promise:
         self._looked_at = 0
         self._spent_s = 0.0
         if self._is_exact and not self._computes_each_row_alone:
-            context.prefill_piece = n = min(PIECE, context.model.n_batch)
+            context.prefill_piece = n = min(PIECE_TOKENS, context.model.n_batch)
             context.prompt_widths = BatchWidths(EXACT_WIDTH, EXACT_WIDTH, n - n % EXACT_WIDTH)
-        self.settle()
+        self.choose_widths()
 
     # ------------------------------------------------------------------------------ what holds
 
     @property
     def sameness(self) -> Sameness:
-        """What is known by now."""
+        """The present knowledge of equal texts."""
         evidence, widths = self._evidence, self._context.widths
         return Sameness(
             self._holds,
@@ -131,28 +131,32 @@ class Promise:
         return self._is_constructed(widths) or self._has_enough(widths)
 
     def _has_enough(self, widths: BatchWidths) -> bool:
-        """Whether there were looks enough to say that rows agree, in all of the context."""
+        """Return whether enough looks agreed in all parts of the context."""
         looks = self._evidence.looks(widths)
-        return sum(looks) >= ENOUGH and all(looks[part] for part in self._parts)
+        return sum(looks) >= ENOUGH_LOOKS and all(looks[part] for part in self._parts)
 
     @property
     def _parts(self) -> list[int]:
-        """The parts of the context, by the indexes of `FAR`, that it is long enough for."""
-        return [i for i, n in enumerate(FAR) if n + _PART < self._context.model.n_ctx]
+        """The parts of the context that it is long enough for, as indexes of `RANGE_STARTS`."""
+        return [
+            i
+            for i, n in enumerate(RANGE_STARTS)
+            if n + _MIN_PART_TOKENS < self._context.model.n_ctx
+        ]
 
     def _is_constructed(self, widths: BatchWidths) -> bool:
         return widths.lowest == 1 and self._computes_each_row_alone
 
     @property
     def _computes_each_row_alone(self) -> bool:
-        """Whether every product is computed by kernels whose rows do not depend on the batch.
+        """Return whether all products are computed by kernels with rows independent of the batch.
 
-        The CPU computes the rest row by row.
+        The CPU computes everything else row by row.
         """
         model = self._context.model
         if model.max_rollback and model.forgets:
-            # What recurrent operators do was never compared; and where windows alone are kept, the
-            # order of cells, in which attention adds up, follows from what was taken back.
+            # Recurrent operators were never compared; and where only windows are kept, the order of
+            # cells, in which attention adds up, depends on which ones were removed.
             return False
         own = [use.by == "own" for use in model.info.kernels]
         return all(own) and bool(own) and model.computes_here
@@ -179,22 +183,22 @@ class Promise:
 
     # ------------------------------------------------------------------------------ the choice
 
-    def settle(self) -> bool:
-        """Take the widths that the evidence leaves; between two replies.
+    def choose_widths(self) -> bool:
+        """Choose the widths by the present evidence; called between two replies.
 
         Returns:
-            Whether other widths are taken than before, so that steps cost something else.
+            Whether the widths changed, so that steps have other costs.
         """
         before = self._context.widths
         self._context.widths = self._choice()
         has_changed = self._context.widths != before
         if has_changed and self._is_exact:
-            self._cost = None  # until the next load
+            self._cost = None  # not known until the next load
             self._news = (self._words,)
         return has_changed
 
     def take_news(self) -> tuple[str, ...]:
-        """Return what the next reply has to say, once: that exact mode took other widths."""
+        """Return notes for the next reply, once: that exact mode uses other widths."""
         news, self._news = self._news, ()
         return news
 
@@ -214,8 +218,8 @@ class Promise:
     def _choices(self) -> list[BatchWidths]:
         """The choices that are not refuted, the cheapest first.
 
-        In exact mode those with `EXACT_WIDTH` among their widths, the last of which is that width
-        alone; others where there is none of these.
+        In exact mode those that include `EXACT_WIDTH`, the last of which is that width alone; other
+        choices if there are none of these.
         """
         model = self._context.model
         choices = self._evidence.choices(min(self._unpadded.highest, model.n_ctx // 2))
@@ -228,17 +232,17 @@ class Promise:
         return BatchWidths(highest=min(self._context.model.max_rows, MAX_WIDTH))
 
     def _is_cheap(self, widths: BatchWidths) -> bool:
-        """Whether they take next to nothing away: neither time from plain steps nor from drafts."""
-        if widths.highest < _ROOMY:
+        """Return whether they cost almost nothing, neither plain steps nor drafts."""
+        if widths.highest < _ROOMY_WIDTH:
             return False
         if self._context.widths == widths:
-            return True  # the costs are those of padded steps by now
+            return True  # the costs are already those of padded steps
         ratios = self._costs().ratios()
-        return len(ratios) > widths.lowest and ratios[widths.lowest] <= CHEAP
+        return len(ratios) > widths.lowest and ratios[widths.lowest] <= MAX_CHEAP_STEPS
 
     @property
     def _goal(self) -> BatchWidths:
-        """The widths to look at: those in use, or those that could take their place."""
+        """The widths to compare: those in use, or those that could replace them."""
         in_use = self._context.widths
         if self._is_exact:
             return next(iter(self._choices), in_use)
@@ -247,12 +251,12 @@ class Promise:
         for widths in self._choices:
             if self._is_cheap(widths):
                 return widths
-        return in_use  # how far apart they are is worth knowing, too
+        return in_use  # the size of their differences is worth knowing, too
 
     # --------------------------------------------------------------------------------- looking
 
     def measure(self) -> None:
-        """In exact mode look until the choice is sure, or time is up; leaves an empty context.
+        """Compare in exact mode until the choice is certain or time is up; leaves an empty context.
 
         Raises:
             CancelledError: The user stopped the load.
@@ -263,7 +267,7 @@ class Promise:
             self._time()
 
     def find_out(self) -> None:
-        """Look until it is known what holds, or time is up; leaves an empty context.
+        """Compare until it is known what holds, or time is up; leaves an empty context.
 
         Raises:
             CancelledError: The flag was set.
@@ -275,7 +279,7 @@ class Promise:
                 if _clock() >= until or not self._look_on(until):
                     return
                 if self._is_exact:
-                    self.settle()
+                    self.choose_widths()
         finally:
             self._context.clear()
 
@@ -285,7 +289,7 @@ class Promise:
         return (self._context,)
 
     def slice(self) -> bool:
-        """Make one look; False: there is nothing to look at that was not looked at before.
+        """Make one look; return False if everything was looked at before.
 
         Raises:
             CancelledError: The flag was set; the context is as before.
@@ -304,7 +308,7 @@ class Promise:
             self._spent_s += _clock() - began
 
     def _look_here(self) -> bool:
-        """Look at the end of what the context holds, once for each length of it."""
+        """Look at the end of the context's content, once for each length of it."""
         n_held = len(self._context.tokens)
         if n_held == self._looked_at:
             return False
@@ -313,10 +317,10 @@ class Promise:
         return has_looked
 
     def look_at_a_text(self, until: float = math.inf) -> bool:
-        """Look after more or less text, where few looks were; leaves an empty context.
+        """Look after a text of a length with few looks so far; leaves an empty context.
 
         Args:
-            until: By the clock, when no more of the text is put in front.
+            until: Time of the clock after which no more of the text is decoded first.
 
         Returns:
             Whether there was room for it.
@@ -327,28 +331,30 @@ class Promise:
             self._context.clear()
 
     def _look_on(self, until: float) -> bool:
-        """Do that after what an earlier look has put into the context, which stays."""
+        """Look after what an earlier look has decoded in the context, which stays."""
         context, goal = self._context, self._goal
         looks = self._evidence.looks(goal)
-        number, n_each = sum(looks), -(-ENOUGH // max(len(self._parts), 1))
-        # The parts in order, each as often as is enough, further on each time: little is reread.
+        number, n_each = sum(looks), -(-ENOUGH_LOOKS // max(len(self._parts), 1))
+        # The parts in order, each as often as needed, further on each time: little is read again.
         part = min(self._parts, key=lambda part: looks[part] // n_each, default=0)
-        further = looks[part] % n_each * _PART + number * _STRIDE % _PART
-        n_before = min(FAR[part] + further // n_each, context.model.n_ctx - 2 * goal.highest)
+        further = looks[part] % n_each * _MIN_PART_TOKENS + number * _STRIDE % _MIN_PART_TOKENS
+        n_before = min(
+            RANGE_STARTS[part] + further // n_each, context.model.n_ctx - 2 * goal.highest
+        )
         n_before = max(n_before, 0)
         context.rollback(n_before)
-        text = sample_tokens(context.model.vocab, n_before + goal.highest + N_FEW, number)
-        for done in range(len(context.tokens), n_before, PIECE):
+        text = sample_tokens(context.model.vocab, n_before + goal.highest + N_NARROW, number)
+        for done in range(len(context.tokens), n_before, PIECE_TOKENS):
             if _clock() > until:
                 break
-            context.feed(text[done : min(done + PIECE, n_before)], 0)
+            context.feed(text[done : min(done + PIECE_TOKENS, n_before)], 0)
         return self._look(text[len(context.tokens) :])
 
     def _look(self, text: Sequence[int]) -> bool:
-        """Look after what the context holds, at the last tokens of a text; False: no room."""
+        """Look after the context's content, at a text's last tokens; return False without room."""
         context, goal = self._context, self._goal
         room = (context.model.n_ctx - len(context.tokens)) // 2
-        if room < max(N_FEW, goal.lowest):
+        if room < max(N_NARROW, goal.lowest):
             return False
         narrower = goal._replace(highest=min(room - room % goal.multiple, goal.highest))
         ways = ways_of_look(narrower, sum(self._evidence.looks(goal)))
@@ -363,9 +369,9 @@ class Promise:
         return True
 
     def _time(self) -> None:
-        """See what a plain step costs at the widths in use."""
+        """Measure the time of a plain step at the widths in use."""
         context, widths = self._context, self._context.widths
-        self._news = ()  # the load says it
+        self._news = ()  # the load reports it
         if widths.lowest == 1:
             return
         token = sample_tokens(context.model.vocab, 1, 0)
@@ -397,13 +403,13 @@ NOT_COMPARED = sentence(
 
 
 def usual_words(n_rows: int, difference: float | None, *, holds: bool | None, is_sure: bool) -> str:
-    """Say what may be relied on without exact mode.
+    """Return a text about equal replies without exact mode.
 
     Args:
-        n_rows: Rows that were compared.
-        difference: The largest difference of a logit.
+        n_rows: Number of compared rows.
+        difference: Largest difference of a logit, or None.
         holds: See `figures.Sameness`.
-        is_sure: Whether it holds by construction, and not only as far as was looked.
+        is_sure: Whether it holds by construction, and not only as far as rows were compared.
     """
     match holds:
         case True if is_sure:
@@ -444,17 +450,17 @@ def words_of_exact_mode(
     is_possible: bool,
     may_cost_less: bool,
 ) -> str:
-    """Say what exact mode does here and what it costs.
+    """Return a text about what exact mode does here and what it costs.
 
     Args:
-        widths: Those in use.
-        n_rows: Rows that were compared at them.
-        cost: Time of a plain step over its usual time; None: that was not measured.
-        piece: Tokens per piece of a prefill; 0: it is cut anywhere.
+        widths: The widths in use.
+        n_rows: Number of rows compared at them.
+        cost: Time of a plain step relative to its usual time, or None if not measured.
+        piece: Tokens per piece of a prefill; 0 if it may be cut anywhere.
         holds: See `figures.Sameness`.
         is_sure: See `usual_words`.
         is_possible: Whether there are widths that agree.
-        may_cost_less: Whether cheaper ones may be found to agree with those in use.
+        may_cost_less: Whether cheaper widths may be found to agree with those in use.
     """
     if not is_possible:
         return sentence(

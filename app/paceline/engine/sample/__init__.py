@@ -1,1 +1,1 @@
-"""Logits to one token: biases, penalties, grammar, truncation and coupled Gumbel noise."""
+"""Sampling of tokens from logits: biases, penalties, grammar, truncation, coupled Gumbel noise."""

@@ -1,9 +1,9 @@
-"""Drawing the tokens of rows: what it is asked, and what comes of it.
+"""The protocol of drawing tokens from rows of logits: settings, results and errors.
 
-The order within a row: logit bias, penalties, grammar, top-k, top-p, min-p, temperature. Then noise
+The order within a row: logit bias, penalties, grammar, top-k, top-p, min-p, temperature. Noise
 takes the place of the random draw: the argmax of ``logit / temperature + gumbel`` has exactly the
-truncated softmax distribution; of equals the lowest id is drawn. `plain_rows.py` writes this
-definition out in NumPy, `native_rows.py` has it in native code.
+truncated softmax distribution; of equal values the lowest id is drawn. `plain_rows.py` implements
+this definition in NumPy, `native_rows.py` in native code.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from paceline.errors import EngineError, NothingAllowedError
 from paceline.params import SamplingParams
 
 COLD = 1e-6
-"""A lower temperature is 0: the noise could only decide between logits less than 3e-5 apart."""
+"""Temperatures below count as 0: noise could only decide between logits less than 3e-5 apart."""
 TOP_OF_CONFIDENCE = 10
-MOST_LIKELY = 20
-"""Likeliest tokens that can be told of a row."""
+MAX_LIKELY = 20
+"""Maximum number of most likely tokens that can be reported of a row."""
 
 
 class RowSettings(NamedTuple):
-    """Settings of a reply, for all its rows.
+    """The settings of a reply, for all its rows.
 
     Attributes:
-        params: What the user set.
+        params: The user's settings.
         seed: 0 or more.
-        biases: Of `params`, with what else is forbidden.
-        penalties: Of `params`; their window moves with the reply.
-        n_likely: How many of the likeliest tokens are told of each row; -1: nothing is told.
+        biases: Biases of `params`, and other forbidden tokens.
+        penalties: Penalties of `params`; their window moves with the reply.
+        n_likely: Number of most likely tokens to report of each row; -1 reports nothing.
     """
 
     params: SamplingParams
@@ -43,11 +43,11 @@ class RowSettings(NamedTuple):
 
 
 class Likely(NamedTuple):
-    """Natural logarithms of probabilities by a row as it came: over all tokens, at temperature 1.
+    """Natural logarithms of probabilities by an unedited row: over all tokens, at temperature 1.
 
     Attributes:
-        drawn: That of the drawn token.
-        best: The likeliest tokens and theirs, the likeliest first.
+        drawn: Value of the drawn token.
+        best: The most likely tokens with their values, the most likely first.
     """
 
     drawn: float
@@ -55,14 +55,14 @@ class Likely(NamedTuple):
 
 
 class RowDrawer(Protocol):
-    """Draws the tokens of rows; `PlainRows` and `NativeRows`. Not thread-safe.
+    """Draws the tokens of rows; implemented by `PlainRows` and `NativeRows`. Not thread-safe.
 
     Attributes:
-        failure: Why the row after the drawn ones gave no token; None: it was not asked.
-        confidence: The share of the likeliest token in the ten likeliest of the last row, 0..1, at
-            temperature 1, as of the last call that asked for it.
-        likely: What the rows told of the drawn tokens, where it is asked for. It grows until
-            someone puts an empty list in its place.
+        failure: Error of the row after the drawn ones, or None if it was not drawn from.
+        confidence: Share of the most likely token among the ten most likely of the last row, 0..1,
+            at temperature 1, as of the last call with `has_confidence`.
+        likely: Likelihoods of the drawn tokens, where `n_likely` asks for them. The list grows
+            until the caller replaces it by an empty one.
     """
 
     failure: EngineError | None
@@ -81,21 +81,21 @@ class RowDrawer(Protocol):
         """Draw rows in order until one disagrees with the draft, or gives no token.
 
         Args:
-            rows: float32 [len(draft) + 1, n_vocab], or [n_vocab] without a draft; biases and
-                penalties are written into it, and -inf for some of what is not allowed.
-            draft: The drafted tokens, may be empty; penalties take them for committed.
+            rows: float32 [len(draft) + 1, n_vocab], or [n_vocab] without a draft; modified: biases
+                and penalties are written into it, and -inf for some forbidden tokens.
+            draft: The drafted tokens; may be empty. Penalties treat them as committed.
             position: Index within the reply of the first row's token, 0 or more.
-            allowed: Which tokens the grammar allows in the first row; None: all. Only without a
-                draft.
-            has_confidence: Whether the confidence is asked for.
+            allowed: Tokens that the grammar allows in the first row, or None for all; only without
+                a draft.
+            has_confidence: Whether to compute the confidence.
 
         Returns:
-            The tokens, of fewer rows where one disagrees with the draft or fails.
+            The tokens; fewer than rows if one disagrees with the draft or fails.
         """
 
 
 MakeDrawer = Callable[[RowSettings], RowDrawer]
-"""Makes the drawer of a reply."""
+"""Factory of a reply's drawer."""
 
 
 def invalid_numbers() -> EngineError:
@@ -108,7 +108,7 @@ def invalid_numbers() -> EngineError:
 
 
 def nothing_left(biases: Biases, n_vocab: int) -> EngineError:
-    """Return the error of a row with nothing but -inf, before the grammar was asked."""
+    """Return the error of a row with nothing but -inf, before the grammar was applied."""
     if not biases.forbids_all(n_vocab):
         return invalid_numbers()
     return NothingAllowedError(
@@ -119,7 +119,7 @@ def nothing_left(biases: Biases, n_vocab: int) -> EngineError:
 
 
 def grammar_stuck() -> EngineError:
-    """Return the error of a row of which the grammar leaves nothing."""
+    """Return the error of a row in which the grammar allows no token."""
     return NothingAllowedError(
         "grammar-stuck",
         "The grammar allows no token that the model could go on with.",

@@ -1,4 +1,4 @@
-"""Biases and penalties: what is added to a row before its token is drawn."""
+"""Biases and penalties: changes to a row of logits before a token is drawn."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class Biases:
     """Logit biases and forbidden tokens.
 
     Attributes:
-        tokens: Those that have a bias, int32 [n], rising.
+        tokens: Ids with a bias, int32 [n], ascending.
         added: Their biases, float32 [n].
-        forbidden: int32 [m], rising.
+        forbidden: Ids that are forbidden, int32 [m], ascending.
 
     Args:
-        params: Their biases; -inf forbids.
+        params: Settings with the biases; -inf forbids.
         suppress: More ids to forbid.
     """
 
@@ -37,22 +37,22 @@ class Biases:
         self.added = np.array([bias for _, bias in added], np.float32)
 
     def apply(self, row: Row) -> None:
-        """Change a row in place; ids that it does not have are ignored."""
+        """Change a row in place; ids beyond its end are ignored."""
         is_there = self.tokens < len(row)
         row[self.tokens[is_there]] += self.added[is_there]
         row[self.forbidden[self.forbidden < len(row)]] = -math.inf
 
     def forbids_all(self, n_vocab: int) -> bool:
-        """Return whether nothing is left of so many tokens."""
+        """Return whether a vocabulary of `n_vocab` tokens has no allowed token left."""
         return int((self.forbidden < n_vocab).sum()) >= n_vocab
 
 
 class Penalties:
     """Penalties for the tokens of a window that moves with the reply.
 
-    They are llama.cpp's (`src/llama-sampler.cpp`, "penalties"): of the last 64 tokens of prompt and
-    reply, gaps passed over, each one's logit is divided by the repeat penalty when it is positive
-    and multiplied by it otherwise; then the frequency penalty is taken off once per occurrence, and
+    They are llama.cpp's (`src/llama-sampler.cpp`, "penalties"): for the last 64 tokens of prompt
+    and reply, without gaps, each one's logit is divided by the repeat penalty if it is positive and
+    multiplied by it otherwise; then the frequency penalty is subtracted once per occurrence, and
     the presence penalty once. They follow every committed token, so each row of a verify batch sees
     the drafted tokens before it that were accepted, as it would without a draft.
 
@@ -68,12 +68,12 @@ class Penalties:
         self.recent: deque[int] = deque(maxlen=PENALTY_WINDOW)
 
     def start(self, prompt: Sequence[int]) -> None:
-        """Begin after a prompt."""
+        """Set the window to the end of a prompt."""
         self.recent.clear()
         self.recent.extend(last_ids(prompt, PENALTY_WINDOW))
 
     def follow(self, other: Penalties) -> None:
-        """Take over another's window."""
+        """Copy the window of another object."""
         self.recent.clear()
         self.recent.extend(other.recent)
 
@@ -89,7 +89,7 @@ class Penalties:
 
 
 def forbid(row: Row, mask: TokenMask) -> None:
-    """Write -inf into a row in place of what a grammar does not allow.
+    """Write -inf into a row for the tokens that a grammar does not allow.
 
     The row of a draft model may be longer or shorter than the mask.
     """

@@ -1,7 +1,7 @@
 """Drawing in native code: `app/kernels/rows`, called by ctypes.
 
-The library is our own, has no state and needs nothing of llama.cpp. It gives what
-`plain_rows.py` gives.
+The library is our own, has no state and needs nothing of llama.cpp. Its results equal those of
+`plain_rows.py`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from paceline.engine.model.backend import Row, Rows
 from paceline.engine.model.token_mask import TokenMask
 from paceline.engine.sample.drawing import (
     COLD,
-    MOST_LIKELY,
+    MAX_LIKELY,
     Likely,
     RowSettings,
     grammar_stuck,
@@ -34,10 +34,10 @@ from paceline.errors import EngineError
 from paceline.installation import rows_files
 
 INTERFACE = 1
-"""The number that `paceline_rows_interface` must answer."""
-MOST_ROWS = 512
-"""Rows of one call; no decode gives more."""
-_LARGEST = 2**31 - 1
+"""Required return value of `paceline_rows_interface`."""
+MAX_ROWS = 512
+"""Maximum number of rows per call; no decode gives more."""
+_MAX_INT32 = 2**31 - 1
 _EMPTY, _STUCK = 2, 3
 
 _POINTER, _I32, _I64, _F64 = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64, ctypes.c_double
@@ -67,28 +67,28 @@ class _Request(ctypes.Structure):
         ("n_recent", _I32),
         ("has_confidence", _I32),
         ("recent", _I32 * PENALTY_WINDOW),
-        ("draft", _I32 * MOST_ROWS),
-        ("tokens", _I32 * MOST_ROWS),
+        ("draft", _I32 * MAX_ROWS),
+        ("tokens", _I32 * MAX_ROWS),
         ("confidence", _F64),
-        ("log_sum", _F64 * MOST_ROWS),
-        ("logit", ctypes.c_float * MOST_ROWS),
-        ("best", _I32 * (MOST_ROWS * MOST_LIKELY)),
-        ("best_logit", ctypes.c_float * (MOST_ROWS * MOST_LIKELY)),
+        ("log_sum", _F64 * MAX_ROWS),
+        ("logit", ctypes.c_float * MAX_ROWS),
+        ("best", _I32 * (MAX_ROWS * MAX_LIKELY)),
+        ("best_logit", ctypes.c_float * (MAX_ROWS * MAX_LIKELY)),
         ("n_drawn", _I32),
     )
 
 
 class RowLibrary:
-    """The native library, loaded.
+    """The loaded native library.
 
     Attributes:
-        draw: Its entry.
+        draw: Its function for drawing.
 
     Args:
-        path: Its file.
+        path: Path of its file.
 
     Raises:
-        OSError: It cannot be loaded, or is made for another Paceline.
+        OSError: It cannot be loaded, or was made for another version of Paceline.
     """
 
     def __init__(self, path: Path) -> None:
@@ -108,21 +108,21 @@ class RowLibrary:
 
     @property
     def isa(self) -> str:
-        """The instructions that it uses: "avx512", "avx2" or "generic"."""
+        """The instruction set that it uses: "avx512", "avx2" or "generic"."""
         name: bytes = self._isa()
         return name.decode()
 
     def use(self, isa: str) -> bool:
-        """Use other instructions, for tests; False: the processor or the library lacks them."""
+        """Use another instruction set, for tests; return False if processor or library lack it."""
         return bool(self._lib.paceline_rows_use(isa.encode()) == 0)
 
     def scratch(self, n_vocab: int, n_biased: int) -> NDArray[np.uint64]:
-        """Return memory for rows of this length."""
+        """Return scratch memory for rows of this length."""
         return np.empty(-(-self._scratch(n_vocab, n_biased) // 8), np.uint64)
 
 
 class NativeRows:
-    """Implements `RowDrawer` by the native library."""
+    """Implements `RowDrawer` with the native library."""
 
     def __init__(self, library: RowLibrary, settings: RowSettings) -> None:
         self._draw, self._library, self._settings = library.draw, library, settings
@@ -139,7 +139,7 @@ class NativeRows:
             biased=biases.tokens.ctypes.data,
             biases=biases.added.ctypes.data,
             forbidden=biases.forbidden.ctypes.data,
-            top_k=min(params.top_k, _LARGEST),
+            top_k=min(params.top_k, _MAX_INT32),
             n_biased=len(biases.tokens),
             n_forbidden=len(biases.forbidden),
             n_best=settings.n_likely,
@@ -186,7 +186,7 @@ class NativeRows:
         *,
         has_confidence: bool,
     ) -> list[int]:
-        """Draw with penalties or a grammar, or tell more than tokens."""
+        """Draw with penalties or a grammar, or with further results than tokens."""
         request, recent = self._request, self._settings.penalties.recent
         if self._settings.penalties.is_active:
             request.n_recent = len(recent)
@@ -206,7 +206,7 @@ class NativeRows:
         return self._tokens[:n].tolist()
 
     def _take(self, rows: Rows | Row) -> None:
-        """Take other rows, perhaps of another length."""
+        """Switch to other rows, possibly of another length."""
         self._rows = rows
         self._where = _address(rows)
         n_vocab = rows.shape[-1]
@@ -233,19 +233,20 @@ class NativeRows:
 
 
 def _address(values: NDArray[Any]) -> int:
-    """Return where a writable array of one value or more begins.
+    """Return the address of a writable array of one value or more.
 
-    Its attribute `ctypes` tells that, too, and takes 30 us after a decode, this a fourth.
+    Its attribute `ctypes` has it, too, but takes 30 us after a decode, four times as long.
     """
     return ctypes.addressof(ctypes.c_char.from_buffer(values.data))
 
 
 @functools.cache
 def library(cache_dir: str = "") -> RowLibrary | None:
-    """Return the library, which is looked for and loaded once in a process; None: there is none.
+    """Return the library, which is searched and loaded once per process, or None.
 
     Args:
-        cache_dir: The user's, where it may have been built; empty: what is installed counts alone.
+        cache_dir: The user's cache folder, where it may have been built; empty for the installed
+            one only.
     """
     path = rows_files.find(Path(cache_dir) if cache_dir else None)
     with contextlib.suppress(OSError):

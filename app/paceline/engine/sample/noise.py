@@ -1,9 +1,9 @@
-"""Counter-based Gumbel noise: the same for every way of reaching the same token.
+"""Counter-based Gumbel noise: the same for a token, however its step was decoded.
 
 The noise of a token depends on nothing but (seed, index of the generated token, token id). So the
-reply does not depend on how many tokens were drafted, by whom, or where a step ended, and a draft
-model that adds the same noise to its own logits tends to pick what the target will pick: the
-Gumbel coupling of Daliri, Musco and Suresh (arXiv 2408.07978).
+reply does not depend on how many tokens were drafted, by which drafter, or where a step ended, and
+a draft model that adds the same noise to its own logits tends to pick what the target will pick:
+the Gumbel coupling of Daliri, Musco and Suresh (arXiv 2408.07978).
 
 The mixing function is the finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
 """
@@ -20,10 +20,10 @@ _GOLDEN = 0x9E3779B97F4A7C15
 _STREAM = 0xD1B54A32D192ED03
 
 GUMBEL_MAX = 22.9
-"""No noise is larger: -log(-log(u)) for the largest 32-bit u is 22.87."""
+"""Upper bound of the noise: -log(-log(u)) for the largest 32-bit u is 22.87."""
 
 GUMBEL_MIN = -3.2
-"""No noise is smaller: -log(-log(u)) for the smallest 32-bit u is -3.14."""
+"""Lower bound of the noise: -log(-log(u)) for the smallest 32-bit u is -3.14."""
 
 _U_GOLDEN = np.uint64(_GOLDEN)
 _U_MIX1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -43,16 +43,16 @@ def position_key(seed: int, position: int) -> int:
 
 
 def gumbel_of(key: int, token: int) -> float:
-    """Return the noise of one token, as it is defined."""
+    """Return the noise of one token by its definition."""
     z = _mix((token * _GOLDEN + key) & _MASK)
     return -math.log(-math.log(((z >> 32) + 0.5) * 2.0**-32))
 
 
 def gumbel(key: int, tokens: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the noise of many tokens; its last digit may differ from that of `gumbel_of`.
+    """Return the noise of many tokens; the last digit may differ from `gumbel_of`.
 
     Args:
-        key: The position's key.
+        key: Key of the position.
         tokens: Ids, int64 [n].
 
     Returns:

@@ -1,4 +1,4 @@
-"""Drawing in NumPy: the definition written out, for machines without the native library.
+"""Drawing in NumPy: the definition, for machines without the native library.
 
 `native_rows.py` gives the same token for every input, which is tested.
 """
@@ -88,7 +88,7 @@ class PlainRows:
         if params.temperature < COLD:
             return int(row.argmax())  # the lowest id among equals
         tokens, logits = kept(row, top, params)
-        # What is so far below the largest logit loses to it with any noise.
+        # A logit this far below the largest one loses to it with any noise.
         reach = np.float64(top + (GUMBEL_MIN - GUMBEL_MAX) * params.temperature)
         can_win = logits >= reach - 1e-6 * abs(reach)
         key = position_key(self._settings.seed, position)
@@ -100,14 +100,14 @@ def winner(tokens: Tokens, logits: Values, temperature: float, key: int) -> int:
 
     Args:
         tokens: Ids, int64 [n], n > 0.
-        logits: Theirs, float32 [n], finite.
+        logits: Logits of `tokens`, float32 [n], finite.
         temperature: Above 0.
-        key: The position's, see `noise.position_key`.
+        key: Key of the position, see `noise.position_key`.
     """
     scores = logits / np.float64(temperature)
     scores += gumbel(key, tokens)
     best = float(scores.max())
-    # Logarithms of NumPy and of Python may differ in the last place.
+    # Logarithms of NumPy and of Python may differ in the last digit.
     near = (scores >= best - 1e-9 - 1e-12 * abs(best)).nonzero()[0]
     if len(near) == 1:
         return int(tokens[near[0]])
@@ -122,9 +122,9 @@ def _confidence_of(row: Row, top: float) -> float:
 
 
 def likely_of(row: Row, token: int, n: int) -> Likely:
-    """Return what a row as it came says of a token, and of the likeliest `n`."""
+    """Return the likelihoods of a token and of the `n` most likely ones, by an unedited row."""
     top = float(row.max())
-    if not math.isfinite(top):  # edits have made a row of it from which a token can be drawn
+    if not math.isfinite(top):  # only edits make it a row from which a token can be drawn
         return Likely(math.nan, [])
     total = top + math.log(float(np.exp(row - np.float64(top)).sum()))
     tokens, logits = largest(row, min(n, len(row))) if n else (np.empty(0, np.int64), row[:0])

@@ -1,7 +1,7 @@
-"""The sampler of a reply: what its tokens depend on, and who draws them.
+"""The sampler of a reply: settings, grammar and penalties, and the drawer of its rows.
 
-The same sampler serves plain decoding, verification and drafting, so that a token depends on its
-logits, on what was committed before and on (seed, position) alone; see `drawing.py`.
+The same class serves plain decoding, verification and drafting, so that a token depends only on its
+logits, on the committed tokens and on (seed, position); see `drawing.py`.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from paceline.parameters import check_fields
 from paceline.params import SamplingParams
 
 _MAX_BIASES = 10_000
-_MAX_BIAS = 1e6  # float32 has no digits for a logit beside a larger one
+_MAX_BIAS = 1e6  # beside a larger one, float32 loses the digits of a logit
 
 
 def check_sampling(params: SamplingParams, n_vocab: int | None = None) -> None:
-    """Refuse values without a meaning.
+    """Refuse invalid values.
 
     Args:
-        params: What the user set.
-        n_vocab: Tokens of the vocabulary, if it is known already.
+        params: The user's settings.
+        n_vocab: Size of the vocabulary, if known already.
 
     Raises:
-        ValueOutOfRangeError: Names the value and its range.
+        ValueOutOfRangeError: A value is out of range; the error names both.
     """
     check_fields(params)
     _check_biases(params, n_vocab)
@@ -70,22 +70,22 @@ def _check_biases(params: SamplingParams, n_vocab: int | None) -> None:
 
 
 class Sampler:
-    """Draws tokens for one reply from one model's rows; a draft model gets one of its own.
+    """Draws tokens for one reply from one model's rows; a draft model gets its own.
 
     Not thread-safe.
 
     Attributes:
-        has_memory: Whether a token depends on those before it other than by the logits: only then
-            need `start`, `commit` and `follow` be called.
+        has_memory: Whether a token depends on earlier ones other than by the logits: only then must
+            `start`, `commit` and `follow` be called.
 
     Args:
-        params: What the user set.
+        params: The user's settings.
         seed: 0 or more.
         suppress: Ids that are never drawn.
-        n_vocab: Length of the rows, if known: biases for other tokens are refused then.
-        grammar: What the reply must follow, at its beginning; `close` frees it.
-        n_likely: How many of the likeliest tokens are told of each row; -1: nothing is told.
-        make_drawer: Makes what draws rows; None: the best that is installed.
+        n_vocab: Length of the rows, if known: then biases for other tokens are refused.
+        grammar: Grammar of the reply in its initial state; `close` frees it.
+        n_likely: Number of most likely tokens to report of each row; -1 reports nothing.
+        make_drawer: Factory of the drawer, or None for the best installed one.
 
     Raises:
         ValueOutOfRangeError: See `check_sampling`.
@@ -113,10 +113,10 @@ class Sampler:
         settings = RowSettings(params, seed, biases, self._penalties, n_likely)
         self._make_drawer = make_drawer or drawers()
         self._drawer = self._make_drawer(settings)
-        self._accepted: list[int] = []  # by the grammar
+        self._accepted: list[int] = []  # tokens that the grammar has accepted
 
     def twin(self, n_vocab: int | None = None) -> Sampler:
-        """Return a sampler that draws the same, for another model's rows, [n_vocab].
+        """Return a sampler with the same settings for another model's rows, [n_vocab].
 
         Call `follow` before it draws, and `close` at the end.
         """
@@ -128,11 +128,11 @@ class Sampler:
         return twin
 
     def start(self, prompt: Sequence[int]) -> None:
-        """Begin a reply after this prompt: penalties look at its tail, too."""
+        """Begin a reply after this prompt, whose end counts for penalties."""
         self._penalties.start(prompt)
 
     def commit(self, token: int) -> None:
-        """Take a token into the reply: penalties and grammar go on by it.
+        """Append a token to the reply: advances penalties and grammar.
 
         Raises:
             EngineError: The grammar does not allow it here.
@@ -143,7 +143,7 @@ class Sampler:
             self._accepted.append(token)
 
     def follow(self, other: Sampler) -> None:
-        """Take over how far `other` has come in the reply; for twins."""
+        """Copy the state of `other` in the reply; for twins."""
         self._penalties.follow(other._penalties)
         if other.grammar is None:
             return
@@ -166,52 +166,52 @@ class Sampler:
     def draws(self, rows: Rows, draft: Sequence[int], position: int) -> Iterable[int]:
         """Return the tokens of rows in order, up to the first one that disagrees with the draft.
 
-        Each is to be committed before the next one is taken.
+        Each must be committed before the next one is taken from the iterator.
 
         Args:
-            rows: float32 [len(draft) + 1, n_vocab]; biases, penalties and some of what the grammar
-                forbids are written into it.
-            draft: The drafted tokens, may be empty.
-            position: Index within the reply of the first row's token, 0 for its first one.
+            rows: float32 [len(draft) + 1, n_vocab]; modified: biases, penalties and some of what
+                the grammar forbids are written into it.
+            draft: The drafted tokens; may be empty.
+            position: Index within the reply of the first row's token, from 0 on.
 
         Raises, when the token of such a row is taken:
-            NothingAllowedError: Biases and grammar leave nothing.
-            SamplingError: The grammar is too ambiguous to go on with.
-            EngineError: The row holds NaN or +inf, or nothing but -inf.
+            NothingAllowedError: Biases and grammar allow no token.
+            SamplingError: The grammar is too ambiguous to continue.
+            EngineError: The row contains NaN or +inf, or nothing but -inf.
         """
-        if self.grammar is not None:  # it asks for each token before it allows the next
+        if self.grammar is not None:  # it needs each token before it allows the next
             return (self.sample(row, position + i) for i, row in enumerate(rows))
         tokens = self._drawer.draw(rows, draft, position)
         failure = self._drawer.failure
         return tokens if failure is None else _then_raise(tokens, failure)
 
     def sample(self, row: Row, position: int, without: Iterable[int] = ()) -> int:
-        """Return the token of one row; raises what `draws` does.
+        """Return the token of one row; raises the errors of `draws`.
 
         Args:
             row: float32 [n_vocab]; see `draws`.
             position: Index of the token within the reply.
-            without: Ids that are not drawn this time.
+            without: Ids that must not be drawn this time.
         """
         return self._drawn(row, position, without)
 
     def draft(self, row: Row, position: int) -> tuple[int, float]:
         """Return the token that `sample` gives, and the row's confidence, 0..1.
 
-        The confidence is the probability of the most likely token, not of the one the noise picks:
-        softmax over the ten largest logits at temperature 1, which llama.cpp compares with p_min
-        (`common/speculative.cpp`); under a grammar, over the allowed ones.
+        The confidence is the probability of the most likely token, not of the one that the noise
+        picks: softmax over the ten largest logits at temperature 1, which llama.cpp compares with
+        p_min (`common/speculative.cpp`); under a grammar, over the allowed ones.
         """
         token = self._drawn(row, position, has_confidence=True)
         return token, self._drawer.confidence
 
     def take_likely(self) -> list[Likely]:
-        """Return what rows told of the tokens drawn since the last call, where it is asked for."""
+        """Return the likelihoods of the tokens drawn since the last call, if they are reported."""
         likely, self._drawer.likely = self._drawer.likely, []
         return likely
 
     def forbid(self, row: Row) -> None:
-        """Write -inf into a row in place of all that the grammar does not allow next."""
+        """Write -inf into a row for all tokens that the grammar does not allow next."""
         allowed = self.grammar.allowed() if self.grammar else None
         if allowed is not None:
             forbid(row, allowed)
@@ -242,10 +242,11 @@ def _then_raise(tokens: Sequence[int], failure: EngineError) -> Iterator[int]:
 
 
 def drawers(cache_dir: str = "") -> MakeDrawer:
-    """Return what makes drawers here: of native code, where its library is found.
+    """Return the factory of drawers: native ones if the library is found.
 
     Args:
-        cache_dir: The user's, where it may have been built; empty: what is installed counts alone.
+        cache_dir: The user's cache folder, where it may have been built; empty for the installed
+            one only.
     """
     library = native_rows.library(cache_dir)
     return partial(NativeRows, library) if library else PlainRows

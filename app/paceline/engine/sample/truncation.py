@@ -1,7 +1,8 @@
 """Top-k, top-p and min-p.
 
-Order as in llama.cpp's default chain: top-k, top-p, min-p, all measured at temperature 1. Each
-keeps the first tokens in falling order of their logits; among equals the lower id comes first.
+The order is that of llama.cpp's default chain: top-k, top-p, min-p, all measured at temperature 1.
+Each keeps the first tokens in descending order of their logits; among equal ones the lower id comes
+first.
 """
 
 from __future__ import annotations
@@ -18,22 +19,22 @@ from paceline.params import SamplingParams
 Tokens = NDArray[np.int64]
 Values = NDArray[np.floating[Any]]
 
-_LANES = 128  # in which a row is laid side by side
+_LANES = 128  # columns into which a row is folded
 _WEIGHT_OF_TOP = 2.0**40
-_GAP = 2.0  # between the largest logit and those that are sorted first
+_GAP = 2.0  # below the largest logit; tokens within it are sorted first
 
 
 def largest(row: Values, k: int) -> tuple[Tokens, Values]:
     """Return the k largest values of a row, the lower id first among equals.
 
-    The k-th largest of the columns' peaks is a threshold that k values reach, and few more.
+    The k-th largest of the columns' maxima is a threshold that k values reach, and few more.
 
     Args:
         row: Floats [n], without NaN.
         k: Above 0 and at most n.
 
     Returns:
-        Ids, int64 [k], and values, [k], sorted downwards.
+        Ids, int64 [k], and values, [k], sorted in descending order.
     """
     n = len(row)
     n_columns = min(max(n // _LANES, 4 * k), n)
@@ -47,7 +48,7 @@ def largest(row: Values, k: int) -> tuple[Tokens, Values]:
 
 
 def kept(row: Row, top: float, params: SamplingParams) -> tuple[Tokens, Values]:
-    """Return what top-k, top-p and min-p leave of a row.
+    """Return the tokens that top-k, top-p and min-p keep of a row.
 
     Args:
         row: float32 [n_vocab], without NaN and +inf.
@@ -76,7 +77,7 @@ def kept(row: Row, top: float, params: SamplingParams) -> tuple[Tokens, Values]:
 def weights_of(logits: Values, top: float) -> NDArray[np.int64]:
     """Return exp(logit - top) in units of 2^-40.
 
-    They are whole numbers, so that a sum does not depend on its order.
+    They are integers, so that a sum does not depend on its order.
     """
     weights = np.exp(logits.astype(np.float64) - top)
     weights *= _WEIGHT_OF_TOP
@@ -84,7 +85,7 @@ def weights_of(logits: Values, top: float) -> NDArray[np.int64]:
 
 
 def _min_p_floor(top: float, min_p: float) -> np.float32:
-    """Return the smallest float32 that min-p leaves as a logit."""
+    """Return the smallest float32 logit that min-p keeps."""
     if min_p == 0:
         return np.float32(-math.inf)
     least = top + math.log(min_p)
@@ -93,7 +94,7 @@ def _min_p_floor(top: float, min_p: float) -> np.float32:
 
 
 def _nucleus(row: Row, top: float, top_p: float) -> tuple[Tokens, Values]:
-    """Return the likeliest tokens that make up the share `top_p`, sorted downwards."""
+    """Return the most likely tokens that make up the share `top_p`, in descending order."""
     enough = top_p * float(weights_of(row, top).sum())
     gap = _GAP
     while True:
@@ -105,12 +106,12 @@ def _nucleus(row: Row, top: float, top_p: float) -> tuple[Tokens, Values]:
 
 
 def _n_enough(weights: NDArray[np.int64], enough: float) -> int:
-    """Return how many sorted weights come to `enough`; one more than there are if all do not."""
+    """Return how many sorted weights sum to `enough`; one more than all if they do not."""
     return int(np.searchsorted(weights.cumsum().astype(np.float64), enough)) + 1
 
 
 def _from(row: Values, least: float | np.floating[Any]) -> tuple[Tokens, Values]:
-    """Return the tokens with at least this logit, sorted downwards."""
+    """Return the tokens with at least this logit, in descending order."""
     tokens = (row >= least).nonzero()[0]
     values = row[tokens]
     order = (-values).argsort(kind="stable")

@@ -1,9 +1,9 @@
 """The acceptance rule: commit the target's tokens in order until one disagrees with the draft.
 
-Because the tokens come from the target's own rows with noise that depends on seed and position
-only, the committed text is what plain decoding would have given; the draft decides merely how many
-rows may be used (`common_sampler_sample_and_accept_n` in llama.cpp's `common/sampling.cpp` has the
-same structure). Pure: no model, no clock.
+Since the tokens come from the target's own rows, with noise that depends only on seed and position,
+the committed text is that of plain decoding; the draft decides merely how many rows can be used
+(`common_sampler_sample_and_accept_n` in llama.cpp's `common/sampling.cpp` has the same structure).
+Uses no model and no clock.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from paceline.errors import EngineError
 
 
 class Verdict(msgspec.Struct):
-    """What one verify decode commits.
+    """The result of one verify decode.
 
     Attributes:
         tokens: The committed tokens; all but the last agree with the draft.
-        n_accepted: How many of them were drafted. Equal to ``len(tokens)`` when the reply ended
-            with an accepted token, or broke off after one, otherwise ``len(tokens) - 1``: the last
-            is the bonus token, or the target's own choice in place of a rejected one.
+        n_accepted: Number of them that were drafted. Equal to ``len(tokens)`` if the reply ended
+            with an accepted token, or failed after one, otherwise ``len(tokens) - 1``: the last is
+            the bonus token, or the target's own choice in place of a rejected one.
         n_discarded: Drafted tokens after the reply's end, which were never judged.
         ended: Whether the last token ends the reply.
-        failure: Why the row after the last token gave none, e.g. by invalid numbers.
+        failure: Error of the row after the last token, for example invalid numbers, or None.
     """
 
     tokens: list[int]
@@ -40,11 +40,11 @@ def verify(draws: Iterable[int], draft: Sequence[int], commit: Callable[[int], b
 
     Args:
         draws: Yields each row's token in order: the i-th is that of the row after the first i
-            drafted tokens. Raises an `EngineError` in place of the token of a row that gives none.
-            A token is taken after the one before it was committed.
-        draft: The drafted tokens, may be empty.
-        commit: Called with every committed token in order; True ends the reply. A token that it
-            refuses by an `EngineError` is not committed.
+            drafted tokens. Raises an `EngineError` for a row that gives no token. A token is taken
+            after the one before it was committed.
+        draft: The drafted tokens; may be empty.
+        commit: Called with every committed token in order; returns True if it ends the reply. A
+            token that it refuses by an `EngineError` is not committed.
     """
     tokens: list[int] = []
     n_draft = len(draft)

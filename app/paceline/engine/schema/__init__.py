@@ -1,1 +1,1 @@
-"""JSON schemas turned into what the grammar library carries out exactly, or refused."""
+"""Lowering of JSON schemas to what the grammar library enforces exactly, or their refusal."""

@@ -1,4 +1,4 @@
-"""Lowers the keywords for arrays."""
+"""Lowering of the keywords for arrays."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 
 from paceline.engine.schema.document import Document, Schema, Scope
 from paceline.engine.schema.negation import Negation
-from paceline.engine.schema.terms import MOST_ITEMS, Lowered, all_of, any_of, is_same
+from paceline.engine.schema.terms import MAX_ITEMS, Lowered, all_of, any_of, is_same
 
 KEYWORDS = (
     "items", "prefixItems", "additionalItems", "minItems", "maxItems", "contains", "uniqueItems",
     "unevaluatedItems",
 )  # fmt: skip
-_MOST_ORDERS = 128
-"""Arrays of different items in any order that are written out one by one; twice as many in the
-order of the values."""
-_MOST_PLACES = 8
+_MAX_ORDERS = 128
+"""Maximum number of arrays of different items, in any order, that are enumerated; with more than
+half of it, only in the order of the values."""
+_MAX_PLACES = 8
 _IN_PLACE = (
     "$ref", "allOf", "anyOf", "oneOf", "not", "if", "dependentSchemas", "dependencies",
     "$dynamicRef", "$recursiveRef", "contains",
@@ -31,7 +31,7 @@ class ArrayLowering:
     Args:
         document: The schema with the rules of its draft.
         lower: Lowers the parts of arrays.
-        negation: Negates parts, and knows their values.
+        negation: Negates parts, and enumerates their values.
     """
 
     def __init__(
@@ -42,15 +42,15 @@ class ArrayLowering:
         self._negation = negation
 
     def lower(self, words: dict[str, Any], full: dict[str, Any], scope: Scope) -> Lowered:
-        """Return what a schema's keywords allow of arrays.
+        """Return the arrays that a schema's keywords allow, as a lowered schema.
 
         Args:
-            words: The keywords that bind something in the document's draft.
-            full: These and those that belong to them.
-            scope: Where the schema stands.
+            words: The keywords that have an effect in the document's draft.
+            full: These keywords, and those that they use.
+            scope: Place of the schema.
 
         Raises:
-            SchemaError: A keyword cannot be carried out.
+            SchemaError: A keyword cannot be enforced.
         """
         first: list[Lowered] = []
         rest: Lowered = True
@@ -67,9 +67,9 @@ class ArrayLowering:
                 scope.reject("unevaluatedItems", "cannot be enforced beside other parts")
             rest = self._lower(words["unevaluatedItems"], scope.items)
         least, most = int(words.get("minItems", 0)), words.get("maxItems")
-        most = None if most is None else min(int(most), MOST_ITEMS)
-        if least > MOST_ITEMS:
-            scope.reject("minItems", "cannot be enforced beyond {n:,}", n=MOST_ITEMS)
+        most = None if most is None else min(int(most), MAX_ITEMS)
+        if least > MAX_ITEMS:
+            scope.reject("minItems", "cannot be enforced beyond {n:,}", n=MAX_ITEMS)
         if most is not None and least > most:
             scope.reject("minItems", "is greater than “maxItems”")
         lowered = list_of(first, rest, least, most)
@@ -87,7 +87,7 @@ class ArrayLowering:
         counts: tuple[int, int | None],
         scope: Scope,
     ) -> Lowered:
-        """Hold what has to be contained in neighbouring places, among the first ones."""
+        """Put the contained items into adjacent places among the first ones."""
         wanted = self._lower(words["contains"], scope.items)
         counted = not self._document.is_before("2019-09")
         n_least = int(words.get("minContains", 1)) if counted else 1
@@ -101,9 +101,9 @@ class ArrayLowering:
         elif not n_least:
             return list_of(first, rest, *counts)
         least, most = counts
-        top = _MOST_PLACES if most is None else min(most, _MOST_PLACES + n_least)
-        if n_least > _MOST_PLACES:
-            scope.reject("minContains", "cannot be enforced beyond {n}", n=_MOST_PLACES)
+        top = _MAX_PLACES if most is None else min(most, _MAX_PLACES + n_least)
+        if n_least > _MAX_PLACES:
+            scope.reject("minContains", "cannot be enforced beyond {n}", n=_MAX_PLACES)
         options = []
         for start in range(max(top - n_least, -1) + 1) if n_least else range(1):
             end = start + n_least
@@ -122,7 +122,7 @@ class ArrayLowering:
         counts: tuple[int, int | None],
         scope: Scope,
     ) -> Lowered:
-        """Write out all arrays of different items, where these are few."""
+        """Enumerate all arrays of different items, if these are few."""
         least, limit = counts
         most = math.inf if limit is None else limit
         items = words.get("items", True)
@@ -131,7 +131,7 @@ class ArrayLowering:
         values = None if first else self._negation.values(items, scope.items)
         if values is None:
             scope.reject("uniqueItems", "cannot be enforced, but for a few values as “enum”")
-        if len(values) > 2 * _MOST_ORDERS:
+        if len(values) > 2 * _MAX_ORDERS:
             scope.reject("uniqueItems", "cannot be enforced for {n} values", n=len(values))
         different: list[Any] = []
         for value in values:
@@ -140,10 +140,10 @@ class ArrayLowering:
         top = int(min(most, len(different)))
         n_all = sum(math.perm(len(different), n) for n in range(least, top + 1))
         choose: Callable[..., Any] = itertools.permutations
-        if n_all > _MOST_ORDERS:  # the values in the order that the schema gives them
+        if n_all > _MAX_ORDERS:  # only the values in the order of the schema
             choose = itertools.combinations
             n_all = sum(math.comb(len(different), n) for n in range(least, top + 1))
-        if n_all > 2 * _MOST_ORDERS:
+        if n_all > 2 * _MAX_ORDERS:
             scope.reject("uniqueItems", "cannot be enforced for {n} values", n=len(different))
         return any_of(
             list_of([{"enum": [value]} for value in chosen], False, n, n)  # noqa: FBT003

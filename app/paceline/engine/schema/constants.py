@@ -1,20 +1,20 @@
-"""Names and constants of schemas that can be written as they are."""
+"""Names and constants of schemas that can be written unchanged."""
 
 from __future__ import annotations
 
 from paceline.engine.schema.document import Scope
 
-_LARGEST = 1 << 53
-"""Beyond it a number that is written may be read as another one."""
+_MAX_EXACT = 1 << 53
+"""Largest integer that readers of JSON certainly read as the same number."""
 _NAMED = frozenset("\b\t\n\f\r")
-"""Control characters that JSON writes without a code."""
+"""Control characters for which JSON has short escapes."""
 
 
 def check_value(value: object, word: str, scope: Scope) -> None:
     """Refuse a constant that the library would write as another one, or not at all.
 
     Raises:
-        SchemaError: Names the keyword.
+        SchemaError: The constant cannot be used; names the keyword.
     """
     match value:
         case str():
@@ -26,7 +26,7 @@ def check_value(value: object, word: str, scope: Scope) -> None:
                 is_held = float(value) == value
             except OverflowError:
                 is_held = False
-            if not is_held or abs(value) > _LARGEST:
+            if not is_held or abs(value) > _MAX_EXACT:
                 scope.reject(
                     word, "has a number that cannot be written: {value}", value=str(value)[:40]
                 )
@@ -40,10 +40,10 @@ def check_value(value: object, word: str, scope: Scope) -> None:
 
 
 def check_text(text: str, word: str, scope: Scope) -> None:
-    """Refuse a text with a character that cannot be written without its code.
+    """Refuse a text with a character that can be written only as a numeric escape.
 
     Raises:
-        SchemaError: Names the keyword.
+        SchemaError: The text cannot be used; names the keyword.
     """
     for char in text:
         code = ord(char)

@@ -1,4 +1,4 @@
-"""Which schemas cannot hold together, as far as can be seen without trying values."""
+"""Detection of schemas that have no common value, as far as possible without trying values."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from paceline.engine.schema.document import Document, Schema, Scope
 from paceline.engine.schema.terms import TYPES, is_same, type_of, types_in
 
 Part = tuple[Schema, Scope]
-"""A part of a document with where it stands."""
+"""A part of a document with its place."""
 
 
 class View(NamedTuple):
-    """What can be seen of a schema at once.
+    """The directly visible constraints of a schema.
 
     Attributes:
-        types: That its values may have.
-        values: All that it may allow; None: they are not given one by one.
-        properties: Schemas of properties.
-        required: Names of properties that objects have.
-        is_closed: Whether objects have no others.
+        types: Types that its values may have.
+        values: All values that it may allow, or None if they are not enumerated.
+        properties: Schemas of properties by name.
+        required: Names of properties that every object has.
+        is_closed: Whether objects have no other properties.
     """
 
     types: frozenset[str]
@@ -34,7 +34,7 @@ _EVERYTHING = View(frozenset(TYPES), None, {}, frozenset(), is_closed=False)
 
 
 class Disjointness:
-    """Compares parts of one document; what was found out once is kept."""
+    """Compares parts of one document; results are cached."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
@@ -42,13 +42,13 @@ class Disjointness:
         self._pairs: dict[tuple[int, int], bool] = {}
 
     def holds(self, one: Part, other: Part) -> bool:
-        """Return whether surely no value is allowed by both."""
+        """Return whether certainly no value is allowed by both."""
         if isinstance(one[0], bool) or isinstance(other[0], bool):
             return one[0] is False or other[0] is False
         pair = id(one[0]), id(other[0])
         if pair not in self._pairs:
             self._document.work(1)
-            self._pairs[pair] = False  # while it is asked for again within itself
+            self._pairs[pair] = False  # the answer while the pair is compared within itself
             self._pairs[pair] = self._found(one, other)
         return self._pairs[pair]
 
@@ -69,7 +69,7 @@ class Disjointness:
         )
 
     def discriminator(self, options: list[Part]) -> str | None:
-        """Return a property by which each two schemas for objects differ, if there is one."""
+        """Return a property in which every two schemas for objects differ, or None."""
         views = [self._view_of(option) for option in options]
         found = [view for view in views if view is not None and view.types == {"object"}]
         if len(found) < len(views):
@@ -83,13 +83,13 @@ class Disjointness:
         return None
 
     def _view_of(self, part: Part) -> View | None:
-        """Return what can be seen of a part; None: it allows nothing."""
+        """Return the visible constraints of a part, or None if it allows nothing."""
         schema, scope = part
         if isinstance(schema, bool):
             return _EVERYTHING if schema else None
         if id(schema) not in self._views:
             self._document.work()
-            self._views[id(schema)] = _EVERYTHING  # while it is asked for again within itself
+            self._views[id(schema)] = _EVERYTHING  # the answer while the part occurs within itself
             self._views[id(schema)] = self._seen(schema, scope)
         return self._views[id(schema)]
 
@@ -126,7 +126,7 @@ class Disjointness:
         return view if view.types else None
 
     def _options(self, part: Part) -> list[Part] | None:
-        """Return the options of a schema that has some."""
+        """Return the alternatives of a schema, or None if it has none."""
         schema, scope = part
         if isinstance(schema, bool):
             return None
@@ -138,7 +138,7 @@ class Disjointness:
         return None
 
     def _differ(self, a: View, b: View, name: str) -> bool:
-        """Return whether a property that one of them has tells objects of `a` from those of `b`."""
+        """Return whether a property of one of them separates objects of `a` from those of `b`."""
         if name in a.properties and name in b.properties:
             return self.holds(a.properties[name], b.properties[name])
         return name in a.required and name not in b.properties and b.is_closed

@@ -1,4 +1,4 @@
-"""A JSON schema as it was given: parsed, valid by its own rules, with its references."""
+"""A JSON schema as given: parsed, validated by its own rules, with its references."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from paceline.sentence import Argument, Sentence, made, sentence
 
 _MAX_BYTES = 256 << 10
 _MAX_DEPTH = 64
-_MOST_MIXED = 4_000
-_MOST_WORK = 200_000
+_MAX_MIXED = 4_000
+_MAX_WORK = 200_000
 _NOT_TRIED = frozenset(
     {"$ref", "$id", "id", "pattern", "patternProperties", "$dynamicRef", "$recursiveRef",
      "multipleOf", "unevaluatedProperties", "unevaluatedItems"}
@@ -35,12 +35,12 @@ Schema = bool | dict[str, Any]
 
 
 class Scope(NamedTuple):
-    """Where a part of a schema stands.
+    """The place of a part of a schema.
 
     Attributes:
-        resolver: Finds what its references mean.
-        path: The names of properties and `[]` for items that lead to the value which it
-            describes; empty for the whole.
+        resolver: Resolves its references.
+        path: Names of properties, and `[]` for items, that lead to the value it describes; empty
+            for the whole value.
     """
 
     resolver: Any
@@ -56,13 +56,13 @@ class Scope(NamedTuple):
         return self._replace(path=f"{self.path}[]")
 
     def error(self, what: Sentence) -> SchemaError:
-        """Return the error that says this of it, after its property where it stands in one."""
+        """Return an error with this text, preceded by the property if the part belongs to one."""
         if not self.path:
             return SchemaError(what)
         return SchemaError("property “{path}”: {what}", path=self.path[:200], what=what)
 
     def reject(self, keyword: str, reason: str, /, **arguments: Argument) -> NoReturn:
-        """Say that a keyword stands in the way.
+        """Refuse a keyword.
 
         Raises:
             SchemaError: Always.
@@ -76,13 +76,13 @@ class Document:
 
     Attributes:
         root: The whole schema.
-        scope: Where it stands.
+        scope: Place of the whole schema.
 
     Args:
         text: The schema as JSON.
 
     Raises:
-        SchemaError: It is no JSON, no schema, or too large.
+        SchemaError: The text is not JSON, not a schema, or too large.
     """
 
     def __init__(self, text: str) -> None:
@@ -101,13 +101,13 @@ class Document:
         self._check()
 
     def work(self, amount: int = 10) -> None:
-        """Count the work that the schema makes; 10: a part of it is looked at.
+        """Count work on the schema; 10 for examining a part of it.
 
         Raises:
             SchemaError: It is too much: parts that refer to each other may multiply.
         """
         self._work += amount
-        if self._work > _MOST_WORK:
+        if self._work > _MAX_WORK:
             raise SchemaError("it has too many parts, or options that multiply")
 
     def _check(self) -> None:
@@ -127,7 +127,7 @@ class Document:
         """Return the scope within a part of the schema, which may have an address of its own.
 
         Raises:
-            SchemaError: It follows another draft.
+            SchemaError: The part uses another draft.
         """
         if not isinstance(schema, dict) or schema is self.root:
             return scope
@@ -139,14 +139,14 @@ class Document:
         return scope._replace(resolver=scope.resolver.in_subresource(resource))
 
     def keywords(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """Return the entries of a schema that bind something in its draft."""
+        """Return the entries of a schema that have an effect in its draft."""
         known = self._class.VALIDATORS
         if "$ref" in schema and any(name in self._uri for name in _IGNORE_BESIDE_REF):
             return {"$ref": schema["$ref"]}
         return {key: value for key, value in schema.items() if key in known}
 
     def in_place(self, schema: Schema, scope: Scope) -> Iterator[tuple[Schema, Scope]]:
-        """Yield the parts that say something of the same value, and what `$ref` leads to."""
+        """Yield the parts that apply to the same value, and the targets of `$ref`."""
         if isinstance(schema, bool):
             return
         scope = self.entered(schema, scope)
@@ -164,22 +164,22 @@ class Document:
             yield self.follow(words["$ref"], scope)
 
     def is_before(self, draft: str) -> bool:
-        """Return whether the draft is an older one, as `2019-09`."""
+        """Return whether the draft is older than this one, such as `2019-09`."""
         found = re.search(r"draft/?(?:-0)?([\d-]+)", self._uri)
         return found is not None and len(found[1]) < len(draft)
 
     def judges_format(self, name: str) -> bool:
-        """Return whether a validator would look whether a text has this format."""
+        """Return whether a validator would check this format."""
         return name in self._class.FORMAT_CHECKER.checkers or (
             name in type(self._class.FORMAT_CHECKER).checkers
         )
 
     def can_try(self, schema: Schema) -> bool:
-        """Return whether `allows` can be asked about a part.
+        """Return whether `allows` can be used on a part.
 
-        An address within the document would change what references mean; a pattern, parts that
-        refer to each other and what is “unevaluated” could keep a validator busy for ever; it
-        divides in binary numbers.
+        An address within the document would change the meaning of references; a pattern, parts that
+        refer to each other and “unevaluated” keywords could keep a validator busy forever; and it
+        divides with binary numbers.
         """
         return all(found.keys().isdisjoint(_NOT_TRIED) for found in _objects_in(schema))
 
@@ -192,10 +192,10 @@ class Document:
         return bool(self._validator.evolve(schema=schema).is_valid(value))
 
     def follow(self, reference: str, scope: Scope) -> tuple[Schema, Scope]:
-        """Return what a reference leads to; other files are never fetched.
+        """Return the target of a reference; other files are never fetched.
 
         Raises:
-            SchemaError: It leads to nothing here.
+            SchemaError: The target does not exist here.
         """
         try:
             found = scope.resolver.lookup(reference)
@@ -212,7 +212,7 @@ class Document:
         return found.contents, scope._replace(resolver=found.resolver)
 
     def occurrences(self, keyword: str, value: object) -> int:
-        """Return how often a keyword has a value, anywhere in the document."""
+        """Return how often a keyword has this value, anywhere in the document."""
         return sum(part.get(keyword) == value for part in _objects_in(self.root))
 
 
@@ -241,7 +241,7 @@ def _parse(text: str) -> Schema:
         ) from None
     except RecursionError:
         raise SchemaError("it is nested too deep") from None
-    except ValueError as error:  # a number of thousands of digits
+    except ValueError as error:  # a number with thousands of digits
         raise SchemaError("it is no JSON: {error}", error=error) from None
     if not isinstance(schema, (bool, dict)):
         raise SchemaError("a schema is a JSON object, as {“type”: “object”, …}")
@@ -255,13 +255,13 @@ def _parse(text: str) -> Schema:
         if isinstance(part, (list, dict)):
             inner = part if isinstance(part, list) else part.values()
             todo.extend((value, depth + 1) for value in inner)
-        if isinstance(part, list) and len(part) > _MOST_MIXED and not _can_be_sorted(part):
-            raise SchemaError("it has a list of more than {n:,} values of any kind", n=_MOST_MIXED)
+        if isinstance(part, list) and len(part) > _MAX_MIXED and not _can_be_sorted(part):
+            raise SchemaError("it has a list of more than {n:,} values of any kind", n=_MAX_MIXED)
     return schema
 
 
 def _can_be_sorted(values: list[Any]) -> bool:
-    """Return whether it takes a short time to say that all values differ."""
+    """Return whether it is fast to check that all values differ."""
     return any(all(isinstance(value, kind) for value in values) for kind in (str, (int, float)))
 
 

@@ -1,14 +1,14 @@
-"""The formats of JSON schemas that can be carried out, and how.
+"""The formats of JSON schemas that can be enforced, with their patterns.
 
-Each text that is written here is judged valid by `jsonschema`'s checkers, with or without the
-packages that they ask, and by the standard that names the format. Not every valid text can be
-written: no leap second, no name of a host in punycode, no regular expression with groups.
+Each text that is written here is valid for `jsonschema`'s checkers, with or without the packages
+that they use, and by the standard of the format. Not every valid text can be written: no leap
+second, no host name in punycode, no regular expression with groups.
 """
 
 from __future__ import annotations
 
 LIBRARY = frozenset({"email", "ipv4", "ipv6", "uuid", "duration"})
-"""Those that the grammar library carries out by itself."""
+"""Formats that the grammar library enforces by itself."""
 
 _LEAP = "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)"
 _YEAR = "(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])"
@@ -48,7 +48,7 @@ PATTERNS = {
     "relative-json-pointer": f"(?:0|[1-9][0-9]{{0,8}})(?:#|{_POINTER})",
     "regex": rf"\^?(?:{_ATOM}[*+?]?)*\$?",
 }
-"""Those that are carried out by an expression for the whole text."""
+"""Formats that are enforced by a regular expression for the whole text."""
 
 SAME = {"idn-email": "email", "ip-address": "ipv4", "host-name": "hostname"}
-"""Names of formats that are carried out as other ones: each of these texts is valid for both."""
+"""Formats that are enforced as another one: each of its texts is valid for both."""

@@ -1,8 +1,8 @@
-"""Lowers a JSON schema: keyword by keyword, each carried out or refused.
+"""Lowering of a JSON schema: keyword by keyword, each enforced or refused.
 
-What is lowered may allow less than the schema: an array that has to contain something holds it in
-one of the first places, of several options with a common part one is left. It never allows more,
-so every text that follows it validates.
+The lowered schema may allow less than the schema: an array that must contain an item has it in one
+of the first places, and of several overlapping alternatives one remains. It never allows more, so
+every text that matches it is valid.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ from paceline.engine.schema.terms import (
 )
 from paceline.sentence import sentence
 
-_MOST_PARTS = 50_000
-_MOST_DIVISORS = 100
-_MOST_LENGTH = 10**9
-_LONGEST_BLAME_S = 1.0
-_MOST_CLASHES = 15
+_MAX_PARTS = 50_000
+_MAX_DIVISORS = 100
+_MAX_LENGTH = 10**9
+_MAX_BLAME_S = 1.0
+_MAX_CLASHES = 15
 _NUMERIC = (*BOUNDS, "multipleOf")
 _TEXTUAL = ("minLength", "maxLength", "pattern", "format")
 
 
 class LoweredPart(NamedTuple):
-    """A part of a schema.
+    """A lowered part of a schema.
 
     Attributes:
-        scope: Where it stands.
+        scope: Place of the part.
         words: Its keywords.
-        lowered: What it became.
+        lowered: The result.
     """
 
     scope: Scope
@@ -59,10 +59,10 @@ class LoweredPart(NamedTuple):
 
 
 class LoweredSchema(NamedTuple):
-    """A whole schema.
+    """A lowered schema.
 
     Attributes:
-        whole: In lowered form.
+        whole: The result.
         parts: All of its parts, inner ones first.
     """
 
@@ -70,16 +70,16 @@ class LoweredSchema(NamedTuple):
     parts: list[LoweredPart]
 
     def blame(self, fails: Callable[[dict[str, Any]], bool], reason: str) -> SchemaError:
-        """Return a refusal that names the innermost part with which it fails.
+        """Return the refusal that names the innermost part that fails.
 
         Args:
-            fails: Whether a lowered schema cannot be used.
-            reason: Why, as a part of a sentence.
+            fails: Returns whether a lowered schema cannot be used.
+            reason: The reason, as a part of a sentence.
         """
         defs = {"$defs": self.whole["$defs"]} if "$defs" in self.whole else {}
         began = time.monotonic()
         for part in self.parts:
-            if time.monotonic() - began > _LONGEST_BLAME_S:
+            if time.monotonic() - began > _MAX_BLAME_S:
                 break
             if isinstance(part.lowered, dict) and part.words and fails({**part.lowered, **defs}):
                 words = ", ".join(f"“{word}”" for word in part.words[:4])
@@ -91,14 +91,14 @@ def lower(text: str) -> LoweredSchema:
     """Lower a schema to one that allows only texts which are valid by it.
 
     Args:
-        text: A JSON schema of draft 4, 6, 7, 2019-09 or 2020-12, the last where it names none.
+        text: A JSON schema of draft 4, 6, 7, 2019-09 or 2020-12, which is the default.
 
     Raises:
-        SchemaError: It is none, or has a keyword that cannot be carried out where it stands.
+        SchemaError: It is not a schema, or has a keyword that cannot be enforced at its place.
     """
     try:
         with warnings.catch_warnings():
-            # Python warns of patterns as `[[a]`, which it may read otherwise one day.
+            # Python warns of patterns such as `[[a]`, which a later version may read differently.
             warnings.simplefilter("ignore", FutureWarning)
             return _lowered(Document(text))
     except RecursionError:
@@ -108,13 +108,13 @@ def lower(text: str) -> LoweredSchema:
 def _lowered(document: Document) -> LoweredSchema:
     root = document.root
     if isinstance(root, dict) and "type" not in root and root.keys() & {"properties", "required"}:
-        # Other values are valid, too, but a schema that names properties is meant for objects.
+        # Other values are valid, too, but a schema with properties is meant for objects.
         document.root = {"type": "object", **root}
     return _Lowering(document).run(document.root)
 
 
 class _Lowering:
-    """The work on one document."""
+    """The lowering of one document."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
@@ -123,7 +123,7 @@ class _Lowering:
         self._arrays = arrays.ArrayLowering(document, self.schema, self._negation)
         self._objects = objects.ObjectLowering(document, self.schema, self._negation)
         self._names: dict[int, str] = {}
-        self._kept: list[object] = []  # so that no two schemas have the same id
+        self._kept: list[object] = []  # keeps objects alive, so that ids stay unique
         self._todo: list[tuple[str, Schema, Scope]] = []
         self._parts: list[LoweredPart] = []
         self._divisors: set[float] = set()
@@ -138,11 +138,11 @@ class _Lowering:
             defs[name] = self.schema(schema, scope)
         if lowered is False:
             raise SchemaError("no value is allowed by it")
-        if len(self._divisors) > _MOST_DIVISORS:
+        if len(self._divisors) > _MAX_DIVISORS:
             self._document.scope.reject(
                 "multipleOf",
                 "cannot be enforced for more than {n} different numbers",
-                n=_MOST_DIVISORS,
+                n=_MAX_DIVISORS,
             )
         if len(self._divisors) > 1:
             written = json.dumps([lowered, defs])
@@ -157,7 +157,7 @@ class _Lowering:
         """Lower a part.
 
         Raises:
-            SchemaError: A keyword in it cannot be carried out.
+            SchemaError: A keyword in it cannot be enforced.
         """
         if isinstance(schema, bool):
             return schema
@@ -165,7 +165,7 @@ class _Lowering:
         scope = self._document.entered(schema, scope)
         words = self._document.keywords(schema)
         lowered = self._words(schema, words, scope)
-        if size_of(lowered, _MOST_PARTS) > _MOST_PARTS:
+        if size_of(lowered, _MAX_PARTS) > _MAX_PARTS:
             raise SchemaError("it has too many parts, or options that multiply")
         self._parts.append(LoweredPart(scope, tuple(words), lowered))
         return lowered
@@ -222,7 +222,7 @@ class _Lowering:
         return {"$ref": f"#/$defs/{name}"}
 
     def _dynamic(self, word: str, reference: str, scope: Scope) -> Lowered:
-        """Follow a reference that depends on the way to it only where several places answer."""
+        """Follow a dynamic reference, unless several places could be its target."""
         anchor = reference.removeprefix("#")
         if word == "$recursiveRef":
             is_plain = not self._document.occurrences("$recursiveAnchor", True)  # noqa: FBT003
@@ -233,7 +233,7 @@ class _Lowering:
         return self._reference(reference, scope)
 
     def _check_cycles(self, schema: Schema, scope: Scope) -> None:
-        """Refuse what refers to itself before it says anything; validators never end there."""
+        """Refuse a reference to itself without another keyword: validators would never end."""
         if id(schema) in self._entered:
             scope.reject("$ref", "leads to itself before anything is said")
         if id(schema) in self._ending or isinstance(schema, bool):
@@ -245,7 +245,7 @@ class _Lowering:
         self._ending.add(id(schema))
 
     def _check_divisors(self) -> None:
-        """Refuse divisors whose common multiple the library could count wrongly."""
+        """Refuse divisors whose common multiple the library could compute wrongly."""
         divisors = [divisor_of(value, self._document.scope) for value in sorted(self._divisors)]
         places = max(each.exponent for each in divisors)
         scaled = [each.coefficient * 10 ** (places - each.exponent) for each in divisors]
@@ -276,7 +276,7 @@ class _Lowering:
         if key is not None:
             needs: Lowered = {"type": "object", "required": [key]}
             return any_of([all_of([option, needs]) for option in lowered])
-        if len(clashes) > _MOST_CLASHES:
+        if len(clashes) > _MAX_CLASHES:
             scope.reject("oneOf", "has too many options that overlap")
         others: list[list[Lowered]] = [[] for _ in options]
         for i, k in clashes:
@@ -317,7 +317,7 @@ class _Lowering:
         full: dict[str, Any],
         scope: Scope,
     ) -> Lowered:
-        """Lower the keywords for one type; true where there are none."""
+        """Lower the keywords for one type; return True if there are none."""
         if name == "number" and _has(words, *_NUMERIC):
             lowered = lower_number(
                 full,
@@ -338,10 +338,10 @@ class _Lowering:
 
     def _string(self, words: dict[str, Any], scope: Scope) -> Lowered:
         lengths = {key: int(words[key]) for key in ("minLength", "maxLength") if key in words}
-        if lengths.get("minLength", 0) > _MOST_LENGTH:
-            scope.reject("minLength", "cannot be enforced beyond {n:,}", n=_MOST_LENGTH)
-        if lengths.get("maxLength", 0) > _MOST_LENGTH:
-            lengths["maxLength"] = _MOST_LENGTH
+        if lengths.get("minLength", 0) > _MAX_LENGTH:
+            scope.reject("minLength", "cannot be enforced beyond {n:,}", n=_MAX_LENGTH)
+        if lengths.get("maxLength", 0) > _MAX_LENGTH:
+            lengths["maxLength"] = _MAX_LENGTH
         if lengths.get("minLength", 0) > lengths.get("maxLength", math.inf):
             scope.reject("minLength", "is greater than “maxLength”")
         parts: list[Lowered] = []
@@ -371,7 +371,7 @@ class _Lowering:
 
 
 def _kinds(types: tuple[str, ...]) -> list[str]:
-    """Return the types with `integer` as `number`, in the usual order."""
+    """Return the types, with `integer` as `number`, in the usual order."""
     named = {"number" if name == "integer" else name for name in types}
     return [name for name in TYPES if name in named]
 

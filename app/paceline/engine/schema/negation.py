@@ -1,8 +1,8 @@
-"""What a schema forbids, as a lowered schema.
+"""The negation of a schema, as a lowered schema.
 
-`not`, `if`, `oneOf` and their like need values that a schema does *not* allow. Of these the ones
-are given that can be written, so less than all: for a list of requirements, those that miss one of
-the requirements that can be missed on purpose.
+`not`, `if`, `oneOf` and similar keywords need values that a schema does *not* allow. Only some of
+these can be expressed: of a list of requirements, values that violate one which can be violated on
+purpose.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from paceline.engine.schema.document import Document, Schema, Scope
 from paceline.engine.schema.terms import (
-    MOST_ITEMS,
+    MAX_ITEMS,
     TYPES,
     Lowered,
     all_of,
@@ -23,18 +23,18 @@ from paceline.engine.schema.terms import (
     types_in,
 )
 
-_DEEPEST = 12
-_MOST_CONSTANTS = 500
-_LARGEST = 10**15
+_MAX_DEPTH = 12
+_MAX_CONSTANTS = 500
+_MAX_NUMBER = 10**15
 
 
 class Evaluated(NamedTuple):
-    """The properties that a schema knows where it holds.
+    """The properties that a schema evaluates if it is valid.
 
     Attributes:
-        names: Of properties.
-        patterns: For names.
-        conditions: What has to hold for that, with where it stands.
+        names: Names of properties.
+        patterns: Patterns of names.
+        conditions: Schemas that must be valid for that, with their places.
     """
 
     names: frozenset[str]
@@ -46,7 +46,7 @@ class Negation:
     """Negates parts of a document.
 
     Args:
-        document: What references lead into.
+        document: The document, for references.
         lower: Lowers a part that is negated twice.
     """
 
@@ -56,10 +56,10 @@ class Negation:
         self._open: set[int] = set()
 
     def of(self, schema: Schema, scope: Scope) -> Lowered:
-        """Return values that the schema forbids; false where none can be written."""
+        """Return forbidden values, as a lowered schema; False if none can be written."""
         if isinstance(schema, bool):
             return not schema
-        if id(schema) in self._open:  # it refers to itself
+        if id(schema) in self._open:  # a reference to itself
             return False
         self._document.work()
         self._open.add(id(schema))
@@ -73,7 +73,7 @@ class Negation:
             self._open.remove(id(schema))
 
     def required(self, word: str, schema: Schema, scope: Scope) -> Lowered:
-        """Return the same for a keyword that needs some.
+        """Return the same for a keyword that needs such values.
 
         Raises:
             SchemaError: None can be written.
@@ -154,7 +154,7 @@ class Negation:
     # ------------------------------------------------------------------------------- questions
 
     def values(self, schema: Schema, scope: Scope) -> list[Any] | None:
-        """Return all values that a schema allows; None: they are not given one by one."""
+        """Return all values that a schema allows, or None if they are not enumerated."""
         while isinstance(schema, dict) and (
             "$ref" in (words := self._document.keywords(schema)) and len(words) == 1
         ):
@@ -163,9 +163,9 @@ class Negation:
         return _listed(self._lower(schema, scope))
 
     def evaluated(self, words: dict[str, Any], scope: Scope) -> list[Evaluated] | None:
-        """Return which properties other parts of a schema know, by what they then depend on.
+        """Return the properties that other parts of a schema evaluate, with their conditions.
 
-        None: all of them, in a way that cannot be followed.
+        None if all properties are evaluated in a way that cannot be followed.
         """
         base = self._known({k: v for k, v in words.items() if k not in ("anyOf", "oneOf")}, scope)
         if base is None:
@@ -188,7 +188,7 @@ class Negation:
     def _known(self, schema: Schema, scope: Scope, depth: int = 0) -> Evaluated | None:
         if isinstance(schema, bool):
             return Evaluated(frozenset(), frozenset())
-        if depth > _DEEPEST:
+        if depth > _MAX_DEPTH:
             return None
         self._document.work()
         scope = self._document.entered(schema, scope)
@@ -209,10 +209,10 @@ class Negation:
 
 
 def _other_values(values: list[Any]) -> Lowered:
-    """Return what allows other values than these."""
+    """Return a lowered schema for all values except these."""
     found = {type_of(value) for value in values}
     options: list[Lowered] = [of_types([name for name in TYPES if name not in found])]
-    if len(values) > _MOST_CONSTANTS:
+    if len(values) > _MAX_CONSTANTS:
         return options[0]
     if "string" in found:
         options.append(other_strings([value for value in values if isinstance(value, str)]))
@@ -221,7 +221,7 @@ def _other_values(values: list[Any]) -> Lowered:
         options += [{"enum": [flag]} for flag in (False, True) if flag not in flags]
     if "number" in found:
         numbers = [value for value in values if type_of(value) == "number"]
-        if max(map(abs, numbers)) < _LARGEST:
+        if max(map(abs, numbers)) < _MAX_NUMBER:
             options.append({"type": "integer", "minimum": int(max(numbers)) + 1})
             options.append({"type": "integer", "maximum": int(min(numbers)) - 1})
     if "array" in found:
@@ -232,8 +232,8 @@ def _other_values(values: list[Any]) -> Lowered:
 
 def _lengths(words: dict[str, Any], name: str, least: str, most: str) -> Iterable[Lowered]:
     if words.get(least, 0) > 0:
-        yield {"type": name, most: min(int(words[least]) - 1, MOST_ITEMS)}
-    if words.get(most, MOST_ITEMS) < MOST_ITEMS:
+        yield {"type": name, most: min(int(words[least]) - 1, MAX_ITEMS)}
+    if words.get(most, MAX_ITEMS) < MAX_ITEMS:
         yield {"type": name, least: int(words[most]) + 1}
 
 

@@ -1,8 +1,8 @@
-"""Bounds and divisors of numbers, as the grammar library counts them.
+"""Bounds and divisors of numbers, as the grammar library computes them.
 
-It compares the digits of a text with those of a bound, while a validator compares the number that
-the text was read as. Both agree for whole numbers that a float holds exactly and for decimals of
-few digits, so bounds are moved inwards to such numbers.
+It compares the digits of a text with those of a bound, while a validator compares the parsed
+number. Both agree for integers that a float represents exactly and for decimals with few digits, so
+bounds are moved inwards to such numbers.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from paceline.engine.schema.terms import type_of
 
 BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 """The keywords that bound numbers."""
-_EXACT = 1 << 53
-"""Up to here a float holds every whole number."""
-_LARGEST = (1 << 63) - 1024
-"""The largest whole number that the library and a float hold."""
-_OPEN = 10**17
-"""Up to here the library counts from a bound without one on the other side."""
-_DIGITS = 15
-"""Digits that every reader of a number reads alike, and a float tells from the next one."""
-_DECIMALS = 20
-"""Decimals of a bound; more would be read in different ways."""
-_MOST_REMAINDERS = 100_000
-"""Remainders that the library tells apart in a second."""
-_MOST_COEFFICIENT = (1 << 32) - 1
+_MAX_EXACT = 1 << 53
+"""Bound up to which a float represents every integer."""
+_MAX_INTEGER = (1 << 63) - 1024
+"""Largest integer that both the library and a float represent."""
+_MAX_OPEN_BOUND = 10**17
+"""Largest bound from which the library can count without a bound on the other side."""
+_MAX_DIGITS = 15
+"""Number of digits that every reader reads alike, and that a float distinguishes."""
+_MAX_DECIMALS = 20
+"""Maximum number of decimals of a bound; more would be read in different ways."""
+_MAX_REMAINDERS = 100_000
+"""Maximum number of remainders that the library can track within a second."""
+_MAX_COEFFICIENT = (1 << 32) - 1
 
 
 class Divisor(NamedTuple):
@@ -50,15 +50,15 @@ def divisor_of(value: float, scope: Scope) -> Divisor:
     while scaled != math.floor(scaled) and exponent < 30:
         scaled *= 10
         exponent += 1
-    if scaled > _MOST_COEFFICIENT or Decimal(int(scaled)).scaleb(-exponent) != exact:
+    if scaled > _MAX_COEFFICIENT or Decimal(int(scaled)).scaleb(-exponent) != exact:
         scope.reject(
             "multipleOf", "cannot be enforced: {value} has too many digits", value=repr(value)
         )
     coefficient = int(scaled)
     core = coefficient
-    while core % 2 == 0 or core % 5 == 0:  # what the last digits say
+    while core % 2 == 0 or core % 5 == 0:  # determined by the last digits
         core //= 2 if core % 2 == 0 else 5
-    if core > _MOST_REMAINDERS:
+    if core > _MAX_REMAINDERS:
         scope.reject("multipleOf", "cannot be enforced: {value} is too large", value=repr(value))
     while exponent and coefficient % 10 == 0:
         coefficient, exponent = coefficient // 10, exponent - 1
@@ -72,12 +72,12 @@ def lower_number(
 
     Args:
         words: The keywords of a schema.
-        scope: Where it stands.
-        is_integer: Whether only whole numbers count.
-        is_draft_4: Whether bounds are excluded by flags.
+        scope: Place of the schema.
+        is_integer: Whether only integers are allowed.
+        is_draft_4: Whether flags exclude the bounds, as in draft 4.
 
     Raises:
-        SchemaError: A bound or divisor cannot be carried out, or no number has all of them.
+        SchemaError: A bound or divisor cannot be enforced, or no number satisfies all of them.
     """
     least, most = _bounds(words, is_draft_4=is_draft_4)
     lowered: dict[str, Any] = {"type": "integer" if is_integer else "number"}
@@ -95,11 +95,11 @@ def lower_number(
         lowered["minimum"] = _written(low, scope, "minimum", 1, is_integer=is_integer)
     if high is not None:
         lowered["maximum"] = _written(high, scope, "maximum", -1, is_integer=is_integer)
-    if is_integer:  # the library cannot count from a very large bound to nowhere
-        if abs(lowered.get("minimum", 0)) > _OPEN:
-            lowered.setdefault("maximum", _LARGEST)
-        if abs(lowered.get("maximum", 0)) > _OPEN:
-            lowered.setdefault("minimum", -_LARGEST)
+    if is_integer:  # the library cannot count without end from a very large bound
+        if abs(lowered.get("minimum", 0)) > _MAX_OPEN_BOUND:
+            lowered.setdefault("maximum", _MAX_INTEGER)
+        if abs(lowered.get("maximum", 0)) > _MAX_OPEN_BOUND:
+            lowered.setdefault("minimum", -_MAX_INTEGER)
     is_empty = lowered.get("minimum", -math.inf) > lowered.get("maximum", math.inf)
     if step and low is not None and high is not None:
         is_empty |= math.ceil(low / step) > math.floor(high / step)
@@ -110,7 +110,7 @@ def lower_number(
 
 
 def is_multiple(value: object, of: float) -> bool:
-    """Return whether a value is no number, or a multiple of one, both by their decimals."""
+    """Return whether a value is not a number, or a multiple of one, in decimal arithmetic."""
     if type_of(value) != "number":
         return True
     return (Fraction(repr(value)) / Fraction(repr(of))).denominator == 1
@@ -140,7 +140,7 @@ def _bounds(words: dict[str, Any], *, is_draft_4: bool) -> tuple[_Bound | None, 
 
 
 def _moved(bound: _Bound, step: Fraction, sign: int) -> Fraction:
-    """Return the first number within a bound, of those that are multiples of a step.
+    """Return the first multiple of a step within a bound.
 
     Args:
         bound: A bound.
@@ -154,32 +154,32 @@ def _moved(bound: _Bound, step: Fraction, sign: int) -> Fraction:
 
 
 def _step_beside(bound: _Bound) -> Fraction:
-    """Return how far apart the numbers are among which a bound is chosen."""
+    """Return the distance of the numbers among which a bound is chosen."""
     if not bound.value:
-        return Fraction(1, 10**_DIGITS)
-    size = min(abs(bound.value), Fraction(_EXACT))
+        return Fraction(1, 10**_MAX_DIGITS)
+    size = min(abs(bound.value), Fraction(_MAX_EXACT))
     before_point = math.floor(math.log10(size)) + 1
-    return Fraction(10) ** max(before_point - _DIGITS, -_DECIMALS)
+    return Fraction(10) ** max(before_point - _MAX_DIGITS, -_MAX_DECIMALS)
 
 
 def _written(value: Fraction, scope: Scope, keyword: str, sign: int, *, is_integer: bool) -> float:
-    """Return a bound that the library and validators read alike, moved inwards if need be."""
-    if not is_integer and abs(value) > _EXACT:
+    """Return a bound that library and validators read alike, moved inwards if necessary."""
+    if not is_integer and abs(value) > _MAX_EXACT:
         if sign * value > 0:
-            scope.reject(keyword, "cannot be enforced beyond {n:,}", n=_EXACT)
-        return -sign * _EXACT
+            scope.reject(keyword, "cannot be enforced beyond {n:,}", n=_MAX_EXACT)
+        return -sign * _MAX_EXACT
     if value.denominator > 1:
         return float(value)
     inner = sign * int(value)
-    if inner <= -_LARGEST:
-        return -sign * _LARGEST
-    if inner > _LARGEST:
-        scope.reject(keyword, "cannot be enforced beyond {n:,}", n=_LARGEST)
+    if inner <= -_MAX_INTEGER:
+        return -sign * _MAX_INTEGER
+    if inner > _MAX_INTEGER:
+        scope.reject(keyword, "cannot be enforced beyond {n:,}", n=_MAX_INTEGER)
     near = float(inner)
     return sign * int(near if near >= inner else math.nextafter(near, math.inf))
 
 
 def _common_multiple(one: Fraction, other: Fraction) -> Fraction:
-    """Return the smallest number that is a multiple of both."""
+    """Return the smallest common multiple of two numbers."""
     numerator = math.lcm(one.numerator * other.denominator, other.numerator * one.denominator)
     return Fraction(numerator, one.denominator * other.denominator)

@@ -1,4 +1,4 @@
-"""Lowers the keywords for objects."""
+"""Lowering of the keywords for objects."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ KEYWORDS = (
     "maxProperties", "propertyNames", "dependentRequired", "dependentSchemas", "dependencies",
     "unevaluatedProperties",
 )  # fmt: skip
-_MOST_PATTERNS = 200
-"""Patterns of names that are compared with each other."""
-_MOST_OPTIONS = 128
-"""Ways to choose among properties that are written out one by one."""
+_MAX_PATTERNS = 200
+"""Maximum number of patterns of names that are compared with each other."""
+_MAX_OPTIONS = 128
+"""Maximum number of selections of properties that are enumerated."""
 
 
 class ObjectLowering:
@@ -30,7 +30,7 @@ class ObjectLowering:
     Args:
         document: The schema with the rules of its draft.
         lower: Lowers the parts of objects.
-        negation: Knows the values of parts and which properties they know.
+        negation: Negates parts, and enumerates their values and evaluated properties.
     """
 
     def __init__(
@@ -42,10 +42,10 @@ class ObjectLowering:
         self._n_patterns = 0
 
     def lower(self, words: dict[str, Any], scope: Scope) -> Lowered:
-        """Return what a schema's keywords allow of objects.
+        """Return the objects that a schema's keywords allow, as a lowered schema.
 
         Raises:
-            SchemaError: A keyword cannot be carried out.
+            SchemaError: A keyword cannot be enforced.
         """
         properties = {
             name: self._lower(part, scope.within(name))
@@ -77,13 +77,13 @@ class ObjectLowering:
         patterns: dict[str, Lowered] = {}
         given = words.get("patternProperties", {})
         self._n_patterns += len(given)
-        if self._n_patterns > _MOST_PATTERNS:
-            scope.reject("patternProperties", "cannot be enforced beyond {n}", n=_MOST_PATTERNS)
+        if self._n_patterns > _MAX_PATTERNS:
+            scope.reject("patternProperties", "cannot be enforced beyond {n}", n=_MAX_PATTERNS)
         try:
             written, is_ascii = translate_for_names(list(given))
         except PatternError as error:
             scope.reject("patternProperties", "cannot be enforced: {error}", error=error)
-        if is_ascii:  # names of other characters could match or not, so there are none
+        if is_ascii:  # names with other characters might match or not, so they are forbidden
             if not all(map(str.isascii, (*properties, *words.get("required", ())))):
                 scope.reject("patternProperties", "cannot be enforced beside names in no ASCII")
             patterns["[^ -~]"] = False
@@ -144,9 +144,9 @@ class ObjectLowering:
     def _counted(
         self, words: dict[str, Any], lowered: dict[str, Any], required: list[str], scope: Scope
     ) -> list[Lowered]:
-        """Lower the numbers of properties.
+        """Lower the minimum and maximum number of properties.
 
-        A name beside those that are listed could come twice, so such names are not counted on.
+        A name that is not listed could occur twice, so such names are not counted.
         """
         least = int(words.get("minProperties", 0)) - len(required)
         most = words.get("maxProperties")
@@ -194,13 +194,13 @@ class ObjectLowering:
 
 
 def _choices(names: Sequence[str], n: int, word: str, scope: Scope) -> list[tuple[str, ...]]:
-    if math.comb(len(names), n) > _MOST_OPTIONS:
+    if math.comb(len(names), n) > _MAX_OPTIONS:
         scope.reject(word, "cannot be enforced for {n} properties", n=len(names))
     return list(itertools.combinations(names, n))
 
 
 def _pattern_of(lowered: Lowered) -> str | None:
-    """Return the pattern of the strings that are allowed; empty: all; None: it is not one."""
+    """Return the pattern of the allowed strings; empty for all, None if it is not a pattern."""
     if lowered is True:
         return ""
     found = [lowered]

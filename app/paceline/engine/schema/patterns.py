@@ -1,10 +1,9 @@
-r"""Regular expressions of JSON schemas, written for the grammar library.
+r"""Translation of the regular expressions of JSON schemas for the grammar library.
 
-JSON Schema means ECMA-262's expressions, `jsonschema` judges by Python's, and the library reads
-Rust's. Where these differ, what is written here matches only texts that match for all of them:
-`$` is the end of the text and nothing before it, `\d` and `\w` are ASCII, `\D` and `\W` are
-without the digits and letters of other scripts, a dot is no end of a line. What only one of them
-knows is refused.
+JSON Schema means ECMA-262's expressions, `jsonschema` uses Python's, and the library Rust's. Where
+these differ, the translation matches only texts that match in all of them: `$` is the end of the
+text and nothing before it, `\d` and `\w` are ASCII, `\D` and `\W` exclude the digits and letters of
+other scripts, a dot does not match an end of a line. Syntax of only one of them is refused.
 
 The expression is parsed by Python's own parser, which has no public name; its tree has been the
 same for decades and is checked by a test.
@@ -19,18 +18,19 @@ from typing import Any, NamedTuple
 
 from paceline.errors import ReasonError
 
-_MOST_FORMS = 64
+_MAX_FORMS = 64
 _DIFFERENT = re.compile(r"(?<!\\)(?:\\\\)*(\{,\d*\}|\\[ZANUa])")
-"""What Python reads otherwise than ECMA-262, or alone."""
+"""Syntax with another meaning in Python than in ECMA-262, or only one in Python."""
 _CLASS = re.compile(r"\\.|\[(\^?\])?(?:\\.|[^\]\\])*", re.DOTALL)
-"""An escape, or a class of characters up to its end; with a group if it seems to be empty."""
+"""An escape, or a character class up to its end; with a group if it seems to be empty."""
 _WRITABLE = frozenset("\b\t\n\f\r")
-"""Control characters that JSON can write without a code."""
+"""Control characters for which JSON has short escapes."""
 
 _NO_NUL = r"[\x{1}-\x{10ffff}&&"
-"""The library takes backslashes and quotes for members of every class that holds NUL."""
+"""Prefix that excludes NUL: the library treats backslashes and quotes as members of every class
+with NUL."""
 _SPACES = r" \t\n\r\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}"
-_LEAST = {
+_IN_ALL_DIALECTS = {
     ops.CATEGORY_DIGIT: "0-9",
     ops.CATEGORY_WORD: "0-9A-Za-z_",
     ops.CATEGORY_SPACE: _SPACES,
@@ -38,8 +38,8 @@ _LEAST = {
     ops.CATEGORY_NOT_WORD: r"[^\p{L}\p{N}_]",
     ops.CATEGORY_NOT_SPACE: rf"[^{_SPACES}\x{{b}}\x{{c}}\x{{1c}}-\x{{1f}}\x{{85}}\x{{feff}}]",
 }
-"""Characters that are of a class for everybody."""
-_MOST = {
+"""Members of a class in all three dialects."""
+_IN_ANY_DIALECT = {
     ops.CATEGORY_DIGIT: r"\p{Nd}",
     ops.CATEGORY_WORD: r"\p{L}\p{N}_",
     ops.CATEGORY_SPACE: rf"{_SPACES}\x{{b}}\x{{c}}\x{{1c}}-\x{{1f}}\x{{85}}\x{{feff}}",
@@ -47,15 +47,15 @@ _MOST = {
     ops.CATEGORY_NOT_WORD: "[^0-9A-Za-z_]",
     ops.CATEGORY_NOT_SPACE: f"[^{_SPACES}]",
 }
-"""Characters that are of a class for anybody."""
+"""Members of a class in any of the three dialects."""
 
 
 class PatternError(ReasonError):
-    """The reason for which an expression cannot be used."""
+    """The reason why an expression cannot be used."""
 
 
 class _Form(NamedTuple):
-    """One way in which a part can match, and whether it is tied to the ends of the text."""
+    """One way in which a part can match, and whether it is anchored to the ends of the text."""
 
     text: str
     from_start: bool = False
@@ -63,21 +63,21 @@ class _Form(NamedTuple):
 
 
 def translate(pattern: str) -> str:
-    """Return an expression that matches the same texts from their beginning to their end.
+    """Return an expression for the whole text that matches the same texts.
 
     Raises:
-        PatternError: It is no regular expression, or one with parts that cannot be carried out.
+        PatternError: It is not a regular expression, or has parts that cannot be translated.
     """
     return _Writer(is_ascii=False).whole(pattern)
 
 
 def translate_for_names(patterns: list[str]) -> tuple[list[str], bool]:
-    """Return the same for names of properties, and whether it holds for printable ASCII ones only.
+    """Return expressions for names of properties, and whether they hold only for printable ASCII.
 
-    Of a name one has to know as well that it does not match.
+    For names it must also be certain when they do not match.
 
     Raises:
-        PatternError: As for `translate`.
+        PatternError: As in `translate`.
     """
     writer = _Writer(is_ascii=False)
     texts = [writer.whole(pattern) for pattern in patterns]
@@ -87,7 +87,7 @@ def translate_for_names(patterns: list[str]) -> tuple[list[str], bool]:
 
 
 def none_of(texts: list[str]) -> str:
-    """Return an expression for all texts but these."""
+    """Return an expression for all texts except these."""
     forms: list[str] = []
     tree: dict[str, Any] = {}
     for text in texts:
@@ -108,10 +108,10 @@ def none_of(texts: list[str]) -> str:
 
 
 class _Writer:
-    """Writes one expression.
+    """Translates one expression.
 
     Attributes:
-        is_exact: Whether what was written matches all texts that match for any of the three.
+        is_exact: Whether the translation matches all texts that match in any of the three dialects.
     """
 
     def __init__(self, *, is_ascii: bool) -> None:
@@ -119,7 +119,7 @@ class _Writer:
         self.is_exact = True
 
     def whole(self, pattern: str) -> str:
-        """Return what `translate` returns."""
+        """Return the result of `translate`."""
         if found := _DIFFERENT.search(pattern):
             raise PatternError("“{part}” is read in different ways", part=found[1])
         if any(found[1] for found in _CLASS.finditer(pattern)):
@@ -166,7 +166,7 @@ class _Writer:
                 for form in forms
                 for part in parts
             ]
-            if len(forms) > _MOST_FORMS:
+            if len(forms) > _MAX_FORMS:
                 raise PatternError("it has too many ways to begin and to end")
         return forms
 
@@ -204,7 +204,7 @@ class _Writer:
 
     @staticmethod
     def _alternatives(forms: list[_Form]) -> list[_Form]:
-        """Join what is tied to the same ends."""
+        """Merge forms that are anchored to the same ends."""
         texts: dict[tuple[bool, bool], list[str]] = {}
         for form in forms:
             texts.setdefault((form.from_start, form.to_end), []).append(form.text)
@@ -223,7 +223,7 @@ class _Writer:
         is_negated = value[0][0] is ops.NEGATE
         if any(kind is ops.CATEGORY for kind, _ in value):
             self.is_exact = False
-        categories = _MOST if is_negated else _LEAST
+        categories = _IN_ANY_DIALECT if is_negated else _IN_ALL_DIALECTS
         text = "".join(_member(kind, member, categories) for kind, member in value[is_negated:])
         return self._class(f"[{'^' if is_negated else ''}{text}]")
 
@@ -254,6 +254,6 @@ def _escaped(char: str) -> str:
 
 
 def _code(code: int) -> str:
-    if 0xD800 <= code <= 0xDFFF:  # an end of a range that reaches beyond them
+    if 0xD800 <= code <= 0xDFFF:  # an end of a range that extends beyond them
         code = 0xE000 if code < 0xDC00 else 0xD7FF
     return rf"\x{{{code:x}}}"

@@ -1,8 +1,8 @@
-"""Lowered schemas, and how they are joined.
+"""Lowered schemas, and operations that combine them.
 
-A lowered schema is a JSON schema of draft 2020-12 in the few keywords that the grammar library
-carries out exactly: `type`, `enum`, `properties` and their like, bounds, lengths, `pattern`,
-`anyOf`, `allOf`, `$ref` into `$defs`. It allows nothing that the schema it stands for forbids.
+A lowered schema is a JSON schema of draft 2020-12 with the few keywords that the grammar library
+enforces exactly: `type`, `enum`, `properties` and the like, bounds, lengths, `pattern`, `anyOf`,
+`allOf`, `$ref` into `$defs`. It allows nothing that the original schema forbids.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ Lowered = bool | dict[str, Any]
 
 
 class SchemaError(ReasonError):
-    """The place, the keyword and the reason why a schema cannot be used."""
+    """A schema cannot be used; with the place, the keyword and the reason."""
 
 
-MOST_ITEMS = 20_000
-"""Items of an array that are counted."""
-_LONGEST = 200
-"""Characters of a text up to which others are told from it letter by letter."""
+MAX_ITEMS = 20_000
+"""Maximum number of items of an array to count."""
+_MAX_TEXT_CHARS = 200
+"""Maximum length of a text from which others are distinguished letter by letter."""
 TYPES = ("null", "boolean", "number", "string", "array", "object")
 
 
 def any_of(options: Iterable[Lowered]) -> Lowered:
-    """Return what allows each of these."""
+    """Return a schema that allows the values of each of these."""
     return _joined("anyOf", options, decisive=True)
 
 
 def all_of(parts: Iterable[Lowered]) -> Lowered:
-    """Return what allows only what all of these do."""
+    """Return a schema that allows the common values of all of these."""
     return _joined("allOf", parts, decisive=False)
 
 
 def _joined(word: str, parts: Iterable[Lowered], *, decisive: bool) -> Lowered:
-    """Join parts by a keyword; one that is decisive decides, the other Boolean says nothing."""
+    """Combine parts by a keyword; a part equal to `decisive` decides, its opposite is dropped."""
     kept: list[Lowered] = []
     for part in parts:
         if part is decisive:
@@ -51,7 +51,7 @@ def _joined(word: str, parts: Iterable[Lowered], *, decisive: bool) -> Lowered:
 
 
 def size_of(lowered: Lowered, most: int) -> int:
-    """Return how many parts a schema has, counted to a bit beyond `most`."""
+    """Return the number of parts of a schema, counted to slightly more than `most`."""
     n = 0
     todo: list[Any] = [lowered]
     while todo and n <= most:
@@ -65,27 +65,27 @@ def size_of(lowered: Lowered, most: int) -> int:
 
 
 def of_types(types: Collection[str]) -> Lowered:
-    """Return what allows all values of these types."""
+    """Return a schema that allows all values of these types."""
     if set(TYPES) <= set(types):
         return True
     return {"type": list(types)} if types else False
 
 
 def other_strings(texts: list[str]) -> Lowered:
-    """Return what allows all strings but these."""
+    """Return a schema that allows all strings except these."""
     if not texts:
         return {"type": "string"}
-    short = [text for text in texts if len(text) <= _LONGEST]
+    short = [text for text in texts if len(text) <= _MAX_TEXT_CHARS]
     others: dict[str, Any] = {"type": "string"}
     if short:
         others["pattern"] = f"^(?:{none_of(short)})$"
     if len(short) < len(texts):
-        others["maxLength"] = _LONGEST
+        others["maxLength"] = _MAX_TEXT_CHARS
     return others
 
 
 def type_of(value: object) -> str:
-    """Return the name that JSON Schema has for the type of a value."""
+    """Return JSON Schema's name for the type of a value."""
     match value:
         case None:
             return "null"
@@ -102,7 +102,7 @@ def type_of(value: object) -> str:
 
 
 def is_same(one: object, other: object) -> bool:
-    """Return whether two values are equal for JSON Schema, where true is not 1, but 1.0 is."""
+    """Return whether two values are equal in JSON Schema, where true is not 1, but 1.0 is."""
     if type_of(one) != type_of(other):
         return False
     if isinstance(one, list) and isinstance(other, list):
@@ -113,6 +113,6 @@ def is_same(one: object, other: object) -> bool:
 
 
 def types_in(schema: dict[str, Any]) -> tuple[str, ...]:
-    """Return the types that `type` allows, all of them where it is absent."""
+    """Return the types that `type` allows; all of them if it is absent."""
     types = schema.get("type", TYPES)
     return (types,) if isinstance(types, str) else tuple(types)

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from paceline.chat.reply import Reply
-from paceline.figures import FEWEST_STEPS, Speedup
+from paceline.figures import MIN_GAIN_STEPS, Speedup
 from paceline.gui.kit.translation import translator
 from paceline.gui.state.figures import ratio_text
 from paceline.messages import StepCommitted
@@ -45,7 +45,7 @@ def speedup(left: Reply, right: Reply) -> Speedup | None:
     if one is None or other is None or not (one.tokens_per_s and other.tokens_per_s):
         return None
     # Without drafts, each token is a step.
-    if min(len(left.traces), len(right.traces)) < FEWEST_STEPS:
+    if min(len(left.traces), len(right.traces)) < MIN_GAIN_STEPS:
         return None
     ratio = other.tokens_per_s / one.tokens_per_s
     drift = _BUSY_DRIFT if _is_busy(left, right) else _DRIFT

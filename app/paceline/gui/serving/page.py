@@ -20,7 +20,7 @@ from paceline.gui.serving.expressions import ExpressionList
 from paceline.gui.serving.recipes import recipes
 from paceline.gui.settings.forms import NumberField, SettingsPage
 from paceline.gui.state.settings_store import SettingsStore
-from paceline.settings import HIGHEST_PORT, LOWEST_PORT
+from paceline.settings import MAX_PORT, MIN_PORT
 
 _HIDDEN = "••••••••"
 _RECIPE_LINES = 12
@@ -186,7 +186,7 @@ class ProgramsPage(SettingsPage):
         )
         self.state = StateRow(serving)
         server.body.addWidget(self.state)
-        port = NumberField(LOWEST_PORT, HIGHEST_PORT, self._store.setting("serving_port"))
+        port = NumberField(MIN_PORT, MAX_PORT, self._store.setting("serving_port"))
         self.add_row(
             server,
             self.tr("Port"),

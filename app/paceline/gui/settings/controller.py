@@ -20,7 +20,7 @@ from paceline.gui.settings.pages import SettingsDialog
 from paceline.gui.state.actions import Actions
 from paceline.gui.state.settings_store import SettingsStore
 from paceline.paths import Paths
-from paceline.settings import HIGHEST_FONT_PX, LOWEST_FONT_PX
+from paceline.settings import MAX_FONT_PX, MIN_FONT_PX
 
 
 class SettingsController(DialogOwner[SettingsDialog]):
@@ -105,8 +105,8 @@ class Appearance(QObject):
         theme, size = self._store.value("theme"), self._store.value("font_px")
         for action in self._actions.themes.actions():
             action.setChecked(action.data() == theme)
-        self._actions.larger.setEnabled(size < HIGHEST_FONT_PX)
-        self._actions.smaller.setEnabled(size > LOWEST_FONT_PX)
+        self._actions.larger.setEnabled(size < MAX_FONT_PX)
+        self._actions.smaller.setEnabled(size > MIN_FONT_PX)
         self._actions.normal_size.setEnabled(size != BASE_PX)
 
     @Slot(str)
@@ -151,4 +151,4 @@ class Appearance(QObject):
 
     def _resize_by(self, step: int) -> None:
         size = self._store.value("font_px") + step
-        self._store.set("font_px", max(LOWEST_FONT_PX, min(size, HIGHEST_FONT_PX)))
+        self._store.set("font_px", max(MIN_FONT_PX, min(size, MAX_FONT_PX)))

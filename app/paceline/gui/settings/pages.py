@@ -42,7 +42,7 @@ from paceline.gui.settings.forms import (
 from paceline.gui.state.settings_store import Setting, SettingsStore
 from paceline.parameters import parameters_of
 from paceline.params import ModelParams
-from paceline.settings import HIGHEST_FONT_PX, LOWEST_FONT_PX, MOST_LEARNED_MB
+from paceline.settings import MAX_FONT_PX, MAX_LEARNED_MB, MIN_FONT_PX
 
 _UNLIMITED_PX = 2000
 _NUMBER_PX = 120
@@ -143,7 +143,7 @@ class LooksPage(SettingsPage):
         )
 
         text = self.section(self.tr("Text"))
-        self.size_field = SizeField(LOWEST_FONT_PX, HIGHEST_FONT_PX, setting("font_px"))
+        self.size_field = SizeField(MIN_FONT_PX, MAX_FONT_PX, setting("font_px"))
         self.size_field.slider.setAccessibleName(self.tr("Text size"))
         self.sample = _Sample()
         self.size_field.moved.connect(self.sample.show_size)
@@ -340,7 +340,7 @@ class PrivacyPage(SettingsPage):
                 "are left out, and deleted ones from the moment that they are deleted."
             ),
         )
-        sizes = [(n, self.tr("{} MB of text").format(n)) for n in (1, 2, 4, MOST_LEARNED_MB)]
+        sizes = [(n, self.tr("{} MB of text").format(n)) for n in (1, 2, 4, MAX_LEARNED_MB)]
         self.add_row(
             learning,
             self.tr("Learn from at most"),

@@ -1,13 +1,14 @@
-"""The reply that is replaced, and its other versions, as a draft of the new one.
+"""Drafting from the reply that is replaced, and from its other versions.
 
-After a small edit, with the same seed, most tokens come again at their places, since noise is keyed
-by the place: with distributions a total variation TV apart, a token is the earlier one with
-probability (1 - TV) / (1 + TV) at least. So a cursor stands at the earlier reply's next token, and
-after one that differs goes on at the token after it. Where tokens were inserted or left out, the
-longest end of the new reply that stands in an earlier one says where to go on.
+After a small edit, with the same seed, most tokens recur at their places, since noise depends on
+the position: with distributions a total variation TV apart, a token equals the earlier one with
+probability of at least (1 - TV) / (1 + TV). So a cursor stands at the earlier reply's next token,
+and after a different one moves on to the token after it. Where tokens were inserted or removed, the
+longest end of the new reply that occurs in an earlier one determines where to continue.
 
-How likely is the next token? After L that agreed in a row, (L + w * r) / (L + w), r being the share
-that agreed recently: Laplace's reasoning as in `suffix.py`, with what this reply has shown.
+The probability of the next token after L equal ones in a row is estimated as (L + w * r) / (L + w),
+where r is the recent share of equal tokens: the rule of succession as in `suffix.py`, with this
+reply's statistics as a prior.
 """
 
 from __future__ import annotations
@@ -17,29 +18,29 @@ from collections.abc import Sequence
 from paceline.engine.draft.base import NO_DRAFT, Draft, DrafterInfo, Parameter, Settings, Workbench
 
 _BREAK = -1
-"""Stands before, between and after the replies."""
-_MOST_TOKENS = 32_768
-"""Of all replies together; 10 ms of indexing."""
-_MOST_PLACES = 64
-"""That are compared for one end of the reply."""
-_LONGEST = 16
-"""Tokens that are compared."""
-_SURE = 8
-"""Tokens that agreed, after which no other place is looked for."""
-_FURTHER = 2
-"""Tokens that more must agree elsewhere than at the cursor."""
-_KEPT, _WEIGHT = 0.9, 6.0
-"""Of what was seen, with each further token; and `w`. Chosen on 70 replies of SmolLM2-135M."""
-_FIRST = 4.0
-"""Tokens that count as seen before the first."""
-_BELIEVED, _CHANGED, _BY_CHANCE = 0.9, 0.3, 0.1
-"""Which share of them as agreed: with the same noise, after another prompt, with other noise. Of
-100 replies each, SmolLM2-135M had 93 and 51 % again, up to the first inserted token, where sampling
-alone was changed a little, 4 to 19 % after another prompt, and 6 to 10 % with another seed."""
+"""Separator before, between and after the replies."""
+_MAX_TOKENS = 32_768
+"""Maximum number of tokens of all replies together; 10 ms of indexing."""
+_MAX_PLACES = 64
+"""Maximum number of places compared for one end of the reply."""
+_MAX_COMPARED = 16
+"""Maximum number of tokens to compare."""
+_SURE_TOKENS = 8
+"""Number of equal tokens in a row after which no other place is searched."""
+_MIN_LEAD_TOKENS = 2
+"""Number of additional equal tokens that another place must have over the cursor."""
+_DECAY, _WEIGHT = 0.9, 6.0
+"""Decay of the statistics per token; and the weight `w`. Chosen on 70 replies of SmolLM2-135M."""
+_PRIOR_TOKENS = 4.0
+"""Number of tokens that the prior share counts for."""
+_PRIOR_SAME, _PRIOR_CHANGED, _PRIOR_OTHER_NOISE = 0.9, 0.3, 0.1
+"""Prior share of equal tokens: with the same noise, after another prompt, with other noise. Of 100
+replies each, SmolLM2-135M repeated, up to the first inserted token, 93 and 51 % after two small
+changes of sampling alone, 4 to 19 % after another prompt, and 6 to 10 % with another seed."""
 
 
 class EarlierReplyDrafter:
-    """Follows the reply at a dictionary read per token, and looks for its place where it is lost.
+    """Follows the earlier reply with a dictionary read per token; searches after a mismatch.
 
     Nothing of it outlives the turn.
     """
@@ -49,12 +50,12 @@ class EarlierReplyDrafter:
     def __init__(self, bench: Workbench, settings: Settings) -> None:
         self._settings = settings
         self._eog = bench.eog
-        self._believed = _BY_CHANCE
+        self._believed = _PRIOR_OTHER_NOISE
         if bench.repeats:
-            self._believed = _BELIEVED if bench.same_prompt else _CHANGED
+            self._believed = _PRIOR_SAME if bench.same_prompt else _PRIOR_CHANGED
         text = [_BREAK]
         for reply in bench.replaced:
-            text += [*reply[: max(_MOST_TOKENS - len(text), 0)], _BREAK]
+            text += [*reply[: max(_MAX_TOKENS - len(text), 0)], _BREAK]
         self._text = text
         self._places: dict[tuple[int, int], list[int]] = {}
         self._history: Sequence[int] = ()
@@ -65,12 +66,12 @@ class EarlierReplyDrafter:
         self._tail = [_BREAK]
         self._n_agreed = 0
         self._n_seen = 0
-        self._hits, self._tried = self._believed * _FIRST, _FIRST
+        self._hits, self._tried = self._believed * _PRIOR_TOKENS, _PRIOR_TOKENS
 
     # ------------------------------------------------------------------------- as a drafter
 
     def begin(self, history: Sequence[int], n_prompt: int) -> None:
-        """Index the replies, and follow what was committed already."""
+        """Index the replies, and follow the tokens that are already committed."""
         self._start()
         if not self._places:
             text, places = self._text, self._places
@@ -84,45 +85,45 @@ class EarlierReplyDrafter:
         return self._copy(self._cursor, self._n_agreed, n_max)
 
     def extend(self, ahead: Sequence[int], n_max: int) -> Draft:
-        """Do so after `ahead`, if the earlier reply goes on with that, too."""
+        """Copy from after `ahead`, if the earlier reply continues with it, too."""
         end = self._cursor + len(ahead)
         if list(ahead) != self._text[self._cursor : end]:
             return NO_DRAFT
         return self._copy(end, self._n_agreed + len(ahead), n_max)
 
     def observe(self, n_accepted: int | None) -> None:
-        """Follow what was committed."""
+        """Follow the committed tokens."""
         del n_accepted
         history, text = self._history, self._text
         for place in range(self._n_seen, len(history)):
             token = history[place]
-            self._tail = [*self._tail[1 - _LONGEST :], token]
+            self._tail = [*self._tail[1 - _MAX_COMPARED :], token]
             agrees = text[self._cursor] == token
-            self._tried = _KEPT * self._tried + 1.0
-            self._hits = _KEPT * self._hits + agrees
+            self._tried = _DECAY * self._tried + 1.0
+            self._hits = _DECAY * self._hits + agrees
             self._n_agreed = self._n_agreed + 1 if agrees else 0
             if self._cursor < len(text) - 1:
                 self._cursor += 1
-            if self._n_agreed < _SURE:
+            if self._n_agreed < _SURE_TOKENS:
                 self._find_place()
         self._n_seen = len(history)
 
     def tune(self, settings: Settings) -> None:
-        """Use other settings; the cursor stays."""
+        """Change the settings; the cursor stays."""
         self._settings = settings
 
     def close(self) -> None:
-        """Let go of the text."""
+        """Release the text."""
         self._history = ()
 
     # ------------------------------------------------------------------------------ within
 
     def _find_place(self) -> None:
-        """Go to the nearest of the places before which most agrees, if that is clearly more."""
+        """Move the cursor to the nearest of the best matching places, if it is clearly better."""
         tail = self._tail
-        best, best_place = self._n_agreed + _FURTHER - 1, 0
+        best, best_place = self._n_agreed + _MIN_LEAD_TOKENS - 1, 0
         places = self._places.get((tail[-2], tail[-1]), ()) if len(tail) > 1 else ()
-        for place in sorted(places, key=lambda place: abs(place - self._cursor))[:_MOST_PLACES]:
+        for place in sorted(places, key=lambda place: abs(place - self._cursor))[:_MAX_PLACES]:
             n = self._agreeing(place)
             if n > best:
                 best, best_place = n, place
@@ -130,7 +131,7 @@ class EarlierReplyDrafter:
             self._cursor, self._n_agreed = best_place, best
 
     def _agreeing(self, place: int) -> int:
-        """Return how many tokens before this place are the last ones of the reply."""
+        """Return how many tokens before this place equal the end of the reply."""
         text, tail = self._text, self._tail
         n = 0
         while n < len(tail) and n < place and text[place - 1 - n] == tail[-1 - n]:

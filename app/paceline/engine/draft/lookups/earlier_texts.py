@@ -1,15 +1,15 @@
-"""Texts of earlier chats, and what followed there on the tokens that a text ends with.
+"""An index of the texts of earlier chats: what followed the tokens that a text ends with.
 
 Texts are handed in (`messages.Remember`), cut into pieces, and tokenized and indexed piece by piece
-in idle time. What is taken out is overwritten at once. Nothing of it is on disk.
+in idle time. A text that is removed is overwritten at once. Nothing of it is on disk.
 
-All tokens lie in one array, with `STOP` after each piece. A *place* is where a token stands. For
-the last 6 and the last 2 tokens before a place, a table of hashes names the latest such place, and
-each place the one before it with the same hash: chains as in LZ77's compressors. So a piece is
-indexed by a few calls of numpy, 0.3 µs per token, and 12 bytes per token are all there is. How long
-a match is, the tokens themselves say: neither a hash that two texts share nor a place that was
-overwritten can give a wrong one. A suffix automaton would find a little more, in 100 bytes per
-token and twenty times the time, and nothing can be taken out of it.
+All tokens lie in one array, with `STOP` after each piece. A *place* is an index in it. For the last
+6 and the last 2 tokens before a place, a table of hashes holds the latest such place, and each
+place holds the previous one with the same hash: chains as in LZ77 compressors. So a piece is
+indexed by a few calls of numpy, 0.3 µs per token, and takes 12 bytes per token. The length of a
+match is found by comparing the tokens themselves, so neither a hash collision nor an overwritten
+place can give a wrong match. A suffix automaton would find a little more, with 100 bytes per token
+and twenty times the time, and nothing can be removed from it.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from numpy.typing import NDArray
 from paceline.engine.draft.lookups.hashes import MULTIPLIER, Hashes, window_hashes
 from paceline.engine.model.context import CachedContext
 
-CONTEXT = 32
-"""Tokens of a match that are compared."""
+MAX_MATCH = 32
+"""Maximum length of a match, in tokens."""
 CAPACITY = 1 << 22
-"""Tokens that are indexed at most, those since taken out included; 50 MB."""
-PIECE = 2000
-"""Characters tokenized at once: some milliseconds, which a command may have to wait."""
-LOOKS = 8
-"""Places looked at on a chain, the latest first."""
+"""Maximum number of indexed tokens, including those removed since; 50 MB."""
+PIECE_CHARS = 2000
+"""Characters tokenized at once: some milliseconds for which a command may have to wait."""
+MAX_LOOKS = 8
+"""Maximum number of places tried on a chain, the latest first."""
 STOP = 0x7FFF_FFFF
-"""Stands after each piece, and for what was taken out; no token's id."""
-_LONGEST_DRAFT = 64
+"""Separator after each piece, and filler for removed tokens; not a token's id."""
+_MAX_DRAFT = 64
 _BITS = 18
 _SHIFT = 64 - _BITS
 _MASK = (1 << 64) - 1
@@ -46,15 +46,15 @@ Span = slice
 
 
 class EarlierTexts:
-    """The texts of chats by their names; belongs to the engine's thread.
+    """The texts of chats by the chats' names; for the engine's thread.
 
     Attributes:
-        contexts: The contexts that idle work on it decodes in: none.
-        n_tokens: Tokens that are indexed, those since taken out included.
+        contexts: Contexts that idle work on it decodes in: none.
+        n_tokens: Number of indexed tokens, including those removed since.
 
     Args:
         tokenize: Returns the token ids of a text.
-        capacity: See `CAPACITY`; memory is taken when it is used.
+        capacity: Maximum number of tokens, see `CAPACITY`; memory is allocated as it is used.
     """
 
     contexts: Sequence[CachedContext] = ()
@@ -62,18 +62,20 @@ class EarlierTexts:
     def __init__(self, tokenize: Callable[[str], list[int]], capacity: int = CAPACITY) -> None:
         self._tokenize = tokenize
         self._capacity = capacity
-        self._chats: dict[str, dict[str, Span | None]] = {}  # where pieces lie; None: nowhere yet
+        self._chats: dict[
+            str, dict[str, Span | None]
+        ] = {}  # spans of pieces; None: not indexed yet
         self._waiting: deque[tuple[str, str]] = deque()
-        self._left: list[tuple[str, str]] = []  # for which there was no room
+        self._left: list[tuple[str, str]] = []  # pieces for which there was no room
         self._start_again()
 
     def _start_again(self) -> None:
-        """Index everything anew: what was taken out leaves no room for new texts."""
-        self._tokens = _zeros(self._capacity + CONTEXT + _LONGEST_DRAFT)
-        self._tokens[:CONTEXT] = STOP
-        # A memoryview gives single numbers and slices several times as fast as numpy.
+        """Index everything again, since removed texts leave no room for new ones."""
+        self._tokens = _zeros(self._capacity + MAX_MATCH + _MAX_DRAFT)
+        self._tokens[:MAX_MATCH] = STOP
+        # A memoryview reads single numbers and slices several times as fast as numpy.
         self._words, self._bytes = self._tokens.data, self._tokens.data.cast("B")
-        # By order: the latest place by hash, and by place the one before it; 0: none.
+        # By order: the latest place by hash, and by place the previous one; 0 where there is none.
         self._chains = [
             (n, _zeros(1 << _BITS).data, _zeros(len(self._tokens)).data) for n in (6, 2)
         ]
@@ -83,9 +85,11 @@ class EarlierTexts:
         self._waiting = deque((chat, piece) for chat in self._chats for piece in self._chats[chat])
 
     def put(self, chat: str, texts: Sequence[str]) -> None:
-        """Let a chat have these texts and no others; without any it is gone, at once."""
-        starts = ((text, at) for text in texts for at in range(0, len(text), PIECE))
-        pieces: dict[str, Span | None] = dict.fromkeys(text[at : at + PIECE] for text, at in starts)
+        """Set the texts of a chat; without any, it is removed at once."""
+        starts = ((text, at) for text in texts for at in range(0, len(text), PIECE_CHARS))
+        pieces: dict[str, Span | None] = dict.fromkeys(
+            text[at : at + PIECE_CHARS] for text, at in starts
+        )
         for piece, place in self._chats.pop(chat, {}).items():
             if piece in pieces:
                 pieces[piece] = place
@@ -99,20 +103,20 @@ class EarlierTexts:
         self._waiting.extend((chat, piece) for piece, place in pieces.items() if place is None)
 
     def slice(self) -> bool:
-        """Index one piece; False: none is waiting.
+        """Index one piece; return False if none is waiting.
 
         Raises:
-            EngineError: It cannot be tokenized.
+            EngineError: The piece cannot be tokenized.
         """
         while self._waiting:
             chat, piece = self._waiting.popleft()
             pieces = self._chats.get(chat, {})
             if pieces.get(piece, Span(0)) is not None:
-                continue  # it was taken out, or handed in twice
+                continue  # it was removed, or handed in twice
             tokens = self._tokenize(piece)
             if self.n_tokens + len(tokens) >= self._capacity:
                 if self._n_gone < self._capacity // 4:
-                    self._left.append((chat, piece))  # full
+                    self._left.append((chat, piece))  # no room
                     continue
                 self._start_again()
             else:
@@ -121,12 +125,12 @@ class EarlierTexts:
         return False
 
     def _add(self, tokens: list[int]) -> Span:
-        begin = CONTEXT + self.n_tokens
+        begin = MAX_MATCH + self.n_tokens
         end = begin + len(tokens)
         self._tokens[begin:end] = tokens
         self._tokens[end] = STOP
         self.n_tokens += len(tokens) + 1
-        words = np.array(tokens[:-1], np.uint64)  # nothing follows the last one
+        words = np.array(tokens[:-1], np.uint64)  # no token follows the last one
         for n, latest, before in self._chains:
             _link(np.asarray(latest), np.asarray(before), window_hashes(words, n), begin + n)
         return Span(begin, end)
@@ -135,8 +139,9 @@ class EarlierTexts:
         """Return the length of the longest match of a text's end, and the places after it.
 
         Args:
-            tail: The text's last tokens, `CONTEXT` at most.
-            shortest: Tokens of a match at least, from 1 on; without one there are no places.
+            tail: The text's last tokens; at most `MAX_MATCH`.
+            shortest: Minimum length of a match, at least 1; if there is none, no places are
+                returned.
         """
         n, longest, places = len(tail), shortest, list[int]()
         if n < shortest:
@@ -150,7 +155,7 @@ class EarlierTexts:
             for token in tail[-order:]:
                 value = (value + token) * MULTIPLIER & _MASK
             place = latest[value >> _SHIFT]
-            for _ in range(LOOKS):
+            for _ in range(MAX_LOOKS):
                 if not place:
                     break
                 differs = int.from_bytes(text[4 * place - width : 4 * place], "little") ^ wanted
@@ -165,15 +170,15 @@ class EarlierTexts:
         return longest, places
 
     def follow(self, places: list[int], n: int, p_min: float) -> tuple[list[int], list[float]]:
-        """Go from token to token with most of the places that agree so far.
+        """Walk along the tokens on which most of the places that agree so far continue.
 
         Args:
-            places: The latest first.
-            n: Tokens at most; 62 at most.
-            p_min: The walk ends where the product of the shares would fall below.
+            places: Places to start from, the latest first.
+            n: Maximum number of tokens, up to 62.
+            p_min: Minimum of the product of the shares; the walk ends before it falls below.
 
         Returns:
-            The tokens, and for each the share of those places that go on with it.
+            The tokens, and for each the share of the places that continue with it.
         """
         words, text = self._words, self._bytes
         tokens, shares, product = list[int](), list[float](), 1.0
@@ -202,15 +207,15 @@ class EarlierTexts:
 
 
 def _zeros(n: int) -> Places:
-    """Return zeros that take no memory before they are used, and none after the last reference.
+    """Return zeros whose memory is allocated on use and freed with the last reference.
 
-    What `numpy.zeros` gives may be memory that was used before, which has to be written over.
+    `numpy.zeros` may reuse memory, which it then has to clear.
     """
     return np.frombuffer(mmap.mmap(-1, n * _WORD.itemsize), _WORD)
 
 
 def _link(latest: Places, before: Places, hashes: Hashes, first: int) -> None:
-    """Add the places from `first` on to their hashes' chains."""
+    """Link the places from `first` on into the chains of their hashes."""
     if not len(hashes):
         return
     slots = (hashes >> np.uint64(_SHIFT)).astype(np.int64)

@@ -1,9 +1,9 @@
-"""Hashes of any stretch of a growing text, each in constant time.
+"""Hashes of any span of a growing text, each in constant time.
 
-An index that keeps n-grams as tuples spends time and memory in proportion to n. Here a polynomial
-hash (Karp and Rabin, 1987) of every beginning of the text is kept, 8 bytes per token, and the hash
-of a stretch is the difference of two of them. Modulo 2^61 − 1 two different n-grams of a chat
-practically never share a hash; if they did, a useless draft would be the worst of it.
+An index that stores n-grams as tuples needs time and memory in proportion to n. Here a polynomial
+hash (Karp and Rabin, 1987) of every prefix of the text is stored, 8 bytes per token, and the hash
+of a span is a difference of two of them. Modulo 2^61 − 1 two different n-grams of a chat
+practically never collide; a collision would only make a useless draft.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 MULTIPLIER = 6364136223846793005
-"""Knuth's for 64 bits, as in llama.cpp's `ngram-mod`."""
+"""Knuth's multiplier for 64 bits, as in llama.cpp's `ngram-mod`."""
 _INVERSE = pow(MULTIPLIER, -1, 1 << 64)
 
 Hashes = NDArray[np.uint64]
 
 
 def window_hashes(tokens: Hashes, n: int) -> Hashes:
-    """Return the hash of each n-gram, uint64 [len(tokens) - n + 1]; none when the text is shorter.
+    """Return the hash of each n-gram, uint64 [len(tokens) - n + 1]; empty if the text is shorter.
 
-    The hash of t1…tn is ``t1·A^n + t2·A^(n-1) + … + tn·A`` modulo 2^64, and so a difference of two
-    running sums: a few passes of numpy for any n.
+    The hash of t1…tn is ``t1·A^n + t2·A^(n-1) + … + tn·A`` modulo 2^64, which is a difference of
+    two running sums: a few passes of numpy for any n.
 
     Args:
         tokens: The text, uint64.
@@ -45,7 +45,7 @@ def _powers(base: int, n: int) -> Hashes:
 
 
 _PRIME = (1 << 61) - 1
-_BASE = 0x0F3A_95D1_7C64_2E8B  # any large number that has no pattern
+_BASE = 0x0F3A_95D1_7C64_2E8B  # an arbitrary large number without a pattern
 
 
 @cache
@@ -54,7 +54,7 @@ def _weight(n: int) -> int:
 
 
 class SpanHashes:
-    """Knows a text from its beginning up to what was fed last; for one thread."""
+    """Prefix hashes of a text up to what was fed last; not thread-safe."""
 
     def __init__(self) -> None:
         self._sums = array("Q", [0])  # [i]: hash of the first i tokens
@@ -75,15 +75,15 @@ class SpanHashes:
 
         Args:
             n: Tokens per n-gram.
-            start: An n-gram that ends at place i consists of the tokens i − n to i − 1; so this
-                must be at least n.
-            end: At most one above the text's length.
+            start: First place; at least n, since an n-gram that ends at place i consists of the
+                tokens i − n to i − 1.
+            end: Place after the last one; at most one above the text's length.
         """
         sums, weight = self._sums, _weight(n)
         return [(sums[i] - sums[i - n] * weight) % _PRIME for i in range(start, end)]
 
     def tail(self, ahead: Sequence[int], n: int) -> int | None:
-        """Return the hash of the last `n` tokens of the text and then `ahead`; None if fewer."""
+        """Return the hash of the last `n` tokens of the text and then `ahead`, or None if fewer."""
         n_own = n - len(ahead)
         if n_own > len(self):
             return None

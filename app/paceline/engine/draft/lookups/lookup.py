@@ -1,11 +1,11 @@
-"""What all lookups share: an index over the history that is never built in one go.
+"""The base of all lookups: an index over the history that is never built in one go.
 
-A lookup finds earlier places of the text's end and proposes what followed there. Its index follows
-the history token by token. Where much is missing (a long chat that was just opened, a setting that
-shapes the index was changed in mid-reply) it is built in slices: after the prefill one of 10 ms, or
-of a hundredth of its time where that is more, then of at most a millisecond per step, and the
-lookup proposes nothing until it has caught up. An index outlives its turn: the next turn of the
-same chat goes on with it.
+A lookup finds earlier occurrences of the text's end and proposes what followed there. Its index
+follows the history token by token. Where much is missing (a long chat that was just opened, or a
+setting of the index that was changed in mid-reply), the index is built in slices: one after the
+prefill, of 10 ms or of a hundredth of the prefill's time if that is longer, then one of at most a
+millisecond per step. The lookup proposes nothing until it has caught up. An index outlives its
+turn: the next turn of the same chat continues it.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from paceline.engine.draft.base import NO_DRAFT, Draft, Settings, Workbench
 from paceline.engine.model.tokens import gaps_of
 
 STEP_S = 0.001
-"""Seconds of indexing per step."""
+"""Maximum seconds of indexing per step."""
 PREFILL_S = 0.010
-"""Seconds of indexing right after a prefill."""
+"""Minimum seconds available for indexing right after a prefill."""
 
 
 class Index(Protocol):
-    """Knows a text from its beginning up to what was fed last."""
+    """An index over a text, up to what was fed last."""
 
     def feed(self, history: Sequence[int], start: int, end: int) -> None:
-        """Take in ``history[start:end]``. Calls come in order and leave nothing out.
+        """Add ``history[start:end]``; calls come in order and leave no gaps between them.
 
-        The cells of a gap are negative numbers that come only once: what holds one is found nowhere
-        else, if it is not hidden by a hash of few bits.
+        The cells of a gap in a prompt are negative numbers that each occur once: an n-gram with one
+        is never found again, except by a collision in a hash of few bits.
         """
 
 
@@ -39,12 +39,12 @@ I = TypeVar("I", bound=Index)  # noqa: E741
 
 
 class Lookup(ABC, Generic[I]):
-    """A drafter with an index: subclasses say how to make one and how to look something up.
+    """A drafter with an index; subclasses define how to make the index and how to search it.
 
     Attributes:
-        name: The drafter's id; also where its index lies on the shelf between two turns.
-        text_start: The first place of the history after its last gap.
-        chunk: Tokens fed between two looks at the clock.
+        name: The drafter's id; also the key under which its index is stored between two turns.
+        text_start: Index in the history after its last gap.
+        chunk: Number of tokens fed between two looks at the clock.
     """
 
     name: ClassVar[str]
@@ -66,7 +66,7 @@ class Lookup(ABC, Generic[I]):
         """Return an empty index for the present settings."""
 
     def shape(self, settings: Settings) -> Hashable:
-        """Return those settings that shape the index: when they change it is built again."""
+        """Return the settings that shape the index; when they change, it is built again."""
         del settings
         return None
 
@@ -74,48 +74,48 @@ class Lookup(ABC, Generic[I]):
     def look_up(self, index: I, history: Sequence[int], ahead: Sequence[int], n_max: int) -> Draft:
         """Return up to `n_max` tokens, at least 1, that may follow `history` and then `ahead`.
 
-        The index has been fed the whole history and nothing of `ahead`. What may follow a drafted
-        end of generation need not be cut off; the engine does it.
+        The index contains the whole history and nothing of `ahead`. A draft may continue after an
+        end of generation; the engine cuts it there.
         """
 
     def learn(self, index: I, n_accepted: int | None) -> None:
-        """See what became of the last proposal, before the index is fed; see `Drafter.observe`."""
+        """Observe the last proposal's outcome before the index is fed; see `Drafter.observe`."""
 
     # ------------------------------------------------------------------------- as a drafter
 
     def begin(self, history: Sequence[int], n_prompt: int) -> None:
-        """Take the index of the turn before if it fits, and catch up with the history."""
+        """Reuse the index of the previous turn if it fits, and catch up with the history."""
         self._history = history
         self.text_start = gaps_of(history).end
         self._take_kept()
         least_s = STEP_S if len(history) - n_prompt > 1 else PREFILL_S
-        # What has passed since the turn began is nearly all prefill.
+        # Nearly all the time since the turn began was prefill.
         self._catch_up(max(least_s, (time.perf_counter() - self._made_s) / 100))
 
     def propose(self, n_max: int) -> Draft:
-        """Look up what followed the text's end."""
+        """Return tokens that followed an earlier occurrence of the text's end."""
         return self.extend((), n_max)
 
     def extend(self, ahead: Sequence[int], n_max: int) -> Draft:
-        """Look up what followed the text's end and `ahead`."""
+        """Return tokens that followed an earlier occurrence of the text's end and `ahead`."""
         if self._n_fed < len(self._history):
             return NO_DRAFT
         draft = self.look_up(self._index, self._history, ahead, n_max)
         return _before_gap(draft) if self.text_start else draft
 
     def observe(self, n_accepted: int | None) -> None:
-        """Index what was committed."""
+        """Index the committed tokens."""
         self.learn(self._index, n_accepted)
         self._catch_up(STEP_S)
 
     def tune(self, settings: Settings) -> None:
-        """Use other settings; an index that no longer fits is built again, in slices."""
+        """Change the settings; an index that no longer fits is built again, in slices."""
         old, self.settings = self.settings, settings
         if self.shape(old) != self.shape(settings):
             self._index, self._n_fed = self.new_index(), 0
 
     def close(self) -> None:
-        """Put the index on the shelf and let go of the text."""
+        """Store the index for the next turn and release the text."""
         if self._history and self._n_fed:
             kept = (self.shape(self.settings), self._index, self._history, self._n_fed)
             self.bench.kept[self.name] = kept
@@ -125,7 +125,7 @@ class Lookup(ABC, Generic[I]):
     # ------------------------------------------------------------------------------ within
 
     def _forget(self) -> None:
-        if self._n_fed:  # an automaton takes 13 us with cold caches
+        if self._n_fed:  # making an automaton takes 13 us with cold caches
             self._index, self._n_fed = self.new_index(), 0
 
     def _take_kept(self) -> None:
@@ -151,12 +151,12 @@ class Lookup(ABC, Generic[I]):
                 break
 
     def _feed(self, end: int) -> None:
-        start, self._n_fed = self._n_fed, 0  # an index that was fed in part is of no use
+        start, self._n_fed = self._n_fed, 0  # an index that fails midway is of no use
         self._index.feed(self._history, start, end)
         self._n_fed = end
 
 
 def _before_gap(draft: Draft) -> Draft:
-    """Return the draft up to where it would copy a gap."""
+    """Return the draft up to the first cell of a gap."""
     n = next((i for i, token in enumerate(draft.tokens) if token < 0), len(draft.tokens))
     return draft.first(n) if n else NO_DRAFT

@@ -1,12 +1,11 @@
-"""Counts of what followed short n-grams, in memory and in llama.cpp's lookup-cache files.
+"""Counts of the tokens that followed short n-grams, in memory and in llama.cpp's cache files.
 
-A file (`common/ngram-cache.cpp` of llama.cpp) is a row of records of little-endian int32 words: the
-n-gram's four tokens, those that it does not have being -1; the number of followers; and for each of
-them its token and its count. It says nothing of the vocabulary that the ids belong to, so a sidecar
-``FILE.json`` does, which llama.cpp does not look at.
+A file (`common/ngram-cache.cpp` of llama.cpp) is a sequence of records of little-endian int32
+words: the n-gram's four tokens, padded with -1; the number of followers; and for each of them its
+token and its count. It does not say which vocabulary the ids belong to, so a sidecar ``FILE.json``,
+which llama.cpp ignores, does.
 
-Records and followers keep the order that they had in the file. Where order matters, later means
-more recent.
+Records and followers keep their order in the file. Where order matters, later means more recent.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ from paceline.errors import UserError
 from paceline.files import open_ordinary, write_whole
 from paceline.sentence import sentence
 
-LONGEST = 4
-"""Tokens of the longest n-gram; llama.cpp's."""
+MAX_NGRAM = 4
+"""Maximum length of an n-gram in tokens, as in llama.cpp."""
 NO_TOKEN = -1
-_HEAD = LONGEST + 1  # words of a record before its followers
-_MOST = 2**31 - 1
+_HEAD = MAX_NGRAM + 1  # words of a record before its followers
+_MAX_INT32 = 2**31 - 1
 
 Ints = NDArray[np.int32]
 
@@ -38,9 +37,9 @@ class LookupCache:
 
     Attributes:
         ngrams: int32 [n, 4]; shorter n-grams end with -1.
-        sizes: Followers of each n-gram, int32 [n], at least 1.
-        tokens: The followers of all n-grams one after the other, int32 [sum of sizes].
-        counts: How often each of them followed, int32, at least 1.
+        sizes: Number of followers of each n-gram, int32 [n], at least 1.
+        tokens: The followers of all n-grams, concatenated, int32 [sum of sizes].
+        counts: Count of each follower, int32 [sum of sizes], at least 1.
     """
 
     ngrams: Ints
@@ -50,41 +49,41 @@ class LookupCache:
 
     @property
     def orders(self) -> NDArray[np.int64]:
-        """Tokens of each n-gram, [n]."""
+        """The length of each n-gram in tokens, [n]."""
         orders: NDArray[np.int64] = (self.ngrams != NO_TOKEN).sum(axis=1, dtype=np.int64)
         return orders
 
     @property
     def starts(self) -> NDArray[np.int64]:
-        """Where each n-gram's followers begin, [n]."""
+        """The index in `tokens` of each n-gram's first follower, [n]."""
         return np.cumsum(self.sizes, dtype=np.int64) - self.sizes
 
     @property
     def largest_token(self) -> int:
-        """The largest id in it; -1 when it is empty."""
+        """The largest id in it, or -1 if it is empty."""
         return max(int(self.ngrams.max(initial=-1)), int(self.tokens.max(initial=-1)))
 
 
 def empty() -> LookupCache:
-    """Return a cache that knows nothing."""
+    """Return an empty cache."""
     none = np.zeros(0, np.int32)
-    return LookupCache(none.reshape(0, LONGEST), none, none, none)
+    return LookupCache(none.reshape(0, MAX_NGRAM), none, none, none)
 
 
 def count(tokens: Sequence[int], orders: Sequence[int], start: int = 0) -> LookupCache:
-    """Count what follows the n-grams of these orders in a text.
+    """Count the followers of the n-grams of these lengths in a text.
 
     Args:
         tokens: The text.
         orders: Lengths of n-grams, 1 to 4.
-        start: Followers before this place are not counted.
+        start: Index of the first follower to count.
     """
     text = np.array(tokens, np.int32)
-    grams, places = [np.zeros((0, LONGEST), np.int32)], [np.zeros(0, np.int64)]
+    grams, places = [np.zeros((0, MAX_NGRAM), np.int32)], [np.zeros(0, np.int64)]
     for order in orders:
         first = max(start, order)
         n = max(len(text) - first, 0)
-        gram = np.full((n, LONGEST), NO_TOKEN, np.int32)
+        gram = np.full((n, MAX_NGRAM), NO_TOKEN, np.int32)
         for i in range(order):
             gram[:, i] = text[first - order + i :][:n]
         grams.append(gram)
@@ -96,7 +95,7 @@ def count(tokens: Sequence[int], orders: Sequence[int], start: int = 0) -> Looku
 
 
 def merge(caches: Iterable[LookupCache]) -> LookupCache:
-    """Return the sum of all counts, which stops at the largest int32."""
+    """Return the sum of all counts, limited to the largest int32."""
     given = [empty(), *caches]
     grams = np.concatenate([np.repeat(c.ngrams, c.sizes, axis=0) for c in given])
     tokens = np.concatenate([c.tokens for c in given])
@@ -104,7 +103,7 @@ def merge(caches: Iterable[LookupCache]) -> LookupCache:
 
 
 def _collect(grams: Ints, tokens: Ints, counts: NDArray[np.int64]) -> LookupCache:
-    """Add up equal pairs of n-gram and follower; of each the last place in the order counts."""
+    """Sum equal pairs of n-gram and follower; the last occurrence determines a pair's place."""
     if not len(tokens):
         return empty()
     rows = np.column_stack((grams, tokens))
@@ -114,7 +113,7 @@ def _collect(grams: Ints, tokens: Ints, counts: NDArray[np.int64]) -> LookupCach
     np.maximum.at(last, pair_of, np.arange(len(rows)))
     sums = np.zeros(n_pairs, np.int64)
     np.add.at(sums, pair_of, counts)
-    gram_of = _groups(rows[last, :LONGEST])
+    gram_of = _groups(rows[last, :MAX_NGRAM])
     newest = np.zeros(int(gram_of.max()) + 1, np.int64)
     np.maximum.at(newest, gram_of, last)
     order = np.argsort(newest[gram_of] * len(rows) + last)
@@ -123,20 +122,20 @@ def _collect(grams: Ints, tokens: Ints, counts: NDArray[np.int64]) -> LookupCach
     first = np.flatnonzero(np.diff(gram_of, prepend=-1))
     sizes = np.diff(first, append=len(last))
     return LookupCache(
-        np.ascontiguousarray(rows[last[first], :LONGEST]),
+        np.ascontiguousarray(rows[last[first], :MAX_NGRAM]),
         sizes.astype(np.int32),
-        np.ascontiguousarray(rows[last, LONGEST]),
-        np.minimum(sums[order], _MOST).astype(np.int32),
+        np.ascontiguousarray(rows[last, MAX_NGRAM]),
+        np.minimum(sums[order], _MAX_INT32).astype(np.int32),
     )
 
 
 def _groups(rows: Ints) -> NDArray[np.int64]:
-    """Number equal rows alike, from 0 on, in no particular order."""
+    """Return a number per row, from 0 on, the same for equal rows, in no particular order."""
     keys = _hashes(rows)
     order = np.argsort(keys)
     keys = keys[order]
     same = keys[1:] == keys[:-1]
-    if np.any(rows[order[1:][same]] != rows[order[:-1][same]]):  # two rows with one hash
+    if np.any(rows[order[1:][same]] != rows[order[:-1][same]]):  # a hash collision
         order = np.lexsort(rows.T)
         same = np.all(rows[order[1:]] == rows[order[:-1]], axis=1)
     numbers = np.empty(len(rows), np.int64)
@@ -156,24 +155,24 @@ def _hashes(rows: Ints) -> NDArray[np.uint64]:
 
 
 def parse(data: bytes, name: str) -> LookupCache:
-    """Return what a file holds.
+    """Return the content of a file.
 
     Args:
-        data: Its content.
-        name: What to call it in an error.
+        data: The file's bytes.
+        name: The file's name for errors.
 
     Raises:
-        UserError: It is no lookup cache, or damaged.
+        UserError: It is not a lookup cache, or damaged.
     """
     if len(data) % 4:
         raise _damaged(name, "its size is no multiple of four bytes")
     words = np.frombuffer(data, "<i4").astype(np.int32, copy=False)
     heads = _heads(words, name)
-    ngrams = words[heads[:, None] + np.arange(LONGEST)]
+    ngrams = words[heads[:, None] + np.arange(MAX_NGRAM)]
     has = ngrams != NO_TOKEN
     if np.any(ngrams < NO_TOKEN) or not np.all(has[:, 0]) or np.any(has[:, 1:] > has[:, :-1]):
         raise _damaged(name, "it has n-grams with impossible tokens")
-    sizes = words[heads + LONGEST]
+    sizes = words[heads + MAX_NGRAM]
     n_before = np.cumsum(sizes, dtype=np.int64) - sizes
     at = np.repeat(heads + _HEAD - 2 * n_before, sizes) + 2 * np.arange(int(sizes.sum()))
     tokens, counts = words[at], words[at + 1]
@@ -183,13 +182,13 @@ def parse(data: bytes, name: str) -> LookupCache:
 
 
 def _heads(words: Ints, name: str) -> NDArray[np.int64]:
-    """Return where the records begin: each one's length tells where the next one does."""
+    """Return the index of each record; a record's length determines where the next one begins."""
     view, n_words, at = memoryview(words.tobytes()).cast("i"), len(words), 0
     heads = []
     while at < n_words:
-        if at + LONGEST >= n_words:
+        if at + MAX_NGRAM >= n_words:
             raise _damaged(name, "it ends in the middle of an n-gram")
-        n_followers = view[at + LONGEST]
+        n_followers = view[at + MAX_NGRAM]
         if n_followers < 1:
             raise _damaged(name, f"an n-gram has {n_followers} followers")
         heads.append(at)
@@ -200,11 +199,11 @@ def _heads(words: Ints, name: str) -> NDArray[np.int64]:
 
 
 def dump(cache: LookupCache) -> bytes:
-    """Return the content of a file; `parse` gives the same cache again."""
+    """Return a cache as the bytes of a file; `parse` is the inverse."""
     heads = np.cumsum(_HEAD + 2 * cache.sizes.astype(np.int64)) - (_HEAD + 2 * cache.sizes)
     words = np.empty(_HEAD * len(cache.sizes) + 2 * len(cache.tokens), "<i4")
-    words[heads[:, None] + np.arange(LONGEST)] = cache.ngrams
-    words[heads + LONGEST] = cache.sizes
+    words[heads[:, None] + np.arange(MAX_NGRAM)] = cache.ngrams
+    words[heads + MAX_NGRAM] = cache.sizes
     at = np.repeat(heads + _HEAD - 2 * cache.starts, cache.sizes) + 2 * np.arange(len(cache.tokens))
     words[at] = cache.tokens
     words[at + 1] = cache.counts
@@ -212,10 +211,10 @@ def dump(cache: LookupCache) -> bytes:
 
 
 def read(path: Path) -> LookupCache:
-    """Return what a file holds.
+    """Return the content of a file.
 
     Raises:
-        UserError: It cannot be read, is no lookup cache, or is damaged.
+        UserError: It cannot be read, is not a lookup cache, or is damaged.
     """
     try:
         with open_ordinary(path) as file:
@@ -233,7 +232,7 @@ def read(path: Path) -> LookupCache:
 
 
 def write(cache: LookupCache, path: Path) -> None:
-    """Write a file that its owner alone can read, in one go: no reader ever sees a part of it.
+    """Write a file atomically, readable by its owner alone.
 
     Raises:
         OSError: It cannot be written.
@@ -253,15 +252,14 @@ def _damaged(name: str, what: str) -> UserError:
 
 @dataclass(frozen=True, slots=True)
 class CacheOrigin:
-    """Where a lookup cache comes from.
+    """The origin of a lookup cache, stored in its sidecar.
 
-    llama.cpp's format does not say it, and token ids of another vocabulary would be drafted in
-    vain. A file without such a sidecar, as llama.cpp's tools write it, is believed when its ids
-    exist.
+    llama.cpp's format does not contain it, and token ids of another vocabulary would make useless
+    drafts. A file without a sidecar, as written by llama.cpp's tools, is accepted if its ids exist.
 
     Attributes:
-        vocabulary: The vocabulary's hash, see `vocab.vocabulary_hash`.
-        model: The name of a model with this vocabulary, for people; may be empty.
+        vocabulary: Hash of the vocabulary, see `vocabularies.vocabulary_hash`.
+        model: Name of a model with this vocabulary, for users; may be empty.
     """
 
     vocabulary: str
@@ -274,10 +272,10 @@ def sidecar(path: Path) -> Path:
 
 
 def read_origin(path: Path) -> CacheOrigin | None:
-    """Return what the sidecar of a lookup cache says; None when it has none.
+    """Return the content of a lookup cache's sidecar, or None if it has none.
 
     Raises:
-        UserError: The sidecar cannot be read or understood.
+        UserError: The sidecar cannot be read or is invalid.
     """
     place = sidecar(path)
     try:
@@ -297,7 +295,7 @@ def read_origin(path: Path) -> CacheOrigin | None:
 
 
 def write_origin(path: Path, origin: CacheOrigin | None) -> None:
-    """Write the sidecar of a lookup cache; None takes an old one away.
+    """Write the sidecar of a lookup cache, or delete it if `origin` is None.
 
     Raises:
         OSError: It cannot be written.
@@ -312,14 +310,14 @@ def write_origin(path: Path, origin: CacheOrigin | None) -> None:
 def check_fits(
     path: Path, cache: LookupCache, origin: CacheOrigin | None, vocabulary: str, n_vocab: int
 ) -> None:
-    """Make sure that a lookup cache can be used with a model.
+    """Check that a lookup cache can be used with a model.
 
     Args:
-        path: The file, for the error.
+        path: The file's path for the error.
         cache: Its content.
-        origin: Its sidecar's.
-        vocabulary: The hash of the model's vocabulary.
-        n_vocab: Its size.
+        origin: Content of its sidecar.
+        vocabulary: Hash of the model's vocabulary.
+        n_vocab: Size of the model's vocabulary.
 
     Raises:
         UserError: It was made for another vocabulary.

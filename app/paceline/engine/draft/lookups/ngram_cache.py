@@ -1,17 +1,17 @@
-"""N-gram counts: short n-grams of this chat and of a corpus tell what follows.
+"""Drafting by n-gram counts: what followed short n-grams in this chat and in a corpus.
 
 After llama.cpp's `ngram-cache` (`common/ngram-cache.cpp`, `examples/lookup/lookup.cpp`; pull
-requests 5479, 6828), token by token: first this chat, longest n-gram first and with lax thresholds;
-a follower that the corpus' bigrams know weighs the more; last the corpus alone. Of equally likely
-tokens the latest is drafted; llama.cpp leaves that open.
+requests 5479, 6828), token by token: first the counts of this chat, longest n-gram first and with
+lax thresholds, where a follower gains weight if it also follows in the corpus' bigrams; last the
+corpus alone. Of equally likely tokens the latest is drafted; llama.cpp leaves that open.
 
-Where this differs from llama.cpp's server, whose own ways are faults (study of its issue 27852):
-the counts of another chat never stay, and every token is counted with all that stood before it. So
-what follows in earlier chats is looked up by ``suffix``.
+This differs from llama.cpp's server where the latter is faulty (study of its issue 27852): counts
+of another chat are never kept, and every token is counted with all tokens before it. The drafter
+``suffix`` searches earlier chats instead.
 
-N-grams are keys made of their tokens' bits, so that the key of the text's last n tokens is a part
-of one rolling number, and can be asked for within a microsecond. A value is a single int as long as
-only one token has followed, which is true of most n-grams by far.
+N-grams are integer keys made of their tokens' bits, so that the key of the text's last n tokens is
+a part of one rolling number, and takes about a microsecond to look up. A value is a single int as
+long as only one token has followed, as for most n-grams by far.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from paceline.engine.draft.base import (
 from paceline.engine.draft.lookups import lookup_cache
 from paceline.engine.draft.lookups.lookup import Lookup
 from paceline.engine.draft.lookups.lookup_cache import (
-    LONGEST,
+    MAX_NGRAM,
     NO_TOKEN,
     LookupCache,
     check_fits,
@@ -45,23 +45,23 @@ from paceline.engine.draft.lookups.lookup_cache import (
 from paceline.engine.model.vocabularies import vocabulary_hash
 
 STATIC = 2
-"""Tokens of the n-grams in a static cache; llama.cpp's."""
+"""Length of the n-grams in a static cache, in tokens, as in llama.cpp."""
 
 THRESHOLDS = ((2, 66), (2, 50), (1, 50), (1, 50))
-"""Per n, from 1 on: how often an n-gram must have been followed, and the winner's least share
-in percent."""
+"""Minimum number of occurrences of an n-gram with a follower, and minimum share of the most
+frequent follower in percent; by n, from 1 on."""
 
 _ONE_MORE = 1 << 32
 _TOKEN = _ONE_MORE - 1
 
 
 class Followers:
-    """Several tokens that followed one n-gram.
+    """Several different tokens that followed one n-gram.
 
     Attributes:
-        total: How often anything followed.
-        counts: How often each token did, the latest ones last.
-        best: The token with the largest count, of equal ones the latest.
+        total: Total number of followers.
+        counts: Number of occurrences of each token, the latest ones last.
+        best: Token with the largest count; of equal ones the latest.
     """
 
     __slots__ = ("best", "counts", "total")
@@ -72,7 +72,7 @@ class Followers:
         self.best = _latest_best(counts)
 
     def add(self, token: int) -> None:
-        """Count one more."""
+        """Count one more occurrence of a token."""
         counts = self.counts
         n = counts.pop(token, 0) + 1
         counts[token] = n
@@ -87,15 +87,16 @@ def _latest_best(counts: dict[int, int]) -> int:
 
 
 Level = dict[int, "int | Followers"]
-"""From the keys of n-grams of one length to a follower + 2^32 * (count - 1), or several."""
+"""Keys of n-grams of one length, each with a follower + 2^32 * (count - 1), or several
+followers."""
 
 
 class StaticBigrams:
-    """The bigrams of a corpus, in arrays, because there may be millions.
+    """The bigrams of a corpus, in arrays, since there may be millions.
 
     Args:
-        cache: Other n-grams in it are ignored.
-        bits: Bits per token in a key.
+        cache: A cache with the corpus' bigrams; other n-grams in it are ignored.
+        bits: Number of bits per token in a key.
     """
 
     def __init__(self, cache: LookupCache, bits: int) -> None:
@@ -117,18 +118,18 @@ class StaticBigrams:
         self._tokens, self._counts = _view(tokens[by_token]), _view(counts[by_token])
 
     def find(self, key: int) -> int:
-        """Return the bigram's place; -1 when the corpus does not have it."""
+        """Return the bigram's index, or -1 if the corpus does not have it."""
         first, second = key >> self._bits, key & self._mask
         low, high = self._firsts[first], self._firsts[first + 1]
         place = bisect_left(self._seconds, second, low, high)
         return place if place < high and self._seconds[place] == second else -1
 
     def best(self, place: int) -> int:
-        """Return the token to draft after a bigram by the corpus alone; -1 when none is likely."""
+        """Return the token that the corpus predicts after a bigram, or -1 if none is likely."""
         return self._best[place]
 
     def weight(self, place: int, token: int) -> int:
-        """Return what a count of this follower is worth: 1 when the corpus does not have it."""
+        """Return the factor for the count of this follower: 1 if the corpus does not have it."""
         low, high = self._starts[place], self._starts[place + 1]
         at = bisect_left(self._tokens, token, low, high)
         return 100 * self._counts[at] if at < high and self._tokens[at] == token else 1
@@ -137,16 +138,16 @@ class StaticBigrams:
 class Counts:
     """N-grams of 1 to 4 tokens with their followers.
 
-    As an index it knows a text from its beginning up to what was fed last.
+    As an index it covers a text up to what was fed last.
 
     Attributes:
-        bits: Bits per token in a key.
+        bits: Number of bits per token in a key.
     """
 
     def __init__(self, bits: int) -> None:
         self.bits = bits
-        self._tail = self._n_known = 0  # the last tokens, and how many there are since a gap
-        masks = [(1 << bits * n) - 1 for n in range(1, LONGEST + 1)]
+        self._tail = self._n_known = 0  # key of the last tokens, and their number since a gap
+        masks = [(1 << bits * n) - 1 for n in range(1, MAX_NGRAM + 1)]
         self._pairs: list[tuple[Level, int]] = [({}, mask) for mask in masks]
         rows = zip(self._pairs, THRESHOLDS, strict=True)
         self._ladder = [
@@ -161,10 +162,10 @@ class Counts:
         tail, n_known, bits, widest = self._tail, self._n_known, self.bits, self._pairs[-1][1]
         for place in range(start, end):
             token = history[place]
-            if token < 0:  # what stands before a gap is not followed by what stands after it
+            if token < 0:  # what precedes a gap is not followed by what comes after it
                 tail = n_known = 0
                 continue
-            for level, mask in self._pairs if n_known >= LONGEST else self._pairs[:n_known]:
+            for level, mask in self._pairs if n_known >= MAX_NGRAM else self._pairs[:n_known]:
                 key = tail & mask
                 seen = level.get(key)
                 if seen is None:
@@ -180,13 +181,13 @@ class Counts:
         self._tail, self._n_known = tail, n_known
 
     def next_token(self, tail: int, n_known: int, static: StaticBigrams | None, place: int) -> int:
-        """Return the token to draft, -1 when none is likely enough; long n-grams come first.
+        """Return the predicted token, or -1 if none is likely enough; long n-grams come first.
 
         Args:
-            tail: The key of the last four tokens.
-            n_known: How many tokens there are before the one that is asked for.
-            static: What weighs the followers; with `place` >= 0 only.
-            place: The last two tokens' place in it.
+            tail: Key of the last four tokens.
+            n_known: Number of tokens before the predicted one.
+            static: Corpus that weighs the followers; used only if `place` >= 0.
+            place: Index of the last two tokens in it.
         """
         for n, level, mask, least, percent in self._ladder:
             seen = level.get(tail & mask)
@@ -223,7 +224,7 @@ def _winners(
     least: int,
     percent: int,
 ) -> NDArray[np.int32]:
-    """Return per n-gram the last follower with the largest count, -1 when it is not enough."""
+    """Return the last follower with the largest count per n-gram, or -1 if that is too small."""
     n = len(sizes)
     owners = np.repeat(np.arange(n), sizes)
     most, totals = np.zeros(n, np.int64), np.zeros(n, np.int64)
@@ -239,13 +240,13 @@ def _winners(
 
 
 def _ranges(starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the numbers from each start on, as many as its size, one after the other."""
+    """Return for each start as many consecutive numbers as its size, concatenated."""
     before = np.cumsum(sizes) - sizes
     return np.repeat(starts - before, sizes) + np.arange(int(sizes.sum()))
 
 
 def _view(numbers: NDArray[np.integer]) -> memoryview[int]:
-    """Return a copy that gives Python's ints, several times as fast as numpy."""
+    """Return a copy that reads Python ints, several times as fast as numpy."""
     return memoryview(numbers.astype(np.int64).tobytes()).cast("q")
 
 
@@ -253,13 +254,13 @@ _Stamp = tuple[Path, int, int]
 
 
 def draft(context: Counts, static: StaticBigrams | None, text: Sequence[int], n: int) -> list[int]:
-    """Return up to `n` tokens that may follow `text`, of which the last four matter."""
+    """Return up to `n` tokens predicted to follow `text`, of which the last four matter."""
     if len(text) < STATIC:
         return []
     bits = context.bits
-    narrow, wide = (1 << bits * STATIC) - 1, (1 << bits * LONGEST) - 1
+    narrow, wide = (1 << bits * STATIC) - 1, (1 << bits * MAX_NGRAM) - 1
     tail, n_known = 0, len(text)
-    for token in text[-LONGEST:]:
+    for token in text[-MAX_NGRAM:]:
         tail = tail << bits | token
     drafted: list[int] = []
     for _ in range(n):
@@ -276,7 +277,7 @@ def draft(context: Counts, static: StaticBigrams | None, text: Sequence[int], n:
 
 
 class NgramCache(Lookup[Counts]):
-    """Feeding costs four dictionary writes per token, proposing a dozen reads per token.
+    """Feeding costs four dictionary writes per token, proposing about a dozen reads per token.
 
     Raises:
         UserError: The lookup cache that the user chose cannot be used with this model.
@@ -296,8 +297,8 @@ class NgramCache(Lookup[Counts]):
     def look_up(
         self, index: Counts, history: Sequence[int], ahead: Sequence[int], n_max: int
     ) -> Draft:
-        """Ask the two sources for one token after the other."""
-        text = [*history[max(len(history) - LONGEST, self.text_start) :], *ahead]
+        """Predict one token after the other from both sources."""
+        text = [*history[max(len(history) - MAX_NGRAM, self.text_start) :], *ahead]
         n = min(n_max, int(self.settings["n_max"]))
         drafted = draft(index, self._static, text, n)
         return Draft(drafted) if drafted else NO_DRAFT
@@ -321,7 +322,7 @@ class NgramCache(Lookup[Counts]):
 
 
 def _stamp(path: Path) -> _Stamp | None:
-    """Return what tells one version of a file from another; None when there is none."""
+    """Return a stamp that changes with the file's content, or None if there is no file."""
     try:
         status = path.stat()
     except OSError:
@@ -345,20 +346,20 @@ INFO = DrafterInfo(
 )  # fmt: skip
 
 
-PIECE = 4096
-"""Tokens of a piece: the context that a chat has by default."""
+PIECE_TOKENS = 4096
+"""Tokens per piece: the default context size of a chat."""
 N_DRAFT = 8
 
 
 @dataclass(slots=True)
 class Trial:
-    """What came out.
+    """The results of predicting a text.
 
     Attributes:
-        n_tokens: Tokens that could be drafted or not, without the first of each piece.
-        n_steps: Verify decodes that they would have taken.
+        n_tokens: Tokens that could have been drafted: all but the first of each piece.
+        n_steps: Verify decodes that would have been needed.
         n_drafted: Tokens drafted.
-        n_accepted: How many of them were right.
+        n_accepted: Drafted tokens that were right.
     """
 
     n_tokens: int = 0
@@ -368,28 +369,30 @@ class Trial:
 
     @property
     def acceptance_rate(self) -> float | None:
-        """Accepted over drafted; None when nothing was drafted."""
+        """Accepted tokens over drafted ones, or None if nothing was drafted."""
         return self.n_accepted / self.n_drafted if self.n_drafted else None
 
     @property
     def mean_committed_per_step(self) -> float | None:
-        """Tokens per verify decode; None without any."""
+        """Tokens per verify decode, or None without any decode."""
         return self.n_tokens / self.n_steps if self.n_steps else None
 
 
-def try_out(cache: LookupCache, text: Sequence[int], n_vocab: int, *, piece: int = PIECE) -> Trial:
+def try_out(
+    cache: LookupCache, text: Sequence[int], n_vocab: int, *, piece: int = PIECE_TOKENS
+) -> Trial:
     """Predict a text with a static cache.
 
     After `examples/lookup/lookup-stats.cpp` of llama.cpp: the text is cut into pieces as long as a
-    chat, and each piece is “generated” with the drafts that it would have. Other than there, no
-    piece knows what an earlier one has taught, as no chat does, and the last one counts as well,
-    though it is shorter.
+    chat, and each piece is “generated” with the drafts that it would have. Unlike there, no piece
+    uses the counts of an earlier one, as no chat does, and the last one counts although it is
+    shorter.
 
     Args:
-        cache: The cache; its bigrams count.
+        cache: The cache, of which the bigrams are used.
         text: Token ids.
-        n_vocab: Size of the vocabulary that all ids are from.
-        piece: Tokens per piece.
+        n_vocab: Size of the vocabulary of all ids.
+        piece: Number of tokens per piece.
     """
     bits = n_vocab.bit_length()
     static = StaticBigrams(cache, bits)
@@ -403,7 +406,7 @@ def _generate(chat: Sequence[int], context: Counts, static: StaticBigrams, trial
     context.feed(chat, 0, 1)
     n = 1
     while n < len(chat):
-        drafted = draft(context, static, chat[max(n - LONGEST, 0) : n], N_DRAFT)
+        drafted = draft(context, static, chat[max(n - MAX_NGRAM, 0) : n], N_DRAFT)
         n_right = 0
         for token, true in zip(drafted, chat[n:], strict=False):
             if token != true:

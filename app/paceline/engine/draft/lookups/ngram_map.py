@@ -1,17 +1,17 @@
 """N-gram maps: keys of n tokens, and the m tokens that followed each of them.
 
-A key that stood at several places may have been followed by different m-grams. An m-gram counts
-from the step on in which its last token is committed; one that would reach beyond the text's end
-does not count, and none runs on into drafted tokens. What is made of the counts differs between the
-two drafters: `ValueIndex.count` and `find`.
+A key that occurs several times may have been followed by different m-grams. An m-gram counts from
+the step in which its last token is committed; one that would reach beyond the text's end does not
+count, and none continues into drafted tokens. The two drafters use the counts differently:
+`ValueIndex.count` and `find`.
 
 The number of accepted tokens is stored for each n-gram that was used, as llama.cpp documents it
 (docs/speculative.md, "n-gram Map Key"). llama.cpp's code keeps that number for good, so that a
 key's drafts can only become shorter, and a key whose draft was rejected once never drafts again.
 Here it is stored with the place that was copied: later drafts from that place are no longer than
-what was accepted, until the same m-gram has followed the key once more, or another m-gram takes
-over. It is stored only where the target did write another token than the drafted one: a draft
-that was cut by the engine, or by the reply's end, says nothing against the rest of it.
+what was accepted, until the same m-gram has followed the key once more, or another m-gram replaces
+it. It is stored only if the target wrote a token other than the drafted one: a draft that was cut
+by the engine, or by the reply's end, is no evidence against its rest.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ SIZES = (
         "more often; what the batch cannot take is cut.",
     ),
 )  # fmt: skip
-"""The settings of both maps beside `min_hits`, which means something else in each."""
+"""The settings of both maps except `min_hits`, whose meaning differs."""
 
 
 class Copied(NamedTuple):
-    """A proposal: `tokens` were copied from `place` in order to stand at `target`."""
+    """A proposal whose `tokens` were copied from index `place`, to stand at index `target`."""
 
     place: int
     target: int
@@ -51,9 +51,9 @@ class ValueIndex(ABC):
     """Counts which m-gram follows which key; feeding costs the same for any `n` and `m`.
 
     Attributes:
-        accepted: From the place after a key to how many tokens of the draft that was copied from
-            there were accepted.
-        copied: The last proposal, until it is known what became of it.
+        accepted: By the place after a key, the number of accepted tokens of the draft that was
+            copied from there.
+        copied: The last proposal, until its outcome is known.
     """
 
     def __init__(self, n: int, m: int, min_hits: int) -> None:
@@ -66,23 +66,23 @@ class ValueIndex(ABC):
 
     @abstractmethod
     def count(self, key: int, value: int, place: int) -> None:
-        """Count an m-gram that stands at `place`, right after a key.
+        """Count an m-gram at index `place`, right after a key.
 
         Args:
-            key: The key's hash.
+            key: Hash of the key.
             value: Hash of key and m-gram together.
-            place: Places come in order.
+            place: Index in the text; calls come in rising order.
         """
 
     @abstractmethod
     def find(self, key: int) -> int | None:
-        """Return a place where the m-gram to be drafted after this key stands, if there is one.
+        """Return the index of the m-gram to draft after this key, or None.
 
-        A later occurrence of the same m-gram after the key must give another place.
+        A later occurrence of the same m-gram after the key must change the index.
         """
 
     def value(self, place: int) -> int:
-        """Return the hash of the key and the m-gram that stand before and after this place."""
+        """Return the hash of the key before this index and the m-gram from it on."""
         end = place + self._m
         return self._hashes.grams(self._n + self._m, end, end + 1)[0]
 
@@ -98,13 +98,13 @@ class ValueIndex(ABC):
                 count(key, values[i], first + i)
 
     def find_tail(self, ahead: Sequence[int]) -> int | None:
-        """Return what `find` gives for the n tokens that end the text and then `ahead`."""
+        """Return the result of `find` for the last n tokens of the text and then `ahead`."""
         key = self._hashes.tail(ahead, self._n)
         return None if key is None else self.find(key)
 
 
 class NgramMap(Lookup[ValueIndex]):
-    """An n-gram map: subclasses say by which `index`."""
+    """An n-gram map; subclasses set the class of its `index`."""
 
     index: ClassVar[type[ValueIndex]]
 
@@ -114,13 +114,13 @@ class NgramMap(Lookup[ValueIndex]):
         return self.index(int(s["n"]), int(s["m"]), int(s["min_hits"]))
 
     def shape(self, settings: Settings) -> Hashable:
-        """Return all settings: they decide what is counted, and when it is enough."""
+        """Return all settings, since they decide what is counted and when it suffices."""
         return (settings["n"], settings["m"], settings["min_hits"])
 
     def look_up(
         self, index: ValueIndex, history: Sequence[int], ahead: Sequence[int], n_max: int
     ) -> Draft:
-        """Copy the m-gram that the map has for the text's last n tokens."""
+        """Return the m-gram that the map has for the text's last n tokens."""
         index.copied = None
         place = index.find_tail(ahead)
         if place is None:
@@ -134,7 +134,7 @@ class NgramMap(Lookup[ValueIndex]):
         return Draft(tokens)
 
     def learn(self, index: ValueIndex, n_accepted: int | None) -> None:
-        """Store how many tokens were accepted, if the target wrote another one then."""
+        """Store how many tokens were accepted, if the target wrote another one after them."""
         copied, index.copied = index.copied, None
         if copied is None or n_accepted is None or n_accepted >= len(copied.tokens):
             return
@@ -144,7 +144,7 @@ class NgramMap(Lookup[ValueIndex]):
 
 
 class FrequentValues(ValueIndex):
-    """From every key to the last place of an m-gram that followed it at least `min_hits` times."""
+    """The last place of an m-gram that followed at least `min_hits` times, by key."""
 
     def __init__(self, n: int, m: int, min_hits: int) -> None:
         super().__init__(n, m, min_hits)
@@ -152,8 +152,8 @@ class FrequentValues(ValueIndex):
         self._places: dict[int, int] = {}
 
     def count(self, key: int, value: int, place: int) -> None:
-        """Count an m-gram; from `min_hits` on it is the one to draft."""
-        if self.min_hits > 1:  # otherwise no count is ever looked at, and half the memory is saved
+        """Count an m-gram; once it has `min_hits`, it is the one to draft."""
+        if self.min_hits > 1:  # otherwise no count is ever needed, which halves the memory
             hits = self._hits[value] = self._hits.get(value, 0) + 1
             if hits < self.min_hits:
                 return
@@ -165,18 +165,18 @@ class FrequentValues(ValueIndex):
 
 
 class NgramMapK(NgramMap):
-    """ngram-map-k: the m tokens that followed the last n ones, if they did so often enough.
+    """Drafts the m tokens that followed the last n ones, if they did so often enough.
 
-    After llama.cpp's drafter of the same name, by its documentation (docs/speculative.md, "n-gram
-    Map Key"): a key drafts an m-gram that has followed it at least `min_hits` times. Of several
-    such m-grams the one seen last is drafted, since texts drift. Where llama.cpp's code
-    (common/ngram-map.cpp) does otherwise:
+    After llama.cpp's drafter ngram-map-k, by its documentation (docs/speculative.md, "n-gram Map
+    Key"): a key drafts an m-gram that has followed it at least `min_hits` times. Of several such
+    m-grams the one seen last is drafted, since texts drift. llama.cpp's code (common/ngram-map.cpp)
+    differs:
 
-    - It drafts before it looks at the hits, so that `min_hits` has no effect.
-    - It holds on to the first place that it recorded for a key; a later one never replaces it.
+    - It drafts before it checks the hits, so that `min_hits` has no effect.
+    - It keeps the first place that it recorded for a key; a later one never replaces it.
     - It never lifts the limit of a key whose draft was rejected: see the module.
 
-    On a text whose keys were always followed by the same tokens both propose alike. Memory: one
+    On a text whose keys were always followed by the same tokens both propose the same. Memory: one
     dictionary entry per token, two with `min_hits` above 1.
     """
 
@@ -204,7 +204,7 @@ _N_VALUES = 4
 
 
 class _Value:
-    """An m-gram: how often it followed the key, and where it did last."""
+    """An m-gram with its number of occurrences after the key, and the index of the last one."""
 
     __slots__ = ("hits", "place", "value")
 
@@ -240,11 +240,11 @@ class _Key:
 
 
 class DominantValues(ValueIndex):
-    """From every key to its only place, or to the counts of its m-grams."""
+    """The only place of a key, or the counts of its m-grams, by key."""
 
     def __init__(self, n: int, m: int, min_hits: int) -> None:
         super().__init__(n, m, min_hits)
-        self._once: dict[int, int] = {}  # most keys: their place is all that is needed
+        self._once: dict[int, int] = {}  # most keys: only their place
         self._often: dict[int, _Key] = {}
 
     def count(self, key: int, value: int, place: int) -> None:
@@ -268,20 +268,20 @@ class DominantValues(ValueIndex):
 
 
 class NgramMapK4V(NgramMap):
-    """ngram-map-k4v: up to four continuations per key are counted, and a dominant one is drafted.
+    """Counts up to four continuations per key, and drafts a dominant one.
 
-    After llama.cpp's drafter of the same name, by its documentation (docs/speculative.md, "n-gram
-    Map Key-4-Values"): of the m-grams that have followed a key, one that is "significantly more
+    After llama.cpp's drafter ngram-map-k4v, by its documentation (docs/speculative.md, "n-gram Map
+    Key-4-Values"): of the m-grams that have followed a key, one that is "significantly more
     frequent than the others" is drafted. As in llama.cpp that means at least twice as often as all
     others together, and the key must have been followed at least `min_hits` times, by any m-grams.
-    Where llama.cpp's code (common/ngram-map.cpp) does otherwise:
+    llama.cpp's code (common/ngram-map.cpp) differs:
 
-    - It counts how often the key was looked up for a draft; here its places in the text count.
-    - It chooses the m-gram that wins and then drafts the one at the key's latest place. Here the
+    - It counts how often the key was looked up for a draft; here occurrences in the text count.
+    - It selects the winning m-gram and then drafts the one at the key's latest place. Here the
       winner is drafted.
-    - Its four m-grams are the first four, for good. Here a fifth one takes the place of the rarest,
-      of equally rare ones that which was not seen for longest; the others include what was
-      forgotten.
+    - Its four m-grams are the first four, for good. Here a fifth one replaces the rarest, of
+    equally
+      rare ones the least recently seen; the count of the others includes what was replaced.
     - It never lifts the limit of a draft that was rejected: see the module.
 
     Memory: one dictionary entry per token, and four counters for every key that occurred again.

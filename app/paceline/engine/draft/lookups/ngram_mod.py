@@ -1,19 +1,19 @@
-"""N-gram pool: the hash of the last `n_match` tokens tells the next one, over and over.
+"""N-gram pool: the hash of the last `n_match` tokens predicts the next one, repeatedly.
 
 After llama.cpp's `ngram-mod` (`common/ngram-mod.cpp`, pull request 19164): one table of constant
-size, no keys, the last write wins. What a chain of look-ups gives is drafted if it is long enough,
-so it fires on long verbatim repeats: code that is written out again, quoted text.
+size, no keys, the last write wins. A chain of look-ups is drafted if it is long enough, so it works
+on long verbatim repeats: code that is written again, quoted text.
 
-Where this differs from llama.cpp's code:
+Differences from llama.cpp's code:
 
-- A pool that is too full is emptied before the prompt is taken in, not after (its issue 27852).
-- Every token is learned at once, not when 32 are waiting.
-- After five drafts in a row of which less than a quarter was accepted the chat takes a rest from
-  the pool. llama.cpp empties it and feeds it the chat once more, which gives the very same content.
-- Every chat has a pool of its own. What other chats hold is looked up by ``suffix``.
-- The share that was accepted is that of what was drafted, not of what a chain would have given
-  without the limit of the step; and a draft that the target did not contradict is not a bad one,
-  since a part of it may have been left out of the step.
+- A pool that is too full is emptied before the prompt is added, not after (its issue 27852).
+- Every token is added at once, not when 32 are waiting.
+- After five drafts in a row with less than a quarter accepted, the chat does not use the pool
+  for a while. llama.cpp empties it and feeds the chat again, which gives the very same content.
+- Every chat has a pool of its own; the drafter ``suffix`` searches other chats.
+- The accepted share is relative to what was drafted, not to what a chain would have given without
+  the step's limit; and a draft that the target did not contradict is not a bad one, since a part
+  of it may not have been verified.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ from paceline.engine.draft.lookups.hashes import MULTIPLIER, window_hashes
 from paceline.engine.draft.lookups.lookup import Lookup
 
 SLOT_BITS = 22
-_FULLEST = 0.25
-"""Share of used slots above which a pool is emptied; llama.cpp's."""
+_MAX_FULL_SHARE = 0.25
+"""Maximum share of used slots, above which a pool is emptied; as in llama.cpp."""
 
 
 class Pool:
-    """``2 ** bits`` slots; a slot holds a token id + 1, or 0 when nothing was written to it.
+    """A table of ``2 ** bits`` slots, each with a token id + 1, or 0 if never written.
 
-    Where a gap followed, it holds 0 or less.
+    A slot that a gap followed holds 0 or less.
 
     Attributes:
-        slots: The slots for single reads and writes, several times as fast as numpy's.
+        slots: The slots for single reads and writes, several times as fast as with numpy.
         table: The same memory, int32 [2 ** bits].
-        n_used: Slots that hold a token.
+        n_used: Number of slots that hold a token.
     """
 
     slots: memoryview[int]
@@ -69,28 +69,28 @@ class Pool:
 
     @property
     def is_too_full(self) -> bool:
-        """Whether so many slots are used that unrelated texts answer for each other."""
-        return self.n_used > _FULLEST * len(self.table)
+        """Return whether it is so full that unrelated texts often share slots."""
+        return self.n_used > _MAX_FULL_SHARE * len(self.table)
 
 
-MOST_BAD_DRAFTS = 5
+MAX_BAD_DRAFTS = 5
 GOOD_SHARE = 0.25
-REST = 64
-"""Steps without a draft after five bad ones."""
+REST_STEPS = 64
+"""Number of steps without a draft after five bad ones."""
 
 _MASK = (1 << 64) - 1
 _SHIFT = 64 - SLOT_BITS
 _BLOCK = 1024  # tokens hashed by one set of numpy calls
-_FEW = 24  # tokens up to which plain Python is faster than those
+_FEW = 24  # tokens up to which plain Python is faster than that
 
 
 class NextTokens:
-    """The pool as an index: knows the hash of the text's last `n_match` tokens.
+    """The pool as an index over a text; keeps the hash of the text's last `n_match` tokens.
 
-    The upper bits of the hash (`hashes.py`) name the slot.
+    The upper bits of the hash (`hashes.py`) select the slot.
 
     Args:
-        n_match: Tokens that are hashed.
+        n_match: Number of tokens to hash.
     """
 
     def __init__(self, n_match: int) -> None:
@@ -100,11 +100,11 @@ class NextTokens:
 
     @cached_property
     def pool(self) -> Pool:
-        """The table; made when it is needed first."""
+        """The table; made on first use."""
         return Pool()
 
     def feed(self, history: Sequence[int], start: int, end: int) -> None:
-        """Take in ``history[start:end]``; a `start` of 0 begins a text."""
+        """Add ``history[start:end]``; a `start` of 0 begins a text."""
         if start == 0:
             self._hash = 0
         if end - start <= _FEW:
@@ -114,7 +114,7 @@ class NextTokens:
             self._feed_block(history, block, min(block + _BLOCK, end))
 
     def follow(self, history: Sequence[int], ahead: Sequence[int], n: int) -> list[int]:
-        """Return up to `n` tokens that the pool gives after `history` and then `ahead`."""
+        """Return up to `n` tokens that the pool predicts after `history` and then `ahead`."""
         n_match, drop = self._n, self._drop
         chain = [*history[-n_match:], *ahead]
         if len(chain) < n_match:
@@ -156,10 +156,12 @@ class NextTokens:
         self._hash = value
 
     def _feed_block(self, history: Sequence[int], start: int, end: int) -> None:
-        """Do the same with numpy."""
+        """Add tokens with numpy."""
         n = self._n
         first = max(start - n, 0)
-        tokens = np.array(history[first:end], np.int64).view(np.uint64)  # cells of gaps are below 0
+        tokens = np.array(history[first:end], np.int64).view(
+            np.uint64
+        )  # cells of gaps are negative
         if len(tokens) < n:
             self._feed_few(history, start, end)
             return
@@ -168,7 +170,7 @@ class NextTokens:
         slots = (hashes[:-1] >> np.uint64(_SHIFT)).astype(np.int64)
         if len(slots) == 0:
             return
-        # Which of several writes to one slot numpy does last is not promised, so one is left.
+        # numpy does not define which of several writes to one slot comes last, so only one is kept.
         slots, latest = np.unique(slots[::-1], return_index=True)
         pool = self.pool
         pool.n_used += len(slots) - int(np.count_nonzero(pool.table[slots]))
@@ -184,16 +186,16 @@ class NgramMod(Lookup[NextTokens]):
     def __init__(self, bench: Workbench, settings: Settings) -> None:
         super().__init__(bench, settings)
         self._drafted: list[int] = []
-        self._first = 0  # the place in the history that its first token is for
+        self._first = 0  # the index in the history for which its first token is proposed
         self._n_bad = 0
         self._rest = 0
 
     def shape(self, settings: Settings) -> Hashable:
-        """Return how many tokens are hashed."""
+        """Return the number of hashed tokens."""
         return settings["n_match"]
 
     def new_index(self) -> NextTokens:
-        """Return an index whose pool is made when it is needed."""
+        """Return an index whose pool is made on first use."""
         return NextTokens(int(self.settings["n_match"]))
 
     def look_up(
@@ -229,13 +231,13 @@ class NgramMod(Lookup[NextTokens]):
         refuted = self._first + n_accepted
         if refuted < len(self._history) and self._history[refuted] != drafted[n_accepted]:
             self._n_bad += 1
-        if self._n_bad < MOST_BAD_DRAFTS:
+        if self._n_bad < MAX_BAD_DRAFTS:
             return
         self._n_bad = 0
-        self._rest = REST
+        self._rest = REST_STEPS
 
     def begin(self, history: Sequence[int], n_prompt: int) -> None:
-        """Forget what became of drafts in the last turn, then as every lookup."""
+        """Forget the last turn's outcomes, then begin like every lookup."""
         self._drafted = []
         self._n_bad = self._rest = 0
         super().begin(history, n_prompt)

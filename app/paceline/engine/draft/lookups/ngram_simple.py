@@ -1,18 +1,18 @@
-"""ngram-simple: what followed the last n tokens where they stood before, most recently.
+"""ngram-simple: what followed the latest earlier occurrence of the last n tokens.
 
-After llama.cpp's drafter of the same name (docs/speculative.md, common/ngram-map.cpp), which looks
-through the whole text at every step; here an index gives the place at once. Where more than m
+After llama.cpp's drafter of the same name (docs/speculative.md, common/ngram-map.cpp), which
+searches the whole text at every step; here an index finds the place at once. Where more than m
 tokens have followed that place, and n is at most m, both propose the same (but the code ignores
-copies that begin the text). Nearer to the text's end this one follows the documentation and not
-the code:
+occurrences that begin the text). Nearer to the text's end this one follows the documentation and
+not the code:
 
 - The code proposes nothing while the text has no more than n + m + 1 tokens, where fewer than
-  n + 1 tokens followed, and whenever m is below n. The documentation knows no such limits, and with
-  a small n they would keep back most of what a short text offers.
-- The code copies up to the last token but one. Here the copy goes up to the last one, and only
-  where the text is repeating itself (the tokens before the place are the very ones after it) the
-  copy goes round again. So the loops of a small model fill whole drafts, and two places that
-  happen to be near each other do not make a long useless one.
+  n + 1 tokens followed, and whenever m is below n. The documentation has no such limits, and with
+  a small n they would suppress most of what a short text offers.
+- The code copies up to the last token but one. Here the copy goes up to the last one, and starts
+  again only if the text is repeating itself (the tokens before the place equal those after it).
+  So the loops of a small model fill whole drafts, and two places that happen to be near each
+  other do not make a long useless one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from paceline.engine.draft.lookups.lookup import Lookup
 
 
 class LastPlaces:
-    """From every n-gram to the place after its most recent copy that has a token after it."""
+    """The place after the latest occurrence with a token after it, by n-gram."""
 
     def __init__(self, n: int) -> None:
         self._n = n
@@ -33,7 +33,7 @@ class LastPlaces:
         self._places: dict[int, int] = {}
 
     def feed(self, history: Sequence[int], start: int, end: int) -> None:
-        """Index every n-gram that has a token after it: all but the one that ends the text."""
+        """Index every n-gram that has a token after it: all but the one at the text's end."""
         self._hashes.feed(history[start:end])
         first = max(start, self._n)
         if first < end:
@@ -48,7 +48,7 @@ class LastPlaces:
 
 
 class NgramSimple(Lookup[LastPlaces]):
-    """Both feeding and proposing cost the same for any `n` and any length of the text."""
+    """Feeding and proposing cost the same for any `n` and any length of the text."""
 
     name = "ngram-simple"
 
@@ -63,7 +63,7 @@ class NgramSimple(Lookup[LastPlaces]):
     def look_up(
         self, index: LastPlaces, history: Sequence[int], ahead: Sequence[int], n_max: int
     ) -> Draft:
-        """Copy what followed the latest earlier copy of the text's last n tokens."""
+        """Return what followed the latest earlier occurrence of the text's last n tokens."""
         place = index.find(ahead)
         if place is None:
             return NO_DRAFT

@@ -1,11 +1,11 @@
-"""Prompt lookup: the longest n-gram that ends the text and stood there before tells what follows.
+"""Prompt lookup: what followed an earlier occurrence of the longest n-gram that ends the text.
 
 After Apoorv Saxena's prompt lookup decoding (2023), with three changes: the reply itself is
-searched, too; of several places the latest counts, since texts drift; and a copy may run on into
+searched, too; of several places the latest counts, since texts drift; and a copy may continue into
 the tokens that it has just drafted, so that a short period fills a long draft.
 
-After L tokens that agree the next one comes with L / (L + 1), as for `suffix.py`. What is drafted
-does not depend on it; Auto's lengths do.
+After L equal tokens the next one has the confidence L / (L + 1), as in `suffix.py`. The draft does
+not depend on it; Auto's lengths do.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from collections.abc import Hashable, Sequence
 from paceline.engine.draft.base import NO_DRAFT, Draft, DrafterInfo, Parameter, Settings
 from paceline.engine.draft.lookups.lookup import Lookup
 
-_MOST_AGREED = 24  # a longer match is hardly any surer
+_MAX_AGREED = 24  # a longer match is hardly more reliable
 
 
 class LatestPlaces:
-    """From every n-gram of up to `max_ngram` tokens to the place after its last copy."""
+    """The place after the latest occurrence, by n-gram of up to `max_ngram` tokens."""
 
     def __init__(self, max_ngram: int) -> None:
         self._max_ngram = max_ngram
         self._places: dict[tuple[int, ...], int] = {}
 
     def feed(self, history: Sequence[int], start: int, end: int) -> None:
-        """Index every n-gram that has a token after it: all but those that end the history."""
+        """Index every n-gram that has a token after it: all but those at the history's end."""
         places, max_ngram = self._places, self._max_ngram
         for here in range(max(start, 1), end):
             for n in range(1, min(max_ngram, here) + 1):
                 places[tuple(history[here - n : here])] = here
 
     def find(self, tail: Sequence[int]) -> tuple[int, int] | None:
-        """Return the place after the last copy of the longest n-gram that ends `tail`, and n."""
+        """Return the place after the latest copy of the longest n-gram that ends `tail`, and n."""
         for n in range(min(self._max_ngram, len(tail)), 0, -1):
             place = self._places.get(tuple(tail[-n:]))
             if place is not None:
@@ -42,12 +42,12 @@ class LatestPlaces:
 
 
 class PromptLookup(Lookup[LatestPlaces]):
-    """Feeding costs `max_ngram` dictionary writes per token, proposing as many reads at most."""
+    """Feeding costs `max_ngram` dictionary writes per token, proposing at most as many reads."""
 
     name = "prompt-lookup"
 
     def shape(self, settings: Settings) -> Hashable:
-        """Return the longest n-gram."""
+        """Return the maximum length of an n-gram."""
         return settings["max_ngram"]
 
     def new_index(self) -> LatestPlaces:
@@ -57,7 +57,7 @@ class PromptLookup(Lookup[LatestPlaces]):
     def look_up(
         self, index: LatestPlaces, history: Sequence[int], ahead: Sequence[int], n_max: int
     ) -> Draft:
-        """Copy what followed the longest known n-gram at the text's end."""
+        """Return what followed the longest known n-gram at the text's end."""
         n = int(self.settings["max_ngram"])
         tail = [*history[-n:], *ahead][-n:]
         found = index.find(tail)
@@ -70,9 +70,9 @@ class PromptLookup(Lookup[LatestPlaces]):
         return Draft(tokens, [(agreed + i) / (agreed + i + 1) for i in range(len(tokens))])
 
     def _agreed(self, history: Sequence[int], start: int, ahead: Sequence[int], n: int) -> int:
-        """Return how many tokens agree before `start` and at the text's end, `n` at least."""
+        """Return how many tokens agree before `start` and at the text's end; at least `n`."""
         end = len(history) + len(ahead)
-        most = min(start, _MOST_AGREED)
+        most = min(start, _MAX_AGREED)
         while n < most:
             place = end - 1 - n
             token = history[place] if place < len(history) else ahead[place - len(history)]
@@ -82,7 +82,7 @@ class PromptLookup(Lookup[LatestPlaces]):
         return n
 
     def _copy(self, history: Sequence[int], start: int, ahead: Sequence[int], n: int) -> list[int]:
-        """Copy up to `n` tokens from `start` on, up to and with an end of generation."""
+        """Copy up to `n` tokens from `start` on, ending with an end of generation."""
         eog = self.bench.eog
         drafted = list(ahead)
         period = len(history) - start

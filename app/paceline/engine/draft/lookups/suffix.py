@@ -1,27 +1,27 @@
 """Suffix drafting: the longest match of any length, in this chat or an earlier one.
 
-After SuffixDecoding (arXiv 2411.04975): the longest end of the text that stood there before is
-looked up in the present chat and among earlier ones; what mostly followed is drafted, token by
-token, for as long as that is likely enough. Unlike there, the longest match alone counts, with
-this chat before the others.
+After SuffixDecoding (arXiv 2411.04975): the longest end of the text that occurred before is looked
+up in the present chat and in earlier ones; what mostly followed is drafted, token by token, while
+that is likely enough. Unlike there, only the longest match counts, and this chat comes before the
+others.
 
-How likely is the next token? What followed in a share s of the places, after L tokens that agree,
-comes with s * L / (L + 1): a text that has agreed L times in a row goes on agreeing, by Laplace's
-reasoning, about that often. So one single place is no certainty, a short match makes a short
-draft, and a long match a long one: with all places alike, L / (L + k) for k tokens.
+A token that followed in a share s of the places, after L equal tokens, is given the probability s *
+L / (L + 1): by the rule of succession a text that has agreed L times in a row continues to agree
+about that often. So a single place is no certainty, a short match makes a short draft, and a long
+match a long one: if all places agree, L / (L + k) for k tokens.
 
-This chat is held in a suffix automaton (Blumer et al. 1985): a state stands for all substrings that
-end at the same places, a path from the root for a substring, and the link of a state for the
-longest of its suffixes that ends at other places, too. So the link of the last state *is* the
-longest end of the text that stood there before, of any length, at the cost of a memory read.
+This chat is held in a suffix automaton (Blumer et al. 1985): a state stands for all substrings with
+the same end places, a path from the root for a substring, and the link of a state leads to the
+longest of its suffixes that also ends at other places. So the link of the last state *is* the
+longest end of the text that occurred before, of any length, at the cost of a memory read.
 
-What followed is counted with PPM's update exclusion (Moffat 1990), which the automaton gets for
-nothing: a token is counted for the longest end of the text that it already followed earlier, and
-for all longer ones, which see it for the first time; shorter ones stay as they are. What long
-contexts explain does thus not blur the short ones.
+Followers are counted with PPM's update exclusion (Moffat 1990), which the automaton provides for
+free: a token is counted for the longest end of the text that it already followed earlier, and for
+all longer ones, which see it for the first time; shorter ones stay unchanged. What long contexts
+explain thus does not distort the short ones.
 
-States and edges are rows of integer arrays and not objects, a tenth of their memory: about 100
-bytes per token of a text in prose.
+States and edges are rows of integer arrays and not objects, which takes a tenth of the memory:
+about 100 bytes per token of prose.
 """
 
 from __future__ import annotations
@@ -30,30 +30,30 @@ from array import array
 from collections.abc import Sequence
 
 from paceline.engine.draft.base import NO_DRAFT, Draft, DrafterInfo, Parameter
-from paceline.engine.draft.lookups.earlier_texts import CONTEXT
+from paceline.engine.draft.lookups.earlier_texts import MAX_MATCH
 from paceline.engine.draft.lookups.lookup import Lookup
 
-_WIDE = 12  # followers counted before a state's edges move from a list into a dictionary
-_PATIENCE = 300  # shorter matches tried for the tokens ahead
+_MAX_LISTED = 12  # followers of a state before its edges move from a list into a dictionary
+_MAX_SHORTER = 300  # number of shorter matches tried for the tokens ahead
 
 
 class SuffixAutomaton:
-    """The followers of every substring of a text, how often each was counted, and the likeliest.
+    """The followers of every substring of a text, with their counts and the most likely one.
 
-    Edges of a state form a list, the latest first, or stand in a dictionary by token where a list
-    would be long to search. Edge 0 is none, state 0 the root. Everything is done on one thread.
+    The edges of a state form a list, the latest first, or stand in a dictionary by token where a
+    list would be long to search. Edge 0 means none, state 0 is the root. Not thread-safe.
     """
 
     def __init__(self) -> None:
-        # of states
-        self._length = array("i", [0])  # of the longest substring, in tokens
+        # arrays by state
+        self._length = array("i", [0])  # length of the longest substring, in tokens
         self._link = array("i", [-1])
-        self._first = array("i", [0])  # edge; -1 where `_wide` has them
-        self._best = array("i", [0])  # edge with the highest count, the latest of several
+        self._first = array("i", [0])  # first edge; -1 where `_wide` has them
+        self._best = array("i", [0])  # edge with the highest count; of equal ones the latest
         self._total = array("i", [0])  # sum of the edges' counts
         self._repeats = bytearray([1])  # whether its substrings end in several places
         self._wide: dict[int, dict[int, int]] = {}
-        # of edges
+        # arrays by edge
         self._token = array("i", [-1])
         self._target = array("i", [0])
         self._count = array("i", [0])
@@ -62,7 +62,7 @@ class SuffixAutomaton:
         self._last = 0
 
     def feed(self, history: Sequence[int], start: int, end: int) -> None:
-        """Append ``history[start:end]``; a few microseconds per token, on the average."""
+        """Append ``history[start:end]``; a few microseconds per token on average."""
         length, link, first, best, total = (
             self._length, self._link, self._first, self._best, self._total,
         )  # fmt: skip
@@ -84,7 +84,7 @@ class SuffixAutomaton:
                 self._add_edge(state, token, new)
                 state = link[state]
             if not edge:
-                continue  # the token is new altogether, and the link is the root
+                continue  # the token is new in the text, and the link is the root
             total[state] += 1
             count = counts[edge] = counts[edge] + 1
             if count >= counts[best[state]]:
@@ -98,16 +98,16 @@ class SuffixAutomaton:
     def match(self, ahead: Sequence[int] = ()) -> tuple[int, int]:
         """Return the longest end of the text and `ahead` that the text has with a token after it.
 
-        Where `ahead` leaves a period that has run for hundreds of rounds, this gives up with the
-        root: every round is one more shorter match to try.
+        Where `ahead` leaves a period that has run for hundreds of rounds, this gives up and returns
+        the root: every round is one more shorter match to try.
 
         Returns:
-            Its state, and its length in tokens.
+            Its state and its length in tokens.
         """
         link, lengths = self._link, self._length
         state = self._last
         length = lengths[state]
-        patience = _PATIENCE
+        patience = _MAX_SHORTER
         for token in ahead:
             edge = self._edge(state, token)
             while not edge and state:
@@ -126,20 +126,20 @@ class SuffixAutomaton:
         return state, length
 
     def followers(self, state: int) -> dict[int, int]:
-        """Return the tokens that followed a state, each with its count."""
+        """Return the tokens that followed a state, with their counts."""
         return {self._token[edge]: self._count[edge] for edge in self._edges(state)}
 
     def follow(
         self, history: Sequence[int], match: tuple[int, int], n: int, min_match: int, p_min: float
     ) -> tuple[list[int], list[float]]:
-        """Go from follower to likeliest follower, each after the longest match at that place.
+        """Walk along the most likely followers, each after the longest match at that place.
 
         Args:
             history: The text, exactly as far as it was fed.
-            match: Where to begin: what `match` gives.
-            n: Tokens at most.
-            min_match: The walk ends where the longest match is shorter.
-            p_min: It also ends where the product of the shares would fall below.
+            match: Result of `match` to begin with.
+            n: Maximum number of tokens.
+            min_match: Minimum length of a match; the walk ends where the longest one is shorter.
+            p_min: Minimum of the product of the shares; the walk ends before it falls below.
 
         Returns:
             The tokens, and for each its share of its state's counts.
@@ -151,12 +151,12 @@ class SuffixAutomaton:
         if length < min_match:
             return drafted, shares
         while len(drafted) < n:
-            if not self._repeats[state]:  # it ends in one place: copy what stands after
+            if not self._repeats[state]:  # it ends in one place: copy what follows
                 place = self._length[state]
                 copied = history[place : place + n - len(drafted)]
                 drafted += copied
                 shares += [1.0] * len(copied)
-                state = self._link[self._last]  # from here on only if the text's end was reached
+                state = self._link[self._last]  # used only if the text's end was reached
                 if self._length[state] < min_match:
                     break
                 continue
@@ -175,7 +175,7 @@ class SuffixAutomaton:
     # ------------------------------------------------------------------------------ within
 
     def _edge(self, state: int, token: int) -> int:
-        """Return the edge from `state` by `token`, 0 if there is none."""
+        """Return the edge from `state` by `token`, or 0 if there is none."""
         edge = self._first[state]
         if edge < 0:
             return self._wide[state].get(token, 0)
@@ -204,7 +204,7 @@ class SuffixAutomaton:
         return state
 
     def _add_edge(self, state: int, token: int, target: int, count: int = 1) -> int:
-        """Add an edge and count it, after a look that the state has none by this token."""
+        """Add an edge and count it; the state must have none by this token."""
         edge = len(self._token)
         self._token.append(token)
         self._target.append(target)
@@ -219,7 +219,7 @@ class SuffixAutomaton:
         total = self._total[state] = self._total[state] + count
         if count >= self._count[self._best[state]]:
             self._best[state] = edge
-        if total > _WIDE and first >= 0:
+        if total > _MAX_LISTED and first >= 0:
             self._wide[state] = {self._token[e]: e for e in self._edges(state)}
             self._first[state] = -1
         return edge
@@ -248,7 +248,7 @@ class SuffixAutomaton:
 
 
 class Suffix(Lookup[SuffixAutomaton]):
-    """Confidences say how likely a token is, given those before it; see the module."""
+    """Confidences are probabilities of a token given those before it; see the module."""
 
     name = "suffix"
 
@@ -259,12 +259,12 @@ class Suffix(Lookup[SuffixAutomaton]):
     def look_up(
         self, index: SuffixAutomaton, history: Sequence[int], ahead: Sequence[int], n_max: int
     ) -> Draft:
-        """Follow the longest match, in this chat if it is as long there as in earlier ones."""
+        """Follow the longest match; a match in this chat wins over an equally long earlier one."""
         n = min(n_max, int(self.settings["max"]))
         shortest, p_min = int(self.settings["min_match"]), self.settings["p_min"]
         here, earlier = index.match(ahead), self.bench.earlier
         if earlier is not None:
-            tail = [*history[-CONTEXT:], *ahead][-CONTEXT:]
+            tail = [*history[-MAX_MATCH:], *ahead][-MAX_MATCH:]
             length, places = earlier.longest(tail, max(shortest, here[1] + 1))
             if places:
                 n_likely = int(length / p_min) - length + 1 if p_min else n  # L / (L + k) >= p_min

@@ -1,1 +1,1 @@
-"""Grammars of GBNF and of parts, as llguidance takes them."""
+"""Compilation of grammars, from GBNF and from parts, to llguidance's notation."""

@@ -1,9 +1,8 @@
-"""Reads GBNF, llama.cpp's notation for grammars (its grammars/README.md), into expressions.
+"""Parser of GBNF, llama.cpp's notation for grammars (its grammars/README.md).
 
-The notation is read as llama.cpp reads it (src/llama-grammar.cpp): where it takes a text, so does
-this reader, in the same sense, but for what has none there: `[]` and `[^]`, ranges that run
-backwards, codes that are no characters. Rules on single tokens (``<think>``, ``!<[5]>``) are not
-known here.
+It accepts the same texts as llama.cpp (src/llama-grammar.cpp), with the same meaning, except those
+without a meaning there: `[]` and `[^]`, reversed ranges, codes that are not characters. Rules on
+single tokens (``<think>``, ``!<[5]>``) are not supported.
 """
 
 from __future__ import annotations
@@ -15,11 +14,11 @@ from dataclasses import dataclass, field
 from paceline.errors import ReasonError
 from paceline.sentence import Argument, made, sentence
 
-_MOST_CHARACTERS = 256 << 10
-_MOST_RULES = 6_000
-_MOST_REPEATS = 20_000
-_DEEPEST = 80
-_BRACKETS = 10_000
+_MAX_CHARACTERS = 256 << 10
+_MAX_RULES = 6_000
+_MAX_REPEATS = 20_000
+_MAX_DEPTH = 80
+_MAX_BRACKETS = 10_000
 _LAST_CODE = 0x10FFFF
 _SURROGATES = (0xD800, 0xDFFF)
 _SPACE = re.compile(r"(?:[ \t]|#[^\r\n]*)*")
@@ -36,33 +35,33 @@ _REPEATS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "
 
 
 class GrammarError(ReasonError):
-    """The place in a grammar and the reason for which it cannot be used."""
+    """An error in a grammar, with its place and the reason."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chars:
-    """One character out of ranges of codes, which are sorted and apart."""
+    """One character from ranges of codes, which are sorted and disjoint."""
 
     ranges: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Concatenation:
-    """One expression after the other; nothing at all where there is none."""
+    """Expressions in sequence; an empty sequence matches the empty text."""
 
     items: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Alternation:
-    """One of at least two expressions."""
+    """One of at least two alternative expressions."""
 
     items: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Repeat:
-    """An expression several times; `most` None: any number of times."""
+    """An expression several times; `most` is None for any number of times."""
 
     item: Node
     least: int
@@ -71,7 +70,7 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ref:
-    """What another rule describes."""
+    """A reference to another rule."""
 
     rule: str
 
@@ -80,14 +79,14 @@ Node = Chars | Concatenation | Alternation | Repeat | Ref
 
 
 def children(node: Node) -> tuple[Node, ...]:
-    """Return the parts of an expression."""
+    """Return the direct parts of an expression."""
     if isinstance(node, Repeat):
         return (node.item,)
     return node.items if isinstance(node, Concatenation | Alternation) else ()
 
 
 def parts(node: Node) -> Iterator[Node]:
-    """Iterate over an expression and all within it, not within the rules that it refers to."""
+    """Iterate over an expression and all its parts, without the rules that it refers to."""
     todo = [node]
     while todo:
         node = todo.pop()
@@ -96,23 +95,23 @@ def parts(node: Node) -> Iterator[Node]:
 
 
 def in_sequence(items: Sequence[Node]) -> Node:
-    """Return one expression after the other as one."""
+    """Return the concatenation of expressions."""
     return items[0] if len(items) == 1 else Concatenation(tuple(items))
 
 
 def one_of(items: Sequence[Node]) -> Node:
-    """Return a choice as one expression."""
+    """Return the alternation of expressions."""
     return items[0] if len(items) == 1 else Alternation(tuple(items))
 
 
 def read(text: str) -> dict[str, Node]:
-    """Return the rules of a grammar by their names.
+    """Return the rules of a grammar by name.
 
     Raises:
-        GrammarError: It is no GBNF; says where and why.
+        GrammarError: The text is not GBNF; says where and why.
     """
-    if len(text) > _MOST_CHARACTERS:
-        raise GrammarError("it has more than {n:,} characters", n=_MOST_CHARACTERS)
+    if len(text) > _MAX_CHARACTERS:
+        raise GrammarError("it has more than {n:,} characters", n=_MAX_CHARACTERS)
     if "\0" in text:
         raise GrammarError("it contains a NUL character")
     if re.search("[\ud800-\udfff]", text):
@@ -124,14 +123,14 @@ def read(text: str) -> dict[str, Node]:
 
 @dataclass(slots=True)
 class _Level:
-    """A rule or a pair of brackets that is being read.
+    """A rule or a pair of brackets that is being parsed.
 
     Attributes:
-        items: Of the alternative that is being read.
-        last: Where in it begins what a sign of repetition is about.
-        before: The alternatives before.
-        depth: How deep expressions are nested within it.
-        last_depth: The same within what follows `last`.
+        items: Items of the present alternative.
+        last: Index of the item that a repetition sign applies to.
+        before: The alternatives before the present one.
+        depth: Maximum depth of nested expressions in it.
+        last_depth: Maximum depth of nested expressions from `last` on.
     """
 
     items: list[Node] = field(default_factory=list)
@@ -146,7 +145,7 @@ class _Level:
 
 
 class _Reader:
-    """One pass over the text; brackets are kept on a list and not on Python's stack."""
+    """A pass over the text; open brackets are kept in a list, not on Python's stack."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -164,8 +163,8 @@ class _Reader:
                 raise self._refusal("there is no rule “{name}”", place, name=name[:80])
         if "root" not in self._rules:
             raise GrammarError("there is no rule “root”, which it would begin with")
-        if len(self._rules) > _MOST_RULES:
-            raise GrammarError("it has more than {n:,} rules", n=_MOST_RULES)
+        if len(self._rules) > _MAX_RULES:
+            raise GrammarError("it has more than {n:,} rules", n=_MAX_RULES)
         endless = _used(self._rules) - _ending(self._rules)
         if endless:
             name = next(name for name in self._rules if name in endless)
@@ -209,7 +208,7 @@ class _Reader:
         self._rules[name] = _whole(levels[0])
 
     def _item(self, levels: list[_Level]) -> bool:
-        """Read one item; False at the end of the rule, or at what belongs to none."""
+        """Parse one item; return False at the end of the rule, or at a character of no item."""
         level = levels[-1]
         sign = self._text[self._at : self._at + 1]
         if sign == "|":
@@ -218,8 +217,8 @@ class _Reader:
             self._at += 1
             self._skip(lines=True)
         elif sign == "(":
-            if len(levels) > _BRACKETS:
-                raise self._refusal("brackets are nested more than {n:,} deep", n=_BRACKETS)
+            if len(levels) > _MAX_BRACKETS:
+                raise self._refusal("brackets are nested more than {n:,} deep", n=_MAX_BRACKETS)
             levels.append(_Level())
             self._at += 1
             self._skip(lines=True)
@@ -255,8 +254,8 @@ class _Reader:
     def _deepen(self, level: _Level, n: int) -> None:
         level.last_depth += n
         level.depth = max(level.depth, level.last_depth)
-        if level.depth > _DEEPEST:
-            raise self._refusal("expressions are nested more than {n} deep", n=_DEEPEST)
+        if level.depth > _MAX_DEPTH:
+            raise self._refusal("expressions are nested more than {n} deep", n=_MAX_DEPTH)
 
     def _literal(self, level: _Level) -> None:
         start = self._at
@@ -297,7 +296,7 @@ class _Reader:
         level.items.append(Chars(_without(())))
 
     def _code(self, what: str, start: int) -> int:
-        """Read a character of a text in quotes or a class, and return its code."""
+        """Parse a character of a quoted text or a class, and return its code."""
         match = _CHAR.match(self._text, self._at)
         if not match:
             if self._at >= len(self._text):
@@ -332,7 +331,7 @@ class _Reader:
             self._deepen(level, 1)
 
     def _counts(self, *, lines: bool) -> tuple[int, int | None]:
-        """Read ``*``, ``+``, ``?`` or ``{…}``: how often at least and at most."""
+        """Parse ``*``, ``+``, ``?`` or ``{…}``; return the minimum and maximum number of times."""
         sign = self._text[self._at]
         self._at += 1
         self._skip(lines=lines)
@@ -355,15 +354,15 @@ class _Reader:
         match = _NUMBER.match(self._text, self._at)
         if not match:
             raise self._refusal("a number is expected")
-        if len(match[0]) > 9 or int(match[0]) > _MOST_REPEATS:
-            raise self._refusal("more than {n:,} repetitions cannot be counted", n=_MOST_REPEATS)
+        if len(match[0]) > 9 or int(match[0]) > _MAX_REPEATS:
+            raise self._refusal("more than {n:,} repetitions cannot be counted", n=_MAX_REPEATS)
         self._at = match.end()
         self._skip(lines=lines)
         return int(match[0])
 
 
 def _used(rules: dict[str, Node]) -> set[str]:
-    """Return the rules that ``root`` leads to."""
+    """Return the rules that are reachable from ``root``."""
     found, todo = {"root"}, ["root"]
     while todo:
         for node in parts(rules[todo.pop()]):
@@ -374,7 +373,7 @@ def _used(rules: dict[str, Node]) -> set[str]:
 
 
 def _ending(rules: dict[str, Node]) -> set[str]:
-    """Return the rules that some finite text follows."""
+    """Return the rules that match some finite text."""
     found: set[str] = set()
 
     def ends(node: Node) -> bool:
@@ -405,7 +404,7 @@ def _whole(level: _Level) -> Node:
 
 
 def _united(ranges: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Return ranges sorted and apart, without halves of surrogate pairs."""
+    """Return ranges sorted and disjoint, without surrogates."""
     low, high = _SURROGATES
     cut = [
         each

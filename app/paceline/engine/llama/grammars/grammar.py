@@ -1,8 +1,8 @@
-"""Implements `backend.Grammar` on llguidance, which compiles grammars to masks of tokens.
+"""Implements `backend.Grammar` with llguidance, which compiles grammars to token masks.
 
-A JSON schema is lowered to what the library carries out exactly (`engine/schema`), GBNF is
-written in the library's own notation (`gbnf`). Where a reply begins with reasoning, its grammar
-begins after the mark that ends it.
+A JSON schema is lowered to what the library enforces exactly (`engine/schema`), GBNF is translated
+to the library's own notation (`gbnf`). If a reply begins with reasoning, its grammar begins after
+the mark that ends it.
 """
 
 from __future__ import annotations
@@ -27,36 +27,36 @@ from paceline.sentence import sentence
 
 _OPTIONS = {
     "whitespace_pattern": r"[ \t]{1,2}|\r?\n[ \t]{0,24}",
-    # Without codes as \u0061 each text has one way to be written, so no name comes twice by them.
+    # Without escapes such as \u0061 each text has only one notation, so no name can occur twice.
     "json_allowed_escapes": 'nrbtf\\"',
 }
 _MAX_STATES = 50_000
 _MAX_FUEL = 5_000_000
-"""Bounds of what a grammar may take: some 100 MB, 100 ms to begin."""
+"""Limits of a grammar: some 100 MB, 100 ms to compile."""
 _NOTHING = "NoExtensionBias"
-"""The library's word where no token of the vocabulary writes what has to follow."""
+"""The library's term for a state in which no token of the vocabulary fits."""
 _SPECIAL = b"\xff"
-"""Before the text of a token that no text consists of."""
+"""Prefix of the text of a token that is not text."""
 _NO_TEXT = sentence("no text is allowed by it")
 _TOO_COMPLEX = sentence("it is too large or too complex")
 
 
 class GrammarTokens:
-    """A vocabulary as grammars see it: which bytes each token is.
+    """A vocabulary for grammars: the bytes of each token.
 
-    Control tokens are no text: a reply that took one for its name's sake would not read as the
-    grammar says. Nor do marks of reasoning count, which are shown: what a grammar describes is the
-    answer. Making it takes about a second for 262,144 tokens.
+    Control tokens are not text: a reply with one in place of its name would not match the grammar
+    for its readers. Marks of reasoning, which are shown, do not count either: a grammar describes
+    the answer. Making this takes about a second for 262,144 tokens.
 
     Args:
-        pieces: Bytes of every token; nothing for those that are no text.
+        pieces: Bytes of every token; empty for those that are not text.
         eog: Ids that end a generation.
-        eos: The one that models end with.
-        tokenize: Returns the tokens of a text in mid-reply.
+        eos: Id of the token that usually ends a generation.
+        tokenize: Returns the tokens of a text within a reply.
 
     Attributes:
-        bits: Memory that a mask is computed in, uint8 [n].
-        bits_address: Where it begins.
+        bits: Memory in which masks are computed, uint8 [n].
+        bits_address: Address of that memory.
     """
 
     def __init__(
@@ -75,23 +75,23 @@ class GrammarTokens:
         self.special_token_ids: list[int] = []
         self.tokens = [piece or _SPECIAL + b"%d" % i for i, piece in enumerate(pieces)]
         self._tokenize = tokenize
-        # The library takes 40 ms to load, and few replies have a form.
+        # The library takes 40 ms to load, and few replies have a grammar.
         from llguidance import LLTokenizer  # noqa: PLC0415
 
         self.native: Any = LLTokenizer(
-            cast("Any", self),  # has what its `TokenizerWrapper` has
+            cast("Any", self),  # has the attributes of its `TokenizerWrapper`
             eos_token=sorted(eog) or None,
             slices=LLTokenizer.json_slices(),
         )
-        self.tokens = []  # the library has its copy
+        self.tokens = []  # the library has a copy
         words = np.empty((self.native.vocab_size + 31) // 32, np.uint32)
         self.bits = words.view(np.uint8)
-        self.bits_address: int = words.ctypes.data  # takes 30 us after a decode
+        self.bits_address: int = words.ctypes.data  # reading it takes 30 us after a decode
 
     def __call__(self, text: str) -> list[int]:
-        """Return the tokens of a text; for the library, which asks what it forces.
+        """Return the tokens of a text; the library calls it for text that must follow.
 
-        Without an answer the library would go on as if the text were written already.
+        Without tokens the library would continue as if the text were already written.
         """
         return self._tokenize(text) or self.native.greedy_tokenize(text)
 
@@ -106,13 +106,13 @@ class LlamaGrammar:
         self._mask: TokenMask | None = None
 
     def allowed(self) -> TokenMask:
-        """Return which tokens may come next, of the whole vocabulary.
+        """Return the tokens that may come next, over the whole vocabulary.
 
-        An end of generation is allowed where the text is complete. Of a text that must follow only
-        the tokens that the tokenizer makes of it are allowed, though `accept` takes others, too.
+        An end of generation is allowed if the text is complete. Of a text that must follow, only
+        the tokenizer's tokens are allowed, although `accept` takes others, too.
 
         Raises:
-            EngineError: The grammar was closed, or is too complex to go on with.
+            EngineError: The grammar was closed, or is too complex to continue.
         """
         matcher = self._open()
         if self._mask is None:
@@ -128,11 +128,11 @@ class LlamaGrammar:
         return self._mask
 
     def accept(self, token: int) -> None:
-        """Go on by a token.
+        """Advance by a token.
 
         Raises:
-            EngineError: The grammar was closed, does not allow the token here, which leaves it as
-                it is, or is too complex to go on with.
+            EngineError: The grammar was closed, or does not allow the token here (then its state
+                stays), or is too complex to continue.
         """
         matcher = self._open()
         if token in self._tokens.eog:
@@ -147,9 +147,9 @@ class LlamaGrammar:
             raise EngineError("grammar-refuses", "The grammar does not allow this token here.")
 
     def forced(self) -> list[int]:
-        """Return the tokens that must follow, as the tokenizer writes them; changes nothing.
+        """Return the tokens that must follow, as the tokenizer writes them; the state stays.
 
-        An end is among them where nothing else may follow.
+        An end is among them if nothing else may follow.
         """
         matcher = self._open()
         if self._ended:
@@ -160,7 +160,7 @@ class LlamaGrammar:
         return [self._tokens.eos] if has_end else []
 
     def clone(self) -> LlamaGrammar:
-        """Return a copy that goes its own way.
+        """Return an independent copy with the same state.
 
         Raises:
             EngineError: The grammar was closed.
@@ -170,7 +170,7 @@ class LlamaGrammar:
         return copy
 
     def close(self) -> None:
-        """Free it; the object is dead afterwards. Closing twice is harmless."""
+        """Free its memory; no further use is allowed. A second call does nothing."""
         self._matcher = None
 
     def _open(self) -> Any:
@@ -180,7 +180,7 @@ class LlamaGrammar:
 
 
 def _refuse_if_lost(matcher: Any) -> None:
-    """Stop at a grammar that has used up what it may take: what follows would be unchecked."""
+    """Raise if a grammar has exceeded its limits: the following text would be unchecked."""
     if matcher.is_error():
         raise _too_complex()
 
@@ -201,15 +201,15 @@ def load_schemas() -> Callable[[str], Any]:
 
 
 def compile_schema(text: str, tokens: GrammarTokens, after: str = "") -> LlamaGrammar:
-    """Return the grammar of a JSON schema, at its beginning.
+    """Return the grammar of a JSON schema, in its initial state.
 
     Args:
-        text: The schema.
-        tokens: Of the vocabulary.
-        after: Rules for what comes before it, see `rules_before`.
+        text: The schema as JSON.
+        tokens: The vocabulary.
+        after: Rules for the text before it, see `rules_before`.
 
     Raises:
-        SchemaError: It cannot be used; names the place, the keyword and the reason.
+        SchemaError: The schema cannot be used; names the place, the keyword and the reason.
     """
     lowered = load_schemas()(text)
     form = _json_form(lowered.whole)
@@ -243,10 +243,10 @@ def _only(form: str) -> str:
 
 
 def compile_grammar(text: str, tokens: GrammarTokens, after: str = "") -> LlamaGrammar:
-    """Return the grammar of a text in GBNF, at its beginning.
+    """Return the grammar of a text in GBNF, in its initial state.
 
     Raises:
-        GrammarError: The text is no GBNF, or has a rule that cannot be carried out; says where.
+        GrammarError: The text is not GBNF, or has a rule that cannot be enforced; says where.
     """
     written = write(read(text))
     begin = "start: before r0" if after else "start: r0"
@@ -258,7 +258,7 @@ def compile_grammar(text: str, tokens: GrammarTokens, after: str = "") -> LlamaG
 
 
 def _blame(error: str, lines: list[str], written: Written) -> str:
-    """Return what the library says of a grammar, with the rule that it means."""
+    """Return the library's message about a grammar, with the rule that it refers to."""
     found = re.search(r"(\d+)\(\d+\):", error)
     line = lines[int(found[1]) - 1] if found and int(found[1]) <= len(lines) else ""
     owner = written.owners.get(line.partition(":")[0])
@@ -272,16 +272,16 @@ def compile_parts(
     codes: Callable[[str], Codes],
     after: str = "",
 ) -> LlamaGrammar:
-    """Return the grammar of a part, at its beginning.
+    """Return the grammar of a part, in its initial state.
 
     Args:
-        part: What it is made of.
-        tokens: Of the vocabulary.
-        codes: Returns a text's texts and control tokens.
-        after: Rules for what comes before it, see `rules_before`.
+        part: The part.
+        tokens: The vocabulary.
+        codes: Splits a text into texts and control tokens.
+        after: Rules for the text before it, see `rules_before`.
 
     Raises:
-        SchemaError: A JSON schema in it cannot be used, or all of it is too complex.
+        SchemaError: A JSON schema in it cannot be used, or the grammar is too complex.
     """
     rules = PartRules(codes, _json_as_dumped)
     name = rules.name(part)
@@ -294,7 +294,7 @@ def compile_parts(
 
 @functools.lru_cache(256)
 def _json_as_dumped(part: JsonText) -> str:
-    """Return a schema as the library takes it; those of programs' tools come with each request."""
+    """Return the library's form of a schema; the same tools' schemas come with each request."""
     blank = "" if part.is_compact else " "
     options = {
         "whitespace_flexible": False,
@@ -309,9 +309,9 @@ def rules_before(opening: Codes, closing: Codes) -> str:
     """Return the rule `before`, for a reasoning and the blanks after it.
 
     Args:
-        opening: Texts and control tokens of the mark that it begins with, if there is one; empty:
-            it has begun.
-        closing: Of the mark that ends it.
+        opening: Texts and control tokens of the opening mark, if there is one; empty if the
+            reasoning has begun.
+        closing: Texts and control tokens of the closing mark.
     """
     rule, rest = until(closing, "until")
     reasoning = f"{' '.join(codes_of(opening))} until {rest} BLANKS?"
@@ -323,7 +323,7 @@ def _matcher(grammar: str, tokens: GrammarTokens) -> Any:
     from llguidance import LLMatcher, LLParserLimits  # noqa: PLC0415  see `GrammarTokens`
 
     limits = LLParserLimits(max_lexer_states=_MAX_STATES, initial_lexer_fuel=_MAX_FUEL)
-    return on_big_stack(  # the library follows parts within each other by recursion
+    return on_big_stack(  # the library recurses into nested parts
         lambda: LLMatcher(tokens.native, grammar, log_level=0, limits=limits)
     )
 
@@ -339,7 +339,7 @@ _REASONS = (
 
 
 def _reason(error: str) -> str:
-    """Return a refusal of the library's in a schema's terms."""
+    """Return a refusal of the library in a schema's terms."""
     for sign, words in _REASONS:
         if sign in error:
             return words

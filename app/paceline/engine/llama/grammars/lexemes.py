@@ -1,10 +1,10 @@
-"""Writes a grammar in llguidance's notation, cut into lexemes so that the library reads it exactly.
+"""Translation of grammars to llguidance's notation, cut into lexemes that it parses exactly.
 
-The library parses lexemes, and each of them takes as many characters as it can: by `[a-z]+ "b"` the
-text "ab" is not read where the first part is a lexeme, as all of the text is letters. A lexeme of
-one character is always right, and a long one is fast. So all that is regular becomes one lexeme at
-first. Then the library's lexer is followed through all states that it can come to, and a lexeme
-that might go on with a character that what follows can begin with is cut into its parts, until
+The library parses lexemes, and each lexeme takes as many characters as it can: with `[a-z]+ "b"`
+the text "ab" does not match if the first part is a lexeme, since all of the text is letters. A
+lexeme of one character is always right, and a long one is fast. So everything regular becomes one
+lexeme at first. Then all reachable states of the library's lexer are explored, and a lexeme that
+could continue with a character with which its successor can begin is split into its parts, until
 there is none.
 """
 
@@ -27,10 +27,10 @@ from paceline.engine.llama.grammars.gbnf import (
     parts,
 )
 
-_MOST_STEPS = 400_000
-"""Bound of the search for lexemes that go on too long, half a second."""
-_MOST_COPIES = 40
-_DEEPEST = 300
+_MAX_STEPS = 400_000
+"""Maximum number of steps of the search for such lexemes, half a second."""
+_MAX_COPIES = 40
+_MAX_DEPTH = 300
 
 
 @dataclass(slots=True)
@@ -38,8 +38,8 @@ class Written:
     """A grammar in the library's notation.
 
     Attributes:
-        lines: Its rules; the first is the beginning.
-        owners: The user's rule that each of them lies in, by its name.
+        lines: Its rules, the initial one first.
+        owners: By rule name, the user's rule that it is part of.
     """
 
     lines: list[str]
@@ -62,15 +62,15 @@ def write(rules: dict[str, Node]) -> Written:
 
 
 class _TooLargeError(Exception):
-    """Too much would have to be looked at."""
+    """The grammar is too large for the search."""
 
 
 class _Shared:
-    """What is known of the rules, and which lexemes were cut so far.
+    """The rules, and the lexemes that were split so far.
 
     Attributes:
-        cut: Lexemes, as they are written, that are no more to be.
-        only_characters: Whether all are cut.
+        cut: Lexemes that are to be split, in the library's notation.
+        only_characters: Whether all lexemes are split.
     """
 
     def __init__(self, rules: dict[str, Node]) -> None:
@@ -88,7 +88,7 @@ class _Shared:
         self._find_regular()
 
     def _find_regular(self) -> None:
-        """Find the rules that refer to regular ones alone, each after those it refers to."""
+        """Find the rules that refer only to regular ones, each after those it refers to."""
         users: dict[str, list[str]] = {name: [] for name in self.rules}
         n_open: dict[str, int] = {}
         for name, rule in self.rules.items():
@@ -118,14 +118,14 @@ class _Shared:
         return known
 
     def is_blank(self, node: Node) -> bool:
-        """Whether a regular expression is the empty text and no other."""
+        """Return whether a regular expression matches only the empty text."""
         return not any(
             each.rule not in self._blank if isinstance(each, Ref) else isinstance(each, Chars)
             for each in parts(node)
         )
 
     def is_nullable(self, node: Node) -> bool:
-        """Whether a regular expression can be the empty text."""
+        """Return whether a regular expression matches the empty text."""
         if isinstance(node, Ref):
             return node.rule in self._nullable
         if isinstance(node, Repeat):
@@ -135,14 +135,14 @@ class _Shared:
         return (any if isinstance(node, Alternation) else all)(map(self.is_nullable, node.items))
 
     def made(self, kind: Callable[..., Node], items: Sequence[Node], *rest: object) -> Node:
-        """Return an expression made of others, the same one for the same."""
+        """Return an expression made of others; the same object for the same arguments."""
         key = (kind, *map(id, items), *rest)
         if key not in self._made:
             self._made[key] = kind(items, *rest)
         return self._made[key]
 
     def lexeme(self, node: Node, owner: str) -> str | None:
-        """Return how a lexeme is written; None for what is to be none."""
+        """Return a lexeme's notation, or None for an expression that must not be a lexeme."""
         if isinstance(node, Chars):
             return f"/{_regex(node)}/"
         if self.only_characters or not self.is_regular(node):
@@ -153,7 +153,7 @@ class _Shared:
         return None if written in self.cut else written
 
     def _write(self, node: Node, owner: str) -> str:
-        """Return a regular expression as it is written, and note its definition and those in it."""
+        """Return a regular expression's notation, and store its definition and those in it."""
         todo = [node]
         while todo:
             part = todo[-1]
@@ -198,7 +198,7 @@ def _sign(node: Repeat) -> str:
 
 
 def _regex(node: Node) -> str:
-    """Return an expression without references as a regular expression; every character coded."""
+    """Return an expression without references as a regular expression; all characters escaped."""
     if isinstance(node, Chars):
         if node.ranges[0][0] == node.ranges[-1][1]:
             return rf"\x{{{node.ranges[0][0]:x}}}"
@@ -212,7 +212,7 @@ def _regex(node: Node) -> str:
 
 
 class _Item(NamedTuple):
-    """A part of a rule: a lexeme from 0 on, or another rule, and how often it comes."""
+    """A part of a rule: a lexeme (from 0 on) or another rule, and its number of repetitions."""
 
     symbol: int
     sign: str = ""
@@ -224,8 +224,8 @@ class _Flat:
     """The grammar as rules of lexemes and rules, without brackets.
 
     Attributes:
-        rules: Alternatives of each rule; symbol ``~i`` is rule i. The first is the beginning.
-        lexemes: Of each lexeme the expression and how it is written.
+        rules: Alternatives of each rule, the initial rule first; symbol ``~i`` is rule i.
+        lexemes: The expression of each lexeme and its notation.
     """
 
     def __init__(self, shared: _Shared) -> None:
@@ -238,7 +238,7 @@ class _Flat:
         self._todo: list[Node] = []
         self._owner = "root"
         self._symbol_of_rule(Ref("root"))
-        for number, body in enumerate(self._todo):  # grows
+        for number, body in enumerate(self._todo):  # the list grows
             self._owner = self._owners[number]
             self.rules.append(self._alternatives(body))
 
@@ -306,9 +306,10 @@ class _Flat:
         return [_Item(self._symbol_of_rule(node))]
 
     def _repeated(self, node: Repeat) -> list[_Item]:
-        """Return the items of a repetition that is no lexeme.
+        """Return the items of a repetition that is not a lexeme.
 
-        What is regular in a choice is one lexeme between what is not: (a | b)* is a* (b a*)*.
+        The regular part of an alternation becomes one lexeme between the others: (a | b)* is a* (b
+        a*)*.
         """
         item, made = node.item, self.shared.made
         if isinstance(item, Alternation) and node.most is None and node.least < 2:
@@ -345,10 +346,10 @@ def _any_number(items: Sequence[Node]) -> Node:
 
 
 def _too_long(flat: _Flat) -> set[str]:
-    """Return the lexemes that might take what has to follow, as they are written.
+    """Return the lexemes that might take characters of their successor, in the library's notation.
 
     Raises:
-        _TooLargeError: There is too much to look at.
+        _TooLargeError: The grammar is too large for the search.
     """
     first, following = _neighbours(flat)
     if not any(following):
@@ -365,7 +366,7 @@ def _too_long(flat: _Flat) -> set[str]:
             state = todo.pop()
             for target in machine.steps(state):
                 n_steps += len(state) + len(target)
-                if n_steps > _MOST_STEPS:
+                if n_steps > _MAX_STEPS:
                     raise _TooLargeError
                 if target in states:
                     continue
@@ -387,7 +388,7 @@ def _too_long(flat: _Flat) -> set[str]:
 
 
 def _neighbours(flat: _Flat) -> tuple[int, list[int]]:
-    """Return the lexemes that can come first, and those that can follow each, as sets of bits."""
+    """Return the lexemes that can come first, and those that can follow each, as bit sets."""
     rules = flat.rules
     nullable_lexemes = [flat.shared.is_nullable(node) for node, _ in flat.lexemes]
     nullable = [False] * len(rules)
@@ -433,14 +434,14 @@ def _neighbours(flat: _Flat) -> tuple[int, list[int]]:
 
 
 class _Machine:
-    """The automaton of all lexemes; a character is known by its first byte.
+    """The automaton of all lexemes; a character is represented by its first byte.
 
-    Where that takes more for possible than is, a lexeme is cut that need not be.
+    That is an overestimate, so a lexeme may be split without need.
 
     Attributes:
-        bytes: By state, which bytes lead on, as bits.
-        ends: By state, whether it ends a lexeme.
-        lexemes: By state, whose it is.
+        bytes: By state, the bytes that continue, as a bit set.
+        ends: By state, whether a lexeme ends there.
+        lexemes: By state, the lexeme it belongs to.
     """
 
     def __init__(self, flat: _Flat) -> None:
@@ -460,14 +461,14 @@ class _Machine:
         self._classes = _classes(set(self.bytes))
 
     def first_bytes(self, lexemes: int) -> int:
-        """Return the bytes that these lexemes, bits, can begin with."""
+        """Return the bytes with which these lexemes, a bit set, can begin."""
         found = 0
         for i in self.start(lexemes):
             found |= self.bytes[i]
         return found
 
     def start(self, lexemes: int) -> frozenset[int]:
-        """Return the states at the beginning of these lexemes, bits."""
+        """Return the states at the beginning of these lexemes, a bit set."""
         found: set[int] = set()
         for number, start in enumerate(self._starts):
             if lexemes >> number & 1:
@@ -475,7 +476,7 @@ class _Machine:
         return frozenset(found)
 
     def steps(self, state: frozenset[int]) -> set[frozenset[int]]:
-        """Return where the characters lead from there."""
+        """Return the state sets that are reached by one character."""
         used = [i for i in state if self.bytes[i]]
         union = 0
         for i in used:
@@ -491,7 +492,7 @@ class _Machine:
         return found
 
     def _state(self) -> int:
-        if len(self.bytes) > _MOST_STEPS // 10:
+        if len(self.bytes) > _MAX_STEPS // 10:
             raise _TooLargeError
         self.bytes.append(0)
         self.ends.append(False)
@@ -502,7 +503,7 @@ class _Machine:
 
     def _add(self, node: Node, start: int, depth: int) -> int:
         """Add an expression after a state and return the state after it."""
-        if depth > _DEEPEST:
+        if depth > _MAX_DEPTH:
             raise _TooLargeError
         if isinstance(node, Chars):
             self.bytes[start] = _first_bytes(node.ranges)
@@ -524,11 +525,11 @@ class _Machine:
         return self._add_repeat(node, start, depth)
 
     def _add_repeat(self, node: Repeat, start: int, depth: int) -> int:
-        """Add a repetition; many times count as any number."""
+        """Add a repetition; a large number of times counts as any number."""
         copies = max(node.least, node.most or 0)
-        is_counted = node.most is not None and copies <= _MOST_COPIES
+        is_counted = node.most is not None and copies <= _MAX_COPIES
         end = self._state()
-        n_copies = copies if is_counted else min(node.least, _MOST_COPIES)
+        n_copies = copies if is_counted else min(node.least, _MAX_COPIES)
         for i in range(n_copies):
             if i >= node.least:
                 self._free[start].append(end)
@@ -560,7 +561,7 @@ class _Machine:
 
 
 def _classes(sets: Iterable[int]) -> list[int]:
-    """Return sets of bytes, bits, none of which has some of one of the given and not all."""
+    """Return the coarsest partition of all bytes, as bit sets, that respects each given set."""
     found = [(1 << 256) - 1]
     for each in sets:
         found = [part for one in found for part in (one & each, one & ~each) if part]
@@ -568,7 +569,7 @@ def _classes(sets: Iterable[int]) -> list[int]:
 
 
 def _first_bytes(ranges: Iterable[tuple[int, int]]) -> int:
-    """Return the bytes, bits, that characters begin with in UTF-8."""
+    """Return the first bytes of characters in UTF-8, as a bit set."""
     found = 0
     for first, last in ranges:
         low, high = _first_byte(first), _first_byte(last)

@@ -1,4 +1,4 @@
-"""Writes the parts of a grammar as rules in llguidance's notation."""
+"""Translation of a grammar's parts to rules in llguidance's notation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from paceline.engine.model.grammar_parts import (
 )
 
 Codes = Sequence[str | int]
-"""A text that may hold control tokens: its texts, and ids of the tokens."""
+"""A text with control tokens: its texts, and ids of the tokens, in order."""
 
 
 def code_of(text: str) -> str:
@@ -25,7 +25,7 @@ def code_of(text: str) -> str:
 
 
 def codes_of(mark: Codes) -> list[str]:
-    """Return a mark in the library's notation, neighbouring texts as one."""
+    """Return a mark in the library's notation, with adjacent texts merged."""
     codes: list[str] = []
     for part in mark:
         if isinstance(part, int):
@@ -38,26 +38,26 @@ def codes_of(mark: Codes) -> list[str]:
 
 
 def until(closing: Codes, name: str, before: str = "(?s:.*)") -> tuple[str, str]:
-    """Return the rule of this name for text up to a mark, and what comes after it of the mark.
+    """Return the rule of this name for text up to a mark, and the rest of the mark after it.
 
     Args:
-        closing: The mark, of which there is something.
-        name: The rule's name.
-        before: The text before the mark, as a regular expression.
+        closing: The mark; not empty.
+        name: Name of the rule.
+        before: Regular expression for the text before the mark.
     """
     first, *more = codes_of(closing)
-    # A text ends at the first mark; a control token is none of its characters.
+    # A text ends at the first mark; a control token is not among its characters.
     if first[0] == "/":
         return f"{name}[lazy]: /{before}{first[1:]}", " ".join(more)
     return f"{name}: /{before}/", " ".join([first, *more])
 
 
 class PartRules:
-    """The rules of some parts, each part once.
+    """The rules of several parts, each part once.
 
     Args:
-        codes: Returns a text's texts and control tokens.
-        json_form: Returns a JSON schema as the library takes it.
+        codes: Splits a text into texts and control tokens.
+        json_form: Returns the library's form of a JSON schema.
 
     Attributes:
         lines: The rules.
@@ -75,7 +75,7 @@ class PartRules:
         self.lines: list[str] = []
 
     def name(self, part: GrammarPart) -> str:
-        """Return the rule of a part; empty: the part is an empty text.
+        """Return the name of a part's rule; empty if the part is an empty text.
 
         Raises:
             SchemaError: A JSON schema in it cannot be used.
@@ -110,7 +110,7 @@ class PartRules:
     def _until(self, end: str, least: int, most: int | None) -> str:
         rest = "" if most is None else str(max(most - least, 0))
         before = f"(?s:.{{0,{rest}}})"
-        if least:  # none of them begins the end, which would be the first one
+        if least:  # none of these characters begins the end, which would then come first
             before = f"[^\\n{code_of(end.strip()[0])}]{{{least}}}{before}"
         name = f"u{len(self.lines)}"
         rule, after = until(self._codes(end), name, before)

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QSpinBox, QWidget
 from paceline.catalog.card import ModelCard
 from paceline.catalog.memory.values import MemoryPlan
 from paceline.chat.pair import Pair
-from paceline.engine.model.memory_hints import MIN_PROPOSAL, SLOW_CACHE, has_quantised_cache
+from paceline.engine.model.memory_hints import MIN_PROPOSAL_TOKENS, SLOW_CACHE, has_quantised_cache
 from paceline.engine.model.model_params import DEFAULT_CTX, check_params, choose_ctx
 from paceline.engine.model.placement import devices_for
 from paceline.errors import ValueOutOfRangeError
@@ -140,7 +140,7 @@ class ContextField(QWidget):
             self.slider.setValue(round(self._share(self.n_ctx) * self._steps))
         fits = self._fits
         is_short = fits is not None and fits < self._longest
-        has_mark = fits is not None and is_short and fits >= MIN_PROPOSAL
+        has_mark = fits is not None and is_short and fits >= MIN_PROPOSAL_TOKENS
         self.mark.share = self._share(fits) if fits is not None and has_mark else None
         self.mark.update()
         text = ", ".join(self._sayings(fits if is_short else None))
@@ -162,7 +162,7 @@ class ContextField(QWidget):
             words.append(
                 self.tr("automatic: {}, as many as find room").format(tokens(self._decided))
             )
-        elif fits is not None and fits < MIN_PROPOSAL:
+        elif fits is not None and fits < MIN_PROPOSAL_TOKENS:
             words.append(self.tr("no context finds room"))
         elif fits is not None:
             words.append(self.tr("up to about {} find room").format(tokens(_rounded(fits))))
@@ -175,7 +175,7 @@ class ContextField(QWidget):
 
     @property
     def _shortest(self) -> int:
-        return min(MIN_PROPOSAL, self._longest)
+        return min(MIN_PROPOSAL_TOKENS, self._longest)
 
     @property
     def _steps(self) -> int:
