@@ -42,7 +42,7 @@ _STRETCH_TOKENS = 16
 """Number of tokens of a stretch that is searched in the other text."""
 _MAX_TRIES = 24
 _GROWTH = 1.6
-"""Factor between the offsets of successive tries, so that they reach the end of any prompt."""
+"""Growth of the distance between successive tries, so that they reach the end of any prompt."""
 _N_QUOTED = 8
 _TOKEN_CHARS = 4
 """Typical number of characters per token."""

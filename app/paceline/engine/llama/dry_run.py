@@ -40,8 +40,8 @@ _LOAD_MODE_NONE = 0  # enum llama_load_mode
 _LAYER = re.compile(r"\blayer +(\d+): dev = (.+?)\s*$")
 _CACHE = re.compile(r"^llama_(kv_cache|memory).*(?<!buffer )size = +([\d.]+) MiB")
 _MAX_ALLOCATED_BYTES = 256 * MIB
-"""Maximum bytes of states to allocate: recurrent states are really allocated, so of large ones only
-one is measured."""
+"""Maximum bytes of recurrent states up to which all `MAX_STATES` are measured, since they are
+really allocated; of larger ones a single state is measured."""
 
 
 class DryRuns:

@@ -16,8 +16,8 @@ KEYWORDS = (
     "unevaluatedItems",
 )  # fmt: skip
 _MAX_ORDERS = 128
-"""Maximum number of arrays of different items, in any order, that are enumerated; with more than
-half of it, only in the order of the values."""
+"""Maximum number of arrays of different items, in any order, that are enumerated; in the order of
+the values alone, twice as many."""
 _MAX_PLACES = 8
 _IN_PLACE = (
     "$ref", "allOf", "anyOf", "oneOf", "not", "if", "dependentSchemas", "dependencies",
