@@ -10,17 +10,23 @@ import pytest
 from engine.harness import random_language
 from fake_model import ByteVocabulary, FakeModel
 from paceline.engine.facts import Facts
-from paceline.engine.idle import PIECE, CatchingUp, Grammars, IdleWork
+from paceline.engine.idle import PIECE_TOKENS, CatchingUp, Grammars, IdleWork
 from paceline.engine.model.backend import Rows
 from paceline.engine.pair import LoadedPair
 from paceline.errors import CancelledError
 
-TEXT = [i % 200 for i in range(PIECE + 30)]
+TEXT = [i % 200 for i in range(PIECE_TOKENS + 30)]
 
 
 @pytest.mark.parametrize(
     "held",
-    [[], TEXT[:20], [*TEXT[:20], 255, 254, 253], [255] * 5, [*TEXT[:20], *[255] * PIECE * 2]],
+    [
+        [],
+        TEXT[:20],
+        [*TEXT[:20], 255, 254, 253],
+        [255] * 5,
+        [*TEXT[:20], *[255] * PIECE_TOKENS * 2],
+    ],
     ids=["nothing", "a part", "wrong tokens after it", "another text", "a longer one"],
 )
 def test_the_draft_model_ends_up_with_the_targets_tokens(held: list[int]) -> None:
@@ -65,7 +71,7 @@ def test_a_slice_that_is_stopped_leaves_a_recurrent_draft_model_what_it_held(n_b
         assert work.slice()
     for model.is_stopped in (True, True, False):
         held = list(pair.draft.tokens)
-        assert held == text[: n_before * PIECE]
+        assert held == text[: n_before * PIECE_TOKENS]
         if model.is_stopped:
             with pytest.raises(CancelledError):
                 work.slice()

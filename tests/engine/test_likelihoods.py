@@ -17,7 +17,7 @@ from engine.token_grammar import TokenGrammar, random_rule
 from fake_model import EOG, N_VOCAB, ByteVocabulary, FakeModel
 from paceline.engine.decode.likelihoods import Likelihoods
 from paceline.engine.model.backend import Grammar, Reasoning
-from paceline.engine.sample.drawing import MOST_LIKELY
+from paceline.engine.sample.drawing import MAX_LIKELY
 from paceline.engine.sample.sampling import Sampler
 from paceline.errors import EngineError
 from paceline.messages import (
@@ -85,7 +85,7 @@ def finished(bench: Bench, **options: object) -> TurnFinished:
     return bench.finish(**{"sampling": WARM, "max_tokens": 40, "ignore_eog": True} | options)
 
 
-@pytest.mark.parametrize("n", [0, MOST_LIKELY])
+@pytest.mark.parametrize("n", [0, MAX_LIKELY])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize(
     "sampling", [SamplingParams(0), WARM, EDITED], ids=["cold", "warm", "edited"]
@@ -222,19 +222,19 @@ def test_a_grammar_does_not_change_what_is_told(strategy: str) -> None:
     assert any(likely.drawn not in likely.best for step in steps for likely in step.likely)
 
 
-@pytest.mark.parametrize("n", [-2, MOST_LIKELY + 1, 2**40])
+@pytest.mark.parametrize("n", [-2, MAX_LIKELY + 1, 2**40])
 def test_other_numbers_are_refused_in_words(n: int) -> None:
     bench = bench_of()
     failed = bench.fail(n_likely=n)
     assert failed.code == "value-out-of-range"
-    assert str(MOST_LIKELY) in str(failed.hint)
+    assert str(MAX_LIKELY) in str(failed.hint)
 
 
 @given(
     seed=st.integers(0, 10**6),
     spread=st.sampled_from([0.0, 1e-3, 1.0, 30.0, 1e4]),
     n_vocab=st.integers(1, N_VOCAB),
-    n=st.integers(0, MOST_LIKELY),
+    n=st.integers(0, MAX_LIKELY),
     n_ruled_out=st.integers(0, 50),
     n_equal=st.integers(0, 50),
 )

@@ -14,8 +14,8 @@ from fake_model import ByteVocabulary, FakeModel, scripted
 from paceline.content import Tool
 from paceline.engine.prompt.formats import CHATML
 from paceline.engine.prompt.size import (
-    FAR,
-    FULL,
+    FAR_RATIO,
+    MAX_FULL_SHARE,
     Cutter,
     PromptSizes,
     at_most,
@@ -132,7 +132,7 @@ def test_a_chat_that_goes_on_always_fits_and_a_cut_never_comes_back(
         before = prompt.n_cut
         if prompt.n_cut:
             assert next(m for m in kept if m.role != "system").role == "user"
-            assert len(t.encode(asked)[0]) > limit or sizes.total(asked) > FAR * limit
+            assert len(t.encode(asked)[0]) > limit or sizes.total(asked) > FAR_RATIO * limit
         if len(prompt.tokens) > limit:  # then nothing is left but the question
             assert [m for m in kept if m.role != "system"] == [last]
         # An engine that has seen nothing of it says the same, before the turn and in it.
@@ -173,8 +173,8 @@ def test_it_is_brought_down_to_seventy_percent_by_as_few_turns_as_possible() -> 
     may_have = whole - 1  # one token too much
     n_tokens, n_cut = fit(messages, may_have + 100, 100)
     assert n_cut > 0
-    assert n_tokens <= FULL * may_have
-    assert sizes.count(without_oldest(messages, n_cut - 2), 10**6) > FULL * may_have
+    assert n_tokens <= MAX_FULL_SHARE * may_have
+    assert sizes.count(without_oldest(messages, n_cut - 2), 10**6) > MAX_FULL_SHARE * may_have
 
 
 def test_the_reply_gets_no_more_than_a_quarter() -> None:
@@ -291,7 +291,7 @@ class CountingVocabulary(ByteVocabulary):
 
 
 def test_sizes_of_texts_are_kept_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("paceline.engine.prompt.size._MOST_TEXT", 1000)
+    monkeypatch.setattr("paceline.engine.prompt.size._MAX_CACHED_CHARS", 1000)
     vocab = CountingVocabulary()
     sizes, texts = PromptSizes(ChatTemplate(PLAIN, vocab)), [f"{i:03}" * 33 for i in range(50)]
     assert [sizes.of_text(text) for text in texts] == [99] * 50

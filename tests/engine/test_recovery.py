@@ -16,7 +16,7 @@ from engine.failing import BROKEN, FULL, NO_MEMORY, REFUSED, Failing
 from engine.harness import PROMPT, Scripted, check_books, decoder_for, random_language, run
 from fake_model import EOG, FakeBackend, FakeModel, scripted
 from paceline.engine.cancel import CancelFlag
-from paceline.engine.decode.decoder import PIECE, SMALL_BATCH
+from paceline.engine.decode.decoder import REFILL_TOKENS, SMALL_BATCH
 from paceline.engine.model.backend import Row, Rows
 from paceline.engine.model.context import BatchWidths, CachedContext
 from paceline.engine.model.model_file import OVERWRITTEN
@@ -243,7 +243,12 @@ def test_memory_runs_out_once() -> None:
     assert told(steps) == decoder.generated
     assert (model.wiped, model.remade) == (1, [])
     refill = model.widths[STEP_3 - 1 :][:4]
-    assert refill == [PIECE, PIECE, 26, 7]  # the prompt, and after it 1 + 3 + 3 tokens
+    assert refill == [
+        REFILL_TOKENS,
+        REFILL_TOKENS,
+        26,
+        7,
+    ]  # the prompt, and after it 1 + 3 + 3 tokens
     assert set(model.widths[STEP_3 + 3 :]) == {1}
     assert "plainly" in decoder.plainly.message
 
@@ -255,7 +260,7 @@ def test_a_reply_is_filled_in_at_widths_that_give_its_own_numbers(max_width: int
     decoder.target.widths = BatchWidths(1, 1, max_width)
     run(decoder)
     assert decoder.finish_reason == "length"
-    piece = min(PIECE, max_width)
+    piece = min(REFILL_TOKENS, max_width)
     refill = [3, *[piece] * (49 // piece), 49 % piece]
     assert model.widths[49 : 49 + len(refill)] == refill
 
@@ -675,4 +680,6 @@ def test_another_thread_sees_which_decode_runs() -> None:
 
 
 def test_a_small_batch_still_holds_a_whole_piece_of_exact_mode() -> None:
-    assert SMALL_BATCH >= promise.PIECE  # else no piece would ever count as whole, and be reused
+    assert (
+        SMALL_BATCH >= promise.REFILL_TOKENS
+    )  # else no piece would ever count as whole, and be reused

@@ -21,7 +21,7 @@ from paceline.engine.pair import LoadedPair
 from paceline.engine.sameness import evidence
 from paceline.engine.sameness import promise as promise_module
 from paceline.engine.sameness.evidence import EXACT_WIDTH, Evidence, evidence_key
-from paceline.engine.sameness.promise import ENOUGH, PIECE
+from paceline.engine.sameness.promise import ENOUGH_LOOKS, PIECE_TOKENS
 from paceline.errors import ComputeFailedError, DecodeMemoryError, EngineError
 from paceline.figures import KernelUse
 
@@ -94,7 +94,7 @@ class Made:
         """Use as much idle time as there is a use for, and settle."""
         while self.work.slice():
             pass
-        self.promise.settle()
+        self.promise.choose_widths()
 
     def live(self, n_replies: int) -> None:
         """Let the context hold other texts, with idle time after each of them."""
@@ -110,7 +110,7 @@ def exact(rounding: Rounding, **options: int) -> Made:
     made = Made(rounding, is_exact=True, **options)
     made.promise.measure()
     assert made.context.tokens == made.model.tokens == []
-    assert made.context.prefill_piece == PIECE
+    assert made.context.prefill_piece == PIECE_TOKENS
     return made
 
 
@@ -208,7 +208,7 @@ def test_no_more_text_is_put_in_front_than_there_is_time_for() -> None:
     made = Made(facts=facts, n_ctx=4096)
     made.promise.look_at_a_text(until=0.0)
     assert made.model.widths
-    assert max(made.model.widths) < PIECE, "nothing was prefilled"
+    assert max(made.model.widths) < PIECE_TOKENS, "nothing was prefilled"
 
 
 def test_equality_has_a_basis() -> None:
@@ -254,7 +254,7 @@ def test_nothing_is_known_of_what_steps_cost_at_other_widths() -> None:
             made.context.feed(list(range(50)), 0)
             while made.work.slice():
                 pass
-        assert made.pair.settle() == is_met
+        assert made.pair.choose_widths() == is_met
         assert (made.pair.knowledge.costs.plain is None) == is_met
 
 
@@ -337,7 +337,7 @@ def test_the_text_does_not_depend_on_how_much_was_compared(
             if made.holds:
                 break
             made.promise.look_at_a_text()
-            made.promise.settle()
+            made.promise.choose_widths()
         assert made.holds
 
 
@@ -352,7 +352,7 @@ def test_idle_time_tells_what_holds() -> None:
     assert made.holds is True
     sameness = made.promise.sameness
     assert sameness.difference == 0.0
-    assert sameness.n_rows > 8 * ENOUGH
+    assert sameness.n_rows > 8 * ENOUGH_LOOKS
     assert f"(checked, {sameness.n_rows:,} rows)" in made.words
     assert made.model.tokens == []
 
@@ -373,7 +373,7 @@ def test_a_cheap_padding_is_taken_by_itself() -> None:
     made = Made(by_fours, costs=costs)
     while made.holds is not False:
         assert made.work.slice()
-    made.promise.settle()
+    made.promise.choose_widths()
     assert made.context.widths == BatchWidths(), "these were looked at too little"
     made.idle()
     assert made.context.widths == (4, 4, 60)
@@ -426,7 +426,7 @@ def test_one_row_in_thousands_withdraws_the_promise(is_exact: bool) -> None:
     made.idle()
     assert made.holds is (None if is_exact else False)
     assert (made.context.widths == BatchWidths()) is not is_exact
-    for n in range(100, 100 + 3 * ENOUGH):
+    for n in range(100, 100 + 3 * ENOUGH_LOOKS):
         made.context.clear()
         made.context.feed(list(range(200 - n, 200)), 0)
         made.idle()
@@ -488,7 +488,7 @@ def test_words_promise_no_more_than_is_known(monkeypatch: pytest.MonkeyPatch) ->
     while made.work.slice():
         pass
     assert "goes on with other batch widths" in made.words
-    made.promise.settle()
+    made.promise.choose_widths()
     assert made.context.widths != BatchWidths()
     assert "as far as was looked" in made.words
 
@@ -511,7 +511,7 @@ def test_only_own_kernels_are_sure_without_a_look() -> None:
 def test_exact_mode_cuts_a_prompt_only_where_that_makes_a_difference() -> None:
     model = RoundingModel()
     model.computes_here = True
-    for by, piece in (("stock", PIECE), ("own", 0)):
+    for by, piece in (("stock", PIECE_TOKENS), ("own", 0)):
         uses = tuple(KernelUse(kind, by) for kind in ("q4_K", "attention"))  # type: ignore[arg-type]
         model.info = structs.replace(model.info, kernels=uses)
         pair = LoadedPair(model, None, Facts(""), is_exact=True)
