@@ -681,5 +681,5 @@ def test_another_thread_sees_which_decode_runs() -> None:
 
 def test_a_small_batch_still_holds_a_whole_piece_of_exact_mode() -> None:
     assert (
-        SMALL_BATCH >= promise.REFILL_TOKENS
+        SMALL_BATCH >= promise.PIECE_TOKENS
     )  # else no piece would ever count as whole, and be reused
