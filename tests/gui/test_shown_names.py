@@ -14,7 +14,7 @@ from paceline.conversation import Attachment, Conversation, Message
 from paceline.errors import UserError
 from paceline.gui.state.pair import model_name
 from paceline.messages import LoadPair, PairLoaded
-from paceline.names import SHOWN
+from paceline.names import REPLACEMENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from paceline.gui.program import Program
 
 EVIL = "Qwen\u202e3"
-SEEN = f"Qwen{SHOWN}3"
+SEEN = f"Qwen{REPLACEMENT}3"
 ROLES = (
     Qt.ItemDataRole.DisplayRole,
     Qt.ItemDataRole.ToolTipRole,
