@@ -10,7 +10,6 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
-from PySide6.QtCore import Qt
 from PySide6.QtTest import QSignalSpy
 
 from paceline.chat.presets import MAX_FILE_BYTES, clean_name, presets_from_text, presets_to_text
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from gui.fake_client import FakeClient
-    from paceline.gui.kit.dialogs import NameDialog
     from paceline.gui.program import Program
 
 pytestmark = [
@@ -212,12 +210,6 @@ def menu_action(program: Program, words: str) -> QAction:
     return found
 
 
-def dialog_of(program: Program) -> NameDialog:
-    dialog = program.sampling.dialog
-    assert dialog is not None
-    return dialog
-
-
 def test_a_preset_goes_into_the_next_reply(program: Program, client: FakeClient) -> None:
     commands = {command.title: command for command in program.sampling.commands()}
     assert commands["Use the preset Balanced"].is_on
@@ -257,52 +249,6 @@ def test_a_preset_is_called_changed_when_anything_is_set_otherwise(program: Prog
         card.stops.show_value(())
         card.seed.use(None)
         menu_action(program, "Precise").trigger()
-
-
-def test_own_values_come_back_when_a_preset_took_their_place(program: Program) -> None:
-    sampling, errors = program.window.panel.sampling, program.window.chat_pane.errors
-    menu_action(program, "Creative").trigger()
-    assert errors.isHidden()  # nothing was lost
-    sampling.sliders["temperature"].field.setValue(1.7)
-    sampling.stops.add("###")
-    mine = sampling.settings
-    menu_action(program, "Precise").trigger()
-    assert sampling.settings.sampling.temperature == 0.2
-    assert not errors.isHidden()
-    errors.action.click()
-    assert sampling.settings == mine
-    assert program.sampling.presets.chosen == ":creative"
-    assert errors.isHidden()
-
-
-def test_save_rename_and_delete_by_keyboard(program: Program, qtbot: QtBot) -> None:
-    sampling, presets = program.window.panel.sampling, program.sampling.presets
-    sampling.sliders["temperature"].field.setValue(1.7)
-    menu_action(program, "Save as").trigger()
-    dialog = dialog_of(program)
-    assert not dialog.accept_button.isEnabled()
-    qtbot.keyClicks(dialog.field, "precise")
-    assert "of this name" in dialog.problem.text()
-    qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
-    assert presets.own == ()
-    qtbot.keyClicks(dialog.field, " but wild")
-    qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
-    assert program.sampling.dialog is None
-    assert presets.title == "precise but wild"
-    sampling.sliders["temperature"].field.setValue(1.8)
-    menu_action(program, "Update").trigger()
-    assert presets.own[0].settings.sampling.temperature == 1.8
-    menu_action(program, "Rename").trigger()
-    dialog_of(program).field.setText("Wild")
-    qtbot.keyClick(dialog_of(program).field, Qt.Key.Key_Return)
-    assert [p.name for p in presets.own] == ["Wild"]
-    menu_action(program, "Delete").trigger()
-    assert presets.own == ()
-    sampling.sliders["temperature"].field.setValue(0.9)
-    program.window.chat_pane.errors.action.click()
-    assert [p.name for p in presets.own] == ["Wild"]
-    assert presets.chosen == "Wild"
-    assert sampling.sliders["temperature"].value == 0.9, "only the list was changed"
 
 
 def test_presets_survive_a_restart(

@@ -21,10 +21,8 @@ from paceline.catalog.local.fingerprint import fingerprint_of
 from paceline.chat.sameness import CannotCompare, Differs, Same
 from paceline.gui.kit.background import Slices
 from paceline.gui.kit.notices import Notice
-from paceline.gui.look.colours import DARK, LIGHT
-from paceline.gui.look.current import look
 from paceline.gui.plot.speed_plot import SpeedPlot
-from paceline.messages import StartTurn, TurnFailed, TurnStarted
+from paceline.messages import TurnStarted
 from paceline.run_record import RunRecord, record_from_json
 
 if TYPE_CHECKING:
@@ -220,43 +218,6 @@ def test_a_long_reply_opens_without_a_gap(
     print(f"longest gap {max(gaps) * 1000:.0f} ms of {len(gaps)}")
     assert max(gaps) < 0.5
     assert len(gaps) > 8
-    dialog.close()
-
-
-def test_a_reply_that_failed_shows_what_is_known(
-    program: Program, client: FakeClient, qtbot: QtBot
-) -> None:
-    program.chat.send("Hello?")
-    client.start_turn()
-    client.step("He", 0)
-    client.step("llo", 1)
-    client.emit(TurnFailed("decode-failed", "It broke.", "Try again."))
-    program.runs.open_last()
-    dialog = filled(program, qtbot)
-    page = dialog.reply_page
-    assert page.problem.isVisible()
-    assert "It broke. Try again." in page.problem_text.text()
-    assert page.figures.values[5].text() == "4"
-    assert page.metrics.whole.tokens_accepted == 2
-    assert not page.figures.plain.isVisible()
-    dialog.close()
-
-
-def test_another_theme_reaches_the_open_dialog_and_the_next_message_ends_its_check(
-    program: Program, client: FakeClient, qtbot: QtBot
-) -> None:
-    program.chat.send("Hello?")
-    client.reply("Hello")
-    program.runs.open_last()
-    dialog = filled(program, qtbot)
-    for mode, theme in (("dark", DARK), ("light", LIGHT)):
-        look.set_mode(mode)  # type: ignore[arg-type]
-        assert dialog.reply_page.plot.by_model.opts["brush"] == theme.accent
-    dialog.verify.click()
-    check = client.last(StartTurn)
-    program.chat.send("And now?")
-    assert check in client.cancelled
-    assert not dialog.verify.isEnabled()
     dialog.close()
 
 

@@ -90,7 +90,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
         with contextlib.suppress(psutil.Error):
             for child in filter(is_engine, process.children()):
                 engines.setdefault(child.pid, set()).update(libraries(child))
-        time.sleep(0.2)
+        time.sleep(0.5)
     stdout, stderr = run.communicate(timeout=5)
     return Finished(out, run.returncode, stdout, stderr, own, engines)
 
