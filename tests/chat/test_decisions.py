@@ -97,6 +97,21 @@ def test_a_trial_that_made_the_reply_faster_is_none_any_more() -> None:
     assert phase_of(trials, stats=GAIN).kind == "pays"
 
 
+@pytest.mark.parametrize("stats", [None, GAIN, PERHAPS, LOSS])
+@pytest.mark.parametrize("n_drafts", [0, 1, 20, 200])
+@pytest.mark.parametrize("reason", get_args(Reason))
+def test_of_a_reply_that_has_ended_nothing_is_said_of_now(
+    reason: Reason, n_drafts: int, stats: TurnStats | None
+) -> None:
+    told = report(outlook("draft", gain=0.8))
+    for known in (told, None):
+        mix = mix_of(steps(**{"pays": n_drafts} | {reason: 160}))
+        words = str(phase_words(phase_of_whole(mix, stats=stats, report=known), str))
+        assert words
+        assert not [now for now in ("is being", "are being", "for now", "yet", "so far", "of late")
+                    if now in words]  # fmt: skip
+
+
 def test_a_reply_of_which_a_third_was_copied_is_about_its_drafts() -> None:
     mix = mix_of([*steps(nothing=160), *(step(n=3) for _ in range(40))])  # 80 of 280 tokens
     assert phase_of(mix, stats=PERHAPS).kind == "nothing"

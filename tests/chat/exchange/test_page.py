@@ -94,7 +94,7 @@ def one_token_per_character(text: str) -> tuple[StepCommitted, ...]:
     )  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(documents())
 def test_every_character_that_is_seen_tells_its_token(atoms: list[Atom]) -> None:
     text = source_of(atoms)
@@ -167,7 +167,7 @@ def test_nothing_of_a_text_becomes_markup(text: str) -> None:
     assert html.count("<script") == 0
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.sampled_from((*HOSTILE, "\n\n", "> ", "- ", "1. ", "**", "`", "    ")), max_size=8)
 )

@@ -292,7 +292,7 @@ def damaged(data: Any, rng: random.Random) -> Any:
 def test_random_damage_to_one_chat_leaves_the_others_whole(trials: Trials) -> None:
     alone = [read(sample) for sample in SAMPLES]
     n_damaged = 0
-    for number in trials(80, 5_000):
+    for number in trials(150, 5_000):
         rng = random.Random(number)
         at = rng.randrange(len(SAMPLES))
         items = [*SAMPLES[:at], damaged(SAMPLES[at], rng), *SAMPLES[at + 1 :]]
@@ -321,7 +321,7 @@ def test_random_damage_to_the_lines_of_one_chat_leaves_the_others_whole(trials: 
         for n in range(3)
     ]
     alone = [read(chat) for chat in chats]
-    for number in trials(80, 5_000):
+    for number in trials(150, 5_000):
         rng = random.Random(number)
         at = rng.randrange(3)
         written = [ex.page_lines(chat) for chat in chats]
@@ -345,7 +345,7 @@ def test_random_damage_to_the_text_of_one_chat_leaves_the_others_whole(
 ) -> None:
     alone = [read(sample) for sample in SAMPLES]
     texts = [json.dumps(sample, indent=indent, ensure_ascii=False) for sample in SAMPLES]
-    for number in trials(80, 5_000):
+    for number in trials(150, 5_000):
         rng = random.Random(number)
         at = rng.randrange(len(SAMPLES))
         text = texts[at]
