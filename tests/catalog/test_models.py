@@ -22,7 +22,7 @@ from paceline.catalog.judge.pairing import PairVerdict, Remedy
 from paceline.catalog.local.model_files import Place
 from paceline.catalog.models import Models
 from paceline.engine.auto.costs import MAX_WIDTH
-from paceline.errors import CancelledError, ModelError
+from paceline.errors import CancelledError, ModelError, UserError
 from paceline.messages import Calibrate, Calibrated, DeviceInfo, Event, LoadPair, Unload
 from paceline.params import DraftModel, ModelParams
 from paceline.paths import Paths
@@ -399,6 +399,25 @@ def test_a_file_in_the_hub_library_s_cache_is_taken(make: Make, tmp_path: Path) 
     assert models.local_path(HF_DRAFT) == str(snapshot / "draft-Q8_0.gguf")
     with pytest.raises(HubError):
         models.local_path("hf:demo/paceline-draft@other:draft-Q8_0.gguf")
+
+
+def test_a_stopped_download_ends_the_wait(make: Make, hub: HubServer) -> None:
+    hub.add(Fault("*.gguf", host="cdn", bytes_per_s=200_000))
+    arrived = threading.Event()
+
+    def on_state(state: Download) -> None:
+        if state.n_done:
+            arrived.set()
+
+    with pytest.raises(CancelledError):
+        make().local_path(HF_TARGET, on_state, arrived.is_set)
+
+
+def test_a_failed_download_says_why(make: Make, hub: HubServer) -> None:
+    hub.add(Fault("*.gguf", host="cdn", wrong_byte_at=1000))
+    with pytest.raises(UserError) as error:
+        make().local_path(HF_DRAFT)
+    assert (error.value.code, bool(error.value.hint)) == ("download-failed", True)
 
 
 def test_curated_pairs_know_what_is_here(make: Make, tmp_path: Path) -> None:
