@@ -6,9 +6,10 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QApplication, QToolButton, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QScrollBar, QToolButton, QWidget
 
 from paceline.gui.chat.markdown.provenance import Provenance
+from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.message_actions import MessageActions
 from paceline.gui.chat.messages.message_item import MessageItem, ShownMessage
 from paceline.gui.chat.messages.message_list import MessageList
@@ -93,6 +94,23 @@ def item_in(chat: ChatView, message_id: str) -> MessageItem:
     """Return the view of a message, which must have one."""
     (item,) = (item for item in list_in(chat).items if item.message_id == message_id)
     return item
+
+
+def to_end_in(chat: ChatView) -> QWidget:
+    """Return the button that goes to the latest message."""
+    (found,) = (b for b in chat.findChildren(QAbstractButton) if "Latest" in b.text())
+    return found
+
+
+def unfold_of(bubble: UserBubble) -> QToolButton:
+    """Return the button that shows all of a long question."""
+    (found,) = (b for b in bubble.findChildren(QToolButton) if b.text().startswith("Show"))
+    return found
+
+
+def bars_in(view: MessageView) -> list[QScrollBar]:
+    """Return the bars that scroll code sideways, from the first card on."""
+    return list(view.viewport().findChildren(QScrollBar))
 
 
 def rest(chat: ChatView, qtbot: QtBot) -> None:

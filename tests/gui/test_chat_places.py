@@ -9,7 +9,8 @@ from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 
-from gui.chat_help import LONG, settle, shown_chat, shows_actions
+from gui.chat_help import LONG, item_in, list_in, settle, shown_chat, shows_actions, to_end_in
+from paceline.gui.chat.messages.message_actions import SiblingSwitch
 from paceline.gui.chat.messages.message_item import ShownMessage
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.look.current import look
@@ -29,7 +30,7 @@ def chat(qtbot: QtBot) -> Iterator[ChatView]:
 
 
 def bar(chat: ChatView) -> QScrollBar:
-    return chat._list.verticalScrollBar()
+    return list_in(chat).verticalScrollBar()
 
 
 def long_path(n_replies: int = 12) -> list[ShownMessage]:
@@ -47,23 +48,21 @@ def test_a_word_in_the_middle_of_a_tall_message_is_brought_into_view(
     for name in ("a3", "a11"):
         chat.go_to(name, (f"needle{name[1:]}",))
         settle(qtbot)
-        item = chat._pages.item(name)
-        assert item is not None
+        item = item_in(chat, name)
         marked = item.marked_px()
         assert marked is not None
         top = item.y() + marked - bar(chat).value()
-        assert 0 < top < chat._list.viewport().height() - 40
+        assert 0 < top < list_in(chat).viewport().height() - 40
     chat.go_to("a3", ("nowhere",))
     settle(qtbot)
-    item = chat._pages.item("a3")
-    assert item is not None
+    item = item_in(chat, "a3")
     assert item.marked_px() is None
     assert item.y() - bar(chat).value() == 24
 
 
 def brightest(chat: ChatView) -> int:
     """The lightness of the view's ground: every pixel of a code card or a token is near it."""
-    image = chat._list.grab().toImage().convertToFormat(QImage.Format.Format_Grayscale8)
+    image = list_in(chat).grab().toImage().convertToFormat(QImage.Format.Format_Grayscale8)
     inside = image.copy(60, 40, 400, 60)
     return max(inside.pixelColor(x, y).lightness() for x in range(400) for y in range(60))
 
@@ -114,7 +113,7 @@ def test_there_is_one_selection_at_a_time(chat: ChatView, qtbot: QtBot) -> None:
     chat.window().activateWindow()
     chat.show_path([ShownMessage(f"a{i}", "assistant", "Some words.") for i in range(2)])
     settle(qtbot)
-    views = [item.body for item in chat._list.items if isinstance(item, ReplyView)]
+    views = [item.body for item in list_in(chat).items if isinstance(item, ReplyView)]
     for view in views:
         view.setFocus(Qt.FocusReason.MouseFocusReason)
         view.setTextCursor(view.document().find("Some"))
@@ -129,13 +128,13 @@ def test_the_way_to_the_end_is_offered_only_where_there_is_one(
     chat.show_path([ShownMessage(f"a{i}", "assistant", "Some words.") for i in range(3)])
     chat.go_to("a1")
     settle(qtbot)
-    assert not chat._list.follows
-    assert not chat._end.to_end.isVisible(), "all of it is seen"
+    assert not list_in(chat).follows
+    assert not to_end_in(chat).isVisible(), "all of it is seen"
     chat.show_path(long_path())
     chat.go_to("a1")
     settle(qtbot)
-    assert chat._end.to_end.isVisible()
-    assert chat._end.to_end.height() <= chat._end.height(), "it covers no text"
+    assert to_end_in(chat).isVisible()
+    assert to_end_in(chat).height() <= to_end_in(chat).parentWidget().height(), "it covers no text"
 
 
 def test_the_switch_of_a_question_stands_still_when_its_actions_come(
@@ -148,16 +147,16 @@ def test_the_switch_of_a_question_stands_still_when_its_actions_come(
         ]
     )
     settle(qtbot)
-    bubble = chat._pages.item("q")
-    assert bubble is not None
-    assert bubble._switch is not None
+    bubble = item_in(chat, "q")
+    switch = bubble.findChild(SiblingSwitch)
+    assert isinstance(switch, SiblingSwitch)
     QApplication.sendEvent(bubble, QEvent(QEvent.Type.Leave))  # wherever the pointer is
     assert not shows_actions(bubble)
-    before = bubble._switch.mapTo(chat, QPoint(0, 0))
+    before = switch.mapTo(chat, QPoint(0, 0))
     bubble.set_focused(True)
     settle(qtbot)
     assert shows_actions(bubble)
-    assert bubble._switch.mapTo(chat, QPoint(0, 0)) == before
+    assert switch.mapTo(chat, QPoint(0, 0)) == before
 
 
 def test_a_reply_that_only_thought_copies_its_thoughts(chat: ChatView, qtbot: QtBot) -> None:

@@ -17,10 +17,13 @@ from gui.chat_help import (
     click,
     committed,
     finished,
+    list_in,
+    rest,
     say,
     settle,
     shown_chat,
     token,
+    unfold_of,
 )
 from paceline.gui.chat.markdown.found import phrase
 from paceline.gui.chat.markdown.view import MessageView
@@ -172,9 +175,8 @@ def test_what_comes_late_for_a_message_that_is_gone_is_ignored(
     chat.show_path(())
     reply.append(committed("late"))
     settle(qtbot)
-    assert chat._pace.is_idle
     assert welcome.isVisible()
-    assert not chat._list.items
+    assert not list_in(chat).items
     assert chat.reply_view(reply.message_id) is None
 
 
@@ -231,7 +233,7 @@ def test_growing_paints_what_is_new_and_not_the_whole_view(
     monkeypatch.setattr(MessageView, "paintEvent", counted)
     reply = begin_reply(chat)
     grow(chat, reply, qtbot)
-    qtbot.waitUntil(lambda: not chat._page_timer.isActive())
+    rest(chat, qtbot)
     settle(qtbot)
     heights.clear()
     for number in range(12):
@@ -298,9 +300,9 @@ def test_a_reply_that_nobody_fills_in_shows_its_text(chat: ChatView, qtbot: QtBo
 
 def test_a_long_question_of_one_line_is_not_counted_in_lines(chat: ChatView) -> None:
     bubble = say(chat, "words " * 5_000)
-    assert bubble._unfold.text() == "Show all"
-    QTest.keyClick(bubble._unfold, Qt.Key.Key_Space)
-    assert bubble._unfold.text() == "Show less"
+    assert unfold_of(bubble).text() == "Show all"
+    QTest.keyClick(unfold_of(bubble), Qt.Key.Key_Space)
+    assert unfold_of(bubble).text() == "Show less"
 
 
 def test_a_long_question_is_folded_until_it_is_asked_for(chat: ChatView) -> None:
@@ -308,16 +310,16 @@ def test_a_long_question_is_folded_until_it_is_asked_for(chat: ChatView) -> None
     bubble = say(chat, text)
     assert "line 15" in bubble.view.toPlainText()
     assert "line 16" not in bubble.view.toPlainText()
-    assert bubble._unfold.text() == "Show all 310 lines"
+    assert unfold_of(bubble).text() == "Show all 310 lines"
     assert bubble.plain_text == text, "a copy has all"
-    assert bubble._unfold.focusPolicy() & Qt.FocusPolicy.TabFocus
-    QTest.keyClick(bubble._unfold, Qt.Key.Key_Space)
+    assert unfold_of(bubble).focusPolicy() & Qt.FocusPolicy.TabFocus
+    QTest.keyClick(unfold_of(bubble), Qt.Key.Key_Space)
     assert "line 309" in bubble.view.toPlainText()
-    assert bubble._unfold.text() == "Show less"
-    bubble._unfold.click()
+    assert unfold_of(bubble).text() == "Show less"
+    unfold_of(bubble).click()
     assert "line 16" not in bubble.view.toPlainText()
     short = say(chat, "line 1\nline 2")
-    assert short._unfold.isHidden()
+    assert not unfold_of(short).isVisible()
     found = say(chat, text)
     found.mark(phrase("line"))
     assert "line 300" not in found.view.toPlainText()

@@ -9,7 +9,17 @@ from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QTextCursor, QTextFormat, QWheelEvent
 from PySide6.QtWidgets import QApplication
 
-from gui.chat_help import begin_reply, button, click, committed, finished, shown_chat, token
+from gui.chat_help import (
+    bars_in,
+    begin_reply,
+    button,
+    click,
+    committed,
+    finished,
+    list_in,
+    shown_chat,
+    token,
+)
 from gui.test_find import show
 from gui.test_markdown_document import Sheet, bits
 from paceline.gui.chat.markdown.found import hits_in, phrase
@@ -90,7 +100,7 @@ def test_wrapped_lines_hang_below_their_first_word(qtbot: QtBot, chat: ChatView)
     assert [x - first for x in others] == pytest.approx([6 * space] * len(others))
     plain = line_of(view, "def f").block().layout().lineAt(0).x()
     assert first == pytest.approx(plain), "only what goes on is indented further"
-    assert not any(card.bar.isVisible() for card in view._codes.cards)
+    assert not any(bar.isVisible() for bar in bars_in(view))
 
 
 def test_growing_code_has_the_form_of_the_whole() -> None:
@@ -116,7 +126,7 @@ def test_growing_code_has_the_form_of_the_whole() -> None:
 def test_unwrapped_code_is_scrolled_by_its_own_bar(qtbot: QtBot, chat: ChatView) -> None:
     view = shown(qtbot, chat, wraps=False)
     assert line_of(view, "return").block().layout().lineCount() == 1
-    bar, other = (card.bar for card in view._codes.cards)
+    bar, other = bars_in(view)
     assert bar.isVisible()
     assert not other.isVisible()
     assert bar.maximum() > 1000
@@ -156,7 +166,7 @@ def test_tab_reaches_the_bar_after_the_buttons(qtbot: QtBot, chat: ChatView) -> 
     found = button(view, "Save")
     assert found is not None
     found.setFocus(Qt.FocusReason.TabFocusReason)
-    bar = view._codes.cards[0].bar
+    bar = bars_in(view)[0]
     for _ in range(3):
         if QApplication.focusWidget() is not bar:
             qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
@@ -168,7 +178,7 @@ def test_tab_reaches_the_bar_after_the_buttons(qtbot: QtBot, chat: ChatView) -> 
 
 def test_the_wheel_goes_sideways_only_when_it_is_meant(qtbot: QtBot, chat: ChatView) -> None:
     view = shown(qtbot, chat, wraps=False)
-    bar = view._codes.cards[0].bar
+    bar = bars_in(view)[0]
     inside = code_card(view.document(), view.content.marks[0]).center().toPoint()
     assert not wheel(view, inside, 0, -120), "up and down is the conversation's"
     assert bar.value() == 0
@@ -193,7 +203,7 @@ def test_places_in_scrolled_code_are_those_that_are_seen(qtbot: QtBot, chat: Cha
     qtbot.wait(20)
     cursor = line_of(view, "value_40")
     cursor.setPosition(cursor.selectionStart() + 3)
-    bar = view._codes.cards[0].bar
+    bar = bars_in(view)[0]
     bar.setValue(round(view.cursorRect(cursor).left()) - 200)
     at = view.cursorRect(cursor).center() - QPoint(bar.value(), 0)
     assert 150 < at.x() < 250
@@ -206,7 +216,7 @@ def test_places_in_scrolled_code_are_those_that_are_seen(qtbot: QtBot, chat: Cha
 
 def test_a_hit_that_is_out_of_sight_is_scrolled_to(qtbot: QtBot, chat: ChatView) -> None:
     view = shown(qtbot, chat, wraps=False)
-    bar = view._codes.cards[0].bar
+    bar = bars_in(view)[0]
     view.mark(hits_in(TEXT, phrase("value_50"), 0))
     (hit,) = view._current
     cursor = QTextCursor(view.document())
@@ -222,15 +232,15 @@ def test_long_code_that_grows_gets_its_bar(qtbot: QtBot, chat: ChatView) -> None
     reply.append(committed("Code:\n\n```python\nx = 1\n"))
     reply.flush()
     qtbot.waitUntil(lambda: reply.body.document().textWidth() > 300)
-    assert not reply.body._codes.cards[0].bar.isVisible()
+    assert not bars_in(reply.body)[0].isVisible()
     reply.append(committed(LONG))
     reply.flush()
-    bar = reply.body._codes.cards[0].bar
+    bar = bars_in(reply.body)[0]
     assert bar.isVisible()
     before = bar.maximum()
     reply.append(committed(" + more" * 20))
     reply.flush()
-    assert [card.bar for card in reply.body._codes.cards] == [bar]
+    assert bars_in(reply.body) == [bar]
     assert bar.maximum() > before
 
 
@@ -239,7 +249,7 @@ def test_the_switch_is_on_the_card_in_the_menu_and_remembered(
 ) -> None:
     program.window.show()
     show(program, ["Why?", TEXT])
-    item = program.window.chat_pane.chat._list.items[-1]
+    item = list_in(program.window.chat_pane.chat).items[-1]
     assert isinstance(item, ReplyView)
     view = item.body
     qtbot.waitUntil(lambda: button(view, "Don't wrap") is not None)

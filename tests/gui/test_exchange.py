@@ -14,6 +14,7 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QApplication, QFileDialog
 
+from gui.chat_help import item_in
 from gui.fake_client import FakeClient
 from paceline.conversation import Attachment, Folder
 from paceline.errors import UserError
@@ -413,9 +414,7 @@ def test_what_cannot_be_attached_is_told_and_the_rest_is_attached(
 def test_up_edits_the_last_question_where_it_stands(talked: Program, qtbot: QtBot) -> None:
     composer = talked.window.chat_pane.composer
     qtbot.keyClick(composer.edit, Qt.Key.Key_Up)
-    bubble = talked.window.chat_pane.chat._pages.item(
-        talked.shown.conversation.path()[0].message_id
-    )
+    bubble = item_in(talked.window.chat_pane.chat, talked.shown.conversation.path()[0].message_id)
     assert bubble.editor is not None  # type: ignore[union-attr]
 
 

@@ -10,9 +10,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QTextEdit
 
-from gui.chat_help import settle
+from gui.chat_help import item_in, list_in, settle, unfold_of
 from paceline.conversation import Conversation, Message
 from paceline.gui.chat.markdown.found import phrase
+from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.chat.messages.user_bubble import UserBubble
 
@@ -55,28 +56,26 @@ def search(program: Program, text: str) -> FindBar:
 def marked_text(program: Program) -> tuple[int, str]:
     """Which message has the current hit, and the characters that are marked as it."""
     chat = program.window.chat_pane.chat
-    for item in chat._list.items:
+    for item in list_in(chat).items:
         views = [item.view] if isinstance(item, UserBubble) else []
         if isinstance(item, ReplyView):
-            views = [view for _, view in item.parts._sections]
-            views = [getattr(view, "view", view) for view in views]
+            views = item.findChildren(MessageView)
         for view in filter(None, views):
             for span in view._current:
                 document = view.document()
                 text = "".join(document.characterAt(p) for p in range(span.start, span.end))
-                place = chat._pages.place_of(item.message_id)
-                assert place is not None
-                return place, text
+                path = [each.message_id for each in program.shown.conversation.path()]
+                return path.index(item.message_id), text
     return -1, ""
 
 
 def is_in_view(program: Program) -> bool:
     chat = program.window.chat_pane.chat
-    for item in chat._list.items:
+    for item in list_in(chat).items:
         px = item.marked_px()
         if px is not None:
-            top = item.y() + px - chat._list.room_above()
-            return 0 <= top <= chat._list.viewport().height() - 20
+            top = item.y() + px - list_in(chat).room_above()
+            return 0 <= top <= list_in(chat).viewport().height() - 20
     return False
 
 
@@ -91,7 +90,7 @@ CHAT = (
 def test_hits_are_counted_marked_and_gone_through(program: Program, qtbot: QtBot) -> None:
     show(program, CHAT)
     chat = program.window.chat_pane.chat
-    chat._pages.go(0)
+    chat.go_to(program.shown.conversation.path()[0].message_id)
     bar = search(program, "needle")
     settle(qtbot)
     assert bar.isVisible()
@@ -130,7 +129,7 @@ def test_words_are_found_across_what_is_not_seen(program: Program, qtbot: QtBot)
 def test_what_is_folded_is_unfolded_for_its_hit_alone(program: Program, qtbot: QtBot) -> None:
     show(program, CHAT)
     chat = program.window.chat_pane.chat
-    chat._pages.go(0)
+    chat.go_to(program.shown.conversation.path()[0].message_id)
     search(program, "needle")
     settle(qtbot)
     reply = chat.reply_view(program.shown.conversation.path()[1].message_id)
@@ -179,7 +178,7 @@ def test_a_growing_reply_is_searched(program: Program, client: FakeClient, qtbot
     client.step("stack and a hay", 2)
     client.step("stack.", 3)
     qtbot.waitUntil(lambda: bar.count.text() == "0 of 2")
-    follows = chat._list.follows
+    follows = list_in(chat).follows
     assert follows, "what is found does not take the view away"
     QTest.keyClick(bar.field, Qt.Key.Key_Return)
     assert bar.count.text() == "1 of 2"
@@ -217,10 +216,10 @@ def test_what_the_user_folds_again_stays_folded(
         view.flush()
     assert not block.is_open
     go_to("4 of 7")
-    bubble = chat._pages.item(program.shown.conversation.path()[2].message_id)
+    bubble = item_in(chat, program.shown.conversation.path()[2].message_id)
     assert isinstance(bubble, UserBubble)
     assert "needle" in bubble.view.toPlainText()
-    bubble._unfold.click()
+    unfold_of(bubble).click()
     assert "needle" not in bubble.view.toPlainText()
 
 
@@ -246,10 +245,10 @@ def test_a_selection_is_what_is_searched_for(program: Program, qtbot: QtBot) -> 
     show(program, CHAT)
     program.window.activateWindow()
     qtbot.waitUntil(program.window.isActiveWindow)
-    program.window.chat_pane.chat._pages.go(2)
+    program.window.chat_pane.chat.go_to(program.shown.conversation.path()[2].message_id)
     view = next(
         item.view
-        for item in program.window.chat_pane.chat._list.items
+        for item in list_in(program.window.chat_pane.chat).items
         if isinstance(item, UserBubble) and item.text == CHAT[2]
     )
     view.setFocus()
@@ -266,9 +265,9 @@ def test_what_is_selected_is_searched_for_as_it_is_written(program: Program, qtb
     show(program, ["Hi", f"| a |\n|---|\n| {written} |\n"])
     program.window.activateWindow()
     qtbot.waitUntil(program.window.isActiveWindow)
-    items = program.window.chat_pane.chat._list.items
+    items = list_in(program.window.chat_pane.chat).items
     reply = next(item for item in items if isinstance(item, ReplyView))
-    view = next(view for _, view in reply.parts._sections)
+    view = reply.findChildren(MessageView)[0]
     assert isinstance(view, QTextEdit)
     view.setFocus()
     cursor = view.document().find("collections")
