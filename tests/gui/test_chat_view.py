@@ -28,7 +28,8 @@ from gui.chat_help import (
 from paceline.gui.chat.markdown.found import phrase
 from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.message_item import ShownMessage
-from paceline.gui.chat.view import FLUSH_MS, MAX_FLUSH_MS, PAUSE_RATIO
+from paceline.gui.chat.view import FLUSH_MS, MAX_FLUSH_MS, PAUSE_RATIO, WritingPace
+from paceline.gui.kit.announcer import Announcer
 from paceline.gui.look.colours import LIGHT
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import COLUMNS
@@ -123,20 +124,22 @@ def test_slow_writing_makes_the_timer_slower(
         now += writing_s
 
     monkeypatch.setattr("paceline.gui.chat.view.perf_counter", lambda: now)
-    monkeypatch.setattr(chat._announcer, "update", write)
-    assert chat._pace.timer.interval() == FLUSH_MS
+    (announcer,) = chat.findChildren(Announcer)
+    monkeypatch.setattr(announcer, "update", write)
+    (pace,) = chat.findChildren(WritingPace)
+    assert pace.timer.interval() == FLUSH_MS
     for spent_s, expected in ((0.01, round(10 * PAUSE_RATIO)), (10.0, MAX_FLUSH_MS)):
         writing_s = spent_s
         reply.append(committed("x"))
-        chat._pace.timer.stop()
-        chat._pace.write()
-        assert chat._pace.timer.interval() == expected
+        pace.timer.stop()
+        pace.write()
+        assert pace.timer.interval() == expected
     reply.append(committed("x"))
-    assert chat._pace.timer.interval() == MAX_FLUSH_MS, "it has just been busy"
-    chat._pace.timer.stop()
+    assert pace.timer.interval() == MAX_FLUSH_MS, "it has just been busy"
+    pace.timer.stop()
     now += 1.0
     reply.append(committed("x"))
-    assert chat._pace.timer.interval() == 0, "it has rested, so the first words need not wait"
+    assert pace.timer.interval() == 0, "it has rested, so the first words need not wait"
 
 
 def test_an_error_keeps_what_came(chat: ChatView, qtbot: QtBot) -> None:

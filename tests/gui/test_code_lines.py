@@ -146,17 +146,18 @@ def test_a_narrow_card_leaves_out_what_would_cover_its_language(
     qtbot: QtBot, chat: ChatView
 ) -> None:
     view = shown(qtbot, chat, wraps=True)
-    buttons, wide = view._codes.cards[0].buttons, view.width()
-    assert buttons._wrap.isVisible()
+    wrap, wide = button(view, "Don't wrap"), view.width()
+    assert wrap is not None
+    buttons = wrap.parentWidget()
     least = buttons.sizeHint().width()
     view.setFixedWidth(least + 40)
     qtbot.wait(50)
-    assert not buttons._wrap.isVisible()
-    assert buttons._copy.isVisible()
+    assert not wrap.isVisible()
+    assert button(view, "Copy") is not None
     assert buttons.x() > 40, "the language stands there"
     view.setFixedWidth(wide)
     qtbot.wait(50)
-    assert buttons._wrap.isVisible()
+    assert wrap.isVisible()
 
 
 def test_tab_reaches_the_bar_after_the_buttons(qtbot: QtBot, chat: ChatView) -> None:
