@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec import structs
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QAbstractButton, QWidget
 
 from gui.control_events import drafting_step, outlook, plain_step, report
 from gui.fake_client import STATS, FakeClient, model_info, perhaps
@@ -370,7 +370,8 @@ def test_the_line_the_hover_and_the_run_tell_the_decisions(
     reply_id = auto.shown.conversation.path()[-1].message_id
     view = auto.window.chat_pane.chat.reply_view(reply_id)
     assert view is not None
-    assert "75\u202f% of steps drafted" in view._footer.stats.toolTip()
+    tips = [button.toolTip() for button in view.findChildren(QAbstractButton)]
+    assert any("75\u202f% of steps drafted" in tip for tip in tips)
     auto.window.actions_.run.trigger()
     dialog = auto.runs.dialog
     assert dialog is not None

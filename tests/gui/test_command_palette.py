@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
@@ -167,7 +167,7 @@ def test_what_is_seen_of_an_open_palette_stays(program: Program, qtbot: QtBot) -
         program.window.actions_.token_colours.toggle()
     assert sheet.list.currentIndex().row() == 26
     assert sheet.list.verticalScrollBar().value() == scrolled > 0
-    assert not sheet._renewal.isActive()
+    assert not any(timer.isActive() for timer in sheet.findChildren(QTimer))
 
 
 def test_of_chats_with_one_title_the_current_one_stays(

@@ -248,7 +248,7 @@ class TestQuickly:
         composer = program.window.chat_pane.composer
         composer.set_text("Hello")
         late = asked(client, qtbot, 1)
-        composer._on_send()
+        composer.button.click()
         client.start_turn()
         client.step("Hi there")
         composer.set_text("next")
@@ -289,9 +289,9 @@ class TestQuickly:
         program.window.chat_pane.composer.set_text("And more")
         answer(client, asked(client, qtbot, 2), 900)
         assert marked[-1] == ""
-        program.window.chat_pane.composer._on_send()
+        program.window.chat_pane.composer.button.click()
         client.emit(TurnStarted(10, 0, 7, n_cut=4))
-        program.context_meter._on_moved()
+        client.step("A", 0)  # the figures follow what moves
         qtbot.waitUntil(lambda: marked[-1] == program.shown.conversation.path()[6].message_id)
         client.emit(Unloaded())
         assert marked[-1] == ""
@@ -365,7 +365,7 @@ def test_the_real_engine_answers(
     program.window.chat_pane.composer.set_text("What does os.path.join do?")
     qtbot.waitUntil(lambda: meter_of(program).use.n_unsent > 5, timeout=10_000)
     n_counted = meter_of(program).use.n_used
-    program.window.chat_pane.composer._on_send()
+    program.window.chat_pane.composer.button.click()
     qtbot.waitUntil(
         lambda: program.session.active is None and bool(program.shown.conversation.path()),
         timeout=60_000,

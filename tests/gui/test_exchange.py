@@ -133,7 +133,7 @@ def test_the_dialog_proposes_a_name_that_follows_the_kind(talked: Program, qtbot
     dialog = talked.exchange.files.dialog
     assert dialog is not None
     assert Path(dialog.selectedFiles()[0]).name == "What is b new b.md"
-    talked.exchange._on_filter(dialog.nameFilters()[3])
+    dialog.filterSelected.emit(dialog.nameFilters()[3])
     assert Path(dialog.selectedFiles()[0]).name == "What is b new b.json"
     dialog.close()
 
