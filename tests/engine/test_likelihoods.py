@@ -17,7 +17,8 @@ from engine.token_grammar import TokenGrammar, random_rule
 from fake_model import EOG, N_VOCAB, ByteVocabulary, FakeModel
 from paceline.engine.decode.likelihoods import Likelihoods
 from paceline.engine.model.backend import Grammar, Reasoning
-from paceline.engine.sample.drawing import MAX_LIKELY
+from paceline.engine.sample.drawing import MAX_LIKELY, MakeDrawer
+from paceline.engine.sample.plain_rows import PlainRows
 from paceline.engine.sample.sampling import Sampler
 from paceline.errors import EngineError
 from paceline.messages import (
@@ -230,6 +231,7 @@ def test_other_numbers_are_refused_in_words(n: int) -> None:
     assert str(MAX_LIKELY) in str(failed.hint)
 
 
+@pytest.mark.parametrize("make_drawer", [None, PlainRows], ids=["best", "numpy"])
 @given(
     seed=st.integers(0, 10**6),
     spread=st.sampled_from([0.0, 1e-3, 1.0, 30.0, 1e4]),
@@ -239,7 +241,13 @@ def test_other_numbers_are_refused_in_words(n: int) -> None:
     n_equal=st.integers(0, 50),
 )
 def test_random_rows_are_told_as_by_the_reference(
-    seed: int, spread: float, n_vocab: int, n: int, n_ruled_out: int, n_equal: int
+    make_drawer: MakeDrawer | None,
+    seed: int,
+    spread: float,
+    n_vocab: int,
+    n: int,
+    n_ruled_out: int,
+    n_equal: int,
 ) -> None:
     """Equal ones and ones that cannot be, too; what draws may write into the row as it likes."""
     rng = np.random.default_rng(seed)
@@ -250,7 +258,7 @@ def test_random_rows_are_told_as_by_the_reference(
     row[token] = spread
     own = row.copy()
     params = SamplingParams(0.9, repeat_penalty=1.5, logit_bias=(LogitBias(token, 100.0),))
-    sampler = Sampler(params, seed, n_likely=n)
+    sampler = Sampler(params, seed, n_likely=n, make_drawer=make_drawer)
     sampler.start([token, 0])
     likelihoods = Likelihoods(ByteVocabulary(), sampler)
     drawn = sampler.sample(row, 3)

@@ -245,6 +245,16 @@ def test_other_widths_of_exact_mode_are_told_once() -> None:
     assert made.promise.take_news() == ()
 
 
+def test_what_a_step_took_at_other_widths_is_not_told() -> None:
+    is_met = False
+    made = exact(lambda n, _i, _t: 0.1 * (n == 1) + 0.5 * (is_met and n % 4 != 0))
+    assert "the time of one" in made.words
+    is_met = True
+    made.live(3)
+    assert made.context.widths.lowest == 8
+    assert "the time of one" not in made.words
+
+
 def test_nothing_is_known_of_what_steps_cost_at_other_widths() -> None:
     is_met = False
     made = exact(lambda n, _i, _t: 0.5 * (is_met and n % 4 != 0))
