@@ -37,12 +37,12 @@ class Kind(NamedTuple):
     Attributes:
         backend: Makes the backend; its flag is given to scripted models.
         path: The file, or the scripted model's name.
-        states: The earlier states that it is asked to keep after the load; None: it is not asked.
+        states: The earlier states that it is asked to keep after the load.
     """
 
     backend: Callable[[CancelFlag], Backend]
     path: str | Callable[[], Path]
-    states: int | None = None
+    states: int = 0
 
 
 def scripted_backend(cancel: CancelFlag, **options: object) -> Backend:
@@ -67,13 +67,13 @@ KINDS = {
     "scripted": Kind(scripted_backend, "model"),
     "scripted recurrent": Kind(scripted(), "model"),
     "scripted states": Kind(scripted(n_states=8, has_copies=True), "model", states=8),
-    "scripted copies": Kind(scripted(has_copies=True), "model", states=0),
+    "scripted copies": Kind(scripted(has_copies=True), "model"),
     "demo target": Kind(llama_backend, lambda: make_pairs.DEMO_TARGET),
     "llama": Kind(llama_backend, tiny("tiny-target")),
     "windows": Kind(llama_backend, tiny("tiny-swa")),
-    "mamba": Kind(llama_backend, tiny("tiny-mamba"), states=0),
+    "mamba": Kind(llama_backend, tiny("tiny-mamba")),
     "hybrid states": Kind(llama_backend, tiny("tiny-qwen35"), states=8),
-    "hybrid copies": Kind(llama_backend, tiny("tiny-lfm2"), states=0),
+    "hybrid copies": Kind(llama_backend, tiny("tiny-lfm2")),
 }
 
 BACKENDS = ["scripted", "llama"]
@@ -111,7 +111,7 @@ def opened(name: str) -> Iterator[Loaded]:
     model = load(backend, path, flag)
     try:
         model.can_rollback = self_test(model).can_rollback
-        model.keep_states(kind.states or 0)
+        model.keep_states(kind.states)
         yield Loaded(backend, path, model, flag)
     finally:
         model.close()
