@@ -375,8 +375,8 @@ def test_a_bar_says_what_it_is(plot: SpeedPlot, metrics: StepMetrics, qtbot: QtB
     canvas = plot.bars_canvas
     width = canvas.viewport().width()
     qtbot.mouseMove(canvas.viewport(), QPoint(round(width * 1.5 / 40), 30))
+    qtbot.waitUntil(lambda: "Step 2" in QToolTip.text())
     words = QToolTip.text()
-    assert "Step 2" in words
     assert "Draft model: 3 of 3" in words
     assert "Prompt lookup: 2 of 4 guesses were right, 1 never judged" in words
     markers = plot.bars_canvas.marker, plot.line_canvas.marker

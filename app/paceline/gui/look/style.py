@@ -12,40 +12,47 @@ How to get a look: set one of these dynamic properties before the widget is show
 need `restyle`). Plain `QWidget`s need `Qt.WidgetAttribute.WA_StyledBackground` for backgrounds;
 `QFrame`s do not.
 
-=====================  ===================================================================== Buttons
-``kind`` of a QPushButton or QToolButton =====================
-===================================================================== (none)
-outlined button on the surface colour ``primary``            filled with the accent: the one main
-action of an area ``quiet``              no frame until hovered; for tool buttons and secondary
-actions ``link``               muted text only, accent when hovered ``danger``             outlined,
-text in the danger colour ``stop``               outlined, semi-bold ``segment``            one part
-of a segmented row: checkable, inside a ``segments`` frame ``chip``               rounded, holds the
-chosen pair in the top bar ``option``             lines of text within, see `welcome.pages`
+=====================  =====================================================================
+Buttons                ``kind`` of a QPushButton or QToolButton
+=====================  =====================================================================
+(none)                 outlined button on the surface colour
+``primary``            filled with the accent: the one main action of an area
+``quiet``              no frame until hovered; for tool buttons and secondary actions
+``link``               muted text only, accent when hovered
+``danger``             outlined, text in the danger colour
+``stop``               outlined, semi-bold
+``segment``            one part of a segmented row: checkable, inside a ``segments`` frame
+``chip``               rounded, holds the chosen pair in the top bar
+``option``             lines of text within, see `welcome.pages`
 =====================  =====================================================================
 
 =====================  =====================================================================
-Containers             ``kind`` of a QFrame (or of a styled QWidget) =====================
-===================================================================== ``card``               surface
-with a line around it, radius 10 ``segments``           the frame around ``segment`` buttons (layout
-margins 2, spacing 2) ``topbar``             surface with a line below ``sidebar``
-surface with a line at its right ``panel``              surface with a line at its left ``bubble``
-what the user wrote, radius 12 ``notice``             inline message; with ``tone`` "danger" or
-"lookup" in those colours ``page``               the window's ground; inside a scroll area
-transparent ``sheet``              what stands over the window, radius 12 ``foot``
-surface with a line above: the buttons of a dialog =====================
-=====================================================================
+Containers             ``kind`` of a QFrame (or of a styled QWidget)
+=====================  =====================================================================
+``card``               surface with a line around it, radius 10
+``segments``           the frame around ``segment`` buttons (layout margins 2, spacing 2)
+``topbar``             surface with a line below
+``sidebar``            surface with a line at its right
+``panel``              surface with a line at its left
+``bubble``             what the user wrote, radius 12
+``notice``             inline message; with ``tone`` "danger" or "lookup" in those colours
+``page``               the window's ground; inside a scroll area transparent
+``sheet``              what stands over the window, radius 12
+``foot``               surface with a line above: the buttons of a dialog
+=====================  =====================================================================
 
-=====================  ===================================================================== Labels
-``role`` of a QLabel =====================
-===================================================================== ``title``
-semi-bold heading of a card        ``heading``  larger, for dialogs ``muted``              secondary
-text                     ``small``    secondary and 12 px ``section``            12 px, spaced,
-above list groups   ``big``      the large figure ``accent``             accent colour, semi-bold
-``ratio``    large accent figure ``danger``             danger colour                      ``value``
-text colour, digits ``stats``              secondary, 13 px: the line below a reply ``keys``
-the cap of a key ``pill``               rounded badge; ``tone`` is one of "accent", "lookup",
-"danger", "muted" =====================
-=====================================================================
+=====================  =====================================================================
+Labels                 ``role`` of a QLabel
+=====================  =====================================================================
+``title``              semi-bold heading of a card        ``heading``  larger, for dialogs
+``muted``              secondary text                     ``small``    secondary and 12 px
+``section``            12 px, spaced, above list groups   ``big``      the large figure
+``accent``             accent colour, semi-bold           ``ratio``    large accent figure
+``danger``             danger colour                      ``value``    text colour, digits
+``stats``              secondary, 13 px: the line below a reply
+``keys``               the cap of a key
+``pill``               rounded badge; ``tone`` is one of "accent", "lookup", "danger", "muted"
+=====================  =====================================================================
 
 ``QListView[kind="chats"]`` has tall rounded rows; ``QLineEdit[kind="search"]`` is a search field,
 ``QLineEdit[kind="palette"]`` the one of the palette. ``QPlainTextEdit[kind="code"]`` has the size
