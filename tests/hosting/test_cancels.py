@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hosting.engines import Canceller, Host, text_of
+from hosting.engines import HOSTS, Canceller, Host, text_of
 from paceline.messages import (
     LoadFailed,
     PairLoaded,
     SamplingParams,
     StepCommitted,
+    TurnFailed,
     TurnFinished,
     TurnStarted,
 )
@@ -46,7 +47,7 @@ def options(size: int, strategy: str, temperature: float) -> dict[str, object]:
 
 
 class References:
-    """Replies behind a fresh load, and behind one other turn that nobody stopped.
+    """Replies after a fresh load, and after one other turn that was not stopped.
 
     In exact mode the two are the same. Else they may differ in near-ties: a prompt is computed in
     wide batches, whose rounding depends on the width, and the second turn keeps some of the first
@@ -75,7 +76,7 @@ class References:
 
 @dataclass
 class Book:
-    """What the cancels were like."""
+    """Delays and outcomes of the cancels."""
 
     delays: list[float] = field(default_factory=list)
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -191,3 +192,30 @@ def test_nothing_of_a_cancel_is_left_in_the_next_reply(
         for number in trials(n, 300):
             trial.run(("load", "prefill", "decode")[number % 3])
         trial.book.report(f"{kind}, {mode}")
+
+
+@pytest.mark.parametrize("kind", HOSTS)
+def test_what_a_cancelled_load_leaves_is_nothing_or_what_was_asked_for(
+    kind: str, demo_pair: tuple[Path, Path], is_long: bool
+) -> None:
+    """The engine's side: after "cancelled" in mid-load there is no model, and it says so."""
+    short = {"prompt": "What is a list?", "seed": 1, "max_tokens": 8, "strategy": "off"}
+    with Host(kind, demo_pair) as host:
+        seen = set()
+        load_s = max(host.must_load().load_s, host.must_load().load_s)
+        chance = random.Random(3)
+        for _ in range(12 if is_long else 4):
+            with Canceller(host, chance.uniform(0, 1.5 * load_s)):
+                last = host.load()
+            seen.add(type(last))
+            after = host.turn(**short)
+            if isinstance(last, LoadFailed):
+                assert last.code == "cancelled"
+                assert isinstance(after, TurnFailed)
+                assert after.code == "no-model"
+            else:
+                assert isinstance(last, PairLoaded)
+                assert isinstance(after, TurnFinished)
+        assert LoadFailed in seen
+        host.must_load()
+        assert isinstance(host.turn(**short), TurnFinished)
