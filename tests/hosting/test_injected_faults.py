@@ -402,17 +402,19 @@ def test_a_model_file_that_is_overwritten_while_it_is_used(
 
 @pytest.mark.grid(short=1)
 @pytest.mark.parametrize("room", [1 << 16, None], ids=["none", "enough"])
-def test_memory_that_runs_out_in_a_prefill(shared: Host, room: int | None) -> None:
-    """The limit is set from outside, to just above what the process has."""
-    shared.ready()
-    if room is not None:
-        limit = psutil.Process(shared.service.pid).memory_info().vms + room
-        resource.prlimit(shared.service.pid, resource.RLIMIT_AS, (limit, limit))
-    tokens = tuple(100 + i % 400 for i in range(1500))
-    events = shared.submit(StartTurn(Tokens(tokens), seed=1, max_tokens=20))
-    if room is None:
-        assert finished_text(events)
-        return
-    death = only_death(events)
-    assert "Memory ran out" in death.reason
-    assert "context" in death.hint
+def test_memory_that_runs_out_in_a_prefill(demo_pair: Pair, room: int | None) -> None:
+    """The limit is set from outside, to just above what the process has after its first load."""
+    with Host(demo_pair) as host:
+        host.ready()
+        pid = host.service.pid
+        if room is not None:
+            limit = psutil.Process(pid).memory_info().vms + room
+            resource.prlimit(pid, resource.RLIMIT_AS, (limit, limit))
+        tokens = tuple(100 + i % 400 for i in range(1500))
+        events = host.submit(StartTurn(Tokens(tokens), seed=1, max_tokens=20))
+        if room is None:
+            assert finished_text(events)
+            return
+        death = only_death(events)
+        assert "Memory ran out" in death.reason
+        assert "context" in death.hint
