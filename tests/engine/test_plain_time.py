@@ -148,7 +148,7 @@ def reply(
     return Replied(found, true_s, took_s)
 
 
-@pytest.mark.grid(short=14)
+@pytest.mark.grid(short=7)
 @pytest.mark.parametrize("strategy", ["off", "rare", "suffix", "auto", "draft-4", "draft"])
 @pytest.mark.parametrize("machine", MACHINES)
 def test_the_interval_covers_what_is_true(machine: str, strategy: str) -> None:

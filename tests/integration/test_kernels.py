@@ -313,12 +313,29 @@ def test_where_there_can_be_none_only_who_insists_hears_of_it(own: pytest.Monkey
         Chosen("own")
 
 
-def test_a_library_of_another_interface(own: pytest.MonkeyPatch) -> None:
-    own.setenv("STAND_IN_INTERFACE", "2")
-    assert "interface 2 instead of 1" in refusal()
+@pytest.mark.parametrize(
+    ("behaviour", "words"),
+    [
+        ({"INTERFACE": "2"}, "interface 2 instead of 1"),
+        ({"INSTALL": "1"}, "does not take them"),
+        (
+            dict.fromkeys(("Q8_0", "Q4_K_REPACKED", "ATTENTION_F16"), "wrong"),
+            "none of them has passed",
+        ),
+    ],
+)
+def test_a_library_that_cannot_be_used(
+    behaviour: dict[str, str], words: str, own: pytest.MonkeyPatch
+) -> None:
+    for name, value in behaviour.items():
+        own.setenv(f"STAND_IN_{name}", value)
+    assert words in refusal()
 
 
-def test_a_library_that_is_none(own: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_file_that_is_no_such_library(own: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    other = next(Path("/lib").glob("*/libm.so.6"), Path("none"))
+    own.setattr(kernel_files, "find", lambda _cache: other)
+    assert "cannot be loaded" in refusal()
     broken = tmp_path / kernel_files.library_name(KEY)
     broken.write_bytes(b"no library")
     own.setenv(LIBRARY, str(broken))
@@ -326,27 +343,9 @@ def test_a_library_that_is_none(own: pytest.MonkeyPatch, tmp_path: Path) -> None
     assert "cannot be loaded" in refusal()
 
 
-def test_a_library_without_the_functions(own: pytest.MonkeyPatch) -> None:
-    own.setattr(
-        kernel_files, "find", lambda _cache: next(Path("/lib").glob("*/libm.so.6"), Path("none"))
-    )
-    assert "cannot be loaded" in refusal()
-
-
-def test_kernels_of_which_none_passes(own: pytest.MonkeyPatch) -> None:
-    for name in ("Q8_0", "Q4_K_REPACKED", "ATTENTION_F16"):
-        own.setenv(f"STAND_IN_{name}", "wrong")
-    assert "none of them has passed" in refusal()
-
-
 def test_a_test_that_cannot_be_run(own: pytest.MonkeyPatch, tmp_path: Path) -> None:
     own.setattr(sys, "executable", str(tmp_path / "no-python"))
     assert "their test cannot be run" in refusal()
-
-
-def test_a_build_that_does_not_take_them(own: pytest.MonkeyPatch) -> None:
-    own.setenv("STAND_IN_INSTALL", "1")
-    assert "does not take them" in refusal()
 
 
 def test_a_marked_build_is_not_used(own: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ import pytest
 
 import make_pairs
 from integration.engine import GREEDY, WARM, Engine
-from paceline.engine.draft import registry
 from paceline.engine.sameness import promise
 from paceline.messages import ChatMessage, EarlierReply, SamplingParams
 from paceline.paths import resources
@@ -44,9 +43,6 @@ STRATEGIES = (
 )
 
 
-LOOKUPS = [info.id for info in registry.built_in() if info.family == "lookup"]
-
-
 @pytest.fixture(scope="module")
 def engine(demo_pair: tuple[Path, Path]) -> Iterator[Engine]:
     with Engine(*demo_pair) as engine:
@@ -71,13 +67,6 @@ def test_every_strategy_gives_the_plain_tokens(
         stats = drafted.stats
         tried += 0 < stats.n_accepted < stats.n_drafted
     assert tried >= 1  # drafts were both accepted and rejected
-
-
-@pytest.mark.parametrize("lookup", LOOKUPS)
-def test_every_lookup_gives_the_plain_tokens(engine: Engine, lookup: str) -> None:
-    options = {"sampling": WARM, "seed": 5, "ignore_eog": True, "max_tokens": 60}
-    plain = engine.reply(PROMPTS[5], **options)
-    assert engine.reply(PROMPTS[5], strategy=lookup, **options).tokens == plain.tokens
 
 
 @pytest.mark.grid(short=2)

@@ -41,7 +41,7 @@ def factor_at(places: list[tuple[int, float]]) -> Callable[[int], float]:
     return lambda n: next(factor for at, factor in reversed(places) if at <= n)
 
 
-@pytest.mark.grid(short=4)
+@pytest.mark.grid(short=3)
 @pytest.mark.parametrize("is_wide_alone", [False, True])
 @pytest.mark.parametrize("kind", ["chat", "code", "useless", "copied"])
 def test_the_plain_estimate_follows_within_64_tokens(

@@ -74,6 +74,7 @@ def after_a_prompt(kit: Kit, kind: str, n_prompt: int, n: int, run: int = 0) -> 
     )
 
 
+@pytest.mark.grid(short=3)
 @pytest.mark.parametrize("n_prompt", [200, 1000, 4000])
 @pytest.mark.parametrize("curve", ["flat", "gpu"])
 def test_after_a_long_prompt_the_model_is_used_and_pays(curve: str, n_prompt: int) -> None:
@@ -88,6 +89,7 @@ def test_after_a_long_prompt_the_model_is_used_and_pays(curve: str, n_prompt: in
         assert (reply.n_unread > 0) is (n_prompt > 200)
 
 
+@pytest.mark.grid(short=9)
 @pytest.mark.parametrize("n_prompt", [200, 1000, 4000])
 @pytest.mark.parametrize("name", MACHINES)
 def test_a_useless_model_reads_a_prompt_within_its_share(name: str, n_prompt: int) -> None:
@@ -209,6 +211,7 @@ def test_the_same_times_give_the_same_decisions() -> None:
     assert first == second
 
 
+@pytest.mark.grid(short=5)
 @pytest.mark.parametrize("kind", ["hard", "useless", "chat"])
 @pytest.mark.parametrize("curve", CURVES.values(), ids=CURVES)
 def test_where_another_width_costs_nearly_a_step_that_is_speculations_loss(
@@ -221,6 +224,7 @@ def test_where_another_width_costs_nearly_a_step_that_is_speculations_loss(
         assert decode(calibrated(curve), text, machine, 300).excess <= 4.3, run
 
 
+@pytest.mark.grid(short=3)
 @pytest.mark.parametrize("share", [0.0, 0.35])
 @pytest.mark.parametrize("believed", [0.0, 0.5, 1.0])
 def test_short_and_long_prompts_by_turns_tell_what_the_context_adds_for_each_row(

@@ -177,8 +177,9 @@ def test_a_plugin_describes_itself(install: Any) -> None:
     assert info.parameters == Phrases.parameters
 
 
-def test_a_plugin_may_say_nothing(install: Any) -> None:
-    install(bare=Bare)
+@pytest.mark.parametrize("doc", [None, "\n  "])
+def test_a_plugin_may_say_nothing(install: Any, doc: str | None) -> None:
+    install(bare=type("Bare", (Bare,), {"__doc__": doc}))
     info = available()[-1]
     assert info.summary
     assert info.parameters == ()
@@ -203,24 +204,23 @@ def test_a_plugin_that_is_not_installed(install: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "error", [ImportError("no module named x"), AttributeError("module has no Phrases")]
+    "broken",
+    [
+        *(ImportError("no module named x"), AttributeError("module has no Phrases")),
+        *(SyntaxError("x"), RuntimeError("x"), NameError("x"), OSError()),
+        *(7, type("Bad", (), {"parameters": (1,)})),  # which are no drafters
+    ],
+    ids=repr,
 )
-def test_a_broken_plugin(install: Any, error: Exception) -> None:
-    install(broken=error)
+def test_a_broken_plugin(install: Any, broken: object) -> None:
+    install(broken=broken)
     with pytest.raises(UserError) as caught:
         parse_strategy("plugin.broken")
     assert caught.value.code == "broken-plugin"
     assert "broken" in caught.value.message
-    assert str(error) in caught.value.message
+    if isinstance(broken, Exception):
+        assert str(broken) in caught.value.message
     assert one("draft")[0].id == "draft"  # the others still work
-
-
-@pytest.mark.parametrize("error", [SyntaxError("x"), RuntimeError("x"), NameError("x"), OSError()])
-def test_a_plugin_may_break_in_any_way(install: Any, error: Exception) -> None:
-    install(broken=error)
-    with pytest.raises(UserError) as caught:
-        parse_strategy("plugin.broken")
-    assert caught.value.code == "broken-plugin"
 
 
 def test_a_broken_plugin_does_not_hide_the_others(
@@ -229,8 +229,3 @@ def test_a_broken_plugin_does_not_hide_the_others(
     allow_warnings("plug-in broken cannot be imported")
     install(broken=ImportError("no module named x"), phrases=Phrases)
     assert {"off", "draft", "plugin.phrases"} <= {info.id for info in available()}
-
-
-def test_a_plugin_with_a_blank_docstring(install: Any) -> None:
-    install(blank=type("Blank", (Phrases,), {"__doc__": "\n  "}))
-    assert one("plugin.blank")[0].summary
