@@ -1,7 +1,8 @@
 """Compiles grammars that take too much: ``python -m integration.hostile_grammars MODEL [all]``.
 
-Without ``all``, those that take seconds are left out. Each is compiled and gone on with by ten tokens, if that is allowed. Prints for each the outcome,
-the seconds of CPU time and the growth of the process in MB as JSON.
+Without ``all``, those that take seconds are left out. Each is compiled and gone on with by ten
+tokens, if that is allowed. Prints for each the outcome, the seconds of CPU time and the growth of
+the process in MB as JSON.
 """
 
 from __future__ import annotations
