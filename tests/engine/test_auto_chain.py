@@ -340,6 +340,9 @@ def test_what_asking_makes_of_the_rest_of_a_step_is_charged(clock: Clock) -> Non
     step(0.5, "?")
     step(0.001, "?", pauses=True)  # that may have been a stall
     step(-math.inf, "?")
+    control.n_max = 9
+    assert step(0.001, "?") == near(0.002), "clocks may stand still"
+    control.n_max = 0
     assert step(0.001, "h") == 0.0, "no drafter is asked"
     control.n_max = 9
     assert step(0.0015, "e") == near(0.0025)
@@ -683,6 +686,9 @@ def test_a_plain_step_does_not_fill_it_up_and_may_take_no_time(
     text.knowledge.saved_up = 3.0
     text.commit(text.propose(), "T", decode_s=decode_s)
     assert text.knowledge.saved_up <= 4.0
+    for _ in range(100):
+        text.commit(text.propose(), "T", decode_s=decode_s)
+    assert text.knowledge.saved_up <= TUNING.saved_up, "nor do many"
 
 
 @pytest.mark.parametrize(("had_pause", "saved_up"), [(False, 2.0), (True, 3.0)])
