@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -99,9 +100,8 @@ def test_long_texts_are_hashed_as_short_ones(n_match: int) -> None:
     one_by_one, at_once = (NextTokens(n_match) for _ in range(2))
     for place in range(len(text)):
         one_by_one.feed(text, place, place + 1)
-    at_once.feed(text, 0, 1500)
-    at_once.feed(text, 1500, 1501)
-    at_once.feed(text, 1501, 5000)
+    for start, end in pairwise((0, 100, 128, 1500, 1501, 5000)):
+        at_once.feed(text, start, end)
     assert np.array_equal(one_by_one.pool.table, at_once.pool.table)
     assert one_by_one.pool.n_used == at_once.pool.n_used
     assert one_by_one.pool.n_used == np.count_nonzero(at_once.pool.table)
