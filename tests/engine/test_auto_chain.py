@@ -688,7 +688,7 @@ def test_a_plain_step_does_not_fill_it_up_and_may_take_no_time(
     assert text.knowledge.saved_up <= 4.0
     for _ in range(100):
         text.commit(text.propose(), "T", decode_s=decode_s)
-    assert text.knowledge.saved_up <= TUNING.saved_up, "nor do many"
+    assert text.knowledge.saved_up <= TUNING.max_saved_steps, "nor do many"
 
 
 @pytest.mark.parametrize(("had_pause", "saved_up"), [(False, 2.0), (True, 3.0)])
