@@ -99,15 +99,6 @@ def test_a_folder_without_a_checkout_is_refused(
     assert str(tmp_path) in capsys.readouterr().err
 
 
-def test_a_file_that_is_no_model_is_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "nothing.gguf"
-    file.write_text("nothing")
-    assert own_time.main([str(file), *SHORT]) == 2
-    assert "process of now has ended" in capsys.readouterr().err
-
-
 # ----------------------------------------------------------------------------------------- tables
 
 
