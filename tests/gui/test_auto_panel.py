@@ -277,9 +277,9 @@ def load_sized(client: FakeClient, n_bytes: int) -> None:
 
 
 @pytest.fixture
-def advised(make_program: Callable[..., Program], client: FakeClient) -> tuple[Program, AdviceLine]:
+def advised(program: Program, client: FakeClient) -> tuple[Program, AdviceLine]:
     """A window whose draft model, of 300 MiB, does not pay."""
-    program = make_program()
+    program.models.reload()
     load_sized(client, 300 << 20)
     program.speculation.choose("auto")
     return program, program.window.panel.advice

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from gui.fake_client import FakeClient
+    from gui.shared_window import SharedWindow
     from paceline.gui.models.catalogue import Catalogue
     from paceline.gui.program import Program
 
@@ -57,10 +58,8 @@ def catalogue(program: Program) -> Catalogue:
     return program.catalogue
 
 
-def test_without_models_the_menu_is_that_of_files(
-    make_program: Callable[..., Program],
-) -> None:
-    program = make_program()
+def test_without_models_the_menu_is_that_of_files(shared_window: SharedWindow) -> None:
+    program = shared_window.program
     actions = program.window.actions_
     assert program.catalogue is None
     for action in (actions.choose_models, actions.choose_draft, actions.downloads):
@@ -68,9 +67,16 @@ def test_without_models_the_menu_is_that_of_files(
     assert actions.open_target.isVisible()
 
 
-def test_the_picker_begins_with_what_is_loaded_and_loads_what_is_picked(
+def test_models_are_picked_loaded_and_kept_while_they_are_loaded(
     program: Program, catalogue: Catalogue, client: FakeClient, qtbot: QtBot
 ) -> None:
+    qtbot.mouseClick(program.window.model_bar, Qt.MouseButton.LeftButton)
+    dialog = catalogue.picker.dialog
+    assert dialog is not None
+    assert dialog.focusWidget() is dialog.installed.search
+    assert program.window.model_bar.menu() is None
+    dialog.reject()
+
     program.window.actions_.choose_draft.trigger()
     picker = catalogue.picker
     assert picker.dialog is not None
@@ -92,25 +98,21 @@ def test_the_picker_begins_with_what_is_loaded_and_loads_what_is_picked(
         str(make_pairs.DEMO_TARGET), str(make_pairs.DEMO_DRAFT),
     )  # fmt: skip
 
+    client.finish_load()
+    loaded = entry("x", folder=make_pairs.DEMO_TARGET.parent, source="paceline")
+    file = replace(loaded.file, parts=(make_pairs.DEMO_TARGET,))
+    catalogue.library.delete(replace(loaded, file=file))
+    assert "is loaded now" in program.window.chat_pane.errors.text.text()
 
-def test_the_model_button_opens_the_picker_where_typing_searches(
-    program: Program, catalogue: Catalogue, qtbot: QtBot
-) -> None:
-    qtbot.mouseClick(program.window.model_bar, Qt.MouseButton.LeftButton)
-    dialog = catalogue.picker.dialog
-    assert dialog is not None
-    assert dialog.focusWidget() is dialog.installed.search
-    assert program.window.model_bar.menu() is None
-
-
-def test_a_window_closes_with_the_picker_open(program: Program, catalogue: Catalogue) -> None:
     program.window.actions_.choose_models.trigger()
     assert catalogue.picker.dialog is not None
     program.window.close()
     assert catalogue.picker.dialog is None
 
 
-def test_one_list_of_downloads_at_a_time(program: Program, catalogue: Catalogue) -> None:
+def test_downloads_have_one_list_and_show_in_the_top_bar(
+    program: Program, catalogue: Catalogue, paceline_home: Path
+) -> None:
     downloads = program.window.actions_.downloads
     downloads.trigger()
     first = catalogue.dialog
@@ -122,11 +124,32 @@ def test_one_list_of_downloads_at_a_time(program: Program, catalogue: Catalogue)
     assert catalogue.dialog is None
     assert catalogue.button.isHidden()
 
+    button = catalogue.button
+    request = DownloadRequest("o/r", ("a-Q4_0.gguf",), "main", str(paceline_home))
 
-def test_the_offline_switch_reaches_the_hub_and_the_settings(
-    program: Program, catalogue: Catalogue, models: Models, paceline_home: Path
+    def show(n_done: int, *statuses: Status) -> None:
+        file = DownloadedFile(request.files[0], "etag", 4_000_000_000, n_here=n_done)
+        catalogue.downloads.model.show(
+            [Download(str(i), request, (file,), status) for i, status in enumerate(statuses)]
+        )
+
+    show(1_000_000_000, "running", "waiting")
+    assert button.isVisible()
+    assert button.toolTip().startswith("2 downloads: 2.0 of 8.0 GB")
+    before = button.grab().toImage()
+    show(3_900_000_000, "running", "waiting")
+    assert button.grab().toImage() != before
+    button.click()
+    assert catalogue.dialog is not None
+    show(4_000_000_000, "done", "done")
+    assert button.isHidden()
+    program.window.actions_.flip_theme.trigger()
+    assert catalogue.dialog.panel.isVisible()
+
+
+def test_folders_and_the_offline_switch_reach_the_library_and_the_settings(
+    program: Program, catalogue: Catalogue, models: Models, tmp_path: Path, paceline_home: Path
 ) -> None:
-    del catalogue
     switch = program.window.actions_.offline
     assert switch.isChecked()
     switch.trigger()
@@ -135,6 +158,17 @@ def test_the_offline_switch_reaches_the_hub_and_the_settings(
     assert models.hub.offline
     program.settings.save()
     file = paceline_home / "config" / "settings.json"
+    assert load_settings(file).settings.hub_offline
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    folders = program.settings.setting("model_folders")
+    folders.add(str(folder))
+    folders.add(str(folder))
+    assert catalogue.library.is_busy, "it is looked into at once"
+    assert folder in [place.folder for place in models.places()]
+    program.settings.save()
+    file = paceline_home / "config" / "settings.json"
+    assert load_settings(file).settings.model_folders == (str(folder),)
     assert load_settings(file).settings.hub_offline
 
 
@@ -166,51 +200,3 @@ def test_the_inspector_rests_while_a_gpu_is_loaded(
     client.emit(EngineDescribed("", "", (gpu, *CPU.devices)))
     program.models.reload()
     assert rests
-
-
-def test_folders_reach_the_library_and_the_settings(
-    program: Program, catalogue: Catalogue, models: Models, tmp_path: Path, paceline_home: Path
-) -> None:
-    folder = tmp_path / "mine"
-    folder.mkdir()
-    folders = program.settings.setting("model_folders")
-    folders.add(str(folder))
-    folders.add(str(folder))
-    assert catalogue.library.is_busy, "it is looked into at once"
-    assert folder in [place.folder for place in models.places()]
-    program.settings.save()
-    file = paceline_home / "config" / "settings.json"
-    assert load_settings(file).settings.model_folders == (str(folder),)
-
-
-def test_what_is_loaded_is_not_deleted(program: Program, catalogue: Catalogue) -> None:
-    loaded = entry("x", folder=make_pairs.DEMO_TARGET.parent, source="paceline")
-    file = replace(loaded.file, parts=(make_pairs.DEMO_TARGET,))
-    catalogue.library.delete(replace(loaded, file=file))
-    assert "is loaded now" in program.window.chat_pane.errors.text.text()
-
-
-def test_running_downloads_show_in_the_top_bar(
-    program: Program, catalogue: Catalogue, paceline_home: Path
-) -> None:
-    button = catalogue.button
-    request = DownloadRequest("o/r", ("a-Q4_0.gguf",), "main", str(paceline_home))
-
-    def show(n_done: int, *statuses: Status) -> None:
-        file = DownloadedFile(request.files[0], "etag", 4_000_000_000, n_here=n_done)
-        catalogue.downloads.model.show(
-            [Download(str(i), request, (file,), status) for i, status in enumerate(statuses)]
-        )
-
-    show(1_000_000_000, "running", "waiting")
-    assert button.isVisible()
-    assert button.toolTip().startswith("2 downloads: 2.0 of 8.0 GB")
-    before = button.grab().toImage()
-    show(3_900_000_000, "running", "waiting")
-    assert button.grab().toImage() != before
-    button.click()
-    assert catalogue.dialog is not None
-    show(4_000_000_000, "done", "done")
-    assert button.isHidden()
-    program.window.actions_.flip_theme.trigger()
-    assert catalogue.dialog.panel.isVisible()

@@ -294,11 +294,8 @@ def test_advice_ends_with_its_reply_chat_and_pair_also_under_the_mouse(
     assert line.isHidden() == (then == "pair"), "it is not about the models that are loaded now"
 
 
-def test_the_first_replies_get_no_advice(
-    make_program: Callable[..., Program], client: FakeClient
-) -> None:
-    program = make_program(Settings(strategies=("draft",), was_welcomed=True))
-    client.finish_load()
+def test_the_first_replies_get_no_advice(program: Program, client: FakeClient) -> None:
+    program.settings.set("n_replies", 0)
     line = program.window.panel.advice
     for number in range(1, FIRST_REPLIES + 2):
         program.chat.send("Hello?")

@@ -24,10 +24,9 @@ from paceline.messages import PrefillProgressed
 from paceline.params import Strategy
 from paceline.run_record import RunRecord
 from paceline.sentence import Sentence
-from paceline.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from pytestqt.qtbot import QtBot
 
@@ -91,10 +90,9 @@ def test_before_forty_steps_there_is_neither_a_ratio_nor_a_colour(speed: float) 
 
 
 def test_the_first_replies_are_not_told_that_drafts_do_not_pay(
-    make_program: Callable[..., Program], client: FakeClient
+    program: Program, client: FakeClient
 ) -> None:
-    program = make_program(Settings(strategies=("draft",), was_welcomed=True))
-    client.finish_load()
+    program.settings.set("n_replies", 0)
     panel = program.window.panel
     for number in range(1, 6):
         program.chat.send("Hello?")
