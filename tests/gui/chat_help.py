@@ -1,4 +1,4 @@
-"""What the tests of the chat view share."""
+"""Helpers that the tests of the chat view share."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def _nothing_of_qt_left(
 
 
 class _Appeared(QObject):
-    """What became a window, by its type, in the order of showing."""
+    """The types of what became a window, in the order of showing."""
 
     def __init__(self) -> None:
         super().__init__()

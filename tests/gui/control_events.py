@@ -76,5 +76,5 @@ def report(
     curve: Sequence[float] = CURVE,
     step: int = 40,
 ) -> ControlReported:
-    """What Auto knows."""
+    """Return a report of Auto."""
     return ControlReported(step, PLAIN_S, 1.0, 0.21, costs(curve), drafters or (outlook(),))

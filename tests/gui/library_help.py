@@ -44,7 +44,7 @@ PAIR = CuratedPair(
 
 
 def card(**changes: Any) -> ModelCard:
-    """What a header says, with these changes."""
+    """Return the facts of a header, with these changes."""
     return structs.replace(CARD, **changes)
 
 

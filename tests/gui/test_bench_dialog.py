@@ -123,7 +123,7 @@ def wait_for_end(bench: BenchController, qtbot: QtBot) -> None:
 
 
 def saved(program: Program, qtbot: QtBot, dialog: BenchDialog, kind: str, file: Path) -> bytes:
-    """What an export writes."""
+    """Return the bytes that an export writes."""
     getattr(dialog, kind).trigger()
     assert program.save_file.dialog is not None
     program.save_file.dialog.close()

@@ -321,7 +321,7 @@ def test_writing_agrees_with_tokens_per_second_and_the_whole_reply_has_its_promp
 
 
 def share_of(image: QImage, colour: str) -> float:
-    """How much of a picture has this colour."""
+    """Return the share of a picture that has this colour."""
     wanted = QColor(colour).rgb()
     places = [(x, y) for x in range(0, image.width(), 3) for y in range(0, image.height(), 3)]
     return sum(image.pixel(x, y) == wanted for x, y in places) / len(places)

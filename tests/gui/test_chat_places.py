@@ -1,4 +1,4 @@
-"""Where the chat view goes, and that what is seen there has the theme's colours at once."""
+"""Places that the chat view goes to, in the colours of the theme at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is free now: asked again, without waiting, and told with who held the rest."""
+"""Free memory of devices: asked again without waiting, and told with who held the rest."""
 
 from __future__ import annotations
 

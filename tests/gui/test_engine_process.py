@@ -149,7 +149,7 @@ def last_view(program: Program) -> ReplyView:
 
 
 def marks(view: ReplyView) -> list[str]:
-    """What stands in frames below the text."""
+    """Return the texts of the frames below the text."""
     labels = view.findChildren(QLabel)
     return [without_soft_breaks(x.text()) for x in labels if "<b>" in x.text() and x.isVisible()]
 

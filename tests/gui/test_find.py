@@ -54,7 +54,7 @@ def search(program: Program, text: str) -> FindBar:
 
 
 def marked_text(program: Program) -> tuple[int, str]:
-    """Which message has the current hit, and the characters that are marked as it."""
+    """Return the number of the message with the current hit, and the marked characters."""
     chat = program.window.chat_pane.chat
     for item in list_in(chat).items:
         views = [item.view] if isinstance(item, UserBubble) else []

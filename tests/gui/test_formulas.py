@@ -263,7 +263,7 @@ def test_a_formula_has_the_colour_of_text(qtbot: QtBot, chat: ChatView, mode: st
     rect = formula_rect(view.document(), view.content.formulas[0])
 
     def nearest(ink: QColor) -> int:
-        """How far the formula's most similar point is from this colour, in lightness."""
+        """Return the distance of the formula's most similar point from this colour, in lightness."""
         image = view.grab().toImage()
         ratio = image.devicePixelRatio()
         return min(
@@ -467,7 +467,7 @@ def test_a_click_selects_nothing_odd(qtbot: QtBot, chat: ChatView) -> None:
 def test_a_selection_stays_on_its_words_when_formulas_come(
     qtbot: QtBot, chat: ChatView, *, is_backwards: bool
 ) -> None:
-    """As when a stored reply is continued: what is selected stands behind formulas to be drawn."""
+    """Keep a selection behind formulas that are still drawn, as in a stored reply that goes on."""
     reply = begin_reply(chat)
     new = 31 + is_backwards
     text = f"First $k^2+{new}$, then $k^3+{new}$: these words and $k^4+{new}$ more."

@@ -74,7 +74,7 @@ def check_clocks(columns: TwoColumns) -> None:
 
 
 def reply_of(events: Turn) -> Reply:
-    """What a column knows of a turn."""
+    """Return the events of a turn that a column hears."""
     reply = Reply("", "", TurnOptions(), submitted_s=0.0)
     for at_s, event in events:
         reply.grow(event, at_s)

@@ -1,1 +1,1 @@
-"""What a person does with the window, from the first click to what they see."""
+"""Walks of a person through the window, from the first click to what they see."""

@@ -62,7 +62,7 @@ class World:
         return [path.read_bytes() for path in sorted(self.folder.rglob("*.gguf"))]
 
     def is_loading(self) -> bool:
-        """Whether a load of the downloaded pair was asked for."""
+        """Say whether a load of the downloaded pair was asked for."""
         command = self.client.last(LoadPair)
         draft = params_of(command.drafting)
         paths = [Path(command.target.path), Path(draft.path if draft else "")]
@@ -93,7 +93,15 @@ def world(
         program.window.close()
 
 
-def test_both_files_are_fetched_and_loaded(world: World, qtbot: QtBot) -> None:
+def test_a_pair_is_fetched_and_loaded_unless_the_window_is_offline(
+    world: World, qtbot: QtBot
+) -> None:
+    world.program.window.actions_.offline.trigger()
+    world.getter.get(world.pair)
+    qtbot.waitUntil(lambda: world.getter.problem.startswith("Paceline is offline"))
+    assert len(world.client.all(LoadPair)) == 1
+    world.program.window.actions_.offline.trigger()
+
     lines: list[str] = []
     world.getter.progressed.connect(lambda: lines.append(world.getter.line))
     world.getter.get(world.pair)
@@ -108,9 +116,25 @@ def test_both_files_are_fetched_and_loaded(world: World, qtbot: QtBot) -> None:
     assert world.server.n_bytes_sent() == n_sent, "what is here is not fetched again"
 
 
-def test_after_a_full_disk_the_same_button_goes_on(
+def test_a_download_is_given_up_and_goes_on_after_a_full_disk(
     world: World, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    world.server.add(Fault(path=f"*{TARGET.name}", holds_after=100_000))
+    world.getter.get(world.pair)
+    qtbot.waitUntil(lambda: world.getter.progress > 0, timeout=LIMIT_MS)
+    world.getter.cancel()
+    assert world.getter.wanted is None
+    assert world.getter.line == ""
+    world.server.clear()
+    downloads = world.program.catalogue.downloads if world.program.catalogue else None
+    assert downloads is not None
+    qtbot.waitUntil(
+        lambda: {d.status for d in downloads.model.downloads} <= {"cancelled", "done"},
+        timeout=LIMIT_MS,
+    )
+    assert TARGET.read_bytes() not in world.files
+    assert len(world.client.all(LoadPair)) == 1
+
     n_bytes = TARGET.stat().st_size
     with monkeypatch.context() as patch:
         patch.setattr(transfer, "_MARGIN", 1 << 60)
@@ -129,24 +153,6 @@ def test_after_a_full_disk_the_same_button_goes_on(
     assert TARGET.read_bytes() in world.files
 
 
-def test_given_up_it_leaves_nothing_and_loads_nothing(world: World, qtbot: QtBot) -> None:
-    world.server.add(Fault(path=f"*{TARGET.name}", holds_after=100_000))
-    world.getter.get(world.pair)
-    qtbot.waitUntil(lambda: world.getter.progress > 0, timeout=LIMIT_MS)
-    world.getter.cancel()
-    assert world.getter.wanted is None
-    assert world.getter.line == ""
-    world.server.clear()
-    downloads = world.program.catalogue.downloads if world.program.catalogue else None
-    assert downloads is not None
-    qtbot.waitUntil(
-        lambda: {d.status for d in downloads.model.downloads} <= {"cancelled", "done"},
-        timeout=LIMIT_MS,
-    )
-    assert TARGET.read_bytes() not in world.files
-    assert len(world.client.all(LoadPair)) == 1
-
-
 def test_other_models_that_were_loaded_meanwhile_stay(world: World, qtbot: QtBot) -> None:
     world.server.add(Fault(path=f"*{TARGET.name}", holds_after=100_000))
     world.getter.get(world.pair)
@@ -163,13 +169,6 @@ def test_other_models_that_were_loaded_meanwhile_stay(world: World, qtbot: QtBot
     assert world.is_loading()
     notice.action.run()
     assert len(world.client.all(LoadPair)) == 3
-
-
-def test_offline_it_says_so(world: World, qtbot: QtBot) -> None:
-    world.program.window.actions_.offline.trigger()
-    world.getter.get(world.pair)
-    qtbot.waitUntil(lambda: world.getter.problem.startswith("Paceline is offline"))
-    assert len(world.client.all(LoadPair)) == 1
 
 
 def test_what_is_loaded_for_an_entry() -> None:
