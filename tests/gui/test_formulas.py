@@ -263,7 +263,7 @@ def test_a_formula_has_the_colour_of_text(qtbot: QtBot, chat: ChatView, mode: st
     rect = formula_rect(view.document(), view.content.formulas[0])
 
     def nearest(ink: QColor) -> int:
-        """Return the distance of the formula's most similar point from this colour, in lightness."""
+        """Return how much lighter or darker than this colour the nearest point is."""
         image = view.grab().toImage()
         ratio = image.devicePixelRatio()
         return min(

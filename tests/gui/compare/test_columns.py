@@ -74,7 +74,7 @@ def check_clocks(columns: TwoColumns) -> None:
 
 
 def reply_of(events: Turn) -> Reply:
-    """Return the events of a turn that a column hears."""
+    """Return the reply that a column has after these events."""
     reply = Reply("", "", TurnOptions(), submitted_s=0.0)
     for at_s, event in events:
         reply.grow(event, at_s)
